@@ -1,0 +1,17 @@
+export type { CallReport, Cost, Payer } from "./call-report.ts";
+export {
+  BACKENDS,
+  CLAUDE_CODE_AUTHS,
+  ROLES,
+  configSchema,
+  defaultConfig,
+  type Backend,
+  type ClaudeCodeAuth,
+  type Config,
+  type LlmConfig,
+  type Role,
+  type SecretReference,
+} from "./config.ts";
+export { LlmError, type LlmErrorCode } from "./llm-error.ts";
+export { TandemError } from "./tandem-error.ts";
+export { addUsage, noUsage, type Usage } from "./usage.ts";

@@ -1,0 +1,97 @@
+import { TandemError } from "./tandem-error.ts";
+
+/**
+ * Why an LLM operation failed, the same on every backend. The comment is what a caller can rely on.
+ */
+export type LlmErrorCode =
+  /** No backend, or a backend without what it needs (a key, a project). Nothing was sent. */
+  | "not_configured"
+  /** The local Claude Code has no login, or an expired one. Nothing was sent. */
+  | "not_logged_in"
+  /** The credential was sent and refused. */
+  | "auth_rejected"
+  /** A quota is used up; `resetsAt` says until when, if the server told. */
+  | "rate_limited"
+  /** The service is up but too busy (529). */
+  | "overloaded"
+  /** The account cannot pay. */
+  | "billing"
+  | "prompt_too_long"
+  /** The model declined to answer. */
+  | "refused"
+  /** The answer was cut at the output limit. */
+  | "max_tokens"
+  /** The model would not give an object that fits the schema. */
+  | "structured_output"
+  /** A deadline passed; the message names which. */
+  | "timeout"
+  /** The caller's signal. */
+  | "aborted"
+  /** The Claude Code process ended by itself; the message carries the tail of its stderr. */
+  | "process_died"
+  /** Claude Code came up with tools, servers or plugins that are not ours. Nothing was sent. */
+  | "isolation_breached"
+  | "unknown_model"
+  /** The request was malformed; repeating it cannot help. */
+  | "invalid_request"
+  /** The service failed (5xx other than overload). */
+  | "server_error"
+  /** The service could not be reached, or the connection broke. */
+  | "network";
+
+/** Worth trying again after a pause; a quota is handled by its reset time instead. */
+const TRANSIENT: ReadonlySet<LlmErrorCode> = new Set(["overloaded", "server_error", "network", "process_died"]);
+
+const FIXES: Record<LlmErrorCode, string> = {
+  not_configured: "Run `tandem setup`, or set llm.provider.backend in tandem.yaml.",
+  not_logged_in: "Log in with the Claude Code CLI (`claude`, then /login) and try again.",
+  auth_rejected: "Check the credential that `tandem status` names, or log in again.",
+  rate_limited: "Wait for the reset, raise llm.limits.patience, or use another account's key.",
+  overloaded: "Try again in a few minutes.",
+  billing: "Add credit to the account that `tandem status` names as payer, or choose another payer.",
+  prompt_too_long: "Shorten the prompt, or choose a model with a larger context window.",
+  refused: "Rephrase the prompt, or choose another model.",
+  max_tokens: "Ask for a shorter answer.",
+  structured_output: "Simplify the schema or the prompt, or choose a stronger model.",
+  timeout: "Try again; if it is slow by nature, raise the deadline that the message names under llm.limits.",
+  aborted: "",
+  process_died: "Run `tandem doctor`; the message has the end of the process's stderr.",
+  isolation_breached: "Run `tandem doctor`; a managed policy or a newer Claude Code may add tools of its own.",
+  unknown_model: "List the models with `tandem models` and set llm.models in tandem.yaml.",
+  invalid_request: "This is likely a bug in the request; run again with --debug to see it.",
+  server_error: "Try again in a few minutes.",
+  network: "Check the network, proxy and base URL with `tandem doctor`.",
+};
+
+export class LlmError extends TandemError {
+  declare readonly code: LlmErrorCode;
+  /** When the quota that was hit resets, if known. Only with `rate_limited`. */
+  readonly resetsAt: Date | undefined;
+  /** How long the server asked to wait before trying again, if it did. */
+  readonly retryAfterMs: number | undefined;
+  readonly status: number | undefined;
+
+  constructor(
+    code: LlmErrorCode,
+    message: string,
+    options: { fix?: string; cause?: unknown; resetsAt?: Date; retryAfterMs?: number; status?: number } = {},
+  ) {
+    super(code, message, { fix: options.fix ?? FIXES[code], cause: options.cause });
+    this.resetsAt = options.resetsAt;
+    this.retryAfterMs = options.retryAfterMs;
+    this.status = options.status;
+  }
+
+  get transient(): boolean {
+    return TRANSIENT.has(this.code);
+  }
+
+  override toJSON(): Record<string, unknown> {
+    return {
+      ...super.toJSON(),
+      ...(this.status !== undefined && { status: this.status }),
+      ...(this.resetsAt && { resetsAt: this.resetsAt.toISOString() }),
+      ...(this.retryAfterMs !== undefined && { retryAfterMs: this.retryAfterMs }),
+    };
+  }
+}

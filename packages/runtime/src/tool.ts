@@ -1,0 +1,54 @@
+import { TandemError } from "@tandem/protocol";
+import { z } from "zod";
+
+export interface ToolOutput {
+  /** What the model sees, and all it sees. */
+  markdown: string;
+  /** For the host: transcripts, ledgers, tests. Never sent to the model. */
+  structured?: unknown;
+}
+
+/** A tool that an agent loop offers. Made by `defineTool`, which checks it. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: z.ZodObject;
+  /** A throw is a tool failure: counted, and told to the model as an error. */
+  execute(input: unknown, context: { signal: AbortSignal }): Promise<ToolOutput>;
+}
+
+// What both engines accept: Anthropic's API allows 64 characters, of which the MCP prefix takes some.
+const NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,47}$/;
+
+export function defineTool<S extends z.ZodObject>(definition: {
+  name: string;
+  description: string;
+  schema: S;
+  execute(input: z.output<S>, context: { signal: AbortSignal }): Promise<ToolOutput>;
+}): Tool {
+  const { name, description, schema } = definition;
+  if (!NAME.test(name)) {
+    throw new TandemError("bad_tool", `Tool name "${name}" is not usable.`, {
+      fix: "Use up to 48 letters, digits, _ or -, starting with a letter.",
+    });
+  }
+  if (!(schema instanceof z.ZodObject)) {
+    throw new TandemError("bad_tool", `Tool "${name}" needs a zod object as its schema.`, {
+      fix: "Wrap the input in z.object({ … }).",
+    });
+  }
+  try {
+    z.toJSONSchema(schema, { target: "draft-7", io: "input" });
+  } catch (cause) {
+    throw new TandemError("bad_tool", `The schema of tool "${name}" cannot be expressed as JSON Schema.`, {
+      fix: "Use plain JSON types: no dates, bigints, maps or transforms in the input.",
+      cause,
+    });
+  }
+  return {
+    name,
+    description,
+    schema,
+    execute: async (input, context) => definition.execute(schema.parse(input), context),
+  };
+}
