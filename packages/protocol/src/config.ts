@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { duration } from "./duration.ts";
+import { deadline, duration } from "./duration.ts";
 
 export const BACKENDS = ["none", "anthropic", "vertex", "gateway", "claude-code"] as const;
 export type Backend = (typeof BACKENDS)[number];
@@ -12,101 +12,145 @@ export type Role = (typeof ROLES)[number];
 export const CLAUDE_CODE_AUTHS = ["login", "api_key", "oauth_token"] as const;
 export type ClaudeCodeAuth = (typeof CLAUDE_CODE_AUTHS)[number];
 
-const SECRET_FORM = /^(env|file|command):\S.*$/s;
+/** Marks in the JSON Schema what only a folder that the user trusts may set: it decides what runs and where data goes. */
+export const NEEDS_TRUST = "x-needs-trust";
+/** The JSON Schema format of a secret's place; such a value may be a pasted secret, so it is never shown. */
+export const SECRET_FORMAT = "secret-reference";
+
+const SECRET_FORM = /^(env:[A-Za-z_][A-Za-z0-9_]*|(file|command):\S.*)$/s;
+const SECRET_EXPECTED =
+  "expected env:NAME, file:path or command:program …: a secret itself does not belong in this file";
 
 /** Where a secret is kept, never the secret itself. */
 export const secretReference = z
-  .string()
-  .regex(
-    SECRET_FORM,
-    "expected env:NAME, file:path or command:program …: a secret itself does not belong in this file",
-  );
+  .string({ error: SECRET_EXPECTED })
+  .regex(SECRET_FORM, SECRET_EXPECTED)
+  .meta({ format: SECRET_FORMAT });
 export type SecretReference = z.infer<typeof secretReference>;
 
-const baseUrl = z.url({ protocol: /^https?$/ });
-const model = z.string().trim().min(1);
+const baseUrl = z
+  .url({ protocol: /^https?$/, error: "expected a URL that begins with https:// or http://" })
+  // A URL is shown by `status` and in errors; a password in it would be, too.
+  .refine((url) => !/^[^/]*\/\/[^/]*@/.test(url), "a user name or password does not belong in a URL here")
+  .meta({ [NEEDS_TRUST]: true });
+
+// An alias or an id as some service spells it (claude-sonnet-5, anthropic/claude-sonnet-5, claude-sonnet-5@20260101).
+// Which ids exist is the service's to say: a list here would be stale.
+const MODEL_EXPECTED = "expected an alias (sonnet, opus, haiku) or a model id such as claude-sonnet-5";
+const model = z.string({ error: MODEL_EXPECTED }).regex(/^[A-Za-z0-9][\w.:@/-]*(\[1m\])?$/, MODEL_EXPECTED);
 const cacheTtl = z.enum(["5m", "1h"]);
 
+// Both become parts of a URL to which the user's Google token is sent, so neither may hold a character that ends one.
+const googleProject = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9.:-]*$/, "expected a Google Cloud project id such as my-project-1")
+  .meta({ [NEEDS_TRUST]: true });
+const googleLocation = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]*$/, "expected global or a region such as us-east5 or europe-west1");
+
 const provider = z.strictObject({
-  backend: z.enum(BACKENDS).default("none").describe("what performs LLM calls"),
+  backend: z.enum(BACKENDS).default("none").describe("What performs LLM calls."),
   anthropic: z
-    .strictObject({ apiKey: secretReference.default("env:ANTHROPIC_API_KEY"), baseUrl: baseUrl.optional() })
-    .prefault({})
-    .describe("Anthropic's API"),
-  vertex: z
     .strictObject({
-      project: z.string().min(1).optional(),
-      location: z.string().min(1).default("global"),
-      credentials: secretReference.optional().describe("a service account's JSON; without it, Google's own defaults"),
-      baseUrl: baseUrl.optional(),
+      apiKey: secretReference.default("env:ANTHROPIC_API_KEY").describe("Where the API key is kept."),
+      baseUrl: baseUrl.optional().describe("Another address than Anthropic's own."),
     })
     .prefault({})
-    .describe("Claude on Google Vertex AI"),
-  gateway: z
-    .strictObject({ apiKey: secretReference.default("env:AI_GATEWAY_API_KEY"), baseUrl: baseUrl.optional() })
+    .describe("Anthropic's API."),
+  vertex: z
+    .strictObject({
+      project: googleProject.optional().describe("The Google Cloud project that is called and billed."),
+      location: googleLocation.default("global").describe("A Vertex AI region, or `global`."),
+      credentials: secretReference
+        .optional()
+        .describe("Where a service account's JSON is kept; without it, Google's application default credentials."),
+      baseUrl: baseUrl.optional().describe("Another address than Google's own."),
+    })
     .prefault({})
-    .describe("Vercel AI Gateway, or what speaks its protocol"),
+    .describe("Claude on Google Vertex AI."),
+  gateway: z
+    .strictObject({
+      apiKey: secretReference.default("env:AI_GATEWAY_API_KEY").describe("Where the gateway's key is kept."),
+      baseUrl: baseUrl.optional().describe("Another address than Vercel's own."),
+    })
+    .prefault({})
+    .describe("Vercel AI Gateway, or what speaks its protocol."),
 });
 
 const claudeCode = z.strictObject({
   auth: z
     .enum(CLAUDE_CODE_AUTHS)
     .default("login")
-    .describe("which single credential the process gets, and so who pays"),
-  apiKey: secretReference.default("env:ANTHROPIC_API_KEY").describe("used with auth: api_key only"),
-  oauthToken: secretReference.default("env:CLAUDE_CODE_OAUTH_TOKEN").describe("used with auth: oauth_token only"),
-  baseUrl: baseUrl.optional().describe("used with auth: api_key only; a login is never sent elsewhere"),
-  executable: z.string().min(1).optional().describe("a Claude Code binary other than the one that ships with Tandem"),
+    .describe("Which single credential Claude Code gets, and so who pays."),
+  apiKey: secretReference
+    .default("env:ANTHROPIC_API_KEY")
+    .describe("Where the API key is kept; used with `auth: api_key` only."),
+  oauthToken: secretReference
+    .default("env:CLAUDE_CODE_OAUTH_TOKEN")
+    .describe("Where the token of `claude setup-token` is kept; used with `auth: oauth_token` only."),
+  baseUrl: baseUrl
+    .optional()
+    .describe("Another address than Anthropic's own; used with `auth: api_key` only, a login is never sent elsewhere."),
+  executable: z
+    .string()
+    .min(1)
+    .meta({ [NEEDS_TRUST]: true })
+    .optional()
+    .describe("A Claude Code binary other than the one that ships with Tandem."),
 });
 
 const models = z.strictObject({
-  default: model.default("sonnet"),
-  triage: model.optional(),
-  candidateExtraction: model.optional(),
-  curator: model.optional(),
-  reconcile: model.optional(),
-  repair: model.optional(),
+  default: model.default("sonnet").describe("The model of every role that is not named below."),
+  triage: model.optional().describe("Quick sorting: is this worth a closer look?"),
+  candidateExtraction: model.optional().describe("Reading sources and proposing what to keep."),
+  curator: model.optional().describe("Deciding what enters the context."),
+  reconcile: model.optional().describe("Settling contradictions."),
+  repair: model.optional().describe("Mending what a check refused."),
 });
 
 const promptCaching = z.strictObject({
-  enabled: z.boolean().default(true),
-  systemTtl: cacheTtl.default("1h"),
-  toolsTtl: cacheTtl.default("1h"),
-  historyTtl: cacheTtl.default("5m"),
-  vertexFallbackTo5m: z.boolean().default(false).describe("for Vertex regions that refuse the one-hour cache"),
+  enabled: z.boolean().default(true).describe("Whether prompts are marked for the service's cache."),
+  systemTtl: cacheTtl.default("1h").describe("How long the system prompt stays cached."),
+  toolsTtl: cacheTtl.default("1h").describe("How long the tool definitions stay cached."),
+  historyTtl: cacheTtl.default("5m").describe("How long the conversation so far stays cached."),
+  vertexFallbackTo5m: z.boolean().default(false).describe("For Vertex regions that refuse the one-hour cache."),
 });
 
 const limits = z.strictObject({
-  concurrency: z.int().min(1).max(64).default(4).describe("LLM calls at once; shrinks by itself under pressure"),
-  attempts: z.int().min(1).max(20).default(5).describe("tries per model request, the first included"),
-  patience: duration.default(300_000).describe("how long one call may wait for a quota to reset"),
-  spawn: duration.default(15_000).describe("deadline for Claude Code to start"),
-  init: duration.default(30_000).describe("deadline for Claude Code to be ready"),
-  firstByte: duration.default(120_000).describe("deadline for the first sign of an answer"),
-  idle: duration.default(120_000).describe("deadline between two signs of life while answering"),
-  exit: duration.default(5_000).describe("deadline for Claude Code to exit before it is killed"),
+  concurrency: z.int().min(1).max(64).default(4).describe("LLM calls at once; shrinks by itself under pressure."),
+  attempts: z.int().min(1).max(20).default(5).describe("Tries per model request, the first included."),
+  patience: duration.prefault("5m").describe("How long one call may wait for a quota to reset."),
+  spawn: deadline.prefault("15s").describe("Deadline for Claude Code to start."),
+  init: deadline.prefault("30s").describe("Deadline for Claude Code to be ready."),
+  firstByte: deadline.prefault("2m").describe("Deadline for the first sign of an answer."),
+  idle: deadline.prefault("2m").describe("Deadline between two signs of life while answering."),
+  exit: deadline.prefault("5s").describe("Deadline for Claude Code to exit before it is killed."),
 });
 
 const pool = z.strictObject({
-  mode: z.enum(["reuse", "single-use", "off"]).default("reuse").describe("how warm Claude Code processes are used"),
-  size: z.int().min(1).max(32).default(3).describe("warm processes at most"),
-  maxCalls: z.int().min(1).default(50).describe("calls after which a process is replaced"),
-  maxAge: duration.default(1_800_000).describe("age at which a process is replaced"),
-  maxMemoryMb: z.int().min(150).default(300).describe("resident megabytes at which a process is replaced"),
-  idle: duration.default(300_000).describe("how long an unused process is kept"),
+  mode: z
+    .enum(["reuse", "single-use", "off"])
+    .default("reuse")
+    .describe("Whether warm Claude Code processes serve many calls, one call each, or are not kept."),
+  size: z.int().min(1).max(32).default(3).describe("Warm processes at most."),
+  maxCalls: z.int().min(1).default(50).describe("Calls after which a process is replaced."),
+  maxAge: deadline.prefault("30m").describe("Age at which a process is replaced."),
+  maxMemoryMb: z.int().min(150).default(300).describe("Megabytes of memory at which a process is replaced."),
+  idle: deadline.prefault("5m").describe("How long an unused process is kept."),
 });
 
 const llm = z.strictObject({
-  provider: provider.prefault({}),
-  claudeCode: claudeCode.prefault({}),
-  models: models.prefault({}),
-  promptCaching: promptCaching.prefault({}),
-  limits: limits.prefault({}),
-  pool: pool.prefault({}),
+  provider: provider.prefault({}).describe("Which service answers, and how it is reached."),
+  claudeCode: claudeCode.prefault({}).describe("The `claude-code` backend."),
+  models: models.prefault({}).describe("Which model serves which role."),
+  promptCaching: promptCaching.prefault({}).describe("The service's prompt cache."),
+  limits: limits.prefault({}).describe("Concurrency, retries and deadlines."),
+  pool: pool.prefault({}).describe("Warm Claude Code processes."),
 });
 
 /** The whole of `tandem.yaml`. Unknown keys are errors: a misspelt setting must not be silently without effect. */
-export const configSchema = z.strictObject({ llm: llm.prefault({}) });
+export const configSchema = z.strictObject({ llm: llm.prefault({}).describe("LLM calls.") });
 export type Config = z.output<typeof configSchema>;
 export type LlmConfig = Config["llm"];
 

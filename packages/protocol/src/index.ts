@@ -2,7 +2,9 @@ export type { CallReport, Cost, Payer } from "./call-report.ts";
 export {
   BACKENDS,
   CLAUDE_CODE_AUTHS,
+  NEEDS_TRUST,
   ROLES,
+  SECRET_FORMAT,
   configSchema,
   defaultConfig,
   type Backend,
@@ -12,6 +14,7 @@ export {
   type Role,
   type SecretReference,
 } from "./config.ts";
+export { formatDuration } from "./duration.ts";
 export { LlmError, type LlmErrorCode } from "./llm-error.ts";
 export { TandemError } from "./tandem-error.ts";
 export { addUsage, noUsage, type Usage } from "./usage.ts";
