@@ -1,1 +1,33 @@
-export {};
+export {
+  badRequest,
+  creditTooLow,
+  cutConnection,
+  fail,
+  failMidStream,
+  forbidden,
+  malformedStream,
+  modelNotFound,
+  overloaded,
+  planLimit,
+  promptTooLong,
+  rateLimited,
+  serverError,
+  stallBeforeFirstByte,
+  stallMidStream,
+  unauthorized,
+} from "./fault.ts";
+export type {
+  DialectName,
+  ModelRequest,
+  OfferedTool,
+  ReceivedRequest,
+  RequestMessage,
+  ToolResult,
+} from "./received-request.ts";
+export type { Rehearsal, RehearsalOptions } from "./rehearsal.ts";
+export { startRehearsal } from "./rehearsal.ts";
+export type { MessageReply, Pace, Reply, ReplyOptions, ReplyUsage, StopReason } from "./reply.ts";
+export { raw, redactedThinking, refusal, reply, slowly, text, thinking, toolUse } from "./reply.ts";
+export type { Rule, Script, ScriptEntry } from "./script.ts";
+export { always, times, when } from "./script.ts";
+export type { RehearsedModel } from "./side-routes.ts";

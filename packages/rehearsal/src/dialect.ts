@@ -1,0 +1,28 @@
+import type { Message } from "./message.ts";
+import type { DialectName, ModelQuestion, ReceivedRequest } from "./received-request.ts";
+
+/** A way to put the same question and the same reply on the wire. */
+export interface Dialect {
+  readonly name: DialectName;
+  /** Throws if the request is not one that this API would take. */
+  read(request: ReceivedRequest): ModelQuestion;
+  json(message: Message): unknown;
+  frames(message: Message): Frame[];
+  errorBody(errorType: string, message: string): unknown;
+  /** How an error looks that comes after the stream began. */
+  errorFrame(errorType: string, message: string): string;
+  /** Extra headers of each answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One event of a stream. */
+export interface Frame {
+  readonly data: string;
+  /** A piece of a block, before which a slow reply waits. */
+  readonly token: boolean;
+}
+
+/** Splits as a model's tokens would fall, roughly: a word with the space before it. */
+export function tokensOf(text: string): string[] {
+  return text.match(/\s*\S+\s*$|\s*\S+/g) ?? (text ? [text] : []);
+}

@@ -1,0 +1,108 @@
+import type { ModelRequest } from "./received-request.ts";
+import { summariseModelRequest } from "./received-request.ts";
+import type { Reply } from "./reply.ts";
+
+type Awaitable<T> = T | Promise<T>;
+type Answer = Reply | ((request: ModelRequest) => Awaitable<Reply>);
+type Predicate = (request: ModelRequest) => boolean;
+
+/**
+ * What the model will say. A list: each request takes the first entry, from the top, that is not used up and fits it.
+ * Or a function: `undefined` means that no reply fits.
+ */
+export type Script = readonly ScriptEntry[] | ((request: ModelRequest) => Awaitable<Reply | undefined>);
+
+export type ScriptEntry = Reply | Rule;
+
+/** A reply with a condition and a number of uses; a bare reply fits any request, once. */
+export interface Rule {
+  readonly type: "rule";
+  readonly predicate: Predicate | undefined;
+  readonly answer: Answer;
+  readonly uses: number;
+  readonly label?: string;
+}
+
+export function when(predicate: Predicate, answer: Answer): Rule {
+  return { type: "rule", predicate, answer, uses: 1 };
+}
+
+/** `always(text("ok"))`, `always(when(isTitleRequest, text("A title")))`: never used up, never missed when unused. */
+export function always(entry: ScriptEntry | ((request: ModelRequest) => Awaitable<Reply>)): Rule {
+  return { ...toRule(entry), uses: Number.POSITIVE_INFINITY };
+}
+
+export function times(uses: number, entry: ScriptEntry | ((request: ModelRequest) => Awaitable<Reply>)): Rule {
+  return { ...toRule(entry), uses };
+}
+
+function toRule(entry: ScriptEntry | Answer): Rule {
+  if (typeof entry !== "function" && entry.type === "rule") return entry;
+  return { type: "rule", predicate: undefined, answer: entry, uses: 1 };
+}
+
+export type Cue = { readonly reply: Reply; readonly answeredBy: string } | { readonly miss: string };
+
+/** Holds a script and what is left of it. */
+export class Prompter {
+  readonly #script: Script;
+  readonly #rules: { rule: Rule; left: number; position: number }[] = [];
+
+  constructor(script: Script) {
+    this.#script = script;
+    if (typeof script === "function") return;
+    this.#rules = script.map(toRule).map((rule, index) => ({ rule, left: rule.uses, position: index + 1 }));
+  }
+
+  async cue(request: ModelRequest): Promise<Cue> {
+    if (typeof this.#script === "function") {
+      const reply = await this.#script(request);
+      return reply
+        ? { reply, answeredBy: `script (${reply.type})` }
+        : { miss: `${describeMiss(request)} The script's function gave no reply for it.` };
+    }
+    const entry = this.#rules.find(({ rule, left }) => left > 0 && (rule.predicate?.(request) ?? true));
+    if (!entry) return { miss: `${describeMiss(request)} ${this.#describeExpectations()}` };
+    entry.left -= 1;
+    const { answer } = entry.rule;
+    const reply = typeof answer === "function" ? await answer(request) : answer;
+    return { reply, answeredBy: `script entry ${entry.position} (${reply.type})` };
+  }
+
+  /** Replies that the script promised and no request took. */
+  get unused(): string[] {
+    return this.#rules
+      .filter(({ left }) => left > 0 && left !== Number.POSITIVE_INFINITY)
+      .map(
+        ({ rule, left, position }) => `entry ${position}: ${describeRule(rule)}${left > 1 ? ` (${left} left)` : ""}`,
+      );
+  }
+
+  #describeExpectations(): string {
+    const left = this.#rules.filter((entry) => entry.left > 0);
+    if (this.#rules.length === 0) return "The script is empty.";
+    if (left.length === 0) return `All ${this.#rules.length} entries of the script are used up.`;
+    return `The script still expects: ${left.map(({ rule, position }) => `entry ${position}: ${describeRule(rule)}`).join("; ")}.`;
+  }
+}
+
+function describeMiss(request: ModelRequest): string {
+  return `No reply of the rehearsal fits ${summariseModelRequest(request)}.`;
+}
+
+function describeRule({ predicate, answer, label }: Rule): string {
+  if (label) return label;
+  const condition = predicate ? `when ${predicate.toString().replaceAll(/\s+/g, " ").slice(0, 120)} → ` : "";
+  return condition + (typeof answer === "function" ? "a function" : describeReply(answer));
+}
+
+function describeReply(reply: Reply): string {
+  if (reply.type === "error") return `error ${reply.status}`;
+  if (reply.type === "raw") return `recorded ${reply.status}`;
+  if (reply.type !== "message") return reply.type;
+  const blocks = reply.content.map((block) => {
+    if (block.type === "text") return JSON.stringify(block.text.slice(0, 40));
+    return block.type === "tool_use" ? `tool_use ${block.name}` : block.type;
+  });
+  return `message [${blocks.join(", ")}]`;
+}

@@ -1,0 +1,73 @@
+import type { ReceivedRequest } from "./received-request.ts";
+
+export interface RehearsedModel {
+  readonly id: string;
+  readonly displayName: string;
+}
+
+export const defaultModels: readonly RehearsedModel[] = [
+  { id: "claude-opus-5", displayName: "Claude Opus 5" },
+  { id: "claude-sonnet-5-5", displayName: "Claude Sonnet 5.5" },
+  { id: "claude-haiku-5-5", displayName: "Claude Haiku 5.5" },
+  { id: "claude-opus-4-8", displayName: "Claude Opus 4.8" },
+  { id: "claude-sonnet-4-5-20250929", displayName: "Claude Sonnet 4.5" },
+];
+
+export interface SideAnswer {
+  readonly answeredBy: string;
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** Answers everything that is asked of Anthropic's API and is no question to a model. Harmless, never scripted. */
+export function answerSideRoute(request: ReceivedRequest, models: readonly RehearsedModel[]): SideAnswer {
+  const path = new URL(request.path, "http://rehearsal").pathname;
+  const route = `${request.method} ${path}`;
+  if (route === "HEAD /" || route === "GET /") return ok("probe", { rehearsal: true });
+  if (route === "POST /v1/messages/count_tokens")
+    return ok("count_tokens", { input_tokens: countTokens(request.body) });
+  if (route === "GET /v1/models") return ok("models", listModels(models));
+  if (route.startsWith("GET /v1/models/")) {
+    const model = models.find(({ id }) => id === decodeURIComponent(path.slice("/v1/models/".length)));
+    if (model) return ok("models", describeModel(model));
+  }
+  return {
+    answeredBy: "not_found",
+    status: 404,
+    body: { type: "error", error: { type: "not_found_error", message: `The rehearsal does not serve ${route}.` } },
+  };
+}
+
+function ok(answeredBy: string, body: unknown): SideAnswer {
+  return { answeredBy, status: 200, body };
+}
+
+/** About four characters to a token: steady, and near enough for a rehearsal. */
+function countTokens(body: unknown): number {
+  return Math.ceil(JSON.stringify(body).length / 4);
+}
+
+function listModels(models: readonly RehearsedModel[]) {
+  return {
+    data: models.map(describeModel),
+    has_more: false,
+    first_id: models[0]?.id ?? null,
+    last_id: models.at(-1)?.id ?? null,
+  };
+}
+
+function describeModel({ id, displayName }: RehearsedModel) {
+  return {
+    type: "model",
+    id,
+    display_name: displayName,
+    created_at: "2026-01-01T00:00:00Z",
+    lifecycle: "active",
+    line: /opus|sonnet|haiku/.exec(id)?.[0] ?? null,
+    max_input_tokens: 200_000,
+    max_tokens: 64_000,
+    capabilities: null,
+    deprecated_at: null,
+    retires_at: null,
+  };
+}
