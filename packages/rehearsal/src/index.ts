@@ -24,7 +24,11 @@ export type {
   RequestMessage,
   ToolResult,
 } from "./received-request.ts";
-export type { Rehearsal, RehearsalOptions } from "./rehearsal.ts";
+export type { RefreshOutcome, SubscriptionType } from "./login-routes.ts";
+export type { MadeUpLogin } from "./made-up-login.ts";
+export { madeUpLogin } from "./made-up-login.ts";
+export type { RefusedHost } from "./proxy-entrance.ts";
+export type { Rehearsal, RehearsalOptions, RehearsalProxy } from "./rehearsal.ts";
 export { startRehearsal } from "./rehearsal.ts";
 export type { MessageReply, Pace, Reply, ReplyOptions, ReplyUsage, StopReason } from "./reply.ts";
 export { raw, redactedThinking, refusal, reply, slowly, text, thinking, toolUse } from "./reply.ts";

@@ -5,6 +5,10 @@ import { z } from "zod";
 import { anthropicDialect } from "./anthropic-dialect.ts";
 import { deliver, sendJson } from "./deliver.ts";
 import type { Dialect } from "./dialect.ts";
+import type { RefreshOutcome, SubscriptionType } from "./login-routes.ts";
+import { LoginRoutes } from "./login-routes.ts";
+import type { RefusedHost } from "./proxy-entrance.ts";
+import { ProxyEntrance, proxiedHosts } from "./proxy-entrance.ts";
 import type { ModelRequest, ReceivedRequest } from "./received-request.ts";
 import { describeQuestion, summarise } from "./received-request.ts";
 import type { Script } from "./script.ts";
@@ -17,8 +21,21 @@ export interface RehearsalOptions {
   readonly port?: number;
   /** What `/v1/models` lists. */
   readonly models?: readonly RehearsedModel[];
+  /** Also a CONNECT proxy that ends TLS; a list names hosts to play besides Anthropic's. */
+  readonly proxy?: boolean | readonly string[];
+  /** How a token refresh goes. Default: `grant`. */
+  readonly refresh?: RefreshOutcome;
+  /** What the profile of a made-up login says. Default: `max`. */
+  readonly subscriptionType?: SubscriptionType;
   /** Gets one line per request. */
   readonly log?: (line: string) => void;
+}
+
+/** What a caller needs to come in by the proxy. */
+export interface RehearsalProxy {
+  readonly url: string;
+  readonly caFile: string;
+  readonly variables: { readonly HTTPS_PROXY: string; readonly NODE_EXTRA_CA_CERTS: string };
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -27,23 +44,43 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export class Rehearsal implements AsyncDisposable {
   readonly #server: Server;
   readonly #options: RehearsalOptions;
+  readonly #entrance: ProxyEntrance | undefined;
+  readonly #login = new LoginRoutes();
   readonly #waiters = new Set<() => void>();
   #url = "";
   #prompter: Prompter;
   #requests: ReceivedRequest[] = [];
   #modelRequests: ModelRequest[] = [];
   #misses: { request: ReceivedRequest; message: string }[] = [];
+  #refused: RefusedHost[] = [];
+  #refresh: RefreshOutcome;
 
   /** Use `startRehearsal`. */
   constructor(script: Script, options: RehearsalOptions) {
     this.#prompter = new Prompter(script);
     this.#options = options;
+    this.#refresh = options.refresh ?? "grant";
     this.#server = createServer((request, response) => void this.#handle(request, response));
+    if (!options.proxy) return;
+    const hosts = options.proxy === true ? proxiedHosts : [...proxiedHosts, ...options.proxy];
+    this.#entrance = new ProxyEntrance(this.#server, hosts, (refused) => this.#refuse(refused));
   }
 
   /** The base URL: `ANTHROPIC_BASE_URL`, or `baseURL` of an SDK client. */
   get url(): string {
     return this.#url;
+  }
+
+  /** The way in for callers that insist on the true host names. */
+  get proxy(): RehearsalProxy {
+    if (!this.#entrance) throw new Error("This rehearsal has no proxy. Start it with `proxy: true`.");
+    const { caFile } = this.#entrance;
+    return { url: this.#url, caFile, variables: { HTTPS_PROXY: this.#url, NODE_EXTRA_CA_CERTS: caFile } };
+  }
+
+  /** Hosts that were asked for through the proxy and refused. */
+  get refused(): readonly RefusedHost[] {
+    return this.#refused;
   }
 
   /** Everything that arrived, in order. */
@@ -67,8 +104,10 @@ export class Rehearsal implements AsyncDisposable {
   }
 
   /** Takes up another script and forgets the requests: one server for many tests. */
-  use(script: Script): void {
+  use(script: Script, options: Pick<RehearsalOptions, "refresh"> = {}): void {
     this.#prompter = new Prompter(script);
+    this.#refresh = options.refresh ?? this.#options.refresh ?? "grant";
+    this.#refused = [];
     this.#requests = [];
     this.#modelRequests = [];
     this.#misses = [];
@@ -103,6 +142,7 @@ export class Rehearsal implements AsyncDisposable {
     if (!this.#server.listening) return;
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
+    this.#entrance?.[Symbol.dispose]();
     await closed;
   }
 
@@ -130,7 +170,7 @@ export class Rehearsal implements AsyncDisposable {
     };
     const received: Mutable<ReceivedRequest> = {
       method: incoming.method ?? "GET",
-      host: incoming.headers.host ?? "",
+      host: this.#entrance?.hostOf(incoming.socket) ?? incoming.headers.host ?? "",
       path: incoming.url ?? "/",
       headers: incoming.headers,
       body: undefined,
@@ -153,6 +193,12 @@ export class Rehearsal implements AsyncDisposable {
     });
     try {
       received.body = await readBody(incoming);
+      if (!received.path.startsWith("/")) {
+        // A plain-HTTP proxy request: none of our hosts is reached that way.
+        this.#refuse({ host: received.path, at: received.receivedAt });
+        sendJson(response, 403, { error: "This host is not part of the rehearsal." });
+        return;
+      }
       const dialect = findDialect(received);
       this.#requests.push(received);
       if (dialect) await this.#answerModel(received, dialect, { response, signal: hangUp.signal, cut });
@@ -200,10 +246,17 @@ export class Rehearsal implements AsyncDisposable {
   }
 
   #answerSide(received: Mutable<ReceivedRequest>, response: ServerResponse): void {
-    const { answeredBy, status, body } = answerSideRoute(received, this.#options.models ?? defaultModels);
+    const { answeredBy, status, body } =
+      this.#login.answer(received, this.#refresh, this.#options.subscriptionType ?? "max") ??
+      answerSideRoute(received, this.#options.models ?? defaultModels);
     received.answeredBy = answeredBy;
     this.#changed();
     sendJson(response, status, body);
+  }
+
+  #refuse(refused: RefusedHost): void {
+    this.#refused.push(refused);
+    this.#options.log?.(`403 CONNECT ${refused.host} refused: not a host of the rehearsal`);
   }
 
   #changed(): void {

@@ -27,6 +27,8 @@ export function answerSideRoute(request: ReceivedRequest, models: readonly Rehea
   if (route === "POST /v1/messages/count_tokens")
     return ok("count_tokens", { input_tokens: countTokens(request.body) });
   if (route === "GET /v1/models") return ok("models", listModels(models));
+  if (route === "GET /v1/mcp_servers") return ok("mcp_servers", { data: [], has_more: false, next_page: null });
+  if (route.startsWith("POST /api/event_logging/")) return ok("event_logging", {});
   if (route.startsWith("GET /v1/models/")) {
     const model = models.find(({ id }) => id === decodeURIComponent(path.slice("/v1/models/".length)));
     if (model) return ok("models", describeModel(model));

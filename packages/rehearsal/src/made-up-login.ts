@@ -1,0 +1,44 @@
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { SubscriptionType } from "./login-routes.ts";
+import { loginScopes, madeUpMark, madeUpToken, rateLimitTier } from "./login-routes.ts";
+
+export interface MadeUpLogin {
+  readonly file: string;
+  readonly accessToken: string;
+  readonly refreshToken: string | undefined;
+}
+
+/**
+ * Writes the file in which Claude Code keeps a login (where there is no keychain), with made-up tokens that only a
+ * rehearsal takes. `refreshToken: null` leaves it out. Never overwrites a login that was not made here.
+ */
+export async function madeUpLogin(
+  configDir: string,
+  options: { expiresAt?: Date; subscriptionType?: SubscriptionType; refreshToken?: string | null } = {},
+): Promise<MadeUpLogin> {
+  const file = join(configDir, ".credentials.json");
+  const existing = await readFile(file, "utf8").catch(() => undefined);
+  // A refused refresh leaves blank tokens behind; those may go.
+  if (existing !== undefined && !existing.includes(madeUpMark) && !existing.includes('"accessToken":""')) {
+    throw new Error(`${file} holds a login that is not made up. Give a scratch folder instead.`);
+  }
+  const accessToken = madeUpToken("oat01");
+  const refreshToken = options.refreshToken === null ? undefined : (options.refreshToken ?? madeUpToken("ort01"));
+  const subscriptionType = options.subscriptionType ?? "max";
+  const expiresAt = options.expiresAt ?? new Date(Date.now() + 8 * 3_600_000);
+  await mkdir(configDir, { recursive: true, mode: 0o700 });
+  const login = {
+    claudeAiOauth: {
+      accessToken,
+      refreshToken,
+      expiresAt: expiresAt.getTime(),
+      scopes: loginScopes,
+      subscriptionType,
+      rateLimitTier: rateLimitTier(subscriptionType),
+    },
+  };
+  await writeFile(file, JSON.stringify(login), { mode: 0o600 });
+  await chmod(file, 0o600);
+  return { file, accessToken, refreshToken };
+}
