@@ -1,1 +1,14 @@
-export {};
+export {
+  ClaudeCode,
+  type ClaudeCall,
+  type ClaudeCodeSettings,
+  type ClaudeLoopAnswer,
+  type ClaudeLoopCall,
+  type ClaudeObjectCall,
+  type ClaudeTool,
+} from "./claude-code.ts";
+export type { Credential } from "./credential.ts";
+export { findExecutable } from "./executable.ts";
+export { probeLogin, type LoginProbe } from "./probe-login.ts";
+export { ProcessLedger, type SweepResult } from "./process-ledger.ts";
+export { DENIED_VARIABLES, isDenied } from "./variables.ts";

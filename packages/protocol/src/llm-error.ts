@@ -19,6 +19,8 @@ export type LlmErrorCode =
   | "prompt_too_long"
   /** The model declined to answer. */
   | "refused"
+  /** The model answered with nothing. */
+  | "empty_answer"
   /** The answer was cut at the output limit. */
   | "max_tokens"
   /** The model would not give an object that fits the schema. */
@@ -51,6 +53,7 @@ const FIXES: Record<LlmErrorCode, string> = {
   billing: "Add credit to the account that `tandem status` names as payer, or choose another payer.",
   prompt_too_long: "Shorten the prompt, or choose a model with a larger context window.",
   refused: "Rephrase the prompt, or choose another model.",
+  empty_answer: "Rephrase the prompt, or choose another model.",
   max_tokens: "Ask for a shorter answer.",
   structured_output: "Simplify the schema or the prompt, or choose a stronger model.",
   timeout: "Try again; if it is slow by nature, raise the deadline that the message names under llm.limits.",

@@ -1,0 +1,97 @@
+import { spawn, type ChildProcess, type ChildProcessByStdio } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
+import type { SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
+import { killGroup, type ProcessLedger } from "./process-ledger.ts";
+
+const STDERR_TAIL = 4_096;
+const PAGE_BYTES = 4_096;
+
+/** Every child of this process that still runs, so that a normal exit takes them along. */
+const running = new Set<number>();
+process.on("exit", () => {
+  for (const pid of running) killGroup(pid);
+});
+
+/** One Claude Code child: leader of its own process group, in the ledger while it runs. */
+export class Child {
+  readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly exited: Promise<void>;
+  #stderr = "";
+  #killed = false;
+
+  constructor(ledger: ProcessLedger, { command, args, cwd, env }: SpawnOptions) {
+    this.process = spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached: true });
+    const { pid } = this.process;
+    if (pid !== undefined) {
+      running.add(pid);
+      ledger.add(pid);
+    }
+    this.process.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      this.#stderr = (this.#stderr + chunk).slice(-STDERR_TAIL);
+    });
+    // Writing to a child that has just died is reported by its exit, not by a crash of ours.
+    this.process.stdin.on("error", () => {});
+    this.exited = new Promise((resolve) => {
+      const done = (): void => {
+        if (pid !== undefined) {
+          // Whatever the leader started and left in its group goes with it.
+          killGroup(pid);
+          running.delete(pid);
+          ledger.remove(pid);
+        }
+        resolve();
+      };
+      this.process.once("exit", done).once("error", done);
+    });
+  }
+
+  /** The end of what it wrote to stderr, on one line. */
+  get stderrTail(): string {
+    return this.#stderr.trim().replace(/\s*\n\s*/g, " | ");
+  }
+
+  get ended(): boolean {
+    return this.process.exitCode !== null || this.process.signalCode !== null || this.process.pid === undefined;
+  }
+
+  /** Whether it was `kill` that ended it. */
+  get killed(): boolean {
+    return this.#killed;
+  }
+
+  /** Asks it to end, then makes it; resolves when it is gone. */
+  async kill(graceMs: number): Promise<void> {
+    this.#killed = true;
+    const { pid } = this.process;
+    if (this.ended || pid === undefined) return this.exited;
+    killGroup(pid, "SIGTERM");
+    const timer = setTimeout(() => killGroup(pid), graceMs);
+    await this.exited;
+    clearTimeout(timer);
+  }
+
+  /** While held, the child keeps this process alive; an idle one must not. */
+  hold(): void {
+    for (const handle of this.#handles()) handle.ref?.();
+  }
+
+  letGo(): void {
+    for (const handle of this.#handles()) handle.unref?.();
+  }
+
+  /** Resident megabytes, or undefined where the system does not tell cheaply. */
+  get residentMb(): number | undefined {
+    try {
+      const pages = readFileSync(`/proc/${this.process.pid}/statm`, "utf8").split(" ")[1];
+      return (Number(pages) * PAGE_BYTES) / 2 ** 20;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #handles(): { ref?: () => void; unref?: () => void }[] {
+    const { stdin, stdout, stderr } = this.process as ChildProcess;
+    return [this.process, stdin, stdout, stderr].map((handle) => handle as { ref?: () => void; unref?: () => void });
+  }
+}

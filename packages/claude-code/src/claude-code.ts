@@ -1,0 +1,248 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { LlmError, type Payer, type Usage } from "@tandem/protocol";
+import { z } from "zod";
+import { ClaudeProcess, type Deadlines, type ProcessFixture, type Turn } from "./claude-process.ts";
+import { payerOf, type Credential } from "./credential.ts";
+import { findExecutable } from "./executable.ts";
+import { ProcessLedger } from "./process-ledger.ts";
+import { ProcessPool, type Lease, type PoolSettings } from "./process-pool.ts";
+import type { ToolDefinition } from "./tool-server.ts";
+import type { TurnOutcome } from "./turn-reader.ts";
+import { childVariables } from "./variables.ts";
+
+export interface ClaudeCodeSettings {
+  credential: Credential;
+  /** Where the ledger, the neutral folder and private Claude Code state are kept; shared by all hosts of this user. */
+  stateFolder: string;
+  /** Where the child's allowed variables come from, as a rule `process.env`. */
+  hostVariables: Readonly<Record<string, string | undefined>>;
+  executable?: string;
+  pool: PoolSettings;
+  deadlines: Deadlines;
+}
+
+export interface ClaudeCall {
+  model: string;
+  system: string | undefined;
+  prompt: string;
+  signal: AbortSignal;
+  /** Runs what may be tried again; the number of the try, from 1, comes in. */
+  attempt: <T>(operation: (attempt: number) => Promise<T>) => Promise<T>;
+  onUsage: (model: string, usage: Usage) => void;
+}
+
+export interface ClaudeObjectCall extends ClaudeCall {
+  jsonSchema: Record<string, unknown>;
+  check: (value: unknown) => string | undefined;
+}
+
+export interface ClaudeTool {
+  name: string;
+  description: string;
+  schema: z.ZodObject;
+  execute(input: unknown, context: { signal: AbortSignal }): Promise<{ markdown: string }>;
+}
+
+export interface ClaudeLoopCall extends ClaudeCall {
+  tools: readonly ClaudeTool[];
+  stepBudget: number;
+  onStepFinish: (step: { stepIndex: number; stepBudget: number; toolCalls: readonly string[] }) => Promise<void>;
+}
+
+export interface ClaudeLoopAnswer {
+  stopReason: "natural" | "budget";
+  text: string;
+  steps: number;
+  toolCalls: number;
+  toolFailures: number;
+}
+
+/** What a turn that was cut off by a passing failure is told when it goes on. */
+const CONTINUE = "The connection failed. Go on where you stopped.";
+
+const ANSWER_TOOL = "answer";
+const ANSWER_BY_TOOL = "Give your final answer by calling the tool `mcp__tandem__answer` exactly once.";
+const ANSWERED_WITH_TEXT = `You answered with text only. ${ANSWER_BY_TOOL}`;
+/** The first misfit is handed back to the model; the second is the end. */
+const MISFITS_ALLOWED = 1;
+
+const NO_TOOLS: Pick<Turn, "tools" | "callTool" | "afterTools"> = {
+  tools: [],
+  callTool: async () => ({ text: "There are no tools in this call.", isError: true }),
+  afterTools: async () => false,
+};
+
+/**
+ * Isolated calls to Claude Code: text, objects and agent loops that see nothing of the user's machine but what the call
+ * brings. Operations reject with an `LlmError`; retries belong to `attempt`.
+ */
+export class ClaudeCode {
+  readonly payer: Payer;
+  readonly #ledger: ProcessLedger;
+  readonly #pool: ProcessPool;
+  readonly #base: Omit<ProcessFixture, "system">;
+  #swept: Promise<unknown> | undefined;
+
+  constructor(settings: ClaudeCodeSettings) {
+    const { credential, stateFolder } = settings;
+    this.payer = payerOf(credential);
+    this.#ledger = new ProcessLedger(join(stateFolder, "processes"));
+    const configDir = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
+    this.#base = {
+      executable: findExecutable(settings.executable),
+      folder: join(stateFolder, "neutral"),
+      variables: childVariables(settings.hostVariables, credential, configDir),
+      credential,
+    };
+    this.#pool = new ProcessPool(settings.pool, (fixture, setup) => {
+      // The folder may have been removed since; a process without its folder does not start.
+      mkdirSync(fixture.folder, { recursive: true, mode: 0o700 });
+      return new ClaudeProcess(fixture, settings.deadlines, this.#ledger, setup);
+    });
+  }
+
+  async text(call: ClaudeCall): Promise<string> {
+    return call.attempt(async () => {
+      await using lease = await this.#take(call, []);
+      const { text } = await this.#run(lease.process, call, { ...NO_TOOLS, prompt: call.prompt });
+      if (text.trim() === "") throw new LlmError("empty_answer", "The model answered with nothing.");
+      return text;
+    });
+  }
+
+  async object(call: ClaudeObjectCall): Promise<unknown> {
+    const tools: ToolDefinition[] = [
+      {
+        name: ANSWER_TOOL,
+        description: "Takes your final answer. Its input is the answer itself.",
+        inputSchema: call.jsonSchema,
+      },
+    ];
+    return call.attempt(async () => {
+      await using lease = await this.#take(call, tools);
+      let misfits = 0;
+      let complaint = ANSWERED_WITH_TEXT;
+      let answer: { value: unknown } | undefined;
+      const turn: Omit<Turn, "model" | "signal" | "prompt"> = {
+        tools,
+        callTool: async (_name, value) => {
+          const problem = call.check(value);
+          if (problem === undefined) {
+            answer ??= { value };
+            return { text: "Thank you.", endsTurn: true };
+          }
+          complaint = problem;
+          return {
+            text: `The answer does not fit: ${problem}\nCall the tool again with a corrected answer.`,
+            isError: true,
+          };
+        },
+        afterTools: async () => !answer && misfits++ < MISFITS_ALLOWED,
+      };
+      let prompt = `${call.prompt}\n\n${ANSWER_BY_TOOL}`;
+      while (true) {
+        const outcome = await this.#run(lease.process, call, { ...turn, prompt });
+        if (answer) return answer.value;
+        if (outcome.stop === "budget" || misfits++ >= MISFITS_ALLOWED) {
+          throw new LlmError("structured_output", `The model gave no answer that fits the schema: ${complaint}`);
+        }
+        prompt = ANSWERED_WITH_TEXT;
+      }
+    });
+  }
+
+  async loop(call: ClaudeLoopCall): Promise<ClaudeLoopAnswer> {
+    const byName = new Map(call.tools.map((tool) => [tool.name, tool]));
+    const tools = call.tools.map(toDefinition);
+    const progress = { steps: 0, toolCalls: 0, toolFailures: 0 };
+    const finishStep = async (toolNames: string[]): Promise<void> => {
+      progress.steps += 1;
+      progress.toolCalls += toolNames.length;
+      await call.onStepFinish({ stepIndex: progress.steps, stepBudget: call.stepBudget, toolCalls: toolNames });
+    };
+    let lease: (Lease & AsyncDisposable) | undefined;
+    try {
+      return await call.attempt(async () => {
+        // Tools have had their effects: the conversation goes on where it broke, it does not start over.
+        const goesOn = lease !== undefined && progress.steps > 0 && !lease.process.dead;
+        if (progress.steps > 0 && !goesOn) {
+          throw new LlmError(
+            "process_died",
+            "The Claude Code process was lost after tools had run; the loop cannot be taken up again.",
+            {
+              fix: "Look at what its tools have done before you run it again.",
+            },
+          );
+        }
+        if (!goesOn) {
+          lease?.release();
+          lease = await this.#take(call, tools);
+        }
+        const before = progress.steps;
+        const outcome = await this.#run(lease!.process, call, {
+          prompt: goesOn ? CONTINUE : call.prompt,
+          tools,
+          callTool: async (name, input, signal) =>
+            runTool(byName.get(name), input, AbortSignal.any([signal, call.signal])),
+          afterTools: async (names) => {
+            await finishStep(names.map((name) => name.replace(/^mcp__tandem__/, "")));
+            return progress.steps < call.stepBudget;
+          },
+        });
+        progress.toolFailures += outcome.toolFailures;
+        if (outcome.answers > progress.steps - before) await finishStep([]);
+        return { stopReason: outcome.stop ?? "natural", text: outcome.text, ...progress };
+      });
+    } finally {
+      lease?.release();
+    }
+  }
+
+  /** The models that Claude Code offers for this credential, by its own list; no model is asked. */
+  async listModels(signal: AbortSignal): Promise<{ id: string; name: string }[]> {
+    signal.throwIfAborted();
+    await using lease = await this.#take({ model: "sonnet", system: undefined }, []);
+    return lease.process.models();
+  }
+
+  /** Ends every process and resolves when all are gone. */
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+
+  async #take(
+    call: { model: string; system: string | undefined },
+    tools: readonly ToolDefinition[],
+  ): Promise<Lease & AsyncDisposable> {
+    this.#swept ??= this.#ledger.sweep();
+    await this.#swept;
+    const lease = this.#pool.take({ ...this.#base, system: call.system }, { model: call.model, tools });
+    return { ...lease, [Symbol.asyncDispose]: async () => lease.release() };
+  }
+
+  async #run(process: ClaudeProcess, call: ClaudeCall, turn: Omit<Turn, "model" | "signal">): Promise<TurnOutcome> {
+    const outcome = await process.run({ ...turn, model: call.model, signal: call.signal });
+    for (const [model, usage] of Object.entries(outcome.usageByModel)) call.onUsage(model, usage);
+    if (outcome.error) throw outcome.error;
+    return outcome;
+  }
+}
+
+const toDefinition = ({ name, description, schema }: ClaudeTool): ToolDefinition => {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, { target: "draft-7", io: "input" });
+  return { name, description, inputSchema };
+};
+
+async function runTool(
+  tool: ClaudeTool | undefined,
+  input: unknown,
+  signal: AbortSignal,
+): Promise<{ text: string; isError?: boolean }> {
+  if (!tool) return { text: "There is no such tool.", isError: true };
+  try {
+    return { text: (await tool.execute(input, { signal })).markdown };
+  } catch (error) {
+    return { text: error instanceof Error ? error.message : String(error), isError: true };
+  }
+}

@@ -1,0 +1,111 @@
+import type { Options, SDKSystemMessage } from "@anthropic-ai/claude-agent-sdk";
+import { LlmError } from "@tandem/protocol";
+import type { Credential } from "./credential.ts";
+
+/** The name of our one MCP server; the model sees its tools as `mcp__tandem__NAME`. */
+export const TOOL_SERVER = "tandem";
+
+export const toolId = (name: string): string => `mcp__${TOOL_SERVER}__${name}`;
+
+/** Plugins that Claude Code brings itself. Turned off, and tolerated by name where a release lists them all the same. */
+const BUILTIN_PLUGINS = [
+  "cc-plugin-agents-md",
+  "cc-plugin-privacy",
+  "cc-plugin-plugin-authoring",
+  "cc-plugin-sec-default",
+];
+
+/** Tools that the SDK is known to list beside those it was given. They do nothing that leaves the conversation. */
+const PLACEHOLDER_TOOLS = new Set(["DeferredToolPlaceholder"]);
+
+/** Insurance only: with `tools: []` none of them is offered. */
+const BUILTIN_TOOLS = [
+  ...["Agent", "Task", "Bash", "BashOutput", "KillShell", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep"],
+  ...[
+    "WebFetch",
+    "WebSearch",
+    "TodoWrite",
+    "TaskCreate",
+    "TaskUpdate",
+    "TaskList",
+    "TaskGet",
+    "TaskStop",
+    "TaskOutput",
+  ],
+  ...["AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "EnterWorktree", "ExitWorktree", "Skill", "SlashCommand"],
+  ...["ToolSearch", "Monitor", "SendMessage", "CronCreate", "CronDelete", "CronList", "ScheduleWakeup", "Workflow"],
+];
+
+/**
+ * The options of every isolated call, explicit even where they are the SDK's defaults today. Nothing is read from disk,
+ * nothing is written there, nothing is offered but our tools, and every tool call asks `allowTool`.
+ */
+export function isolatedOptions(settings: {
+  folder: string;
+  variables: Record<string, string>;
+  system: string | undefined;
+  allowTool: (toolId: string) => boolean;
+}): Options {
+  return {
+    cwd: settings.folder,
+    env: settings.variables,
+    systemPrompt: settings.system ?? "",
+    settingSources: [],
+    skills: [],
+    plugins: [],
+    tools: [],
+    disallowedTools: BUILTIN_TOOLS,
+    mcpServers: {},
+    strictMcpConfig: true,
+    persistSession: false,
+    // Not `dontAsk`: that mode would deny our own tools without asking us, and naming them in `allowedTools` instead
+    // would fix them for the life of the process and take `canUseTool` out of the path.
+    permissionMode: "default",
+    canUseTool: async (name) =>
+      settings.allowTool(name)
+        ? { behavior: "allow" }
+        : { behavior: "deny", message: `${name} is not one of the tools of this call.` },
+    settings: {
+      autoMemoryEnabled: false,
+      enabledPlugins: Object.fromEntries(BUILTIN_PLUGINS.map((name) => [`${name}@builtin`, false])),
+    },
+    // No messaging socket, no managed extras.
+    extraArgs: { restricted: null },
+    includePartialMessages: true,
+  };
+}
+
+/** Where Claude Code may say that its key came from. A login of a Console account works through a key of its own. */
+const KEY_SOURCES: Record<Credential["type"], readonly string[]> = {
+  login: ["none", "/login managed key"],
+  api_key: ["ANTHROPIC_API_KEY"],
+  oauth_token: ["none"],
+};
+
+type Init = Pick<SDKSystemMessage, "tools" | "mcp_servers" | "plugins" | "apiKeySource" | "cwd">;
+
+/**
+ * Compares what Claude Code says it came up with to what we asked for, and throws `isolation_breached` on any difference.
+ * Skills, agents and slash commands are not compared: Claude Code lists what it has found, not what it offers.
+ */
+export function checkInit(init: Init, expected: { toolNames: readonly string[]; credential: Credential }): void {
+  const wanted = new Set(expected.toolNames.map(toolId));
+  const tools = init.tools.filter((name) => !PLACEHOLDER_TOOLS.has(name));
+  const servers = expected.toolNames.length > 0 ? [TOOL_SERVER] : [];
+  const keySources = KEY_SOURCES[expected.credential.type];
+  const breaches = [
+    ...tools.filter((name) => !wanted.has(name)).map((name) => `the tool ${name}`),
+    ...[...wanted].filter((name) => !tools.includes(name)).map((name) => `no tool ${name}`),
+    ...init.mcp_servers.filter(({ name }) => !servers.includes(name)).map(({ name }) => `the MCP server ${name}`),
+    ...init.plugins.filter((plugin) => !isBuiltin(plugin)).map(({ name }) => `the plugin ${name}`),
+    ...(keySources.includes(init.apiKeySource) ? [] : [`the credential source "${init.apiKeySource}"`]),
+  ];
+  if (breaches.length === 0) return;
+  throw new LlmError(
+    "isolation_breached",
+    `Claude Code came up with ${breaches.join(", ")}, which this call did not ask for.`,
+  );
+}
+
+const isBuiltin = (plugin: { name: string; path: string }): boolean =>
+  plugin.path === "builtin" && BUILTIN_PLUGINS.includes(plugin.name);

@@ -1,0 +1,26 @@
+/** An async iterable that one side pushes to and the other reads from, until it is ended. */
+export class MessageQueue<T> implements AsyncIterable<T> {
+  readonly #waiting: T[] = [];
+  #wake: (() => void) | undefined;
+  #ended = false;
+
+  push(item: T): void {
+    this.#waiting.push(item);
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    while (true) {
+      while (this.#waiting.length > 0) yield this.#waiting.shift()!;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}

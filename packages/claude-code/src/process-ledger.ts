@@ -1,0 +1,119 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+
+/** How long a killed process may take to leave the process table before the sweep reports it as left over. */
+const GONE_DEADLINE_MS = 2_000;
+
+const ledgerEntry = z.object({
+  pid: z.int().positive(),
+  /** Tells a process from a later one that got the same pid. */
+  startedAt: z.string(),
+  hostPid: z.int().positive(),
+  hostStartedAt: z.string(),
+});
+type LedgerEntry = z.infer<typeof ledgerEntry>;
+
+export interface SweepResult {
+  /** Process groups of dead hosts that were still running and have been killed. */
+  killed: number[];
+  /** Those that would not die. */
+  left: number[];
+}
+
+/**
+ * The child processes of this machine's Tandem hosts, one small file each. A host that dies without cleaning up leaves
+ * its files behind, and the next start sweeps what they name. Each child leads a process group of its own.
+ */
+export class ProcessLedger {
+  readonly #folder: string;
+  readonly #host: { hostPid: number; hostStartedAt: string };
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#host = { hostPid: process.pid, hostStartedAt: startTime(process.pid) ?? "" };
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+
+  add(pid: number): void {
+    const entry: LedgerEntry = { pid, startedAt: startTime(pid) ?? "", ...this.#host };
+    writeFileSync(this.#file(pid), JSON.stringify(entry), { mode: 0o600 });
+  }
+
+  remove(pid: number): void {
+    rmSync(this.#file(pid), { force: true });
+  }
+
+  /** Ends what dead hosts have left behind. Children of living hosts, this one's included, are not touched. */
+  async sweep(): Promise<SweepResult> {
+    const result: SweepResult = { killed: [], left: [] };
+    for (const entry of this.orphans()) {
+      killGroup(entry.pid);
+      const deadline = Date.now() + GONE_DEADLINE_MS;
+      while (isSame(entry.pid, entry.startedAt) && Date.now() < deadline) await sleep(10);
+      if (isSame(entry.pid, entry.startedAt)) {
+        result.left.push(entry.pid);
+      } else {
+        result.killed.push(entry.pid);
+        this.remove(entry.pid);
+      }
+    }
+    return result;
+  }
+
+  /** Running children of dead hosts. Entries of processes that are gone are forgotten on the way. */
+  orphans(): LedgerEntry[] {
+    const found: LedgerEntry[] = [];
+    for (const name of readdirSync(this.#folder)) {
+      const entry = readEntry(join(this.#folder, name));
+      if (entry && isSame(entry.hostPid, entry.hostStartedAt)) continue;
+      if (entry && isSame(entry.pid, entry.startedAt)) found.push(entry);
+      else rmSync(join(this.#folder, name), { force: true });
+    }
+    return found;
+  }
+
+  #file(pid: number): string {
+    return join(this.#folder, `${pid}.json`);
+  }
+}
+
+/** Kills a whole process group at once. */
+export function killGroup(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+function readEntry(file: string): LedgerEntry | undefined {
+  try {
+    return ledgerEntry.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch {
+    // A file cut short by a crash names nobody; the child it was meant for loses its stdin and ends by itself.
+    return undefined;
+  }
+}
+
+const isSame = (pid: number, startedAt: string): boolean => startTime(pid) === startedAt;
+
+/** When a process started, in whatever form the system tells it; undefined if there is none, or only its corpse. */
+function startTime(pid: number): string | undefined {
+  try {
+    if (process.platform === "linux") {
+      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return fields[0] === "Z" ? undefined : fields[19];
+    }
+    const line = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
+      encoding: "utf8",
+      timeout: 5_000,
+    }).trim();
+    return line.startsWith("Z") ? undefined : line.replace(/^\S+\s+/, "");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import type { McpSdkServerConfigWithInstance } from "@anthropic-ai/claude-agent-sdk";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { CallToolRequestSchema, ListToolsRequestSchema, type CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { TOOL_SERVER } from "./isolation.ts";
+
+/** Longer than any tool of ours should take; a tool that needs a shorter deadline has its own. */
+const TOOL_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
+
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  /** JSON Schema, draft 7, an object at its root. */
+  inputSchema: Record<string, unknown>;
+}
+
+export interface ToolReply {
+  text: string;
+  isError?: boolean;
+  /** The turn is over once the model has been told; no further model request is made. */
+  endsTurn?: boolean;
+}
+
+export type ToolCall = (name: string, input: unknown, signal: AbortSignal) => Promise<ToolReply>;
+
+/** Two servers with the same key offer the same tools in the same words. */
+export const toolServerKey = (tools: readonly ToolDefinition[]): string => JSON.stringify(tools);
+
+/**
+ * An in-process MCP server with the given tools. The low-level handlers are used so that schemas travel as they are and
+ * inputs reach `call` unchecked: whoever defined a tool validates its input, and so words the complaint to the model.
+ */
+export function createToolServer(tools: readonly ToolDefinition[], call: ToolCall): McpSdkServerConfigWithInstance {
+  const instance = new McpServer({ name: TOOL_SERVER, version: "1.0.0" }, { capabilities: { tools: {} } });
+  instance.server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      inputSchema: { ...inputSchema, type: "object" as const },
+    })),
+  }));
+  instance.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }): Promise<CallToolResult> => {
+    const reply = await call(params.name, params.arguments ?? {}, signal);
+    return {
+      content: [{ type: "text", text: reply.text }],
+      ...(reply.isError && { isError: true }),
+      ...(reply.endsTurn && { _meta: { "claude/endTurn": true } }),
+    };
+  });
+  return { type: "sdk", name: TOOL_SERVER, instance, timeout: TOOL_TIMEOUT_MS };
+}

@@ -1,0 +1,94 @@
+import type { Credential } from "./credential.ts";
+
+/** What a child may inherit: enough to find programs, the user's home and login, the network and the language. */
+const ALLOWED = new Set([
+  ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR", "TMP", "TEMP"],
+  ...["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"],
+  ...["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+  ...["USERPROFILE", "APPDATA", "LOCALAPPDATA", "SystemRoot", "SYSTEMROOT", "ComSpec", "PATHEXT", "ProgramFiles"],
+]);
+const ALLOWED_PREFIXES = ["LC_"];
+
+/**
+ * What must never reach a child unless we put it there: everything that can switch who pays, where requests go, which
+ * model answers, or what code the child loads. The allowlist already keeps these out; this is the second fence, and the
+ * list that the tests seed. A trailing `*` stands for any ending.
+ */
+export const DENIED_VARIABLES: readonly string[] = [
+  // Other providers
+  ...["CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLOUD_ML_REGION", "VERTEX_REGION_*", "ANTHROPIC_VERTEX_*"],
+  ...["ANTHROPIC_FOUNDRY_*", "ANTHROPIC_AWS_*", "ANTHROPIC_BEDROCK_*", "ANTHROPIC_GOOGLE_CLOUD_*"],
+  ...["AWS_*", "GOOGLE_*", "GCLOUD_*", "AZURE_*", "AI_GATEWAY_*", "OPENAI_*"],
+  // Credentials
+  ...["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_SESSIONS_OAUTH_TOKEN"],
+  ...["CLAUDE_CODE_SESSION_ACCESS_TOKEN", "CLAUDE_CODE_GATEWAY_TOKEN*", "CLAUDE_CODE_HFI_BEARER_TOKEN"],
+  ...["CLAUDE_CODE_API_KEY_*", "CLAUDE_CODE_WEBSOCKET_AUTH_*", "CCR_*", "CLAUDE_BRIDGE_*", "CLAUDE_BG_*"],
+  ...["CLAUDE_TRUSTED_DEVICE_TOKEN", "CLAUDE_SESSION_INGRESS_TOKEN_FILE"],
+  // A host that manages credentials
+  ...["CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST", "CLAUDE_CODE_HOST_*", "CLAUDE_CODE_SDK_HAS_*", "CLAUDE_CODE_REMOTE*"],
+  // Profiles and federation
+  ...["ANTHROPIC_PROFILE", "ANTHROPIC_CONFIG_DIR", "ANTHROPIC_FEDERATION_RULE_ID", "ANTHROPIC_ORGANIZATION_ID"],
+  ...["ANTHROPIC_SERVICE_ACCOUNT_ID", "ANTHROPIC_IDENTITY_TOKEN*", "ANTHROPIC_WORKSPACE_ID", "ANTHROPIC_SCOPE"],
+  // Where requests go and what they carry
+  ...["ANTHROPIC_BASE_URL", "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL", "ANTHROPIC_UNIX_SOCKET"],
+  ...["ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_BETAS", "CLAUDE_CODE_API_BASE_URL", "CLAUDE_CODE_CUSTOM_OAUTH_URL"],
+  ...["CLAUDE_CODE_EXTRA_*", "CLAUDE_CODE_CLIENT_CERT", "CLAUDE_CODE_CLIENT_KEY*", "CLAUDE_CODE_HTTP_PROXY"],
+  ...["CLAUDE_CODE_HTTPS_PROXY", "CLAUDE_CODE_PROXY_URL", "USE_LOCAL_OAUTH", "USE_STAGING_OAUTH"],
+  ...["CLAUDE_LOCAL_OAUTH_*"],
+  // Which model answers, and how
+  ...["ANTHROPIC_MODEL", "ANTHROPIC_DEFAULT_*", "ANTHROPIC_SMALL_FAST_MODEL*", "CLAUDE_CODE_SUBAGENT_MODEL*"],
+  ...["CLAUDE_CODE_EFFORT_LEVEL", "MAX_THINKING_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"],
+  // What the child loads and runs
+  ...["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_MANAGED_SETTINGS_PATH", "CLAUDE_SECURESTORAGE_CONFIG_DIR", "NODE_OPTIONS"],
+  ...["BUN_*", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_*"],
+];
+
+/** Whether a variable is on the denylist. */
+export const isDenied = (name: string): boolean =>
+  DENIED_VARIABLES.some((entry) => (entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : name === entry));
+
+/** Ours on every call: no memory, no updates, no telemetry, no bundled extras, and retries left to the runtime. */
+const FIXED: Record<string, string> = {
+  CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  CLAUDE_CODE_DISABLE_BUNDLED_SKILLS: "1",
+  CLAUDE_CODE_DISABLE_ATTACHMENTS: "1",
+  CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS: "1",
+  CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
+  CLAUDE_CODE_MAX_RETRIES: "0",
+  // A process that cannot start says why in its result instead of dying silently.
+  CLAUDE_CODE_STARTUP_FAILURE_RESULTS: "1",
+  DISABLE_AUTOUPDATER: "1",
+  CLAUDE_AGENT_SDK_CLIENT_APP: "tandem",
+};
+
+/**
+ * The variables of a Claude Code child, complete: nothing is inherited beside them.
+ * `configDir` is where Claude Code keeps its state: the user's for a login, a private one for every other credential, so
+ * that no login can step in for it.
+ */
+export function childVariables(
+  host: Readonly<Record<string, string | undefined>>,
+  credential: Credential,
+  configDir: string | undefined,
+): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(host)) {
+    if (value === undefined || isDenied(name)) continue;
+    if (ALLOWED.has(name) || ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix))) variables[name] = value;
+  }
+  Object.assign(variables, FIXED);
+  if (configDir) variables["CLAUDE_CONFIG_DIR"] = configDir;
+  switch (credential.type) {
+    case "login":
+      break;
+    case "api_key":
+      variables["ANTHROPIC_API_KEY"] = credential.key;
+      if (credential.baseUrl) variables["ANTHROPIC_BASE_URL"] = credential.baseUrl;
+      break;
+    case "oauth_token":
+      variables["CLAUDE_CODE_OAUTH_TOKEN"] = credential.token;
+      break;
+  }
+  return variables;
+}
