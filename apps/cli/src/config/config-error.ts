@@ -1,0 +1,47 @@
+import { TandemError } from "@tandem/protocol";
+
+/** One thing that is wrong with a config file, and where. */
+export interface ConfigProblem {
+  /** From 1; 0 where the file as a whole is meant. */
+  line: number;
+  column: number;
+  /** `llm.models.default`; empty for a mistake of syntax. */
+  key: string;
+  message: string;
+  allowed?: readonly string[];
+  nearest?: string;
+}
+
+/** Everything that is wrong with a config file, at once. */
+export class ConfigError extends TandemError {
+  readonly file: string;
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(file: string, problems: readonly ConfigProblem[]) {
+    const lines = problems.map((problem) => describe(file, problem));
+    super(
+      "config_invalid",
+      lines.length === 1
+        ? lines[0]!
+        : `${file} has ${lines.length} problems:\n${lines.map((line) => `  ${line}`).join("\n")}`,
+      { fix: "Correct the file; `tandem config schema` prints every key with its allowed values." },
+    );
+    this.file = file;
+    this.problems = problems;
+  }
+
+  override toJSON(): Record<string, unknown> {
+    return { ...super.toJSON(), file: this.file, problems: this.problems };
+  }
+}
+
+function describe(file: string, { line, column, key, message, allowed, nearest }: ConfigProblem): string {
+  const place = line > 0 ? `${file}:${line}:${column}` : file;
+  return [
+    `${place}: ${key ? `${key}: ` : ""}${message}.`,
+    nearest && ` Did you mean ${nearest}?`,
+    allowed && ` Allowed: ${allowed.join(", ")}.`,
+  ]
+    .filter(Boolean)
+    .join("");
+}

@@ -1,0 +1,35 @@
+import { TandemError } from "@tandem/protocol";
+import { readFile } from "node:fs/promises";
+import type { ProjectPlace } from "./find-project.ts";
+import { parseConfig, type ParsedConfig } from "./parse-config.ts";
+
+export type Project = ProjectPlace & ParsedConfig;
+
+const REASONS: Record<string, { reason: string; fix: string }> = {
+  ENOENT: { reason: "it does not exist", fix: "Create it with `tandem setup`." },
+  EACCES: { reason: "permission denied", fix: "Make it readable: chmod u+r" },
+  EISDIR: { reason: "it is a folder", fix: "Move the folder away and run `tandem setup`." },
+  ELOOP: { reason: "its symbolic links go in a circle", fix: "Replace the link by a file." },
+};
+
+/** Reads and checks a project's `tandem.yaml`. */
+export async function loadProject(place: ProjectPlace): Promise<Project> {
+  return { ...place, ...parseConfig(await readConfigFile(place), place.shownFile) };
+}
+
+export async function readConfigFile({ file, shownFile }: ProjectPlace): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? "";
+    const { reason, fix } = REASONS[code] ?? { reason: `the system says ${code}`, fix: "Check the file and its disk." };
+    throw new TandemError(
+      code === "ENOENT" ? "config_missing" : "config_unreadable",
+      `Cannot read ${shownFile}: ${reason}.`,
+      {
+        fix: fix.endsWith(".") ? fix : `${fix} ${shownFile}`,
+        cause,
+      },
+    );
+  }
+}

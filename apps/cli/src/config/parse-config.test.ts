@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { ConfigError } from "./config-error.ts";
+import { parseConfig } from "./parse-config.ts";
+
+function problems(source: string) {
+  try {
+    parseConfig(source, "tandem.yaml");
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error("the config was accepted");
+}
+
+describe("a valid file", () => {
+  test.each(["", "# nothing yet\n", "llm:\n", "llm:\n  models:\n    # default: opus\n"])(
+    "%j holds only defaults",
+    (source) => {
+      const { config, settings } = parseConfig(source, "tandem.yaml");
+      expect(config.llm.models.default).toBe("sonnet");
+      expect(settings).toEqual([]);
+    },
+  );
+
+  test("says which settings are the user's and where they stand", () => {
+    const { settings } = parseConfig("llm:\n  provider:\n    backend: anthropic\n  pool: { size: 2 }\n", "tandem.yaml");
+    expect(settings).toEqual([
+      { path: "llm.provider.backend", value: "anthropic", line: 3 },
+      { path: "llm.pool.size", value: 2, line: 4 },
+    ]);
+  });
+
+  test("a setting behind an alias is a setting like any other", () => {
+    const source = "llm:\n  models: { default: &x command:/bin/evil }\n  provider: { anthropic: { apiKey: *x } }\n";
+    expect(parseConfig(source, "tandem.yaml").settings).toContainEqual(
+      expect.objectContaining({ path: "llm.provider.anthropic.apiKey", value: "command:/bin/evil" }),
+    );
+  });
+
+  test("off is a word, not a boolean", () => {
+    expect(parseConfig("llm: { pool: { mode: off } }", "tandem.yaml").config.llm.pool.mode).toBe("off");
+  });
+});
+
+describe("an invalid file", () => {
+  test("names file, line, column, key, allowed values and the nearest match", () => {
+    const error = problems("# ours\nllm:\n  provider:\n    backend: claudecode # who pays\n");
+    expect(error.message).toBe(
+      'tandem.yaml:4:14: llm.provider.backend: "claudecode" is not allowed. Did you mean claude-code? ' +
+        "Allowed: none, anthropic, vertex, gateway, claude-code.",
+    );
+    expect(error.toJSON()["problems"]).toEqual([
+      expect.objectContaining({ line: 4, column: 14, key: "llm.provider.backend", nearest: "claude-code" }),
+    ]);
+  });
+
+  test("an unknown key is an error at the key, with its likely spelling", () => {
+    expect(problems("llm:\n  moddels:\n    default: opus\n").problems).toEqual([
+      expect.objectContaining({ line: 2, column: 3, key: "llm.moddels", nearest: "models" }),
+    ]);
+  });
+
+  test("a key in the wrong section is sent to the right one", () => {
+    expect(problems("llm:\n  backend: anthropic\n").problems[0]).toMatchObject({ nearest: "llm.provider.backend" });
+  });
+
+  test("all problems are told at once, in the order of the file", () => {
+    const error = problems(
+      "llm:\n  limits:\n    attempts: lots\n    idle: 90\n  models:\n    default: two words\nextra: 1\n",
+    );
+    expect(error.problems.map(({ line, key }) => `${line} ${key}`)).toEqual([
+      "3 llm.limits.attempts",
+      "4 llm.limits.idle",
+      "6 llm.models.default",
+      "7 extra",
+    ]);
+    expect(error.message).toContain("tandem.yaml has 4 problems:\n");
+  });
+
+  test("a pasted secret is never repeated", () => {
+    const error = problems("llm:\n  provider:\n    anthropic:\n      apiKey: sk-ant-pasted\n");
+    expect(error.message).toContain("does not belong in this file");
+    expect(JSON.stringify(error)).not.toContain("pasted");
+  });
+
+  test.each([
+    ["llm: [\n", "not valid YAML"],
+    ["llm:\n  pool: {}\n  pool: {}\n", "3:3: not valid YAML: map keys must be unique"],
+    ["llm: {}\n---\nllm: {}\n", "a second document"],
+    ["- llm\n", "expected a section, got a list"],
+    ["llm:\n  models: sonnet\n", 'expected a section, got "sonnet"'],
+    ["llm:\n  models:\n    triage:\n", "llm.models.triage: has no value"],
+    ["llm:\n  limits:\n    concurrency: 100\n", "expected a whole number from 1 to 64, got 100"],
+    ["llm:\n  promptCaching:\n    enabled: yes\n", 'expected true or false, got "yes"'],
+    ["llm:\n  models:\n    default: 5\n", "needs quotes"],
+    ["llm: *nowhere\n", "unresolved alias"],
+    ["__proto__:\n  llm: 1\n", "__proto__: there is no such setting"],
+  ])("%j: %s", (source, text) => expect(problems(source).message).toContain(text));
+});

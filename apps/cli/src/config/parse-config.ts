@@ -1,0 +1,164 @@
+import { configSchema, type Config } from "@tandem/protocol";
+import { type Document, isMap, isScalar, LineCounter, parseDocument, type Node, type Pair } from "yaml";
+import type { z } from "zod";
+import { nearest } from "../nearest.ts";
+import { ConfigError, type ConfigProblem } from "./config-error.ts";
+import { configKey, configKeys, configSettings, namesIn } from "./config-keys.ts";
+
+/** A value that the file itself sets, as opposed to a default. */
+export interface Setting {
+  path: string;
+  value: string | number | boolean;
+  line: number;
+}
+
+export interface ParsedConfig {
+  config: Config;
+  settings: readonly Setting[];
+}
+
+/** Reads the text of a `tandem.yaml`; `file` is only for messages. Rejects with all problems at once. */
+export function parseConfig(source: string, file: string): ParsedConfig {
+  const lines = new LineCounter();
+  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false, logLevel: "error" });
+  const at = (offset: number | undefined) => {
+    const { line, col } = lines.linePos(offset ?? 0);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+
+  const syntax = [...document.errors, ...document.warnings];
+  if (syntax.length > 0) {
+    throw new ConfigError(
+      file,
+      syntax.map(({ code, message, pos }) =>
+        Object.assign(at(pos[0]), { key: "", message: syntaxMessage(code, message) }),
+      ),
+    );
+  }
+  const value = toValue(document, file);
+  const result = configSchema.safeParse(withoutEmptySections(value, ""));
+  if (!result.success) {
+    const problems = result.error.issues.flatMap((issue) =>
+      explain(issue, value).map(({ keyPath, ...problem }) =>
+        Object.assign(at(offsetOf(document, keyPath, issue.code !== "unrecognized_keys")), {
+          key: keyPath.join("."),
+          ...problem,
+        }),
+      ),
+    );
+    throw new ConfigError(
+      file,
+      problems.sort((a, b) => a.line - b.line || a.column - b.column),
+    );
+  }
+  // From the resolved value, not from the nodes: trust is decided on it, and an alias must not hide a setting.
+  const settings = configSettings().flatMap(({ path }) => {
+    const keyPath = path.split(".");
+    const set = valueAt(value, keyPath) as Setting["value"] | undefined;
+    return set === undefined ? [] : [{ path, value: set, line: at(offsetOf(document, keyPath)).line }];
+  });
+  return { config: result.data, settings };
+}
+
+const syntaxMessage = (code: string, message: string) =>
+  code === "MULTIPLE_DOCS" ? "a second document begins here; expected one" : `not valid YAML: ${lowerFirst(message)}`;
+
+function toValue(document: Document, file: string): unknown {
+  try {
+    return document.toJS() ?? {};
+  } catch (cause) {
+    // The yaml package gives up on aliases that unfold without end.
+    const message = `not usable: ${lowerFirst((cause as Error).message)}`;
+    throw new ConfigError(file, [{ line: 0, column: 0, key: "", message }]);
+  }
+}
+
+/** A section whose keys are all commented out reads as null; it is an empty section. */
+function withoutEmptySections(value: unknown, path: string): unknown {
+  if (value === null && (path === "" || configKey(path)?.type === "section")) return {};
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, child]) => [key, withoutEmptySections(child, path ? `${path}.${key}` : key)]),
+  );
+}
+
+type Explanation = Omit<ConfigProblem, "line" | "column" | "key"> & { keyPath: string[] };
+
+function explain(issue: z.core.$ZodIssue, root: unknown): Explanation[] {
+  const keyPath = issue.path.map(String);
+  const path = keyPath.join(".");
+  if (issue.code === "unrecognized_keys") {
+    const names = namesIn(path);
+    return issue.keys.map((name) => ({
+      keyPath: [...keyPath, name],
+      message: "there is no such setting",
+      nearest: nearest(name, names) ?? elsewhere(name),
+      allowed: names,
+    }));
+  }
+  const key = configKey(path);
+  const value = valueAt(root, keyPath);
+  if (key?.type === "secret") return [{ keyPath, message: issue.message }];
+  if (path === "" || key?.type === "section") {
+    return [{ keyPath, message: `expected a section, got ${show(value)}`, allowed: namesIn(path) }];
+  }
+  if (value === null) return [{ keyPath, message: "has no value; remove the line or give it one" }];
+  if (issue.code === "invalid_value" && key) {
+    return [
+      {
+        keyPath,
+        message: `${show(value)} is not allowed`,
+        nearest: nearest(typeof value === "string" ? value : "", key.allowed),
+        allowed: key.allowed,
+      },
+    ];
+  }
+  if (key?.type === "number") return [{ keyPath, message: `expected ${range(key)}, got ${show(value)}` }];
+  if (key?.type === "boolean") {
+    return [{ keyPath, message: `expected true or false, got ${show(value)}`, allowed: ["true", "false"] }];
+  }
+  const quotes =
+    typeof value === "number" || typeof value === "boolean" ? " (text that looks like this needs quotes)" : "";
+  const expectation =
+    issue.code === "invalid_type" && !issue.message.startsWith("expected") ? "expected a text" : issue.message;
+  return [{ keyPath, message: `${expectation}, got ${show(value)}${key?.type === "duration" ? "" : quotes}` }];
+}
+
+/** A setting of the same name in another section. */
+const elsewhere = (name: string) => configKeys().find((key) => key.path.endsWith(`.${name}`))?.path;
+
+export function range({ minimum, maximum }: { minimum: number | undefined; maximum: number | undefined }): string {
+  if (minimum !== undefined && maximum !== undefined) return `a whole number from ${minimum} to ${maximum}`;
+  return minimum === undefined ? "a whole number" : `a whole number from ${minimum} up`;
+}
+
+function show(value: unknown): string {
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object" && value !== null) return "a section";
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+function valueAt(root: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), root);
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+/** Where the value at `path` begins, or its key; for what is missing, the nearest parent. */
+function offsetOf(document: Document, path: readonly string[], preferValue = true): number | undefined {
+  let node: unknown = document.contents;
+  let offset: number | undefined;
+  for (const [depth, name] of path.entries()) {
+    if (!isMap(node)) break;
+    const pair: Pair | undefined = node.items.find((item) => String((item.key as Node).toJSON?.()) === name);
+    if (!pair) break;
+    offset = (pair.key as Node).range?.[0] ?? offset;
+    node = pair.value;
+    if (preferValue && depth === path.length - 1 && isScalar(node) && node.value !== null)
+      offset = node.range?.[0] ?? offset;
+  }
+  return offset;
+}
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);

@@ -1,0 +1,65 @@
+import { TandemError } from "@tandem/protocol";
+import { readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { scratchFolder } from "../scratch-folder.ts";
+import { resolveSecret } from "./resolve-secret.ts";
+
+const env = { PATH: process.env["PATH"] };
+const node = (code: string) => `command:${process.execPath} -e '${code}'`;
+
+async function failure(promise: Promise<unknown>): Promise<TandemError> {
+  const error = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (error instanceof TandemError) return error;
+  throw new Error("expected a TandemError", { cause: error });
+}
+
+describe("a secret from a program", () => {
+  test("is what it prints, and it is run without a shell", async () => {
+    await using folder = await scratchFolder();
+    const place = { env, folder: folder.path };
+    expect(await resolveSecret(node('console.log(" a " + process.cwd())'), place)).toBe(`a ${folder.path}`);
+    expect((await failure(resolveSecret("command:echo $(touch marker)", place))).message).toContain("without a shell");
+  });
+
+  test.each([
+    ["command:tandem-no-such-program", "was not found"],
+    [node('console.error("s3cret"); console.log("s3cret"); process.exit(3)'), "exit code 3"],
+    [node("0"), "is empty"],
+    [node('process.stdout.write("s3cret".repeat(99999))'), "far more than a secret"],
+  ])("%s: %s", async (reference, text) => {
+    const error = await failure(resolveSecret(reference, { env, folder: "/" }));
+    expect(error).toMatchObject({ code: "secret_unavailable" });
+    expect(error.message).toContain(text);
+    expect(error.fix).not.toBe("");
+    expect(JSON.stringify(error)).not.toContain("s3cret");
+  });
+
+  test("that does not answer is ended, with what it started", async () => {
+    await using folder = await scratchFolder();
+    const reference = "command:sh -c 'sleep 600 & echo $! > child; wait'";
+    const error = await failure(resolveSecret(reference, { env, folder: folder.path, deadlineMs: 1_000 }));
+    expect(error.message).toContain("did not answer within 1 s");
+    const pid = Number(await readFile(folder.join("child"), "utf8"));
+    await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+  });
+
+  test("that is interrupted is ended at once", async () => {
+    const controller = new AbortController();
+    const pending = failure(resolveSecret("command:sleep 600", { env, folder: "/", signal: controller.signal }));
+    controller.abort();
+    expect(await pending).toMatchObject({ code: "aborted" });
+  });
+});
+
+async function isRunning(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  // In a container without an init, a dead orphan stays behind as a zombie.
+  return !/^\d+ \(.*\) Z/.test(await readFile(`/proc/${pid}/stat`, "utf8").catch(() => ""));
+}

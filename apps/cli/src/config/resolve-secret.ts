@@ -1,0 +1,140 @@
+import { TandemError } from "@tandem/protocol";
+import { spawn } from "node:child_process";
+import { readFile, stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
+import { splitCommand } from "./split-command.ts";
+import type { Variables } from "./tandem-home.ts";
+
+const LONGEST = 64 * 1024;
+const COMMAND_DEADLINE_MS = 30_000;
+
+export interface SecretPlace {
+  env: Variables;
+  /** What `file:` and `command:` are relative to. */
+  folder: string;
+  signal?: AbortSignal;
+  deadlineMs?: number;
+}
+
+/**
+ * Fetches a secret from where the config says it is kept. Messages name the place (`env:NAME`), never a value. The caller
+ * has made sure that the folder is trusted.
+ */
+export async function resolveSecret(reference: string, place: SecretPlace): Promise<string> {
+  const colon = reference.indexOf(":");
+  const [scheme, rest] = [reference.slice(0, colon), reference.slice(colon + 1)];
+  const secret = (await fetchers[scheme as keyof typeof fetchers](rest, place)).trim();
+  if (secret === "") throw unavailable(reference, "is empty", `Put the secret where ${scheme}: points to.`);
+  return secret;
+}
+
+/**
+ * For secrets that travel in an HTTP header: a stray line break or quote would make the HTTP client fail with a message that
+ * repeats the whole value.
+ */
+export async function resolveToken(reference: string, place: SecretPlace): Promise<string> {
+  const secret = await resolveSecret(reference, place);
+  if (!/^[\x21-\x7e]+$/.test(secret)) {
+    throw unavailable(reference, "is not one line of plain characters", "Keep the key alone there, on one line.");
+  }
+  return secret;
+}
+
+/** The file that a `file:` reference means. */
+export function secretFile(path: string, { env, folder }: Pick<SecretPlace, "env" | "folder">): string {
+  if (path === "~" || path.startsWith("~/")) return join(env["HOME"] || homedir(), path.slice(1));
+  return isAbsolute(path) ? path : resolve(folder, path);
+}
+
+const fetchers = {
+  async env(name: string, { env }: SecretPlace): Promise<string> {
+    const value = env[name];
+    if (value === undefined) throw unavailable(`env:${name}`, "is not set", `Set it in your shell: export ${name}=…`);
+    return value;
+  },
+
+  async file(path: string, place: SecretPlace): Promise<string> {
+    const file = secretFile(path, place);
+    const info = await stat(file).catch((cause: NodeJS.ErrnoException) => {
+      throw unavailable(
+        `file:${path}`,
+        cause.code === "ENOENT" ? "does not exist" : "cannot be read",
+        `Check ${file}.`,
+      );
+    });
+    if (!info.isFile() || info.size > LONGEST) {
+      throw unavailable(`file:${path}`, "is not a small file", `Check ${file}.`);
+    }
+    return readFile(file, "utf8").catch(() => {
+      throw unavailable(`file:${path}`, "cannot be read", `Make ${file} readable for you: chmod 600.`);
+    });
+  },
+
+  async command(line: string, place: SecretPlace): Promise<string> {
+    const [program, ...args] = splitCommand(line);
+    return run(program!, args, place);
+  },
+};
+
+/** In a process group of its own, so that what the program starts ends with it. */
+function run(program: string, args: readonly string[], place: SecretPlace): Promise<string> {
+  const reference = `command:${program} …`;
+  const deadlineMs = place.deadlineMs ?? COMMAND_DEADLINE_MS;
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const child = spawn(program, args, {
+    cwd: place.folder,
+    env: place.env,
+    // What it says on stderr is not ours to repeat: it may hold what it was asked for.
+    stdio: ["ignore", "pipe", "ignore"],
+    detached: process.platform !== "win32",
+  });
+  const end = (failure: TandemError) => {
+    kill(child.pid);
+    reject(failure);
+  };
+  const onAbort = () => end(new TandemError("aborted", "Interrupted."));
+  const timer = setTimeout(
+    () =>
+      end(
+        unavailable(reference, `did not answer within ${deadlineMs / 1000} s`, "Run it yourself; it may wait for you."),
+      ),
+    deadlineMs,
+  );
+  place.signal?.addEventListener("abort", onAbort, { once: true });
+  if (place.signal?.aborted) onAbort();
+
+  const chunks: Buffer[] = [];
+  let size = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > LONGEST)
+      end(unavailable(reference, "printed far more than a secret", "Run it yourself to see what it says."));
+    else chunks.push(chunk);
+  });
+  child.on("error", (cause: NodeJS.ErrnoException) => {
+    reject(
+      unavailable(reference, cause.code === "ENOENT" ? "was not found" : "could not be started", "Check the command."),
+    );
+  });
+  child.on("close", (code, signal) => {
+    if (code === 0) resolve(Buffer.concat(chunks).toString("utf8"));
+    else reject(unavailable(reference, `ended with ${signal ?? `exit code ${code}`}`, "Run it yourself to see why."));
+  });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    place.signal?.removeEventListener("abort", onAbort);
+  });
+}
+
+function kill(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+const unavailable = (reference: string, what: string, fix: string) =>
+  new TandemError("secret_unavailable", `The secret ${reference} ${what}.`, { fix });

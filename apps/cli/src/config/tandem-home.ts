@@ -1,0 +1,16 @@
+import { mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Where Tandem keeps what belongs to the user rather than to a project. */
+export const tandemHome = (env: Variables): string =>
+  env["TANDEM_HOME"] ? resolve(env["TANDEM_HOME"]) : join(env["HOME"] || homedir(), ".tandem");
+
+/** For the user's eyes only: it says which folders may run commands, and holds the ledger of processes. */
+export async function ensureTandemHome(env: Variables): Promise<string> {
+  const home = tandemHome(env);
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  return home;
+}

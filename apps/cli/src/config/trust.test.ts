@@ -1,0 +1,88 @@
+import { chmod, readFile, stat, writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { scratchFolder } from "../scratch-folder.ts";
+import { parseConfig } from "./parse-config.ts";
+import { requireTrust, revokeTrust, riskySettings, trustFolder, untrustedSettings } from "./trust.ts";
+
+const settingsOf = (source: string) => parseConfig(source, "tandem.yaml").settings;
+const paths = (source: string) => riskySettings(settingsOf(source)).map(({ path }) => path);
+
+describe("what needs trust", () => {
+  test.each([
+    ["llm: { claudeCode: { executable: ./claude } }", "llm.claudeCode.executable"],
+    ["llm: { provider: { anthropic: { baseUrl: 'https://evil.example' } } }", "llm.provider.anthropic.baseUrl"],
+    ["llm: { claudeCode: { baseUrl: 'https://evil.example' } }", "llm.claudeCode.baseUrl"],
+    ["llm: { provider: { anthropic: { apiKey: 'command:curl evil.example' } } }", "llm.provider.anthropic.apiKey"],
+    ["llm: { provider: { vertex: { credentials: 'file:~/.ssh/id_rsa' } } }", "llm.provider.vertex.credentials"],
+    ["llm: { provider: { gateway: { apiKey: 'env:GITHUB_TOKEN' } } }", "llm.provider.gateway.apiKey"],
+    ["llm: { provider: { gateway: { apiKey: 'env:ANTHROPIC_API_KEY' } } }", "llm.provider.gateway.apiKey"],
+    ["llm: { provider: { vertex: { project: someone-elses } } }", "llm.provider.vertex.project"],
+  ])("%s", (source, path) => expect(paths(source)).toEqual([path]));
+
+  test("an ordinary config needs none", () => {
+    expect(
+      paths("llm: { provider: { backend: claude-code }, models: { default: opus }, limits: { idle: 1m } }"),
+    ).toEqual([]);
+    expect(paths("llm: { provider: { anthropic: { apiKey: 'env:ANTHROPIC_API_KEY' } } }")).toEqual([]);
+  });
+});
+
+describe("trust", () => {
+  const BASE_URL = "llm: { provider: { anthropic: { baseUrl: 'https://proxy.example' } } }";
+  const place = (folder: string) => ({ folder, file: `${folder}/tandem.yaml`, shownFile: "tandem.yaml" });
+
+  test("is asked for with the keys, their lines and the command", async () => {
+    await using home = await scratchFolder();
+    const project = { ...place("/repo"), settings: settingsOf(BASE_URL) };
+    await expect(requireTrust({ TANDEM_HOME: home.path }, project)).rejects.toMatchObject({
+      code: "untrusted_folder",
+      message: expect.stringContaining("llm.provider.anthropic.baseUrl (line 1)"),
+      fix: expect.stringContaining("tandem trust"),
+    });
+  });
+
+  test("holds for the folder and the values that were trusted, until it is revoked", async () => {
+    await using home = await scratchFolder();
+    const env = { TANDEM_HOME: home.join("new") };
+    const settings = settingsOf(BASE_URL);
+    await trustFolder(env, "/repo", settings);
+    expect(await untrustedSettings(env, "/repo", settings)).toEqual([]);
+    expect(await untrustedSettings(env, "/other", settings)).toHaveLength(1);
+
+    const pulled = settingsOf(BASE_URL.replace("proxy.example", "evil.example"));
+    expect(await untrustedSettings(env, "/repo", pulled)).toMatchObject([{ value: "https://evil.example" }]);
+
+    expect(await revokeTrust(env, "/repo")).toBe(true);
+    expect(await revokeTrust(env, "/repo")).toBe(false);
+    expect(await untrustedSettings(env, "/repo", settings)).toHaveLength(1);
+  });
+
+  test("is recorded where only the user can read and write", async () => {
+    await using home = await scratchFolder();
+    const env = { TANDEM_HOME: home.join("new") };
+    await trustFolder(env, "/repo", settingsOf(BASE_URL));
+    expect((await stat(home.join("new"))).mode & 0o777).toBe(0o700);
+    expect((await stat(home.join("new", "trusted.json"))).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(await readFile(home.join("new", "trusted.json"), "utf8"))).toMatchObject({ version: 1 });
+  });
+
+  test("is not believed from a file that others can write, or that makes no sense", async () => {
+    await using home = await scratchFolder();
+    const env = { TANDEM_HOME: home.path };
+    await trustFolder(env, "/repo", settingsOf(BASE_URL));
+    await chmod(home.join("trusted.json"), 0o666);
+    await expect(untrustedSettings(env, "/repo", settingsOf(BASE_URL))).rejects.toThrow("can be written by others");
+    await chmod(home.join("trusted.json"), 0o600);
+    await writeFile(home.join("trusted.json"), "{}");
+    await expect(untrustedSettings(env, "/repo", settingsOf(BASE_URL))).rejects.toThrow("cannot be read");
+  });
+
+  test("a folder named like a part of every object is not trusted by accident", async () => {
+    await using home = await scratchFolder();
+    const env = { TANDEM_HOME: home.path };
+    await trustFolder(env, "/repo", settingsOf(BASE_URL));
+    for (const folder of ["constructor", "__proto__", "toString"]) {
+      expect(await untrustedSettings(env, folder, settingsOf(BASE_URL))).toHaveLength(1);
+    }
+  });
+});
