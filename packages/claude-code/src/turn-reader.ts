@@ -1,5 +1,5 @@
 import type { SDKMessage, SDKResultMessage } from "@anthropic-ai/claude-agent-sdk";
-import { LlmError, noUsage, type Usage } from "@tandem/protocol";
+import { noUsage, type LlmError, type Usage } from "@tandem/protocol";
 import { turnError } from "./turn-error.ts";
 
 /** What one turn came to. `error` and `stop` exclude each other. */

@@ -1,0 +1,318 @@
+import { LlmError, type LlmErrorCode } from "@tandem/protocol";
+import {
+  always,
+  creditTooLow,
+  cutConnection,
+  forbidden,
+  malformedStream,
+  modelNotFound,
+  overloaded,
+  planLimit,
+  promptTooLong,
+  refusal,
+  serverError,
+  slowly,
+  stallBeforeFirstByte,
+  stallMidStream,
+  text,
+  toolUse,
+  unauthorized,
+  type Reply,
+} from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { ClaudeCode } from "./claude-code.ts";
+import { call, eventually, runningProcesses, setStage, type Stage } from "./testing/stage.ts";
+
+let stage: Stage;
+let room: ClaudeCode;
+
+beforeAll(async () => {
+  stage = await setStage();
+  room = stage.room();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const failure = async (work: Promise<unknown>): Promise<LlmError> => {
+  const error = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(LlmError);
+  return error as LlmError;
+};
+
+describe("text", () => {
+  test("runs on the login: its token, and no key, reaches Anthropic's own host", async () => {
+    stage.rehearsal.use([text("hello")]);
+    expect(await room.text(call({ system: "You are terse." }))).toBe("hello");
+    const [request] = stage.rehearsal.modelRequests;
+    expect(request).toMatchObject({ host: "api.anthropic.com", lastUserText: "Say hello." });
+    expect(request!.headers.authorization).toMatch(/^Bearer /);
+    expect(request!.headers["x-api-key"]).toBeUndefined();
+    expect(request!.system).toContain("You are terse.");
+    expect(request!.toolNames).toEqual([]);
+  });
+
+  test.each(["/clear", "/usage", "/help me", "@package.json"])("sends %s as text, not as a command", async (prompt) => {
+    stage.rehearsal.use([text("as text")]);
+    expect(await room.text(call({ prompt }))).toBe("as text");
+    expect(stage.rehearsal.modelRequests[0]!.lastUserText.endsWith(prompt)).toBe(true);
+  });
+
+  test("joins all text blocks of the answer", async () => {
+    stage.rehearsal.use([{ ...text("one "), content: [...text("one ").content, ...text("two").content] }]);
+    expect(await room.text(call())).toBe("one two");
+  });
+
+  test("reports usage with cache tokens once, however many blocks an answer has", async () => {
+    const usage = {
+      input_tokens: 10,
+      output_tokens: 7,
+      cache_read_input_tokens: 4_000,
+      cache_creation: { ephemeral_5m_input_tokens: 200, ephemeral_1h_input_tokens: 100 },
+    };
+    stage.rehearsal.use([
+      { ...text("a", { usage }), content: [...text("a").content, ...text("b").content, ...text("c").content] },
+    ]);
+    const asked = call({ model: "claude-sonnet-5-5" });
+    await room.text(asked);
+    expect(asked.used).toEqual([
+      [
+        "claude-sonnet-5-5",
+        {
+          inputTokens: 10,
+          outputTokens: 7,
+          cacheReadTokens: 4_000,
+          cacheWrite5mTokens: 200,
+          cacheWrite1hTokens: 100,
+          webSearches: 0,
+        },
+      ],
+    ]);
+  });
+});
+
+describe("failures are typed", () => {
+  const cases: [string, Reply, LlmErrorCode][] = [
+    ["a refused token", unauthorized(), "auth_rejected"],
+    ["a forbidden organisation", forbidden(), "auth_rejected"],
+    ["no credit", creditTooLow(), "billing"],
+    ["an unknown model", modelNotFound("claude-nope"), "unknown_model"],
+    ["a prompt that is too long", promptTooLong(), "prompt_too_long"],
+    ["an overloaded API", overloaded(), "overloaded"],
+    ["a failing API", serverError(), "server_error"],
+    ["a cut connection", cutConnection(), "network"],
+    ["a connection cut in mid-answer", cutConnection({ afterText: "Once upon" }), "network"],
+    ["a stream that is none", malformedStream(), "server_error"],
+    ["a refusal", refusal(), "refused"],
+    ["an answer cut at its limit", text("too lo", { stopReason: "max_tokens" }), "max_tokens"],
+    ["an empty answer", { ...text(""), content: [] }, "empty_answer"],
+  ];
+  test.each(cases)("%s", async (_, reply, code) => {
+    stage.rehearsal.use([always(reply)]);
+    const error = await failure(room.text(call()));
+    expect({ code: error.code, message: error.message }).toMatchObject({ code });
+    expect(error.message).not.toMatch(/undefined|\[object/);
+    stage.rehearsal.use([text("well again")]);
+    expect(await room.text(call()), "the room goes on").toBe("well again");
+  });
+
+  test("a used-up plan says until when", async () => {
+    const resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000);
+    stage.rehearsal.use([always(planLimit({ resetsAt }))]);
+    expect(await failure(room.text(call()))).toMatchObject({ code: "rate_limited", resetsAt, status: 429 });
+    expect(stage.rehearsal.modelRequests).toHaveLength(1);
+  });
+
+  test("a missing login, without a single request, even with a stray key around", async () => {
+    await using nobody = await setStage([always(text("paid by a stray key"))], { loggedIn: false });
+    const stray = {
+      ANTHROPIC_API_KEY: "sk-ant-stray",
+      ANTHROPIC_AUTH_TOKEN: "stray",
+      ANTHROPIC_BASE_URL: nobody.rehearsal.url,
+    };
+    const error = await failure(nobody.room({ hostVariables: { ...nobody.hostVariables, ...stray } }).text(call()));
+    expect(error.code).toBe("not_logged_in");
+    expect(error.fix).toContain("Log in with the Claude Code CLI");
+    expect(nobody.rehearsal.modelRequests).toEqual([]);
+  });
+
+  test("a process that dies, with the end of its stderr", async () => {
+    const dying = stage.room({ executable: "/bin/false" });
+    expect((await failure(dying.text(call()))).code).toBe("process_died");
+  });
+
+  test("silence before the first byte, and silence in mid-answer, meet their deadlines", async () => {
+    const impatient = stage.room({ deadlines: { firstByte: 1_500, idle: 1_000 } });
+    stage.rehearsal.use([text("warm")]);
+    await impatient.text(call());
+    stage.rehearsal.use([stallBeforeFirstByte()]);
+    expect(await failure(impatient.text(call()))).toMatchObject({
+      code: "timeout",
+      message: expect.stringContaining("firstByte"),
+    });
+    stage.rehearsal.use([stallMidStream("Once upon")]);
+    expect(await failure(impatient.text(call()))).toMatchObject({
+      code: "timeout",
+      message: expect.stringContaining("idle"),
+    });
+  });
+});
+
+describe("objects", () => {
+  const object = (overrides = {}) => ({
+    ...call(overrides),
+    jsonSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+    check: (value: unknown) => {
+      const parsed = z.object({ n: z.number().max(9) }).safeParse(value);
+      return parsed.success ? undefined : z.prettifyError(parsed.error);
+    },
+  });
+  const answer = (input: object): Reply => toolUse("mcp__tandem__answer", input);
+
+  test("take one request", async () => {
+    stage.rehearsal.use([answer({ n: 1 })]);
+    expect(await room.object(object())).toEqual({ n: 1 });
+    expect(stage.rehearsal.modelRequests).toHaveLength(1);
+    expect(stage.rehearsal.modelRequests[0]!.toolNames).toEqual(["mcp__tandem__answer"]);
+  });
+
+  test("that do not fit are handed back to the model once, with the complaint", async () => {
+    stage.rehearsal.use([answer({ n: 99 }), answer({ n: 2 })]);
+    expect(await room.object(object())).toEqual({ n: 2 });
+    const [result] = stage.rehearsal.modelRequests[1]!.toolResults;
+    expect(result).toMatchObject({ isError: true, text: expect.stringContaining("<=9") });
+  });
+
+  test.each([
+    ["misfits twice", [answer({ n: 99 }), answer({ n: 98 })]],
+    ["text twice", [text("no"), text("still no")]],
+    ["text, then a misfit", [text("no"), answer({ n: 99 })]],
+    ["a tool that is not there, then a misfit", [toolUse("Bash", { command: "true" }), answer({ n: 99 })]],
+  ])("fail typed after %s, and after no more than two requests", async (_, replies) => {
+    stage.rehearsal.use(replies);
+    expect((await failure(room.object(object()))).code).toBe("structured_output");
+    stage.rehearsal.assertDone();
+  });
+
+  test("survive a first answer in words", async () => {
+    stage.rehearsal.use([text("It is one."), answer({ n: 1 })]);
+    expect(await room.object(object())).toEqual({ n: 1 });
+  });
+});
+
+describe("loops", () => {
+  const look = {
+    name: "look",
+    description: "Looks.",
+    schema: z.object({ at: z.string() }),
+    execute: async (input: unknown) => ({
+      markdown: `seen ${JSON.stringify(input)}`,
+      structured: { secret: "never sent" },
+    }),
+  };
+  const steps: unknown[] = [];
+  const loop = (overrides = {}) => {
+    steps.length = 0;
+    return {
+      ...call(),
+      tools: [look],
+      stepBudget: 5,
+      onStepFinish: async (step: unknown) => void steps.push(step),
+      ...overrides,
+    };
+  };
+  const useLook = (at = "x"): Reply => toolUse("mcp__tandem__look", { at });
+
+  test("end by themselves", async () => {
+    stage.rehearsal.use([useLook(), text("done")]);
+    expect(await room.loop(loop())).toEqual({
+      stopReason: "natural",
+      text: "done",
+      steps: 2,
+      toolCalls: 1,
+      toolFailures: 0,
+    });
+    expect(steps).toEqual([
+      { stepIndex: 1, stepBudget: 5, toolCalls: ["look"] },
+      { stepIndex: 2, stepBudget: 5, toolCalls: [] },
+    ]);
+    expect(stage.rehearsal.modelRequests[1]!.toolResults).toMatchObject([{ text: 'seen {"at":"x"}', isError: false }]);
+    expect(JSON.stringify(stage.rehearsal.modelRequests[1]!.body)).not.toContain("never sent");
+  });
+
+  test("stop exactly at the step budget, after the last tools have run, and say so", async () => {
+    const ran: unknown[] = [];
+    stage.rehearsal.use([always(useLook())]);
+    const tools = [{ ...look, execute: async (input: unknown) => (ran.push(input), { markdown: "ok" }) }];
+    expect(await room.loop(loop({ tools, stepBudget: 3 }))).toMatchObject({
+      stopReason: "budget",
+      steps: 3,
+      toolCalls: 3,
+    });
+    expect([stage.rehearsal.modelRequests.length, steps.length, ran.length]).toEqual([3, 3, 3]);
+  });
+
+  test("count the same budget when every call is to a tool that is not there", async () => {
+    stage.rehearsal.use([always(toolUse("Bash", { command: "true" }))]);
+    expect(await room.loop(loop({ stepBudget: 2 }))).toMatchObject({ stopReason: "budget", steps: 2, toolFailures: 2 });
+    expect(stage.rehearsal.modelRequests).toHaveLength(2);
+  });
+
+  test("tell the model of a failing tool and count it", async () => {
+    stage.rehearsal.use([useLook(), text("so be it")]);
+    const tools = [{ ...look, execute: async () => Promise.reject(new Error("lens cap on")) }];
+    expect(await room.loop(loop({ tools }))).toMatchObject({ stopReason: "natural", toolFailures: 1 });
+    expect(stage.rehearsal.modelRequests[1]!.toolResults).toMatchObject([{ text: "lens cap on", isError: true }]);
+  });
+
+  test("go on where they broke when a request fails after tools have run", async () => {
+    const ran: unknown[] = [];
+    stage.rehearsal.use([useLook(), overloaded(), text("done")]);
+    const tools = [{ ...look, execute: async (input: unknown) => (ran.push(input), { markdown: "ok" }) }];
+    const attempt = async <T>(operation: (attempt: number) => Promise<T>): Promise<T> =>
+      operation(1).catch(() => operation(2));
+    expect(await room.loop(loop({ tools, attempt }))).toMatchObject({ stopReason: "natural", text: "done", steps: 2 });
+    expect(ran).toHaveLength(1);
+    const history = stage.rehearsal.modelRequests.at(-1)!.messages.map(({ role }) => role);
+    expect(history.filter((role) => role === "assistant")).toHaveLength(1);
+  });
+
+  test("let a slow tool take longer than the model may", async () => {
+    const patient = stage.room({ deadlines: { idle: 1_200 } });
+    stage.rehearsal.use([useLook(), text("done")]);
+    const tools = [
+      {
+        ...look,
+        execute: async () => new Promise<{ markdown: string }>((done) => setTimeout(done, 2_500, { markdown: "slow" })),
+      },
+    ];
+    expect(await patient.loop(loop({ tools }))).toMatchObject({ stopReason: "natural" });
+  });
+});
+
+describe("abort", () => {
+  test("returns within a second, takes the process along, and leaves the room usable", async () => {
+    stage.rehearsal.use([slowly(text("a long story ".repeat(200)), { tokenMs: 50 })]);
+    const controller = new AbortController();
+    const running = failure(room.text(call({ signal: controller.signal })));
+    await stage.rehearsal.waitForModelRequest(() => true, 10_000);
+    const before = await runningProcesses(stage);
+    const since = performance.now();
+    controller.abort();
+    expect((await running).code).toBe("aborted");
+    expect(performance.now() - since).toBeLessThan(1_000);
+    await eventually(
+      () => stage.rehearsal.modelRequests[0]!.closedEarly,
+      (closed) => closed,
+      3_000,
+    );
+    await eventually(
+      () => runningProcesses(stage),
+      (now) => now.length < before.length,
+    );
+    stage.rehearsal.use([text("fresh")]);
+    expect(await room.text(call())).toBe("fresh");
+  });
+});

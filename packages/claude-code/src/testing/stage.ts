@@ -1,0 +1,123 @@
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Usage } from "@tandem/protocol";
+import { madeUpLogin, startRehearsal, type Rehearsal, type RehearsalOptions, type Script } from "@tandem/rehearsal";
+import { ClaudeCode, type ClaudeCall, type ClaudeCodeSettings } from "../claude-code.ts";
+import type { Credential } from "../credential.ts";
+
+type Overrides = Partial<Omit<ClaudeCodeSettings, "pool" | "deadlines">> & {
+  pool?: Partial<ClaudeCodeSettings["pool"]>;
+  deadlines?: Partial<ClaudeCodeSettings["deadlines"]>;
+};
+
+/** A home of its own with a made-up login, the rehearsal behind a proxy, and the real binary between them. */
+export interface Stage extends AsyncDisposable {
+  rehearsal: Rehearsal;
+  home: string;
+  configDir: string;
+  stateFolder: string;
+  hostVariables: Record<string, string>;
+  apiKey: Credential;
+  login: Credential;
+  /** A new room; all rooms of a stage are closed with it. */
+  room(overrides?: Overrides): ClaudeCode;
+}
+
+export async function setStage(
+  script: Script = [],
+  options: RehearsalOptions & { loggedIn?: boolean } = {},
+): Promise<Stage> {
+  const root = await mkdtemp(join(tmpdir(), "tandem-stage-"));
+  const rehearsal = await startRehearsal(script, { proxy: true, ...options });
+  const home = join(root, "home");
+  const configDir = join(home, ".claude");
+  const stateFolder = join(root, "tandem");
+  await mkdir(configDir, { recursive: true });
+  if (options.loggedIn !== false) await madeUpLogin(configDir);
+  const hostVariables = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: home,
+    TMPDIR: root,
+    ...rehearsal.proxy.variables,
+    NO_PROXY: "127.0.0.1",
+  };
+  const login: Credential = { type: "login", configDir };
+  const rooms: ClaudeCode[] = [];
+  return {
+    rehearsal,
+    home,
+    configDir,
+    stateFolder,
+    hostVariables,
+    login,
+    apiKey: { type: "api_key", key: "sk-ant-made-up-key", baseUrl: rehearsal.url },
+    room(overrides = {}) {
+      const room = new ClaudeCode({
+        credential: login,
+        stateFolder,
+        hostVariables,
+        ...overrides,
+        pool: {
+          mode: "reuse",
+          size: 3,
+          maxCalls: 50,
+          maxAge: 600_000,
+          maxMemoryMb: 300,
+          idle: 60_000,
+          ...overrides.pool,
+        },
+        deadlines: {
+          spawn: 20_000,
+          init: 20_000,
+          firstByte: 20_000,
+          idle: 20_000,
+          exit: 2_000,
+          ...overrides.deadlines,
+        },
+      });
+      rooms.push(room);
+      return room;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(rooms.map((room) => room.close()));
+      await rehearsal.close();
+      await rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    },
+  };
+}
+
+/** The parts of a call that most tests do not care about. `used` collects what was reported. */
+export function call(overrides: Partial<ClaudeCall> = {}): ClaudeCall & { used: [string, Usage][] } {
+  const used: [string, Usage][] = [];
+  return {
+    model: "sonnet",
+    system: undefined,
+    prompt: "Say hello.",
+    signal: new AbortController().signal,
+    attempt: (operation) => operation(1),
+    onUsage: (model, usage) => used.push([model, usage]),
+    ...overrides,
+    used,
+  };
+}
+
+/** Pids in a stage's ledger: the Claude Code processes that its rooms have running. */
+export const runningProcesses = async (stage: Stage): Promise<number[]> =>
+  (await readdir(join(stage.stateFolder, "processes"))).map((name) => Number.parseInt(name, 10));
+
+/** Polls until a state is reached; fails with the last value when it is not. */
+export async function eventually<T>(
+  read: () => T | Promise<T>,
+  reached: (value: T) => boolean,
+  timeoutMs = 10_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  while (true) {
+    const value = await read();
+    if (reached(value)) return value;
+    if (Date.now() > deadline)
+      throw new Error(`The awaited state was not reached; last seen: ${JSON.stringify(value)}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
