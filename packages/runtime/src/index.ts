@@ -1,1 +1,17 @@
-export {};
+export { createBackend, type BackendSurroundings } from "./create-backend.ts";
+export { createRuntime, type RuntimeParts } from "./create-runtime.ts";
+export { ignoredSettings, type IgnoredSetting } from "./ignored-settings.ts";
+export type { LlmBackend, ModelInfo } from "./llm-backend.ts";
+export type {
+  CallRequest,
+  LlmRuntime,
+  LoopRequest,
+  LoopResult,
+  ObjectRequest,
+  StepFinished,
+  TextRequest,
+  Wait,
+} from "./llm-runtime.ts";
+export { checkModel, resolveModel, roleModels, type RoleModel } from "./models.ts";
+export { costOf, PRICES_AS_OF } from "./price.ts";
+export { defineTool, type Tool, type ToolOutput } from "./tool.ts";

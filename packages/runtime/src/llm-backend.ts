@@ -1,6 +1,6 @@
 import type { Backend, Payer, Usage } from "@tandem/protocol";
 import type { Tool } from "./tool.ts";
-import type { LoopResult, StepFinished } from "./llm-runtime.ts";
+import type { StepFinished } from "./llm-runtime.ts";
 
 /**
  * Runs one retriable unit (a model request, or where the engine owns the conversation, the whole call) under the
@@ -16,7 +16,10 @@ export interface BackendCall {
   prompt: string;
   signal: AbortSignal;
   attempt: Attempt;
-  /** Called for every model request that was answered, failed calls included: money spent is never lost sight of. */
+  /**
+   * Called once for each model request that was answered, with the id that answered, whatever comes of the call: money
+   * spent is never lost sight of. One request at a time, because the price of some models depends on its length.
+   */
   onUsage: (model: string, usage: Usage) => void;
 }
 
@@ -30,11 +33,15 @@ export interface BackendObjectCall extends BackendCall {
 export interface BackendLoopCall extends BackendCall {
   tools: readonly Tool[];
   stepBudget: number;
-  /** Never rejects. */
+  /** Called when the tools of a step have run, the last one's too: the runtime counts by it. Never rejects. */
   onStepFinish: (step: StepFinished) => Promise<void>;
 }
 
-export type LoopAnswer = Omit<LoopResult, "usage" | "error" | "stopReason"> & { stopReason: "natural" | "budget" };
+export interface LoopAnswer {
+  stopReason: "natural" | "budget";
+  /** The last text of the model; empty if it gave none. */
+  text: string;
+}
 
 export interface ModelInfo {
   id: string;

@@ -32,7 +32,10 @@ export interface StepFinished {
   /** From 1. One step is one answer of the model, tool calls included. */
   stepIndex: number;
   stepBudget: number;
+  /** Names of the tools that the answer asked for, in its order. */
   toolCalls: readonly string[];
+  /** How many of these calls failed: the tool threw, is unknown, or was asked with input that does not fit. */
+  toolFailures: number;
 }
 
 export interface LoopRequest extends CallRequest {

@@ -1,0 +1,46 @@
+import { TandemError } from "@tandem/protocol";
+import { z } from "zod";
+import type { CallRequest, LoopRequest } from "./llm-runtime.ts";
+
+/** Misuse is refused at the call, before anything is sent, and is not an outcome of the operation. */
+function refuse(message: string, fix: string, cause?: unknown): never {
+  throw new TandemError("bad_request", message, { fix, cause });
+}
+
+export function acceptPrompt({ prompt }: CallRequest): void {
+  if (prompt.trim() === "") refuse("The prompt is empty.", "Say what the model is to do.");
+}
+
+/** The schema as all backends take it: draft 7, an object at its root, no `$schema`. */
+export function acceptObjectSchema(schema: z.ZodType): Record<string, unknown> {
+  let jsonSchema: Record<string, unknown>;
+  try {
+    jsonSchema = { ...z.toJSONSchema(schema, { target: "draft-7", io: "input" }) };
+  } catch (cause) {
+    return refuse(
+      "The schema cannot be expressed as JSON Schema.",
+      "Use plain JSON types: no dates, bigints, maps or functions in what the model is to give.",
+      cause,
+    );
+  }
+  if (jsonSchema["type"] !== "object") {
+    refuse("The schema is not an object at its root.", "Wrap it: z.object({ items: … }).");
+  }
+  delete jsonSchema["$schema"];
+  return jsonSchema;
+}
+
+export function acceptLoop({ tools, stepBudget }: LoopRequest): void {
+  if (!Number.isInteger(stepBudget) || stepBudget < 1) {
+    refuse(`A step budget of ${stepBudget} is not usable.`, "Give a whole number of at least 1.");
+  }
+  const names = tools.map((tool) => tool.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice) refuse(`Two tools are named "${twice}".`, "Give each tool a name of its own.");
+}
+
+/** What is wrong with a value, in words for the model; undefined if it fits. */
+export function describeMisfit(schema: z.ZodType, value: unknown): string | undefined {
+  const result = schema.safeParse(value);
+  return result.success ? undefined : z.prettifyError(result.error);
+}

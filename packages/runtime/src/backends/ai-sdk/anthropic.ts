@@ -1,0 +1,31 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { z } from "zod";
+import { errorFromResponse } from "./as-llm-error.ts";
+import { type Provider, withVersion } from "./provider.ts";
+
+export interface AnthropicSettings {
+  apiKey: string;
+  baseUrl: string | undefined;
+}
+
+const modelList = z.object({ data: z.array(z.object({ id: z.string(), display_name: z.string() })) });
+
+export function anthropic({ apiKey, baseUrl = "https://api.anthropic.com" }: AnthropicSettings): Provider {
+  // Always explicit: left out, the AI SDK would take a base URL from a stray variable.
+  const baseURL = withVersion(baseUrl);
+  const provider = createAnthropic({ apiKey, baseURL });
+  return {
+    name: "anthropic",
+    payer: "anthropic_api_key",
+    languageModel: (id) => provider.languageModel(id),
+    async listModels(signal) {
+      const response = await fetch(`${baseURL}/models?limit=1000`, {
+        headers: { "x-api-key": apiKey, "anthropic-version": "2023-06-01" },
+        signal,
+      });
+      if (!response.ok) throw errorFromResponse(response, await response.text());
+      const { data } = modelList.parse(await response.json());
+      return data.map(({ id, display_name: name }) => ({ id, name }));
+    },
+  };
+}

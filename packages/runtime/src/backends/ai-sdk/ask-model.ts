@@ -1,0 +1,58 @@
+import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { LlmError } from "@tandem/protocol";
+import type { BackendCall } from "../../llm-backend.ts";
+import { asLlmError } from "./as-llm-error.ts";
+import { collectAnswer, type ModelAnswer } from "./collect-answer.ts";
+import { type Deadlines, underDeadlines } from "./deadlines.ts";
+import { readUsage } from "./read-usage.ts";
+
+export type Ask = (
+  options: Pick<LanguageModelV4CallOptions, "prompt" | "tools" | "responseFormat">,
+) => Promise<ModelAnswer>;
+
+// Pings are signs of life while a model thinks without saying anything.
+const WITH_PINGS = { anthropic: { includePings: true } };
+
+/**
+ * One model request is one attempt: streamed, so that a stalled connection is noticed, and read to its end, so that a
+ * broken one can be tried again as if nothing had been. Resolves only with an answer that the model meant to end there.
+ */
+export function createAsk(model: LanguageModelV4, call: BackendCall, deadlines: Deadlines): Ask {
+  const counted = new Set<string>();
+  const request = async (options: Parameters<Ask>[0]): Promise<ModelAnswer> => {
+    const answer = await underDeadlines(deadlines, call.signal, async (abortSignal, alive) => {
+      const { stream } = await model.doStream({ ...options, abortSignal, providerOptions: WITH_PINGS });
+      return collectAnswer(stream, alive);
+    });
+    const { finish, id, modelId } = answer;
+    if (finish && finish.reason.unified !== "interrupted" && !counted.has(id ?? "")) {
+      if (id) counted.add(id);
+      call.onUsage(modelId ?? model.modelId, readUsage(finish.usage));
+    }
+    requireComplete(answer);
+    return answer;
+  };
+  return (options) =>
+    call.attempt(async () => {
+      try {
+        return await request(options);
+      } catch (error) {
+        throw asLlmError(error, call.signal);
+      }
+    });
+}
+
+function requireComplete({ finish, text }: ModelAnswer): void {
+  const { unified, raw } = finish?.reason ?? {};
+  if (unified === "content-filter") {
+    throw new LlmError("refused", text.trim() ? `The model declined: ${text.trim()}` : "The model declined to answer.");
+  }
+  if (raw === "model_context_window_exceeded") {
+    throw new LlmError("prompt_too_long", "Prompt and answer together are longer than the model's context window.");
+  }
+  if (unified === "length") throw new LlmError("max_tokens", "The answer was cut at the model's output limit.");
+  if (unified === "error") throw new LlmError("server_error", "The service gave up in the middle of the answer.");
+  if (!finish || unified === "interrupted" || (unified === "other" && raw === undefined)) {
+    throw new LlmError("network", "The connection ended before the answer did.");
+  }
+}

@@ -1,0 +1,107 @@
+import type {
+  LanguageModelV4FinishReason,
+  LanguageModelV4Message,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from "@ai-sdk/provider";
+
+type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  /** Undefined if what the model wrote is not JSON. */
+  input: unknown;
+}
+
+export interface ModelAnswer {
+  /** What the model said, in the form in which it goes back to the model. */
+  content: AssistantPart[];
+  text: string;
+  toolCalls: ToolCall[];
+  id?: string;
+  modelId?: string;
+  /** Undefined if the stream ended before the answer did. */
+  finish?: { reason: LanguageModelV4FinishReason; usage: LanguageModelV4Usage };
+}
+
+/** Reads a streamed answer to its end. Throws what an error part carries. */
+export async function collectAnswer(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+  alive: () => void,
+): Promise<ModelAnswer> {
+  const answer: ModelAnswer = { content: [], text: "", toolCalls: [] };
+  const open = new Map<string, OpenBlock>();
+  for await (const part of stream) {
+    alive();
+    switch (part.type) {
+      case "text-start":
+      case "reasoning-start": {
+        const block: OpenBlock = { type: part.type === "text-start" ? "text" : "reasoning", text: "" };
+        addMetadata(block, part.providerMetadata);
+        open.set(part.id, block);
+        answer.content.push(block);
+        break;
+      }
+      case "text-delta":
+      case "reasoning-delta": {
+        const block = open.get(part.id);
+        if (!block) break;
+        block.text += part.delta;
+        // The signature of a thought comes as metadata of its last delta and has to go back with it.
+        addMetadata(block, part.providerMetadata);
+        if (block.type === "text") answer.text += part.delta;
+        break;
+      }
+      case "tool-call":
+        answer.toolCalls.push({ id: part.toolCallId, name: part.toolName, input: parseJson(part.input || "{}") });
+        answer.content.push({
+          type: "tool-call",
+          toolCallId: part.toolCallId,
+          toolName: part.toolName,
+          input: answer.toolCalls.at(-1)?.input ?? {},
+          ...(part.providerMetadata && { providerOptions: part.providerMetadata }),
+        });
+        break;
+      case "response-metadata":
+        answer.id = part.id ?? answer.id;
+        answer.modelId = part.modelId ?? answer.modelId;
+        break;
+      case "finish":
+        answer.finish = { reason: part.finishReason, usage: part.usage };
+        break;
+      case "error":
+        throw part.error;
+      default:
+        break;
+    }
+  }
+  // The API refuses empty text in what it is sent.
+  answer.content = answer.content.filter((part) => part.type !== "text" || part.text.trim() !== "");
+  return answer;
+}
+
+/** Undefined if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface OpenBlock {
+  type: "text" | "reasoning";
+  text: string;
+  providerOptions?: SharedV4ProviderMetadata;
+}
+
+function addMetadata(block: OpenBlock, metadata: SharedV4ProviderMetadata = {}): void {
+  for (const [provider, values] of Object.entries(metadata)) {
+    block.providerOptions = {
+      ...block.providerOptions,
+      [provider]: { ...block.providerOptions?.[provider], ...values },
+    };
+  }
+}

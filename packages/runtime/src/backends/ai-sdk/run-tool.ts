@@ -1,0 +1,38 @@
+import type { LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
+import type { Tool } from "../../tool.ts";
+import type { ToolCall } from "./collect-answer.ts";
+
+/** Runs what the model asked for. Whatever goes wrong is told to the model; only the caller's abort rejects. */
+export async function runTool(
+  tools: ReadonlyMap<string, Tool>,
+  { id, name, input }: ToolCall,
+  signal: AbortSignal,
+): Promise<{ result: LanguageModelV4ToolResultPart; failed: boolean }> {
+  let failed = false;
+  let value: string;
+  try {
+    signal.throwIfAborted();
+    const tool = tools.get(name);
+    if (!tool) throw new Error(`There is no tool named "${name}".`);
+    if (input === undefined) throw new Error("The input is not JSON.");
+    value = (await orAborted(tool.execute(input, { signal }), signal)).markdown;
+  } catch (error) {
+    signal.throwIfAborted();
+    failed = true;
+    value = error instanceof Error ? error.message : String(error);
+  }
+  const output = { type: failed ? ("error-text" as const) : ("text" as const), value };
+  return { result: { type: "tool-result", toolCallId: id, toolName: name, output }, failed };
+}
+
+/** A tool that does not heed its signal must not hold up the abort. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

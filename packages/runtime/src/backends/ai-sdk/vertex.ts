@@ -1,0 +1,58 @@
+import { createGoogleVertexAnthropic } from "@ai-sdk/google-vertex/anthropic";
+import { LlmError } from "@tandem/protocol";
+import { z } from "zod";
+import { type Provider, withVersion } from "./provider.ts";
+
+export interface VertexSettings {
+  project: string | undefined;
+  location: string;
+  /** The JSON of a Google credential; without it Google's application default credentials are used. */
+  credentials: string | undefined;
+  baseUrl: string | undefined;
+}
+
+export function vertex({ project, location, credentials, baseUrl = googleUrl(location) }: VertexSettings): Provider {
+  if (!project) {
+    throw new LlmError("not_configured", "The vertex backend needs a Google Cloud project.", {
+      fix: "Set llm.provider.vertex.project in tandem.yaml.",
+    });
+  }
+  const provider = createGoogleVertexAnthropic({
+    project,
+    location,
+    // Always explicit: left out, the AI SDK would fill in project and location from stray variables.
+    baseURL: `${withVersion(baseUrl)}/projects/${project}/locations/${location}/publishers/anthropic/models`,
+    ...(credentials !== undefined && { googleAuthOptions: { credentials: parseCredentials(credentials) } }),
+  });
+  return {
+    name: "vertex",
+    payer: "google_cloud_project",
+    languageModel: (id) => provider.languageModel(id),
+    listModels: async () => {
+      throw new LlmError("invalid_request", "Vertex AI offers no list of a project's Claude models.", {
+        fix: "See the project's Model Garden in the Google Cloud console.",
+      });
+    },
+  };
+}
+
+function googleUrl(location: string): string {
+  if (location === "global") return "https://aiplatform.googleapis.com";
+  if (location === "eu" || location === "us") return `https://aiplatform.${location}.rep.googleapis.com`;
+  return `https://${location}-aiplatform.googleapis.com`;
+}
+
+function parseCredentials(json: string): Record<string, unknown> {
+  try {
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(json));
+  } catch {
+    // Without the cause: it would quote the secret.
+    throw new LlmError(
+      "not_configured",
+      "The credentials of the vertex backend are not the JSON of a Google credential.",
+      {
+        fix: "Point llm.provider.vertex.credentials at the service account's JSON key.",
+      },
+    );
+  }
+}

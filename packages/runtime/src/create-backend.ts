@@ -1,0 +1,64 @@
+import type { LlmConfig, SecretReference } from "@tandem/protocol";
+import { BACKENDS, LlmError } from "@tandem/protocol";
+import type { LlmBackend } from "./llm-backend.ts";
+import { nearest } from "./nearest.ts";
+
+export interface BackendSurroundings {
+  /** Reads a secret; asked only for the one that the chosen backend needs. */
+  readSecret: (reference: SecretReference) => Promise<string>;
+}
+
+/**
+ * The backend that the config names, or an error: never another one instead. Each backend's libraries are loaded only
+ * where it is chosen; they take longer to load than most commands to run.
+ */
+export async function createBackend(config: LlmConfig, { readSecret }: BackendSurroundings): Promise<LlmBackend> {
+  const { provider } = config;
+  switch (provider.backend) {
+    case "none": {
+      const { createNoneBackend } = await import("./backends/none.ts");
+      return createNoneBackend();
+    }
+    case "anthropic": {
+      const { baseUrl } = provider.anthropic;
+      const apiKey = await readSecret(provider.anthropic.apiKey);
+      const { anthropic } = await import("./backends/ai-sdk/anthropic.ts");
+      return onAiSdk(anthropic({ apiKey, baseUrl }), config);
+    }
+    case "vertex": {
+      const { credentials: reference, ...settings } = provider.vertex;
+      const credentials = reference && (await readSecret(reference));
+      const { vertex } = await import("./backends/ai-sdk/vertex.ts");
+      return onAiSdk(
+        vertex({ ...settings, baseUrl: settings.baseUrl, project: settings.project, credentials }),
+        config,
+      );
+    }
+    case "gateway": {
+      const { baseUrl } = provider.gateway;
+      const apiKey = await readSecret(provider.gateway.apiKey);
+      const { gateway } = await import("./backends/ai-sdk/gateway.ts");
+      return onAiSdk(gateway({ apiKey, baseUrl }), config);
+    }
+    case "claude-code":
+      throw new LlmError("not_configured", "The claude-code backend is not wired up yet.");
+    default:
+      return refuse(provider.backend);
+  }
+}
+
+async function onAiSdk(
+  provider: Parameters<(typeof import("./backends/ai-sdk/create-ai-sdk-backend.ts"))["createAiSdkBackend"]>[0],
+  config: LlmConfig,
+): Promise<LlmBackend> {
+  const { createAiSdkBackend } = await import("./backends/ai-sdk/create-ai-sdk-backend.ts");
+  return createAiSdkBackend(provider, config);
+}
+
+/** The config's schema keeps such a name out; a host that builds its config by hand has no such guard. */
+function refuse(backend: never): never {
+  const suggestion = nearest(String(backend), BACKENDS);
+  throw new LlmError("not_configured", `There is no LLM backend "${String(backend)}".`, {
+    fix: suggestion ? `Did you mean "${suggestion}"?` : `Use one of ${BACKENDS.join(", ")}.`,
+  });
+}

@@ -1,0 +1,164 @@
+import { LlmError } from "@tandem/protocol";
+import type { Clock } from "./clock.ts";
+import { systemClock } from "./clock.ts";
+import type { Attempt } from "./llm-backend.ts";
+import type { Wait } from "./llm-runtime.ts";
+import { Slots } from "./slots.ts";
+
+// The first pause is up to a second, each further one up to twice as long, none longer than a minute: long enough for
+// an overload to pass, short enough that a person still watches.
+const FIRST_BACKOFF_MS = 1_000;
+const LONGEST_BACKOFF_MS = 60_000;
+
+// The service's clock and ours differ a little: a request sent at the very second of the reset is refused again.
+const RESET_MARGIN_MS = 1_000;
+
+export interface GovernedCall {
+  /** The runtime's part of one LLM operation, however many model requests it takes. */
+  attempt: Attempt;
+  /** Tries that came after a failed one. */
+  readonly retries: number;
+}
+
+interface CallTerms {
+  signal: AbortSignal;
+  /** How long this call may wait for quotas, all waits together. */
+  patienceMs: number;
+  onWait: (wait: Wait) => void;
+}
+
+/**
+ * The one owner of retries, waits for quotas and concurrency, shared by all calls of a runtime. What one call learns
+ * about a quota or an overload holds for all of them.
+ */
+export class Governor {
+  readonly #attempts: number;
+  readonly #slots: Slots;
+  readonly #clock: Clock;
+  #pausedUntil = 0;
+
+  constructor(limits: { concurrency: number; attempts: number }, clock: Clock = systemClock) {
+    this.#attempts = limits.attempts;
+    this.#slots = new Slots(limits.concurrency);
+    this.#clock = clock;
+  }
+
+  /** How many operations may run at once just now. */
+  get concurrency(): number {
+    return this.#slots.limit;
+  }
+
+  begin({ signal, patienceMs, onWait }: CallTerms): GovernedCall {
+    let retries = 0;
+    let patienceLeft = patienceMs;
+
+    const sleep = async (wait: Wait & { until: Date }) => {
+      onWait(wait);
+      await this.#clock.sleep(Math.max(0, wait.until.getTime() - this.#clock.now()), signal);
+    };
+
+    const waitForQuota = async (until: number, attempt: number) => {
+      patienceLeft -= until - this.#clock.now();
+      await sleep({ reason: "quota", until: new Date(until), attempt });
+    };
+
+    /** Others may have found a quota used up before this call came, or while it stood in line. */
+    const enter = async (attempt: number) => {
+      for (;;) {
+        while (this.#pausedUntil > this.#clock.now()) {
+          if (!this.#isWithin(patienceLeft, this.#pausedUntil)) throw usedUp(new Date(this.#pausedUntil));
+          await waitForQuota(this.#pausedUntil, attempt);
+        }
+        if (this.#slots.full) onWait({ reason: "concurrency", attempt });
+        const slot = await this.#slots.take(signal);
+        if (this.#pausedUntil <= this.#clock.now()) return slot;
+        this.#slots.giveBack();
+      }
+    };
+
+    const tryOnce = async <T>(operation: (attempt: number) => Promise<T>, attempt: number): Promise<T> => {
+      const slot = await enter(attempt);
+      try {
+        const result = await operation(attempt);
+        this.#slots.succeeded();
+        return result;
+      } catch (error) {
+        if (error instanceof LlmError && (error.code === "rate_limited" || error.code === "overloaded")) {
+          this.#slots.pushedBack(slot);
+        }
+        throw error;
+      } finally {
+        this.#slots.giveBack();
+      }
+    };
+
+    const attempt: Attempt = async (operation) => {
+      let transientFailures = 0;
+      for (let number = 1; ; number += 1) {
+        try {
+          return await tryOnce(operation, number);
+        } catch (error) {
+          if (!(error instanceof LlmError) || signal.aborted) throw error;
+          const quotaUntil = this.#endOfQuota(error);
+          if (quotaUntil !== undefined) {
+            if (!this.#isWithin(patienceLeft, quotaUntil)) throw error;
+            this.#pausedUntil = Math.max(this.#pausedUntil, quotaUntil);
+            await waitForQuota(quotaUntil, number + 1);
+          } else {
+            transientFailures += 1;
+            const pause = this.#pauseAfter(error, transientFailures);
+            if (pause === undefined || transientFailures >= this.#attempts) throw error;
+            const until = new Date(this.#clock.now() + pause);
+            await sleep({
+              reason: error.code === "overloaded" ? "overloaded" : "transient",
+              until,
+              attempt: number + 1,
+            });
+          }
+          retries += 1;
+        }
+      }
+    };
+
+    return {
+      attempt: async (operation) => {
+        try {
+          return await attempt(operation);
+        } catch (error) {
+          if (signal.aborted && !(error instanceof LlmError && error.code === "aborted")) {
+            throw new LlmError("aborted", "The call was aborted.", { cause: error });
+          }
+          throw error;
+        }
+      },
+      get retries() {
+        return retries;
+      },
+    };
+  }
+
+  #isWithin(patienceLeft: number, until: number): boolean {
+    return until - this.#clock.now() <= patienceLeft;
+  }
+
+  /** A quota with a time at which it resets is waited for by patience; everything else by backoff. */
+  #endOfQuota(error: LlmError): number | undefined {
+    if (error.code !== "rate_limited") return undefined;
+    const now = this.#clock.now();
+    if (error.resetsAt && error.resetsAt.getTime() > now) return error.resetsAt.getTime() + RESET_MARGIN_MS;
+    if (!error.resetsAt && (error.retryAfterMs ?? 0) > LONGEST_BACKOFF_MS) return now + (error.retryAfterMs ?? 0);
+    return undefined;
+  }
+
+  /** Undefined where trying again cannot help, or not soon. */
+  #pauseAfter(error: LlmError, failures: number): number | undefined {
+    if (!error.transient && error.code !== "rate_limited") return undefined;
+    if (error.retryAfterMs !== undefined && error.retryAfterMs > LONGEST_BACKOFF_MS) return undefined;
+    if (error.retryAfterMs) return error.retryAfterMs;
+    return this.#clock.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (failures - 1));
+  }
+}
+
+function usedUp(resetsAt: Date): LlmError {
+  return new LlmError("rate_limited", `A quota is used up until ${resetsAt.toISOString()}.`, { resetsAt });
+}

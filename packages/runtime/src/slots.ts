@@ -1,0 +1,74 @@
+/**
+ * How many operations may run at once: first come, first served, and fewer while the service is under pressure.
+ * The limit halves when the service pushes back and grows again by one after as many successes in a row as it has slots.
+ */
+export class Slots {
+  readonly #most: number;
+  #limit: number;
+  #taken = 0;
+  #successes = 0;
+  #shrinks = 0;
+  readonly #queue: (() => void)[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+    this.#limit = most;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  get full(): boolean {
+    return this.#taken >= this.#limit || this.#queue.length > 0;
+  }
+
+  /** Rejects with the signal's reason. The token says which slot this is to `giveBack` and `shrink`. */
+  async take(signal: AbortSignal): Promise<{ shrinks: number }> {
+    signal.throwIfAborted();
+    if (this.full) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const onAbort = () => {
+        this.#queue.splice(this.#queue.indexOf(resolve), 1);
+        reject(signal.reason);
+      };
+      this.#queue.push(resolve);
+      signal.addEventListener("abort", onAbort, { once: true });
+      await promise;
+      signal.removeEventListener("abort", onAbort);
+    } else {
+      this.#taken += 1;
+    }
+    return { shrinks: this.#shrinks };
+  }
+
+  giveBack(): void {
+    this.#taken -= 1;
+    this.#admit();
+  }
+
+  succeeded(): void {
+    this.#successes += 1;
+    if (this.#successes < this.#limit || this.#limit === this.#most) return;
+    this.#successes = 0;
+    this.#limit += 1;
+    this.#admit();
+  }
+
+  /** Requests that were under way together meet the same refusal; only the first of them shrinks the limit. */
+  pushedBack(token: { shrinks: number }): void {
+    this.#successes = 0;
+    if (token.shrinks !== this.#shrinks) return;
+    this.#shrinks += 1;
+    this.#limit = Math.max(1, Math.floor(this.#limit / 2));
+  }
+
+  #admit(): void {
+    while (this.#taken < this.#limit) {
+      const next = this.#queue.shift();
+      if (!next) return;
+      this.#taken += 1;
+      next();
+    }
+  }
+}
