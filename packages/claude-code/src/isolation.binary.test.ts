@@ -1,0 +1,154 @@
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { query, type Options } from "@anthropic-ai/claude-agent-sdk";
+import { always, startRehearsal, text, toolUse, type Rehearsal } from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { Credential } from "./credential.ts";
+import { findExecutable } from "./executable.ts";
+import { MARK, plantHostileHome } from "./testing/hostile-home.ts";
+import { call, setStage, type Stage } from "./testing/stage.ts";
+import { DENIED_VARIABLES } from "./variables.ts";
+
+/**
+ * Proof on the wire: a home and a project full of hooks, servers, plugins, skills, memories and settings, and variables
+ * that would send the call and its payer elsewhere. Nothing of it may be executed, offered or sent.
+ */
+let stage: Stage;
+let elsewhere: Rehearsal;
+let evidence: string;
+let hostileVariables: Record<string, string>;
+
+beforeAll(async () => {
+  stage = await setStage();
+  elsewhere = await startRehearsal([always(text("from elsewhere"))]);
+  evidence = join(stage.home, "evidence");
+  // The neutral folder is where isolated calls run: the worst place for a hostile project to be.
+  const project = join(stage.stateFolder, "neutral");
+  const configDirs = [stage.configDir, join(stage.stateFolder, "claude-code")];
+  for (const configDir of configDirs)
+    await plantHostileHome({ ...stage, configDir, project, evidence, elsewhere: elsewhere.url });
+  hostileVariables = Object.fromEntries(DENIED_VARIABLES.map((name) => [name.replace(/\*$/, "X"), MARK]));
+  Object.assign(hostileVariables, {
+    ANTHROPIC_API_KEY: `sk-ant-${MARK}`,
+    ANTHROPIC_BASE_URL: elsewhere.url,
+    CLAUDE_CODE_USE_BEDROCK: "1",
+    CLAUDE_CODE_USE_VERTEX: "1",
+    NODE_OPTIONS: `--require ${join(evidence, "nothing.js")}`,
+  });
+});
+afterAll(async () => {
+  await elsewhere.close();
+  await stage[Symbol.asyncDispose]();
+});
+
+/** Everything that arrived, but for the proxy's own bookkeeping. */
+const everythingSent = (): string => JSON.stringify(stage.rehearsal.requests);
+
+async function expectNothingHostile(): Promise<void> {
+  expect(await readdir(evidence), "nothing was executed").toEqual([]);
+  expect(everythingSent(), "nothing was sent").not.toContain(MARK);
+  expect(elsewhere.requests, "nobody else was asked").toEqual([]);
+  expect(stage.rehearsal.refused, "no other host was tried").toEqual([]);
+}
+
+const credentials: [string, () => Credential][] = [
+  ["the login", () => stage.login],
+  ["an API key", () => stage.apiKey],
+];
+
+describe.each(credentials)("with %s", (_, credential) => {
+  const room = () =>
+    stage.room({ credential: credential(), hostVariables: { ...hostileVariables, ...stage.hostVariables } });
+
+  test("a text call offers and sends nothing but itself", async () => {
+    stage.rehearsal.use([text("clean")]);
+    expect(await room().text(call({ system: "S", prompt: "P" }))).toBe("clean");
+    const [request] = stage.rehearsal.modelRequests;
+    expect(request!.toolNames).toEqual([]);
+    expect(request!.model).not.toContain(MARK);
+    await expectNothingHostile();
+  });
+
+  test("an object call offers its answer tool alone", async () => {
+    stage.rehearsal.use([toolUse("mcp__tandem__answer", { ok: true })]);
+    const schema = { type: "object", properties: { ok: { type: "boolean" } } };
+    await room().object({ ...call(), jsonSchema: schema, check: () => undefined });
+    expect(stage.rehearsal.modelRequests[0]!.toolNames).toEqual(["mcp__tandem__answer"]);
+    await expectNothingHostile();
+  });
+
+  test("a loop offers its tools alone, and runs none of the others that a model may ask for", async () => {
+    const asked = [
+      "Bash",
+      "Read",
+      "Write",
+      "Skill",
+      "Agent",
+      "Task",
+      "SlashCommand",
+      "ToolSearch",
+      "mcp__hostile__run",
+      "hostile",
+    ];
+    stage.rehearsal.use([
+      ...asked.map((name) => toolUse(name, { command: `touch '${join(evidence, name)}'` })),
+      text("gave up"),
+    ]);
+    const tool = {
+      name: "look",
+      description: "Looks.",
+      schema: z.object({}),
+      execute: async () => ({ markdown: "ok" }),
+    };
+    const result = await room().loop({ ...call(), tools: [tool], stepBudget: 20, onStepFinish: async () => {} });
+    expect(result).toMatchObject({ stopReason: "natural", toolFailures: asked.length });
+    for (const request of stage.rehearsal.modelRequests) {
+      expect(request.toolNames.filter((name) => name !== "DeferredToolPlaceholder")).toEqual(["mcp__tandem__look"]);
+    }
+    await expectNothingHostile();
+  });
+
+  test("built-in plugins, skills and agents stay out of the request", async () => {
+    stage.rehearsal.use([text("clean")]);
+    await room().text(call());
+    expect(JSON.stringify(stage.rehearsal.modelRequests[0]!.body)).not.toMatch(
+      /cc-plugin|plugin-authoring|AGENTS\.md|subagent/i,
+    );
+  });
+});
+
+test("the child's own variables hold the one credential and nothing denied", async () => {
+  stage.rehearsal.use([always(text("ok"))]);
+  const room = stage.room({ credential: stage.apiKey, hostVariables: { ...hostileVariables, ...stage.hostVariables } });
+  await room.text(call());
+  const pids = (await readdir(join(stage.stateFolder, "processes"))).map((name) => Number.parseInt(name, 10));
+  const variables = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")));
+  expect(variables.some((text) => text.includes("ANTHROPIC_API_KEY=sk-ant-made-up-key"))).toBe(true);
+  for (const text of variables) expect(text).not.toContain(MARK);
+}, 60_000);
+
+test("an isolated call leaves no transcript behind", async () => {
+  await mkdir(join(stage.configDir, "projects"), { recursive: true });
+  const before = await readdir(join(stage.configDir, "projects"), { recursive: true });
+  stage.rehearsal.use([text("unwritten")]);
+  await stage.room().text(call());
+  expect(await readdir(join(stage.configDir, "projects"), { recursive: true })).toEqual(before);
+});
+
+test("control: without isolation the same home does reach in", async () => {
+  await using open = await setStage();
+  await using trap = await startRehearsal([always(text("from elsewhere"))]);
+  const project = join(open.home, "project");
+  const found = join(open.home, "evidence");
+  await plantHostileHome({ ...open, project, evidence: found, elsewhere: trap.url });
+  const options: Options = {
+    cwd: project,
+    env: { ...open.hostVariables, CLAUDE_CONFIG_DIR: open.configDir },
+    pathToClaudeCodeExecutable: findExecutable(),
+    maxTurns: 1,
+  };
+  for await (const message of query({ prompt: "hello", options })) if (message.type === "result") break;
+  expect(await readdir(found)).toEqual(expect.arrayContaining(["user-hook-SessionStart", "project-hook-SessionStart"]));
+  expect(JSON.stringify([trap.modelRequests, open.rehearsal.modelRequests])).toContain(MARK);
+});
