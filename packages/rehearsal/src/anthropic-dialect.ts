@@ -52,7 +52,7 @@ export const anthropicDialect: Dialect = {
   },
   json: (message) => message,
   frames: streamMessage,
-  errorBody: (type, message) => ({ type: "error", error: { type, message } }),
+  errorBody: (_status, type, message) => ({ type: "error", error: { type, message } }),
   errorFrame: (type, message) => event({ type: "error", error: { type, message } }),
 };
 

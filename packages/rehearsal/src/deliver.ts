@@ -23,8 +23,8 @@ export async function deliver(reply: Reply, delivery: Delivery): Promise<void> {
       await deliverMessage(reply, delivery);
       return;
     case "error": {
-      const body = delivery.dialect.errorBody(reply.errorType, reply.message);
-      sendJson(delivery.response, reply.status, body, { ...headOf(delivery.dialect), ...reply.headers });
+      const body = delivery.dialect.errorBody(reply.status, reply.errorType, reply.message);
+      sendJson(delivery.response, reply.status, body, { ...requestId(), ...reply.headers });
       return;
     }
     case "raw":
@@ -38,14 +38,14 @@ export async function deliver(reply: Reply, delivery: Delivery): Promise<void> {
   }
 }
 
-function headOf(dialect: Dialect): Record<string, string> {
-  return { "request-id": newId("req"), ...dialect.headers };
+function requestId(): Record<string, string> {
+  return { "request-id": newId("req") };
 }
 
 async function deliverMessage(reply: MessageReply, { dialect, request, response, signal }: Delivery): Promise<void> {
   const message = composeMessage(reply, request.model);
   const { pace, headers } = reply.options;
-  const head = { ...headOf(dialect), ...headers };
+  const head = { ...requestId(), ...headers };
   if (pace?.firstByteMs) await pauseUnlessAborted(pace.firstByteMs, signal);
   if (signal.aborted) return;
   if (!request.stream) {
@@ -74,7 +74,7 @@ async function deliverBroken(fault: BrokenReply, { dialect, request, response, c
     if (request.stream) {
       const frames = dialect.frames(message);
       const lastToken = frames.findLastIndex((frame) => frame.token);
-      response.writeHead(200, { ...streamHeaders, ...headOf(dialect) });
+      response.writeHead(200, { ...streamHeaders, ...requestId() });
       await write(
         response,
         frames
@@ -85,7 +85,7 @@ async function deliverBroken(fault: BrokenReply, { dialect, request, response, c
     } else {
       const json = JSON.stringify(dialect.json(message));
       const part = json.slice(0, Math.ceil(json.length / 2));
-      response.writeHead(200, { "content-type": "application/json", ...headOf(dialect) });
+      response.writeHead(200, { "content-type": "application/json", ...requestId() });
       await write(response, part);
     }
   }

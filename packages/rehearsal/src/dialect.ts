@@ -8,11 +8,9 @@ export interface Dialect {
   read(request: ReceivedRequest): ModelQuestion;
   json(message: Message): unknown;
   frames(message: Message): Frame[];
-  errorBody(errorType: string, message: string): unknown;
+  errorBody(status: number, errorType: string, message: string): unknown;
   /** How an error looks that comes after the stream began. */
   errorFrame(errorType: string, message: string): string;
-  /** Extra headers of each answer. */
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** One event of a stream. */

@@ -27,11 +27,12 @@ export type {
 export type { RefreshOutcome, SubscriptionType } from "./login-routes.ts";
 export type { MadeUpLogin } from "./made-up-login.ts";
 export { madeUpLogin } from "./made-up-login.ts";
+export type { ProxyAccess } from "./loopback-server.ts";
 export type { RefusedHost } from "./proxy-entrance.ts";
-export type { Rehearsal, RehearsalOptions, RehearsalProxy } from "./rehearsal.ts";
+export type { Rehearsal, RehearsalOptions } from "./rehearsal.ts";
 export { startRehearsal } from "./rehearsal.ts";
 export type { MessageReply, Pace, Reply, ReplyOptions, ReplyUsage, StopReason } from "./reply.ts";
 export { raw, redactedThinking, refusal, reply, slowly, text, thinking, toolUse } from "./reply.ts";
 export type { Rule, Script, ScriptEntry } from "./script.ts";
-export { always, times, when } from "./script.ts";
+export { always, object, times, when } from "./script.ts";
 export type { RehearsedModel } from "./side-routes.ts";

@@ -3,13 +3,13 @@ import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { RehearsalProxy } from "./index.ts";
+import type { ProxyAccess } from "./index.ts";
 import { madeUpLogin, stallBeforeFirstByte, startRehearsal, text } from "./index.ts";
 
 const question = JSON.stringify({ model: "m", max_tokens: 5, messages: [{ role: "user", content: "hi" }] });
 
 /** As a program would that trusts our CA and was given HTTPS_PROXY. */
-async function call(proxy: RehearsalProxy, url: string, init: { method?: string; body?: string } = {}) {
+async function call(proxy: ProxyAccess, url: string, init: { method?: string; body?: string } = {}) {
   const agent = new Agent({ proxyEnv: { HTTPS_PROXY: proxy.variables.HTTPS_PROXY }, ca: await readFile(proxy.caFile) });
   return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
     const outgoing = request(url, { method: init.method ?? "GET", agent, timeout: 5000 }, (response) => {

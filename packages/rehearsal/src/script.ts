@@ -1,6 +1,8 @@
+import { z } from "zod";
 import type { ModelRequest } from "./received-request.ts";
 import { summariseModelRequest } from "./received-request.ts";
-import type { Reply } from "./reply.ts";
+import type { Reply, ReplyOptions } from "./reply.ts";
+import { text, toolUse } from "./reply.ts";
 
 type Awaitable<T> = T | Promise<T>;
 type Answer = Reply | ((request: ModelRequest) => Awaitable<Reply>);
@@ -23,18 +25,37 @@ export interface Rule {
   readonly label?: string;
 }
 
-export function when(predicate: Predicate, answer: Answer): Rule {
-  return { type: "rule", predicate, answer, uses: 1 };
+export function when(predicate: Predicate, entry: ScriptEntry | Answer): Rule {
+  const rule = toRule(entry);
+  const inner = rule.predicate;
+  return { ...rule, predicate: inner ? (request) => predicate(request) && inner(request) : predicate };
 }
 
 /** `always(text("ok"))`, `always(when(isTitleRequest, text("A title")))`: never used up, never missed when unused. */
-export function always(entry: ScriptEntry | ((request: ModelRequest) => Awaitable<Reply>)): Rule {
+export function always(entry: ScriptEntry | Answer): Rule {
   return { ...toRule(entry), uses: Number.POSITIVE_INFINITY };
 }
 
-export function times(uses: number, entry: ScriptEntry | ((request: ModelRequest) => Awaitable<Reply>)): Rule {
+export function times(uses: number, entry: ScriptEntry | Answer): Rule {
   return { ...toRule(entry), uses };
 }
+
+/**
+ * An object, in the way in which the request asks for one: through the tool that it must call, through the tool that
+ * Claude Code or the AI SDK offer for objects, or else as JSON text. `tool` names another tool to answer through.
+ */
+export function object(value: object, options: ReplyOptions & { tool?: string } = {}): Rule {
+  const { tool, ...rest } = options;
+  const answer = (request: ModelRequest) => {
+    const choice = forcedTool.safeParse(request.toolChoice).data;
+    const wanted = [tool, choice?.name, choice?.toolName, "StructuredOutput", "json"];
+    const name = wanted.find((name) => name !== undefined && request.toolNames.includes(name));
+    return name === undefined ? text(JSON.stringify(value), rest) : toolUse(name, value, rest);
+  };
+  return { ...toRule(answer), label: `object ${JSON.stringify(value).slice(0, 60)}` };
+}
+
+const forcedTool = z.looseObject({ name: z.string().optional(), toolName: z.string().optional() });
 
 function toRule(entry: ScriptEntry | Answer): Rule {
   if (typeof entry !== "function" && entry.type === "rule") return entry;
@@ -91,9 +112,8 @@ function describeMiss(request: ModelRequest): string {
 }
 
 function describeRule({ predicate, answer, label }: Rule): string {
-  if (label) return label;
   const condition = predicate ? `when ${predicate.toString().replaceAll(/\s+/g, " ").slice(0, 120)} → ` : "";
-  return condition + (typeof answer === "function" ? "a function" : describeReply(answer));
+  return condition + (label ?? (typeof answer === "function" ? "a function" : describeReply(answer)));
 }
 
 function describeReply(reply: Reply): string {

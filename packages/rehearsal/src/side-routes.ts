@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { ReceivedRequest } from "./received-request.ts";
 
 export interface RehearsedModel {
@@ -33,6 +34,9 @@ export function answerSideRoute(request: ReceivedRequest, models: readonly Rehea
     const model = models.find(({ id }) => id === decodeURIComponent(path.slice("/v1/models/".length)));
     if (model) return ok("models", describeModel(model));
   }
+  if (request.method === "GET" && path.endsWith("/ai/config")) return ok("models", listGatewayModels(models));
+  if (route === "GET /v1/credits") return ok("credits", { balance: "100.00", total_used: "0.00" });
+  if (route === "POST /token") return ok("google token", googleToken());
   return {
     answeredBy: "not_found",
     status: 404,
@@ -71,5 +75,28 @@ function describeModel({ id, displayName }: RehearsedModel) {
     capabilities: null,
     deprecated_at: null,
     retires_at: null,
+  };
+}
+
+function listGatewayModels(models: readonly RehearsedModel[]) {
+  return {
+    models: models.map(({ id, displayName }) => ({
+      id: `anthropic/${id}`,
+      name: displayName,
+      description: null,
+      pricing: null,
+      specification: { specificationVersion: "v4", provider: "anthropic", modelId: `anthropic/${id}` },
+      modelType: "language",
+    })),
+  };
+}
+
+/** What Google's token endpoint gives for a service account's or a user's grant. */
+function googleToken() {
+  return {
+    access_token: `made-up-google-token-${randomUUID()}`,
+    expires_in: 3599,
+    token_type: "Bearer",
+    scope: "https://www.googleapis.com/auth/cloud-platform",
   };
 }

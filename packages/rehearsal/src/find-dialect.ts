@@ -1,0 +1,15 @@
+import { anthropicDialect } from "./anthropic-dialect.ts";
+import type { Dialect } from "./dialect.ts";
+import { gatewayDialect, gatewayPath } from "./gateway-dialect.ts";
+import type { ReceivedRequest } from "./received-request.ts";
+import { vertexDialect, vertexPath } from "./vertex-dialect.ts";
+
+/** The dialect in which a request asks a model; undefined if it asks something else. */
+export function findDialect({ method, path }: ReceivedRequest): Dialect | undefined {
+  if (method !== "POST") return undefined;
+  const { pathname } = new URL(path, "http://rehearsal");
+  if (pathname === "/v1/messages") return anthropicDialect;
+  if (gatewayPath.test(pathname)) return gatewayDialect;
+  if (vertexPath.test(pathname) && !pathname.endsWith("/count-tokens:rawPredict")) return vertexDialect;
+  return undefined;
+}
