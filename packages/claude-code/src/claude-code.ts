@@ -77,7 +77,7 @@ const NO_TOOLS: Pick<Turn, "tools" | "callTool" | "afterTools"> = {
  * Isolated calls to Claude Code: text, objects and agent loops that see nothing of the user's machine but what the call
  * brings. Operations reject with an `LlmError`; retries belong to `attempt`.
  */
-export class ClaudeCode {
+export class ClaudeCode implements AsyncDisposable {
   readonly payer: Payer;
   readonly #ledger: ProcessLedger;
   readonly #pool: ProcessPool;
@@ -211,13 +211,17 @@ export class ClaudeCode {
     await this.#pool.close();
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #take(
     call: { model: string; system: string | undefined },
     tools: readonly ToolDefinition[],
   ): Promise<Lease & AsyncDisposable> {
     this.#swept ??= this.#ledger.sweep();
     await this.#swept;
-    const lease = this.#pool.take({ ...this.#base, system: call.system }, { model: call.model, tools });
+    const lease = await this.#pool.take({ ...this.#base, system: call.system }, { model: call.model, tools });
     return { ...lease, [Symbol.asyncDispose]: async () => lease.release() };
   }
 

@@ -77,7 +77,13 @@ export async function probeLogin(options: {
 
 type AuthStatus = z.infer<typeof authStatus>;
 
-/** What Claude Code says of itself, or why it says nothing. It exits with 1 when it is logged out. */
+/** Nobody listens there. */
+const NOWHERE = "http://127.0.0.1:1";
+
+/**
+ * What Claude Code says of itself, or why it says nothing. It exits with 1 when it is logged out. Given a network it would
+ * renew a token that has run out and ask for the account's profile; so it gets none.
+ */
 async function readStatus(
   executable: string,
   variables: Record<string, string>,
@@ -85,10 +91,9 @@ async function readStatus(
 ): Promise<AuthStatus | string> {
   let output: string;
   try {
-    ({ stdout: output } = await promisify(execFile)(executable, ["auth", "status", "--json"], {
-      env: variables,
-      signal,
-    }));
+    const { NO_PROXY: _, no_proxy: __, ...rest } = variables;
+    const env = { ...rest, HTTPS_PROXY: NOWHERE, https_proxy: NOWHERE, HTTP_PROXY: NOWHERE, http_proxy: NOWHERE };
+    ({ stdout: output } = await promisify(execFile)(executable, ["auth", "status", "--json"], { env, signal }));
   } catch (error) {
     const failure = error as { stdout?: string; message: string; name: string };
     if (!failure.stdout) {

@@ -23,8 +23,8 @@ interface Parked {
 }
 
 /**
- * Warm Claude Code processes, keyed by what is fixed in a process. A call takes one, or starts one where none is ready,
- * and gives it back; in between nobody else has it. Idle ones never number more than `size`, and give way to processes
+ * Warm Claude Code processes, keyed by what is fixed in a process. A call takes one that is idle, waits for one that is
+ * just being cleared, or starts one; it gives it back, and in between nobody else has it. Idle ones give way to processes
  * that are needed now, so that the total stays within `size` or the number of calls under way, whichever is larger.
  */
 export class ProcessPool {
@@ -32,6 +32,9 @@ export class ProcessPool {
   readonly #start: (fixture: ProcessFixture, setup: TurnSetup) => ClaudeProcess;
   /** Least recently used first. */
   readonly #idle = new Map<string, Parked[]>();
+  /** Processes that are being cleared, by key, and the calls that wait for one of them. */
+  readonly #clearing = new Map<string, number>();
+  readonly #waiting = new Map<string, ((process: ClaudeProcess | undefined) => void)[]>();
   readonly #all = new Set<ClaudeProcess>();
   readonly #endings = new Set<Promise<void>>();
   #closed = false;
@@ -41,9 +44,9 @@ export class ProcessPool {
     this.#start = start;
   }
 
-  take(fixture: ProcessFixture, setup: TurnSetup): Lease {
+  async take(fixture: ProcessFixture, setup: TurnSetup): Promise<Lease> {
     const key = fixtureKey(fixture);
-    const process = this.#unpark(key) ?? this.#launch(fixture, setup);
+    const process = this.#unpark(key) ?? (await this.#nextCleared(key, fixture, setup)) ?? this.#launch(fixture, setup);
     if (this.#settings.mode === "single-use") void this.#prepareSpare(key, fixture, setup);
     let released = false;
     return {
@@ -80,18 +83,31 @@ export class ProcessPool {
       this.#end(process);
       return this.#prepareSpare(key, fixture, setup);
     }
+    this.#clearing.set(key, (this.#clearing.get(key) ?? 0) + 1);
     try {
       await process.reset();
-      this.#park(key, process);
     } catch {
       // Whatever kept it from forgetting, it must not serve another call. The next one starts afresh.
       this.#end(process);
     }
+    this.#clearing.set(key, (this.#clearing.get(key) ?? 1) - 1);
+    const next = this.#waiting.get(key)?.shift();
+    if (next) next(process.dead ? undefined : process);
+    else this.#park(key, process);
+  }
+
+  /** Clearing takes a twentieth of a start, so it is worth waiting for; a spare is started so that the next need not. */
+  #nextCleared(key: string, fixture: ProcessFixture, setup: TurnSetup): Promise<ClaudeProcess | undefined> | undefined {
+    const waiting = this.#waiting.get(key) ?? [];
+    if (waiting.length >= (this.#clearing.get(key) ?? 0)) return undefined;
+    this.#waiting.set(key, waiting);
+    void this.#prepareSpare(key, fixture, setup);
+    return new Promise((resolve) => waiting.push(resolve));
   }
 
   /** Starts a process ahead of need, if there is room for it. */
   async #prepareSpare(key: string, fixture: ProcessFixture, setup: TurnSetup): Promise<void> {
-    if (this.#closed || this.#idleCount() >= this.#settings.size) return;
+    if (this.#closed || this.#all.size >= this.#settings.size) return;
     const process = this.#launch(fixture, setup);
     try {
       await process.ready();

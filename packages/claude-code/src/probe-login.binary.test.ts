@@ -1,0 +1,64 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { madeUpLogin } from "@tandem/rehearsal";
+import { expect, test } from "vitest";
+import { findExecutable } from "./executable.ts";
+import { probeLogin, type LoginProbe } from "./probe-login.ts";
+import { plantHostileHome } from "./testing/hostile-home.ts";
+import { setStage, type Stage } from "./testing/stage.ts";
+
+const probe = (stage: Stage, extra: Record<string, string> = {}, deadlineMs = 15_000): Promise<LoginProbe> =>
+  probeLogin({
+    hostVariables: { ...stage.hostVariables, CLAUDE_CONFIG_DIR: stage.configDir, ...extra },
+    executable: findExecutable(),
+    deadlineMs,
+  });
+
+test("logged in: says who pays, asks no model and renews no token", async () => {
+  await using stage = await setStage();
+  const result = await probe(stage);
+  expect(result).toMatchObject({ state: "logged_in", account: { kind: "subscription", plan: "max" } });
+  expect(stage.rehearsal.modelRequests).toEqual([]);
+  expect(stage.rehearsal.requests.filter(({ path }) => path.includes("oauth"))).toEqual([]);
+});
+
+test("logged out, and a stray key does not change that", async () => {
+  await using stage = await setStage([], { loggedIn: false });
+  const stray = { ANTHROPIC_API_KEY: "sk-ant-stray", ANTHROPIC_AUTH_TOKEN: "stray", CLAUDE_CODE_OAUTH_TOKEN: "stray" };
+  expect(await probe(stage, stray)).toMatchObject({ state: "logged_out" });
+});
+
+test("logged out, even if the user's settings have a key or a helper", async () => {
+  await using stage = await setStage([], { loggedIn: false });
+  const evidence = join(stage.home, "evidence");
+  await plantHostileHome({ ...stage, project: stage.home, evidence, elsewhere: stage.rehearsal.url });
+  expect(await probe(stage)).toMatchObject({ state: "logged_out" });
+});
+
+test("expired by its stored date, and left as it is", async () => {
+  await using stage = await setStage();
+  const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(Date.now() - 60_000), refreshToken: null });
+  const before = await readFile(file, "utf8");
+  expect(await probe(stage)).toMatchObject({ state: "expired" });
+  expect(await readFile(file, "utf8")).toBe(before);
+});
+
+test("a token that the next call will renew is a login, and looking does not renew it", async () => {
+  await using stage = await setStage([], { refresh: "invalid_grant" });
+  const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(Date.now() - 60_000) });
+  const before = await readFile(file, "utf8");
+  expect(await probe(stage)).toMatchObject({ state: "logged_in" });
+  expect(await readFile(file, "utf8")).toBe(before);
+});
+
+test("unreachable: a login, but nobody answers", async () => {
+  await using stage = await setStage();
+  expect(await probe(stage, { HTTPS_PROXY: "http://127.0.0.1:9" })).toMatchObject({ state: "unreachable" });
+});
+
+test("keeps its deadline", async () => {
+  await using stage = await setStage();
+  const since = performance.now();
+  await probe(stage, {}, 50);
+  expect(performance.now() - since).toBeLessThan(2_000);
+});

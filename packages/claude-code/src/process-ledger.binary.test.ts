@@ -1,0 +1,129 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { always, stallBeforeFirstByte, stallMidStream, text, type Reply } from "@tandem/rehearsal";
+import { describe, expect, test } from "vitest";
+import { ProcessLedger } from "./process-ledger.ts";
+import { call, eventually, runningProcesses, setStage } from "./testing/stage.ts";
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const host = (args: unknown, env: Record<string, string>) =>
+  spawn(process.execPath, [new URL("testing/host.ts", import.meta.url).pathname, JSON.stringify(args)], {
+    env,
+    stdio: "ignore",
+  });
+
+describe("after kill -9 of the host", () => {
+  const moments: [string, Reply[]][] = [
+    ["before the first byte", [always(stallBeforeFirstByte())] as unknown as Reply[]],
+    ["in mid-answer", [always(stallMidStream("Once upon"))] as unknown as Reply[]],
+    ["while processes idle", [always(text("done"))] as unknown as Reply[]],
+  ];
+  test.each(moments)("%s, nothing is left once the next start has swept", async (_, script) => {
+    await using stage = await setStage(script);
+    const pool = { mode: "reuse", size: 2, maxCalls: 50, maxAge: 600_000, maxMemoryMb: 300, idle: 600_000 };
+    const deadlines = { spawn: 20_000, init: 20_000, firstByte: 600_000, idle: 600_000, exit: 2_000 };
+    const settings = {
+      credential: stage.login,
+      stateFolder: stage.stateFolder,
+      hostVariables: stage.hostVariables,
+      pool,
+      deadlines,
+    };
+    const child = host({ settings, prompts: ["a", "b"] }, stage.hostVariables);
+    await eventually(
+      () => stage.rehearsal.modelRequests.length,
+      (count) => count === 2,
+      20_000,
+    );
+    const left = await runningProcesses(stage);
+    expect(left).toHaveLength(2);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+
+    stage.rehearsal.use([always(text("next"))]);
+    expect(await stage.room({ pool: { mode: "off" } }).text(call())).toBe("next");
+    await eventually(
+      () => left.filter(isRunning),
+      (pids) => pids.length === 0,
+      5_000,
+    );
+    await eventually(
+      () => runningProcesses(stage),
+      (pids) => pids.length === 0,
+    );
+  });
+});
+
+describe("the ledger", () => {
+  const inFolder = async (body: (folder: string) => Promise<void>): Promise<void> => {
+    const folder = await mkdtemp(join(tmpdir(), "tandem-ledger-"));
+    try {
+      await body(folder);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+  /** A process that nothing but a kill ends, in a group of its own. */
+  const stubborn = () => spawn("sh", ["-c", "trap '' TERM HUP; sleep 600 & wait"], { detached: true, stdio: "ignore" });
+  const orphan = async (folder: string, pid: number, change: object = {}): Promise<void> => {
+    const file = join(folder, `${pid}.json`);
+    const entry = JSON.parse(await readFile(file, "utf8")) as object;
+    await writeFile(file, JSON.stringify({ ...entry, hostPid: 2 ** 30, hostStartedAt: "never", ...change }));
+  };
+
+  test("ends the whole group of a process whose host is gone", () =>
+    inFolder(async (folder) => {
+      const ledger = new ProcessLedger(folder);
+      const child = stubborn();
+      ledger.add(child.pid!);
+      await orphan(folder, child.pid!);
+      const exited = once(child, "exit");
+      expect(await ledger.sweep()).toEqual({ killed: [child.pid], left: [] });
+      await exited;
+      // Its own children too.
+      await eventually(
+        () => isRunning(-child.pid!),
+        (running) => !running,
+      );
+      expect(await readdir(folder)).toEqual([]);
+    }));
+
+  test("leaves the children of living hosts alone", () =>
+    inFolder(async (folder) => {
+      const ledger = new ProcessLedger(folder);
+      const child = stubborn();
+      ledger.add(child.pid!);
+      expect(await ledger.sweep()).toEqual({ killed: [], left: [] });
+      expect(isRunning(child.pid!)).toBe(true);
+      process.kill(-child.pid!, "SIGKILL");
+    }));
+
+  test("does not kill a stranger that got the pid of a process of ours", () =>
+    inFolder(async (folder) => {
+      const ledger = new ProcessLedger(folder);
+      const stranger = stubborn();
+      ledger.add(stranger.pid!);
+      await orphan(folder, stranger.pid!, { startedAt: "long ago" });
+      expect(await ledger.sweep()).toEqual({ killed: [], left: [] });
+      expect(isRunning(stranger.pid!)).toBe(true);
+      process.kill(-stranger.pid!, "SIGKILL");
+    }));
+
+  test("survives entries that a crash cut short", () =>
+    inFolder(async (folder) => {
+      await writeFile(join(folder, "77.json"), '{"pid":7');
+      expect(await new ProcessLedger(folder).sweep()).toEqual({ killed: [], left: [] });
+      expect(await readdir(folder)).toEqual([]);
+    }));
+});

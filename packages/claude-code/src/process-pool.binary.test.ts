@@ -1,0 +1,195 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { overloaded, slowly, text, toolUse, type Reply } from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { ClaudeCode } from "./claude-code.ts";
+import { call, eventually, runningProcesses, setStage, type Stage } from "./testing/stage.ts";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const ask = async (room: ClaudeCode, answer = "ok", system?: string): Promise<string> => {
+  stage.rehearsal.use([text(answer)]);
+  return room.text(call({ system }));
+};
+
+describe("reuse", () => {
+  /** One kind of call each; everything that it brings carries its number. */
+  const kinds = {
+    text: async (room: ClaudeCode, n: number) => {
+      stage.rehearsal.use([text(`answer-${n}`)]);
+      await room.text(call({ prompt: `prompt-${n}`, model: "haiku" }));
+    },
+    object: async (room: ClaudeCode, n: number) => {
+      stage.rehearsal.use([
+        toolUse("mcp__tandem__answer", { [`field-${n}`]: 0 }),
+        toolUse("mcp__tandem__answer", { [`field-${n}`]: n }),
+      ]);
+      const jsonSchema = { type: "object", properties: { [`field-${n}`]: { type: "number" } } };
+      const check = (value: unknown) => (JSON.stringify(value).includes(`:${n}}`) ? undefined : `complaint-${n}`);
+      await room.object({ ...call({ prompt: `prompt-${n}`, model: "opus" }), jsonSchema, check });
+    },
+    loop: async (room: ClaudeCode, n: number) => {
+      stage.rehearsal.use([toolUse(`mcp__tandem__tool-${n}`, { input: `input-${n}` }), text(`answer-${n}`)]);
+      const schema = z.object({ input: z.string() });
+      const tools = [
+        {
+          name: `tool-${n}`,
+          description: `described-${n}`,
+          schema,
+          execute: async () => ({ markdown: `result-${n}` }),
+        },
+      ];
+      await room.loop({ ...call({ prompt: `prompt-${n}` }), tools, stepBudget: 4, onStepFinish: async () => {} });
+    },
+    error: async (room: ClaudeCode, n: number) => {
+      stage.rehearsal.use([overloaded()]);
+      await expect(room.text(call({ prompt: `prompt-${n}` }))).rejects.toMatchObject({ code: "overloaded" });
+    },
+    abort: async (room: ClaudeCode, n: number) => {
+      stage.rehearsal.use([slowly(text(`answer-${n}`), { firstByteMs: 20_000 })]);
+      const controller = new AbortController();
+      const running = expect(
+        room.text(call({ prompt: `prompt-${n}`, signal: controller.signal })),
+      ).rejects.toMatchObject({ code: "aborted" });
+      await stage.rehearsal.waitForModelRequest(() => true, 10_000);
+      controller.abort();
+      await running;
+    },
+  };
+  type Kind = keyof typeof kinds;
+
+  test("nothing of an earlier call reaches a later request, whatever the order", async () => {
+    await using room = stage.room({ pool: { size: 1 } });
+    // Every kind follows every kind.
+    const names = Object.keys(kinds) as Kind[];
+    const order = names.flatMap((a) => names.flatMap((b) => [a, b]));
+    for (const [index, kind] of order.entries()) {
+      const n = index + 1_000;
+      await kinds[kind](room, n);
+      for (const request of stage.rehearsal.modelRequests) {
+        const numbers =
+          JSON.stringify([request.messages, request.tools, request.system]).match(
+            /(prompt|answer|field|complaint|tool|described|input|result)-1\d{3}/g,
+          ) ?? [];
+        const foreign = numbers.filter((word) => !word.endsWith(`-${n}`));
+        expect(foreign, `call ${n} (${kind}) after ${order.slice(0, index).join(", ")}`).toEqual([]);
+        if (kind !== "error" && kind !== "abort")
+          expect(request.model).toMatch({ text: /haiku/, object: /opus/, loop: /sonnet/ }[kind]);
+      }
+    }
+  }, 120_000);
+
+  test("a process serves call after call, of any kind, and each call's cost is its own", async () => {
+    await using room = stage.room({ pool: { size: 1 } });
+    await ask(room);
+    const [pid] = await runningProcesses(stage);
+    await kinds.loop(room, 1);
+    await kinds.error(room, 2);
+    await kinds.object(room, 3);
+    stage.rehearsal.use([text("ok", { usage: { input_tokens: 5, output_tokens: 6 } })]);
+    const last = call();
+    await room.text(last);
+    expect(last.used).toMatchObject([["claude-sonnet-5-5", { inputTokens: 5, outputTokens: 6 }]]);
+    expect(await runningProcesses(stage)).toEqual([pid]);
+  });
+
+  test("another system prompt is another process", async () => {
+    await using room = stage.room();
+    await ask(room, "a", "You are A.");
+    await ask(room, "b", "You are B.");
+    expect(stage.rehearsal.modelRequests[0]!.system).not.toContain("You are A.");
+    await eventually(
+      () => runningProcesses(stage),
+      (pids) => pids.length === 2,
+    );
+  });
+
+  test.each([
+    ["calls", { maxCalls: 2 }],
+    ["age", { maxAge: 1 }],
+    ["memory", { maxMemoryMb: 1 }],
+  ])("a process worn by %s is replaced", async (_, pool) => {
+    await using room = stage.room({ pool: { size: 1, ...pool } });
+    await ask(room);
+    const [first] = await runningProcesses(stage);
+    await ask(room);
+    await ask(room);
+    await eventually(
+      () => runningProcesses(stage),
+      (pids) => !pids.includes(first!),
+    );
+  });
+
+  test("processes stay within the number of calls under way, then within the size, and go after the idle limit", async () => {
+    await using room = stage.room({ pool: { size: 2, idle: 1_500 } });
+    stage.rehearsal.use(Array.from({ length: 4 }, () => text("ok")));
+    await Promise.all(Array.from({ length: 4 }, () => room.text(call())));
+    expect((await runningProcesses(stage)).length).toBeLessThanOrEqual(4);
+    await eventually(
+      () => runningProcesses(stage),
+      (pids) => pids.length <= 2,
+    );
+    await eventually(
+      () => runningProcesses(stage),
+      (pids) => pids.length === 0,
+    );
+    expect(await ask(room, "again")).toBe("again");
+  });
+});
+
+test("single-use: no process serves twice, and a spare stands by", async () => {
+  await using room = stage.room({ pool: { mode: "single-use", size: 1 } });
+  const seen = new Set<number>();
+  for (let call = 0; call < 3; call += 1) {
+    await ask(room);
+    const [spare] = await eventually(
+      () => runningProcesses(stage),
+      (pids) => pids.length === 1 && !seen.has(pids[0]!),
+    );
+    seen.add(spare!);
+  }
+});
+
+test("off: nothing is left once a call is done", async () => {
+  await using room = stage.room({ pool: { mode: "off" } });
+  await ask(room);
+  await eventually(
+    () => runningProcesses(stage),
+    (pids) => pids.length === 0,
+  );
+});
+
+test("an idle pool does not keep its host running, and goes with it", async () => {
+  const settings = {
+    credential: stage.login,
+    stateFolder: stage.stateFolder,
+    hostVariables: stage.hostVariables,
+    pool: { mode: "reuse", size: 2, maxCalls: 50, maxAge: 600_000, maxMemoryMb: 300, idle: 600_000 },
+    deadlines: { spawn: 20_000, init: 20_000, firstByte: 20_000, idle: 20_000, exit: 2_000 },
+  };
+  const replies: Reply[] = [text("one"), text("two")];
+  stage.rehearsal.use(replies);
+  const host = spawn(
+    process.execPath,
+    [new URL("testing/host.ts", import.meta.url).pathname, JSON.stringify({ settings, prompts: ["a", "b"] })],
+    {
+      env: stage.hostVariables,
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  const [code] = (await once(host, "exit")) as [number];
+  expect(code).toBe(0);
+  expect(await runningProcesses(stage)).toHaveLength(2);
+  // Its ledger entries outlive it; the processes do not.
+  const { ProcessLedger } = await import("./process-ledger.ts");
+  const ledger = new ProcessLedger(`${stage.stateFolder}/processes`);
+  await eventually(
+    () => ledger.orphans(),
+    (orphans) => orphans.length === 0,
+  );
+});
