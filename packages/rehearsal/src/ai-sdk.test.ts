@@ -1,6 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { Agent } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createGateway } from "@ai-sdk/gateway";
 import { createGoogleVertexAnthropic } from "@ai-sdk/google-vertex/anthropic";
@@ -19,8 +21,10 @@ import {
   rateLimited,
   redactedThinking,
   refusal,
+  replayScript,
   reply,
   stallMidStream,
+  startRecording,
   startRehearsal,
   text,
   thinking,
@@ -28,7 +32,7 @@ import {
   unauthorized,
 } from "./index.ts";
 
-const providers: Record<DialectName, (rehearsal: Rehearsal) => LanguageModel> = {
+const providers: Record<DialectName, (rehearsal: Pick<Rehearsal, "providerUrls">) => LanguageModel> = {
   anthropic: ({ providerUrls }) =>
     createAnthropic({ baseURL: providerUrls.anthropic, apiKey: "made-up" })("claude-sonnet-5-5"),
   vertex: ({ providerUrls }) =>
@@ -188,6 +192,29 @@ describe.each(Object.keys(providers) as DialectName[])("the AI SDK's %s provider
       if (seen === "half a") abort.abort();
     }
     expect((await stage.rehearsal.waitForRequest((request) => request.closedEarly)).status).toBe(200);
+  });
+
+  test("is recorded and replayed", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "recording-"));
+    const file = join(folder, "run.jsonl");
+    const act = async (stage: Pick<Rehearsal, "providerUrls">) => {
+      const model = providers[dialect](stage);
+      return [
+        (await generateText({ model, maxRetries: 0, prompt: "one" })).text,
+        await streamText({ model, maxRetries: 0, prompt: "two" }).text,
+      ];
+    };
+    try {
+      await using upstream = await startRehearsal([text("first"), text("second answer")]);
+      await using recording = await startRecording({ upstream: upstream.url, file });
+      const recorded = await act(recording);
+      await recording.close();
+      await using rehearsal = await startRehearsal(replayScript(file));
+      expect(await act(rehearsal)).toEqual(recorded);
+      rehearsal.assertDone();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("is told of a miss", async () => {

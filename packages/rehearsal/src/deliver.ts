@@ -28,7 +28,9 @@ export async function deliver(reply: Reply, delivery: Delivery): Promise<void> {
       return;
     }
     case "raw":
-      delivery.response.writeHead(reply.status, reply.headers).end(reply.body);
+      delivery.response.writeHead(reply.status, reply.headers);
+      if (reply.stall) await write(delivery.response, reply.body);
+      else delivery.response.end(reply.body);
       return;
     case "stall":
     case "cut":

@@ -27,6 +27,8 @@ export interface ProxyAccess {
 export interface Exchange {
   readonly request: Mutable<ReceivedRequest>;
   readonly rawBody: Buffer;
+  /** It came through the proxy, meant for `request.host`. */
+  readonly byProxy: boolean;
   readonly response: ServerResponse;
   /** Fires when the caller hangs up. */
   readonly signal: AbortSignal;
@@ -98,10 +100,11 @@ export class LoopbackServer implements AsyncDisposable {
 
   async #receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const hangUp = new AbortController();
+    const tunnelledTo = this.#entrance?.hostOf(incoming.socket);
     let cutByUs = false;
     const request: Mutable<ReceivedRequest> = {
       method: incoming.method ?? "GET",
-      host: this.#entrance?.hostOf(incoming.socket) ?? incoming.headers.host ?? "",
+      host: tunnelledTo ?? incoming.headers.host ?? "",
       path: incoming.url ?? "/",
       headers: incoming.headers,
       body: undefined,
@@ -133,7 +136,8 @@ export class LoopbackServer implements AsyncDisposable {
         cutByUs = true;
         response.socket?.destroy();
       };
-      await this.#handler.exchange({ request, rawBody, response, signal: hangUp.signal, cut });
+      const byProxy = tunnelledTo !== undefined;
+      await this.#handler.exchange({ request, rawBody, byProxy, response, signal: hangUp.signal, cut });
     } catch (error) {
       if (response.headersSent || response.destroyed) response.destroy();
       else

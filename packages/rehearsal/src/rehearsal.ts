@@ -6,6 +6,8 @@ import type { RefreshOutcome, SubscriptionType } from "./login-routes.ts";
 import { LoginRoutes } from "./login-routes.ts";
 import type { Exchange, LoopbackOptions, ProxyAccess } from "./loopback-server.ts";
 import { LoopbackServer } from "./loopback-server.ts";
+import type { ProviderUrls } from "./provider-urls.ts";
+import { providerUrls } from "./provider-urls.ts";
 import type { RefusedHost } from "./proxy-entrance.ts";
 import type { ModelRequest, ReceivedRequest } from "./received-request.ts";
 import { describeQuestion, summarise } from "./received-request.ts";
@@ -62,12 +64,8 @@ export class Rehearsal implements AsyncDisposable {
   }
 
   /** The `baseURL` of each of the AI SDK's providers. */
-  get providerUrls(): { readonly anthropic: string; readonly vertex: string; readonly gateway: string } {
-    return {
-      anthropic: `${this.url}/v1`,
-      vertex: `${this.url}/v1/projects/rehearsal/locations/global/publishers/anthropic/models`,
-      gateway: `${this.url}/v4/ai`,
-    };
+  get providerUrls(): ProviderUrls {
+    return providerUrls(this.url);
   }
 
   /** The way in for callers that insist on the true host names. */

@@ -31,6 +31,8 @@ export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The line stays open after the last byte, as it was when the recording's caller hung up. */
+  readonly stall?: boolean;
 }
 
 export type ReplyBlock =

@@ -22,7 +22,10 @@ export interface Rule {
   readonly predicate: Predicate | undefined;
   readonly answer: Answer;
   readonly uses: number;
+  /** How miss messages name the rule. */
   readonly label?: string;
+  /** What keeps a request from fitting, for the miss message. */
+  readonly compare?: (request: ModelRequest) => string[];
 }
 
 export function when(predicate: Predicate, entry: ScriptEntry | Answer): Rule {
@@ -83,7 +86,7 @@ export class Prompter {
         : { miss: `${describeMiss(request)} The script's function gave no reply for it.` };
     }
     const entry = this.#rules.find(({ rule, left }) => left > 0 && (rule.predicate?.(request) ?? true));
-    if (!entry) return { miss: `${describeMiss(request)} ${this.#describeExpectations()}` };
+    if (!entry) return { miss: `${describeMiss(request)} ${this.#describeExpectations(request)}` };
     entry.left -= 1;
     const { answer } = entry.rule;
     const reply = typeof answer === "function" ? await answer(request) : answer;
@@ -99,20 +102,33 @@ export class Prompter {
       );
   }
 
-  #describeExpectations(): string {
+  #describeExpectations(request: ModelRequest): string {
     const left = this.#rules.filter((entry) => entry.left > 0);
     if (this.#rules.length === 0) return "The script is empty.";
     if (left.length === 0) return `All ${this.#rules.length} entries of the script are used up.`;
+    const compared = left.flatMap(({ rule, position }) =>
+      rule.compare ? [{ position, rule, differences: rule.compare(request) }] : [],
+    );
+    const nearest = compared.sort((a, b) => a.differences.length - b.differences.length)[0];
+    if (nearest) {
+      const { position, rule, differences } = nearest;
+      const shown = differences.slice(0, maxDifferences).map((line) => `\n  ${line}`);
+      const more = differences.length > maxDifferences ? `\n  and ${differences.length - maxDifferences} more` : "";
+      return `The nearest is entry ${position} (${describeRule(rule)}), which differs:${shown.join("")}${more}`;
+    }
     return `The script still expects: ${left.map(({ rule, position }) => `entry ${position}: ${describeRule(rule)}`).join("; ")}.`;
   }
 }
+
+const maxDifferences = 10;
 
 function describeMiss(request: ModelRequest): string {
   return `No reply of the rehearsal fits ${summariseModelRequest(request)}.`;
 }
 
-function describeRule({ predicate, answer, label }: Rule): string {
-  const condition = predicate ? `when ${predicate.toString().replaceAll(/\s+/g, " ").slice(0, 120)} → ` : "";
+function describeRule({ predicate, answer, label, compare }: Rule): string {
+  const condition =
+    predicate && !compare ? `when ${predicate.toString().replaceAll(/\s+/g, " ").slice(0, 120)} → ` : "";
   return condition + (label ?? (typeof answer === "function" ? "a function" : describeReply(answer)));
 }
 

@@ -1,0 +1,111 @@
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { z } from "zod";
+import { RehearsalError } from "./rehearsal-error.ts";
+
+/** The first line. A reader refuses a version that it does not know. */
+const header = z.object({ format: z.literal("rehearsal"), version: z.literal(1), recordedAt: z.string() });
+
+const headers = z.record(z.string(), z.string());
+
+/** One question to a model and its answer, without credentials. */
+const exchange = z.object({
+  type: z.literal("exchange"),
+  /** Position among the model requests, from 1, in the order of arrival; lines are in the order of completion. */
+  number: z.number(),
+  at: z.string(),
+  request: z.object({
+    method: z.string(),
+    host: z.string(),
+    path: z.string(),
+    headers,
+    body: z.unknown().optional(),
+  }),
+  response: z.object({
+    status: z.number(),
+    headers,
+    /** As it came, JSON or a stream of events. */
+    body: z.string(),
+    /** False if the caller hung up before the end. */
+    complete: z.boolean(),
+    ms: z.number(),
+  }),
+});
+
+/** Any other request: that it was made, and nothing of what it said. */
+const aside = z.object({
+  type: z.literal("aside"),
+  at: z.string(),
+  method: z.string(),
+  host: z.string(),
+  path: z.string(),
+  status: z.number(),
+});
+
+export type RecordedExchange = z.infer<typeof exchange>;
+export type RecordedLine = RecordedExchange | z.infer<typeof aside>;
+
+/** Writes line by line; each line is whole on disk before the next begins. Only the owner can read it. */
+export class RecordingWriter implements Disposable {
+  readonly #file: number;
+
+  constructor(path: string) {
+    try {
+      this.#file = openSync(path, "wx", 0o600);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+      const fix = "Choose another name, or delete the file first.";
+      throw new RehearsalError("recording_exists", `${path} exists already.`, fix, error);
+    }
+    this.#writeLine({ format: "rehearsal", version: 1, recordedAt: new Date().toISOString() });
+  }
+
+  write(line: RecordedLine): void {
+    this.#writeLine(line);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#file);
+  }
+
+  #writeLine(line: object): void {
+    writeSync(this.#file, `${JSON.stringify(line)}\n`);
+  }
+}
+
+/** The exchanges of a recording, in the order in which the requests came. */
+export function readRecording(path: string): RecordedExchange[] {
+  const [first = "", ...rest] = readText(path).split("\n");
+  if (!header.safeParse(parseLine(first)).success) {
+    const fix = "Give a file that `startRecording` or `tandem rehearse record` wrote, of format version 1.";
+    throw new RehearsalError("recording_unreadable", `${path} is not a recording of a known version.`, fix);
+  }
+  const exchanges: RecordedExchange[] = [];
+  for (const [index, text] of rest.entries()) {
+    if (text.trim() === "") continue;
+    const parsed = z.discriminatedUnion("type", [exchange, aside]).safeParse(parseLine(text));
+    if (!parsed.success) {
+      const reason = z.prettifyError(parsed.error).split("\n")[0] ?? "";
+      const fix = "Record again, or mend the line.";
+      throw new RehearsalError("recording_unreadable", `${path}, line ${index + 2}: ${reason}`, fix, parsed.error);
+    }
+    if (parsed.data.type === "exchange") exchanges.push(parsed.data);
+  }
+  return exchanges.sort((a, b) => a.number - b.number);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RehearsalError("recording_unreadable", `${path} cannot be read: ${reason}`, "Check the path.", error);
+  }
+}
+
+function parseLine(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

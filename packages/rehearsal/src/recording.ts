@@ -1,0 +1,247 @@
+import type { IncomingMessage } from "node:http";
+import { Agent as HttpAgent, request as requestHttp } from "node:http";
+import { Agent as HttpsAgent, request as requestHttps } from "node:https";
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
+import { sendJson } from "./deliver.ts";
+import { findDialect } from "./find-dialect.ts";
+import type { Exchange, LoopbackOptions, ProxyAccess } from "./loopback-server.ts";
+import { LoopbackServer } from "./loopback-server.ts";
+import type { ProviderUrls } from "./provider-urls.ts";
+import { providerUrls } from "./provider-urls.ts";
+import type { RefusedHost } from "./proxy-entrance.ts";
+import type { RecordedLine } from "./recording-file.ts";
+import { RecordingWriter } from "./recording-file.ts";
+import { Redactor } from "./redactor.ts";
+import { rewriteBody, rewriteStrings } from "./rewrite-body.ts";
+
+export interface RecordingOptions extends LoopbackOptions {
+  /** The file to write. It must not exist. */
+  readonly file: string;
+  /** Where requests go. Default: the host that the caller named, or `https://api.anthropic.com` for the base URL. */
+  readonly upstream?: string;
+  /** Silence of the upstream after which a request is given up. Default: ten minutes. */
+  readonly timeoutMs?: number;
+}
+
+export async function startRecording(options: RecordingOptions): Promise<Recording> {
+  const recording = new Recording(options);
+  await recording.listen();
+  return recording;
+}
+
+/** Passes everything on to the true API and writes down what models were asked and what they said. */
+export class Recording implements AsyncDisposable {
+  readonly #options: RecordingOptions;
+  readonly #server: LoopbackServer;
+  readonly #writer: RecordingWriter;
+  readonly #redactor = new Redactor();
+  readonly #pending = new Set<Promise<void>>();
+  readonly #refused: RefusedHost[] = [];
+  readonly #agents = {
+    "http:": new HttpAgent({ keepAlive: true }),
+    // The way out may itself lead through a proxy.
+    "https:": new HttpsAgent({ keepAlive: true, proxyEnv: process.env }),
+  };
+  #count = 0;
+  #closed = false;
+  #failure: unknown;
+
+  /** Use `startRecording`. */
+  constructor(options: RecordingOptions) {
+    this.#options = options;
+    this.#writer = new RecordingWriter(options.file);
+    this.#server = new LoopbackServer(options, {
+      exchange: (exchange) => this.#pass(exchange),
+      settled: () => undefined,
+      refused: (refused) => this.#refused.push(refused),
+    });
+  }
+
+  listen(): Promise<void> {
+    return this.#server.listen();
+  }
+
+  get url(): string {
+    return this.#server.url;
+  }
+
+  get providerUrls(): ProviderUrls {
+    return providerUrls(this.url);
+  }
+
+  get proxy(): ProxyAccess {
+    return this.#server.proxy;
+  }
+
+  get refused(): readonly RefusedHost[] {
+    return this.#refused;
+  }
+
+  /** Model requests so far. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Ends every connection; what had begun is in the file, marked incomplete. Throws if a line could not be written. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#server.close();
+    await Promise.allSettled(this.#pending);
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+    this.#writer[Symbol.dispose]();
+    if (this.#failure) throw this.#failure;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #pass(exchange: Exchange): Promise<void> {
+    const passing = this.#forward(exchange);
+    this.#pending.add(passing);
+    await passing.finally(() => this.#pending.delete(passing));
+  }
+
+  async #forward(exchange: Exchange): Promise<void> {
+    const { request, response } = exchange;
+    const asksModel = findDialect(request) !== undefined;
+    const number = asksModel ? ++this.#count : 0;
+    this.#redactor.learnHeaders(request.headers);
+    if (!asksModel) this.#redactor.learnBody(request.body);
+    request.answeredBy = "upstream";
+
+    let answer: IncomingMessage;
+    try {
+      answer = await this.#send(exchange);
+    } catch (error) {
+      if (exchange.signal.aborted) return;
+      const message = `The recording could not reach the upstream: ${error instanceof Error ? error.message : String(error)}`;
+      sendJson(response, 502, { type: "error", error: { type: "api_error", message } });
+      return;
+    }
+    response.writeHead(answer.statusCode ?? 502, withoutHopHeaders(answer.headers));
+    response.flushHeaders();
+    const chunks: Buffer[] = [];
+    let complete = true;
+    try {
+      for await (const chunk of answer) {
+        chunks.push(chunk as Buffer);
+        response.write(chunk);
+      }
+      response.end();
+    } catch {
+      // The caller hung up, or the upstream did: what came so far is kept, and the caller's line ends as ours did.
+      complete = false;
+      response.destroy();
+    }
+    const body = decode(Buffer.concat(chunks), answer.headers["content-encoding"]);
+    if (asksModel) this.#writeExchange(exchange, number, answer, body, complete);
+    else this.#writeAside(exchange, answer, body);
+  }
+
+  #send({ request, rawBody, byProxy, signal }: Exchange): Promise<IncomingMessage> {
+    const base = this.#options.upstream ?? (byProxy ? `https://${request.host}` : "https://api.anthropic.com");
+    const url = new URL(`${base.replace(/\/$/, "")}${request.path}`);
+    const headers = { ...withoutHopHeaders(request.headers), host: url.host, "accept-encoding": "identity" };
+    return new Promise((resolve, reject) => {
+      const secure = url.protocol === "https:";
+      const send = secure ? requestHttps : requestHttp;
+      const agent = this.#agents[secure ? "https:" : "http:"];
+      const timeout = this.#options.timeoutMs ?? 600_000;
+      const outgoing = send(url, { method: request.method, headers, agent, signal, timeout }, resolve);
+      outgoing.once("timeout", () => outgoing.destroy(new Error(`no answer within ${timeout} ms`)));
+      outgoing.once("error", reject);
+      outgoing.end(rawBody);
+    });
+  }
+
+  #writeExchange(exchange: Exchange, number: number, answer: IncomingMessage, body: string, complete: boolean): void {
+    const { method, host, path, headers, receivedAt } = exchange.request;
+    const redact = (text: string) => this.#redactor.redact(text);
+    this.#write({
+      type: "exchange",
+      number,
+      at: receivedAt.toISOString(),
+      request: {
+        method,
+        host,
+        path: withoutSecretParameters(path),
+        headers: keep(headers, requestHeaders),
+        body: rewriteStrings(withoutIdentity(exchange.request.body), redact),
+      },
+      response: {
+        status: answer.statusCode ?? 0,
+        headers: keep(answer.headers, responseHeaders),
+        body: rewriteBody(body, redact),
+        complete,
+        ms: Date.now() - receivedAt.getTime(),
+      },
+    });
+  }
+
+  #write(line: RecordedLine): void {
+    try {
+      this.#writer.write(line);
+    } catch (error) {
+      // The caller's work goes on; `close` tells that the recording is not whole.
+      this.#failure ??= error;
+      this.#options.log?.(`--- ${this.#options.file} cannot be written: ${String(error)}`);
+    }
+  }
+
+  #writeAside({ request }: Exchange, answer: IncomingMessage, body: string): void {
+    try {
+      this.#redactor.learnBody(JSON.parse(body));
+    } catch {
+      // Not JSON: nothing to learn from, and nothing of it is written.
+    }
+    this.#write({
+      type: "aside",
+      at: request.receivedAt.toISOString(),
+      method: request.method,
+      host: request.host,
+      path: withoutSecretParameters(request.path),
+      status: answer.statusCode ?? 0,
+    });
+  }
+}
+
+/** Headers are kept by a list of what is harmless, so that no credential gets to disk under a name nobody thought of. */
+const requestHeaders =
+  /^(content-type|accept|user-agent|x-app|anthropic-(version|beta)|ai-language-model-.*|ai-gateway-protocol-version)$/;
+const responseHeaders = /^(content-type|request-id|retry-after|x-should-retry|anthropic-ratelimit-.*)$/;
+const hopHeaders = /^(connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length)$/;
+
+function keep(headers: IncomingMessage["headers"], names: RegExp): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (names.test(name) ? [[name, String(value)]] : [])),
+  );
+}
+
+function withoutHopHeaders(headers: IncomingMessage["headers"]): IncomingMessage["headers"] {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !hopHeaders.test(name)));
+}
+
+function withoutSecretParameters(path: string): string {
+  return path.replaceAll(/([?&][^=&]*(?:key|token|secret|code|auth|signature)[^=&]*=)[^&]*/gi, "$1[redacted]");
+}
+
+/** `metadata` names the user, the machine and the session. */
+function withoutIdentity(body: unknown): unknown {
+  if (typeof body !== "object" || body === null || !("metadata" in body)) return body;
+  const { metadata: _identity, ...rest } = body;
+  return rest;
+}
+
+function decode(body: Buffer, encoding: string | undefined): string {
+  try {
+    if (encoding === "gzip") return gunzipSync(body).toString();
+    if (encoding === "br") return brotliDecompressSync(body).toString();
+    if (encoding === "deflate") return inflateSync(body).toString();
+    if (encoding === "zstd") return zstdDecompressSync(body).toString();
+  } catch {
+    return "";
+  }
+  return body.toString();
+}

@@ -1,0 +1,12 @@
+/** An error that says what to do about it. */
+export class RehearsalError extends Error {
+  override readonly name = "RehearsalError";
+  readonly code: "script_unreadable" | "recording_unreadable" | "recording_exists";
+  readonly fix: string;
+
+  constructor(code: RehearsalError["code"], message: string, fix: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+    this.fix = fix;
+  }
+}
