@@ -11,6 +11,7 @@ export default defineConfig({
       {
         test: {
           name: "unit",
+          sequence: { groupOrder: 0 },
           include: pure,
           exclude: ["**/node_modules/**", ...real],
           isolate: false,
@@ -18,7 +19,15 @@ export default defineConfig({
         },
       },
       {
-        test: { name: "binary", include: real, pool: "forks", maxWorkers: 2, testTimeout: 60_000, hookTimeout: 60_000 },
+        test: {
+          name: "binary",
+          sequence: { groupOrder: 1 },
+          include: real,
+          pool: "forks",
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
       },
     ],
   },

@@ -52,6 +52,17 @@ describe("text", () => {
     expect(request!.headers["x-api-key"]).toBeUndefined();
     expect(request!.system).toContain("You are terse.");
     expect(request!.toolNames).toEqual([]);
+    const other = stage.rehearsal.requests.filter(({ path }) => !path.startsWith("/v1/messages"));
+    expect(
+      other.map(({ path }) => path).filter((path) => path !== "/api/oauth/profile"),
+      "quiet",
+    ).toEqual([]);
+  });
+
+  test("renews a token that the API no longer takes, once, without the caller noticing", async () => {
+    stage.rehearsal.use([unauthorized(), text("renewed")]);
+    expect(await room.text(call())).toBe("renewed");
+    expect(stage.rehearsal.requests.filter(({ path }) => path === "/v1/oauth/token")).toHaveLength(1);
   });
 
   test.each(["/clear", "/usage", "/help me", "@package.json"])("sends %s as text, not as a command", async (prompt) => {

@@ -67,6 +67,7 @@ export function isolatedOptions(settings: {
         : { behavior: "deny", message: `${name} is not one of the tools of this call.` },
     settings: {
       autoMemoryEnabled: false,
+      disableClaudeAiConnectors: true,
       enabledPlugins: Object.fromEntries(BUILTIN_PLUGINS.map((name) => [`${name}@builtin`, false])),
     },
     // No messaging socket, no managed extras.

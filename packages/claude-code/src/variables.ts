@@ -55,6 +55,8 @@ const FIXED: Record<string, string> = {
   CLAUDE_CODE_DISABLE_ATTACHMENTS: "1",
   CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS: "1",
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
+  // A login's claude.ai connectors are the user's, not this call's.
+  ENABLE_CLAUDEAI_MCP_SERVERS: "false",
   CLAUDE_CODE_MAX_RETRIES: "0",
   // A process that cannot start says why in its result instead of dying silently.
   CLAUDE_CODE_STARTUP_FAILURE_RESULTS: "1",

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { childVariables, DENIED_VARIABLES, isDenied } from "./variables.ts";
+
+/** Every name on the denylist, and for those with a wildcard one that falls under it. */
+const seeded = Object.fromEntries(DENIED_VARIABLES.map((name) => [name.replace(/\*$/, "SOMETHING"), "stray"]));
+
+/** What the requirements name, so that an edit of the list cannot lose them. */
+const REQUIRED = [
+  ...[
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_MODEL",
+    "ANTHROPIC_VERTEX_PROJECT_ID",
+  ],
+  ...["CLOUD_ML_REGION", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "AWS_ACCESS_KEY_ID", "AWS_PROFILE"],
+  ...["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"],
+  ...["CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_USE_FOUNDRY", "ANTHROPIC_CUSTOM_HEADERS", "NODE_OPTIONS", "LD_PRELOAD"],
+  ...["CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "ANTHROPIC_DEFAULT_SONNET_MODEL", "CLAUDE_CODE_REMOTE_SETTINGS_PATH"],
+];
+
+describe("the child's variables", () => {
+  test.each(REQUIRED)("%s is denied", (name) => expect(isDenied(name)).toBe(true));
+
+  test("hold nothing denied, whatever the host has", () => {
+    const variables = childVariables({ ...seeded, PATH: "/bin" }, { type: "login" }, "/home/u/.claude");
+    expect(Object.keys(variables).filter(isDenied)).toEqual([]);
+    expect(Object.values(variables)).not.toContain("stray");
+    expect(variables).toMatchObject({ PATH: "/bin", CLAUDE_CONFIG_DIR: "/home/u/.claude" });
+  });
+
+  test("hold exactly the credential that was chosen", () => {
+    const key = childVariables(seeded, { type: "api_key", key: "sk-1", baseUrl: "http://127.0.0.1:1" }, "/s");
+    expect(Object.entries(key).filter(([name]) => isDenied(name))).toEqual([
+      ["ANTHROPIC_API_KEY", "sk-1"],
+      ["ANTHROPIC_BASE_URL", "http://127.0.0.1:1"],
+    ]);
+    const token = childVariables(seeded, { type: "oauth_token", token: "oat-1" }, "/s");
+    expect(Object.entries(token).filter(([name]) => isDenied(name))).toEqual([["CLAUDE_CODE_OAUTH_TOKEN", "oat-1"]]);
+  });
+
+  test("pass on what the network, the language and the home need, and no more", () => {
+    const host = {
+      HOME: "/h",
+      HTTPS_PROXY: "p",
+      NODE_EXTRA_CA_CERTS: "c",
+      LC_ALL: "x",
+      MY_SECRET: "s",
+      SSH_AUTH_SOCK: "a",
+      GITHUB_TOKEN: "g",
+    };
+    const variables = childVariables(host, { type: "login" }, undefined);
+    expect(variables).toMatchObject({ HOME: "/h", HTTPS_PROXY: "p", NODE_EXTRA_CA_CERTS: "c", LC_ALL: "x" });
+    for (const name of ["MY_SECRET", "SSH_AUTH_SOCK", "GITHUB_TOKEN", "CLAUDE_CONFIG_DIR"])
+      expect(variables).not.toHaveProperty(name);
+  });
+});
