@@ -1,11 +1,17 @@
 #!/usr/bin/env node
+import { mkdirSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { become, currentMajor, findNode24, refuseOldNode, WANTED_MAJOR } from "./node24.mjs";
 
 refuseOldNode();
-if (currentMajor() >= WANTED_MAJOR) {
-  const { enableCompileCache } = await import("node:module");
-  enableCompileCache();
+const args = process.argv.slice(2);
+if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+  // Answered by whatever Node is here: scripts ask this often, and it needs nothing else.
+  console.log(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version);
+} else if (currentMajor() >= WANTED_MAJOR) {
+  await keepCompiledCode();
   await import("../src/main.ts");
 } else {
   const self = fileURLToPath(import.meta.url);
@@ -16,5 +22,17 @@ if (currentMajor() >= WANTED_MAJOR) {
     );
     process.exit(1);
   }
-  become(node, self, process.argv.slice(2));
+  become(node, self, args);
+}
+
+/** Halves the time to start. In the user's own folder: code that others could replace must not be run. */
+async function keepCompiledCode() {
+  const { enableCompileCache } = await import("node:module");
+  const folder = join(process.env.TANDEM_HOME || join(homedir(), ".tandem"), "cache");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    enableCompileCache(folder);
+  } catch {
+    // Without it everything works, only slower.
+  }
 }

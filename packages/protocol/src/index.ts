@@ -14,7 +14,7 @@ export {
   type Role,
   type SecretReference,
 } from "./config.ts";
-export { DURATION_FORMAT, formatDuration } from "./duration.ts";
+export { duration, DURATION_FORMAT, formatDuration } from "./duration.ts";
 export { LlmError, type LlmErrorCode } from "./llm-error.ts";
 export { TandemError } from "./tandem-error.ts";
 export { addUsage, noUsage, type Usage } from "./usage.ts";

@@ -35,10 +35,15 @@ export class ConfigError extends TandemError {
   }
 }
 
-function describe(file: string, { line, column, key, message, allowed, nearest }: ConfigProblem): string {
-  const place = line > 0 ? `${file}:${line}:${column}` : file;
+function describe(file: string, problem: ConfigProblem): string {
+  const place = problem.line > 0 ? `${file}:${problem.line}:${problem.column}` : file;
+  return `${place}: ${describeProblem(problem)}`;
+}
+
+/** Without the place, for a value that comes from elsewhere than a file. */
+export function describeProblem({ key, message, allowed, nearest }: ConfigProblem): string {
   return [
-    `${place}: ${key ? `${key}: ` : ""}${message}.`,
+    `${key ? `${key}: ` : ""}${message}.`,
     nearest && ` Did you mean ${nearest}?`,
     allowed && ` Allowed: ${allowed.join(", ")}.`,
   ]

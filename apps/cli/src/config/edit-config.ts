@@ -83,7 +83,8 @@ function splice(text: string, { path, value }: Edit): string | undefined {
   if (place.parent.flow) return undefined;
   const last = place.parent.items.at(-1)!;
   const column = columnOf(text, place.parent.items[0]!.key.range![0]);
-  return insertAt(text, lineEnd(text, endOf(last)), block(place.rest, value, column, newline), newline);
+  const end = pastComments(text, lineEnd(text, endOf(last)), column);
+  return insertAt(text, end, block(place.rest, value, column, newline), newline);
 }
 
 /** Follows `names` down as far as the file goes: `rest` is what is missing, `pair` the key it would go below. */
@@ -135,6 +136,13 @@ function lineEnd(text: string, offset: number): number {
   if (text[offset - 1] === "\n") return offset;
   const newline = text.indexOf("\n", offset);
   return newline === -1 ? text.length : newline + 1;
+}
+
+/** Comments that are indented deeper than a new key belong to the section above it. */
+function pastComments(text: string, offset: number, column: number): number {
+  const comment = /^( *)#.*(\n|$)/.exec(text.slice(offset));
+  if (!comment || comment[1]!.length <= column) return offset;
+  return pastComments(text, offset + comment[0].length, column);
 }
 
 function endOf(pair: Pair<Scalar>): number {

@@ -1,0 +1,67 @@
+import { type CallReport, LlmError, ROLES, type Role, TandemError } from "@tandem/protocol";
+import type { LlmRuntime, TextRequest } from "@tandem/runtime";
+import { describeReport } from "./call-report-line.ts";
+import { createRuntime } from "./compose.ts";
+import { parseDuration } from "./config/parse-duration.ts";
+import type { Context } from "./context.ts";
+import { openProject } from "./open-project.ts";
+import { Progress } from "./progress.ts";
+import { readPrompt } from "./read-prompt.ts";
+import { styleFor, write } from "./terminal.ts";
+
+/** The options that `tandem text` and `tandem object` share. */
+export interface CallOptions {
+  system?: string;
+  role: string;
+  model?: string;
+  patience?: string;
+}
+
+/**
+ * One call from the command line: prompt, project, runtime, progress and waits on stderr, and at the end the runtime is
+ * closed whatever happened. `ask` makes the call.
+ */
+export async function callModel<T>(
+  context: Context,
+  words: readonly string[],
+  options: CallOptions,
+  ask: (runtime: LlmRuntime, request: TextRequest) => Promise<T>,
+): Promise<{ answer: T; report: CallReport }> {
+  const role = toRole(options.role);
+  const patienceMs = options.patience === undefined ? undefined : parseDuration("--patience", options.patience);
+  const project = await openProject(context);
+  if (options.model !== undefined) project.config.llm.models[role] = options.model;
+  const prompt = await readPrompt(context, words);
+
+  let report: CallReport | undefined;
+  using progress = new Progress(context, "Starting …");
+  const runtime = await createRuntime(context, project, (done) => (report = done));
+  try {
+    progress.label("Waiting for the answer …");
+    const answer = await ask(runtime, {
+      role,
+      prompt,
+      system: options.system,
+      signal: context.signal,
+      patienceMs,
+      onWait: (wait) => progress.wait(wait),
+    });
+    if (!report) throw new TandemError("unexpected", "The call ended without a report.");
+    return { answer, report };
+  } catch (error) {
+    throw error instanceof LlmError && error.code === "aborted" ? new TandemError("aborted", "Interrupted.") : error;
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** On a terminal, below the answer: what it took and who paid. */
+export async function showReport({ stderr }: Context, report: CallReport): Promise<void> {
+  if (stderr.isTTY) await write(stderr, `${styleFor(stderr).dim(describeReport(report))}\n`);
+}
+
+function toRole(name: string): Role {
+  const role = ROLES.find((role) => role === name);
+  if (!role) throw new TandemError("usage", `There is no role ${name}.`, { fix: `Use one of ${ROLES.join(", ")}.` });
+  return role;
+}

@@ -1,0 +1,27 @@
+import type { CallReport, Payer } from "@tandem/protocol";
+
+/** Who pays, in words. */
+export const PAYERS: Record<Payer, string> = {
+  claude_login: "your Claude login",
+  claude_oauth_token: "your Claude OAuth token",
+  anthropic_api_key: "the Anthropic API key",
+  google_cloud_project: "the Google Cloud project",
+  gateway_key: "the gateway key",
+  nobody: "nobody",
+};
+
+/** `claude-sonnet-5 · your Claude login · 1,234 in, 56 out · $0.0041 at list price · 1.2 s`. */
+export function describeReport({ usageByModel, model, payer, usage, cost, latencyMs, attempts }: CallReport): string {
+  const cached = usage.cacheReadTokens + usage.cacheWrite5mTokens + usage.cacheWrite1hTokens;
+  const number = (value: number) => value.toLocaleString("en-US");
+  return [
+    Object.keys(usageByModel).join(", ") || model,
+    PAYERS[payer],
+    `${number(usage.inputTokens + cached)} in, ${number(usage.outputTokens)} out`,
+    cost ? `$${cost.usd.toFixed(4)} at list price` : "price unknown",
+    `${(latencyMs / 1000).toFixed(1)} s`,
+    attempts > 1 ? `${attempts} tries` : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}

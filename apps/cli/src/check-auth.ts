@@ -1,0 +1,134 @@
+import { type LlmConfig, LlmError, TandemError } from "@tandem/protocol";
+import type { ModelInfo } from "@tandem/runtime";
+import { createBackend, probeLogin } from "./compose.ts";
+import type { Project } from "./config/load-project.ts";
+import type { Context } from "./context.ts";
+import { EXIT_CODES, type ExitName } from "./exit-code.ts";
+
+export interface AuthCheck {
+  /**
+   * `usable`: the service or the login's own record says so. `unverified`: the credential is there, and only a call that
+   * costs something could tell more.
+   */
+  state:
+    | "usable"
+    | "unverified"
+    | "missing"
+    | "expired"
+    | "rejected"
+    | "unreachable"
+    | "not_configured"
+    | "untrusted"
+    | "failed";
+  detail: string;
+  fix: string;
+  account?: { kind: string; plan?: string; email?: string; organization?: string };
+  /** What the service offers, where asking was part of the check. */
+  models?: readonly ModelInfo[];
+}
+
+const LOG_IN = "Log in with the Claude Code CLI (`claude`, then /login) and try again.";
+
+const EXITS: Record<AuthCheck["state"], ExitName> = {
+  usable: "ok",
+  unverified: "ok",
+  missing: "auth",
+  expired: "auth",
+  rejected: "auth",
+  unreachable: "network",
+  not_configured: "usage",
+  untrusted: "usage",
+  failed: "failure",
+};
+
+/** As it is printed: the list of models would bury the rest. */
+export function withoutModels(auth: AuthCheck): Omit<AuthCheck, "models"> {
+  const { models: _, ...rest } = auth;
+  return rest;
+}
+
+/** What a command that only looks ends with: 0 if calls would work. */
+export const exitCodeOfAuth = ({ state }: AuthCheck): number => EXIT_CODES[EXITS[state]].code;
+
+/** Whether the configured credential works, found out without spending a token, within the deadline. */
+export async function checkAuth(context: Context, project: Project, deadlineMs: number): Promise<AuthCheck> {
+  const { provider, claudeCode } = project.config.llm;
+  if (provider.backend === "none") {
+    return { state: "not_configured", detail: "No LLM backend is chosen.", fix: "Run `tandem setup`." };
+  }
+  try {
+    if (provider.backend === "claude-code" && claudeCode.auth === "login")
+      return await checkLogin(context, project, deadlineMs);
+    return await checkKey(context, project, deadlineMs);
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    return toCheck(error);
+  }
+}
+
+async function checkLogin(context: Context, project: Project, deadlineMs: number): Promise<AuthCheck> {
+  const { state, detail, account } = await probeLogin(context, project, deadlineMs);
+  switch (state) {
+    case "logged_in":
+      return { state: "usable", detail, fix: "", account };
+    case "logged_out":
+      return { state: "missing", detail, fix: LOG_IN };
+    case "expired":
+      return { state, detail, fix: LOG_IN, account };
+    case "unreachable":
+      return { state, detail, fix: "Check the network and the proxy (HTTPS_PROXY).", account };
+  }
+}
+
+/** A key is proven by the list of models, which costs nothing; where there is no such list, its presence must do. */
+async function checkKey(context: Context, project: Project, deadlineMs: number): Promise<AuthCheck> {
+  const { provider, claudeCode } = project.config.llm;
+  const asked = provider.backend === "claude-code" ? withAnthropicKey(project) : project;
+  await using backend = disposable(await createBackend(context, asked));
+  if (provider.backend === "vertex" || (provider.backend === "claude-code" && claudeCode.auth === "oauth_token")) {
+    return {
+      state: "unverified",
+      detail: "The credential is there; the first call shows whether it is accepted.",
+      fix: "",
+    };
+  }
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(deadlineMs)]);
+  const models = await backend.listModels(signal);
+  return { state: "usable", detail: "The key is accepted.", fix: "", models };
+}
+
+/** The same key, asked about directly: Claude Code's own list of models says nothing about the key. */
+function withAnthropicKey(project: Project): Project {
+  const { llm } = project.config;
+  if (llm.claudeCode.auth !== "api_key") return project;
+  const { apiKey, baseUrl } = llm.claudeCode;
+  const direct: LlmConfig = {
+    ...llm,
+    provider: { ...llm.provider, backend: "anthropic", anthropic: { apiKey, baseUrl } },
+  };
+  return { ...project, config: { ...project.config, llm: direct } };
+}
+
+const STATES: Record<string, AuthCheck["state"]> = {
+  not_configured: "not_configured",
+  untrusted_folder: "untrusted",
+  secret_unavailable: "missing",
+  not_logged_in: "missing",
+  auth_rejected: "rejected",
+  billing: "rejected",
+  network: "unreachable",
+  timeout: "unreachable",
+  aborted: "unreachable",
+};
+
+function toCheck(error: unknown): AuthCheck {
+  if (!(error instanceof TandemError)) throw error;
+  const state = STATES[error.code] ?? "failed";
+  if (error instanceof LlmError && error.code === "aborted") {
+    return { state, detail: "The service did not answer in time.", fix: "Check the network and the proxy." };
+  }
+  return { state, detail: error.message, fix: error.fix };
+}
+
+const disposable = <T extends { close(): Promise<void> }>(resource: T) =>
+  Object.assign(resource, { [Symbol.asyncDispose]: () => resource.close() });

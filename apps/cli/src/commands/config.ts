@@ -1,0 +1,109 @@
+import { formatDuration, TandemError } from "@tandem/protocol";
+import { stringify } from "yaml";
+import { checkEdited } from "../config/check-edited.ts";
+import { configJsonSchema, configKey, configKeys, configSettings, type ConfigKey } from "../config/config-keys.ts";
+import { editConfig } from "../config/edit-config.ts";
+import { readConfigFile, type Project } from "../config/load-project.ts";
+import { trustFolder, untrustedSettings } from "../config/trust.ts";
+import { writeFileAtomically } from "../config/write-file-atomically.ts";
+import type { Context } from "../context.ts";
+import { nearest } from "../nearest.ts";
+import { openProject } from "../open-project.ts";
+import { printable, styleFor, table, write } from "../terminal.ts";
+
+type Value = string | number | boolean;
+
+export async function schema({ stdout }: Context): Promise<void> {
+  await write(stdout, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+}
+
+export async function show(context: Context): Promise<void> {
+  const project = await openProject(context);
+  const { stdout, json } = context;
+  const settings = configSettings().map((key) => {
+    const set = project.settings.find(({ path }) => path === key.path);
+    return { key: key.path, value: valueOf(project, key), line: set?.line };
+  });
+  if (json) {
+    await write(stdout, `${JSON.stringify({ file: project.file, settings }, null, 2)}\n`);
+    return;
+  }
+  const { dim, bold } = styleFor(stdout);
+  const rows = settings.map(({ key, value, line }) =>
+    line === undefined
+      ? [dim(key), dim(value === undefined ? "–" : String(value)), dim("default")]
+      : [key, bold(printable(String(value))), `${project.shownFile}:${line}`],
+  );
+  await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+export async function get(context: Context, path: string): Promise<void> {
+  const key = requireKey(path);
+  const project = await openProject(context);
+  const value = key.type === "section" ? sectionOf(project, path) : valueOf(project, key);
+  if (context.json) await write(context.stdout, `${JSON.stringify({ key: path, value: value ?? null }, null, 2)}\n`);
+  else if (value !== undefined) await write(context.stdout, `${stringify(value).trimEnd()}\n`);
+}
+
+/** Sets a value, or with `undefined` removes it. The result must be a valid config, or nothing is written. */
+export async function set(context: Context, path: string, text: string | undefined): Promise<void> {
+  const key = requireKey(path);
+  if (key.type === "section") {
+    throw new TandemError("usage", `${path} is a section, not a setting.`, {
+      fix: `Name one of its settings: ${configSettings()
+        .filter((other) => other.path.startsWith(`${path}.`))
+        .map((other) => other.path)
+        .join(", ")}.`,
+    });
+  }
+  const before = await openProject(context);
+  const source = await readConfigFile(before);
+  const edited = editConfig(source, [{ path, value: text === undefined ? undefined : toValue(key, text) }]);
+  const after = checkEdited(edited, before.shownFile);
+  const changed = edited !== source;
+  if (changed) await writeFileAtomically(before.file, edited);
+  // Who changes a trusted folder by hand stands by the change; in any other, trust is asked for as before.
+  if (changed && (await untrustedSettings(context.env, before.folder, before.settings)).length === 0) {
+    await trustFolder(context.env, before.folder, after.settings);
+  }
+  if (context.json)
+    await write(context.stdout, `${JSON.stringify({ file: before.file, key: path, changed }, null, 2)}\n`);
+  else await write(context.stdout, `${before.shownFile}: ${path} ${changed ? "changed" : "is so already"}.\n`);
+}
+
+function requireKey(path: string): ConfigKey {
+  const key = configKey(path);
+  if (key) return key;
+  const paths = configKeys().map((known) => known.path);
+  const meant = nearest(path, paths) ?? paths.find((known) => known.endsWith(`.${path}`));
+  throw new TandemError("usage", `There is no setting ${printable(path)}.`, {
+    fix: meant ? `Did you mean ${meant}?` : "List them all with `tandem config show`.",
+  });
+}
+
+/** As it would stand in the file. What does not fit the key's type is left as text, for the schema to refuse. */
+function toValue(key: ConfigKey, text: string): Value {
+  if (key.type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  if (key.type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  return text;
+}
+
+function valueOf({ config }: Project, key: ConfigKey): Value | undefined {
+  const value = key.path
+    .split(".")
+    .reduce<unknown>((section, name) => (section as Record<string, unknown> | undefined)?.[name], config);
+  return key.type === "duration" ? formatDuration(value as number) : (value as Value | undefined);
+}
+
+function sectionOf(project: Project, path: string): Record<string, unknown> {
+  const root: Record<string, unknown> = {};
+  for (const key of configSettings().filter((key) => key.path.startsWith(`${path}.`))) {
+    const value = valueOf(project, key);
+    if (value === undefined) continue;
+    const names = key.path.slice(path.length + 1).split(".");
+    const last = names.pop()!;
+    const section = names.reduce((parent, name) => (parent[name] ??= {}) as Record<string, unknown>, root);
+    section[last] = value;
+  }
+  return root;
+}

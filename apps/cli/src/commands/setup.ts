@@ -1,0 +1,121 @@
+import { TandemError } from "@tandem/protocol";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { PAYERS } from "../call-report-line.ts";
+import { checkAuth, exitCodeOfAuth, withoutModels, type AuthCheck } from "../check-auth.ts";
+import { checkEdited } from "../config/check-edited.ts";
+import { editConfig } from "../config/edit-config.ts";
+import { projectAt, type ProjectPlace } from "../config/find-project.ts";
+import { readConfigFile, type Project } from "../config/load-project.ts";
+import { parseConfig } from "../config/parse-config.ts";
+import { trustFolder, untrustedSettings } from "../config/trust.ts";
+import { writeFileAtomically } from "../config/write-file-atomically.ts";
+import type { Context } from "../context.ts";
+import { describeProject, payerOf } from "../describe-project.ts";
+import { Progress } from "../progress.ts";
+import { type Choices, toEdits } from "../setup/choices.ts";
+import { discover } from "../setup/discover.ts";
+import { newConfig } from "../setup/new-config.ts";
+import { BACKEND_CHOICES } from "../program.ts";
+import { printable, styleFor, table, write } from "../terminal.ts";
+import { describeAuth } from "./status.ts";
+
+const DEADLINE_MS = 15_000;
+
+export interface SetupOptions extends Choices {
+  yes?: boolean;
+  verify: boolean;
+}
+
+export async function setup(context: Context, options: SetupOptions): Promise<number> {
+  const { yes = false, verify, ...flags } = options;
+  const place = projectAt(resolve(context.cwd, context.project ?? "."), context.cwd);
+  const choices = await choose(context, place, pick(flags), yes);
+  const { project, changed } = await save(context, place, choices);
+  const { ignored } = await describeProject(project);
+  const auth = verify ? await verifyAuth(context, project) : undefined;
+  const { llm } = project.config;
+  const payer = payerOf(llm);
+  if (context.json) {
+    const result = {
+      file: project.file,
+      changed,
+      backend: llm.provider.backend,
+      payer,
+      auth: auth && withoutModels(auth),
+      ignored,
+    };
+    await write(context.stdout, `${JSON.stringify(result, null, 2)}\n`);
+  } else {
+    const style = styleFor(context.stdout);
+    const { dim, warn } = style;
+    const works = auth === undefined || auth.state === "usable" || auth.state === "unverified";
+    const rows = [
+      [dim(changed ? "wrote" : "unchanged"), project.file],
+      [dim("backend"), llm.provider.backend],
+      [dim("payer"), PAYERS[payer]],
+      ...(auth ? [[dim("auth"), describeAuth(auth, style)]] : []),
+      ...(auth?.fix ? [["", `${dim("→")} ${printable(auth.fix)}`]] : []),
+      ...ignored.map(({ key, why }, i) => [i === 0 ? warn("ignored") : "", `${key}  ${dim(why)}`]),
+      [dim("next"), works ? 'tandem text "Name three rivers"' : "tandem doctor"],
+    ];
+    await write(context.stdout, `${table(rows).join("\n")}\n`);
+  }
+  return auth ? exitCodeOfAuth(auth) : 0;
+}
+
+/** From the flags alone with `--yes`, otherwise by asking for what they leave open. */
+async function choose(context: Context, place: ProjectPlace, flags: Choices, yes: boolean): Promise<Choices> {
+  if (yes) {
+    if (flags.backend) return flags;
+    throw new TandemError("usage", "With --yes, --backend must say who answers: that decides who pays.", {
+      fix: `Add --backend with one of ${BACKEND_CHOICES.join(", ")}.`,
+    });
+  }
+  if (!context.stdin.isTTY || !context.stdout.isTTY || context.json) {
+    throw new TandemError("usage", "There is no terminal to ask questions on.", {
+      fix: "Give the answers as flags: tandem setup --yes --backend claude-code",
+    });
+  }
+  const { ask } = await import("../setup/ask.ts");
+  const discovery = await (async () => {
+    using _ = new Progress(context, "Looking for logins and keys …");
+    return discover(context, place);
+  })();
+  return ask(place.folder, flags, discovery);
+}
+
+async function save(
+  context: Context,
+  place: ProjectPlace,
+  choices: Choices,
+): Promise<{ project: Project; changed: boolean }> {
+  const source = existsSync(place.file) ? await readConfigFile(place) : undefined;
+  const before = source === undefined ? [] : parseConfig(source, place.shownFile).settings;
+  const text = source === undefined ? newConfig(choices) : editConfig(source, toEdits(choices));
+  const parsed = checkEdited(text, place.shownFile);
+  // Settings that were there before and nobody trusted do not become trusted by the way.
+  const strangers = await untrustedSettings(context.env, place.folder, before);
+  if (text !== source) await writeFileAtomically(place.file, text);
+  if (strangers.length === 0) await trustFolder(context.env, place.folder, parsed.settings);
+  return { project: { ...place, ...parsed }, changed: text !== source };
+}
+
+async function verifyAuth(context: Context, project: Project): Promise<AuthCheck> {
+  using _ = new Progress(context, "Checking the login or key …");
+  return checkAuth(context, project, DEADLINE_MS);
+}
+
+/** Only what setup knows: commander adds the options that all commands share. */
+function pick({
+  backend,
+  auth,
+  apiKey,
+  baseUrl,
+  vertexProject,
+  vertexLocation,
+  vertexCredentials,
+  model,
+}: Choices): Choices {
+  return { backend, auth, apiKey, baseUrl, vertexProject, vertexLocation, vertexCredentials, model };
+}

@@ -1,0 +1,37 @@
+import { TandemError } from "@tandem/protocol";
+import { findProject } from "../config/find-project.ts";
+import { revokeTrust, riskySettings, trustFolder, untrustedSettings } from "../config/trust.ts";
+import type { Context } from "../context.ts";
+import { openProject } from "../open-project.ts";
+import { printable, styleFor, table, write } from "../terminal.ts";
+
+export async function trust(context: Context, { revoke = false }: { revoke?: boolean }): Promise<void> {
+  if (revoke) {
+    const place = findProject(context.cwd, context.project);
+    if (!place) throw new TandemError("config_missing", "There is no tandem.yaml in this folder or above it.");
+    const revoked = await revokeTrust(context.env, place.folder);
+    await answer(context, { folder: place.folder, trusted: false }, [
+      revoked ? `${place.folder} is no longer trusted.` : `${place.folder} was not trusted.`,
+    ]);
+    return;
+  }
+  const project = await openProject(context);
+  const risky = riskySettings(project.settings);
+  const untrusted = await untrustedSettings(context.env, project.folder, project.settings);
+  await trustFolder(context.env, project.folder, project.settings);
+  const { dim, warn } = styleFor(context.stdout);
+  const rows = risky.map((setting) => [
+    `  ${untrusted.includes(setting) ? warn(setting.path) : setting.path}`,
+    printable(String(setting.value)),
+    dim(`line ${setting.line}`),
+  ]);
+  await answer(context, { folder: project.folder, trusted: true, settings: risky }, [
+    `${project.folder} is trusted${risky.length > 0 ? " with" : "; nothing in its tandem.yaml needs it yet."}`,
+    ...table(rows),
+    ...(risky.length > 0 ? [dim("When one of these lines changes, you are asked again.")] : []),
+  ]);
+}
+
+async function answer({ stdout, json }: Context, result: object, lines: string[]): Promise<void> {
+  await write(stdout, json ? `${JSON.stringify(result, null, 2)}\n` : `${lines.join("\n")}\n`);
+}

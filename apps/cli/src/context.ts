@@ -1,0 +1,16 @@
+import type { Variables } from "./config/tandem-home.ts";
+
+/** What every command gets: the world outside, and the options that all commands share. */
+export interface Context {
+  cwd: string;
+  env: Variables;
+  /** Aborted by Ctrl-C and SIGTERM. */
+  signal: AbortSignal;
+  /** From `--project` or TANDEM_PROJECT. */
+  project: string | undefined;
+  json: boolean;
+  debug: boolean;
+  stdin: NodeJS.ReadStream;
+  stdout: NodeJS.WriteStream;
+  stderr: NodeJS.WriteStream;
+}

@@ -1,0 +1,71 @@
+import { execFile } from "node:child_process";
+import { access, constants, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { tandemHome } from "../config/tandem-home.ts";
+import { type Check, failure, ok, warning } from "./check.ts";
+
+const WANTED_NODE = 24;
+
+const node: Check = {
+  name: "node",
+  async run() {
+    const major = Number(process.versions.node.split(".")[0]);
+    if (major >= WANTED_NODE) return ok(`Node ${process.versions.node}.`);
+    return failure(
+      `Node ${process.versions.node}; Tandem runs on ${WANTED_NODE}.`,
+      "Run npm install where Tandem is installed.",
+    );
+  },
+};
+
+const git: Check = {
+  name: "git",
+  async run({ context }, signal) {
+    try {
+      const { stdout } = await promisify(execFile)("git", ["--version"], { env: context.env, signal });
+      return ok(`${stdout.trim()}.`);
+    } catch {
+      return warning("git was not found; checkpoints and worktrees need it.", "Install git from https://git-scm.com.");
+    }
+  },
+};
+
+/** What is in there says which folders may run programs, so it is nobody else's to see or change. */
+const home: Check = {
+  name: "home",
+  async run({ context: { env } }) {
+    const folder = tandemHome(env);
+    const info = await stat(folder).catch(() => undefined);
+    if (!info) return ok(`${folder} will be made when it is needed.`);
+    if (!info.isDirectory()) return failure(`${folder} is not a folder.`, "Move it away, or set TANDEM_HOME.");
+    const writable = await access(folder, constants.W_OK).then(
+      () => true,
+      () => false,
+    );
+    if (!writable) return failure(`${folder} is not writable.`, `chmod u+rwx ${folder}`);
+    if (process.platform === "win32") return ok(folder);
+    if ((info.mode & 0o077) !== 0) return warning(`${folder} is open to other users.`, `chmod 700 ${folder}`);
+    const list = await stat(join(folder, "trusted.json")).catch(() => undefined);
+    if (list && (list.mode & 0o077) !== 0) {
+      return warning(`${folder}/trusted.json is open to other users.`, `chmod 600 ${folder}/trusted.json`);
+    }
+    return ok(`${folder} is yours alone.`);
+  },
+};
+
+const processes: Check = {
+  name: "processes",
+  async run({ context: { env } }) {
+    const folder = join(tandemHome(env), "processes");
+    if (!(await stat(folder).catch(() => undefined))) return ok("None were left behind.");
+    const { ProcessLedger } = await import("@tandem/claude-code");
+    const { killed, left } = await new ProcessLedger(folder).sweep();
+    if (left.length > 0)
+      return failure(`Left by a crash and not to be ended: ${left.join(", ")}.`, `kill -9 ${left.join(" ")}`);
+    if (killed.length > 0) return warning(`Ended ${killed.length} that a crash had left behind.`);
+    return ok("None were left behind.");
+  },
+};
+
+export const machineChecks: readonly Check[] = [node, git, home, processes];

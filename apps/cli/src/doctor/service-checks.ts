@@ -1,0 +1,117 @@
+import type { LlmConfig } from "@tandem/protocol";
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { reach } from "../reach.ts";
+import { createBackend, findClaudeCode } from "../compose.ts";
+import type { AuthCheck } from "../check-auth.ts";
+import { type Check, type Finding, failure, ok, warning } from "./check.ts";
+
+const binary: Check = {
+  name: "claude code",
+  async run({ context, project, trusted }, signal) {
+    if (!project || !trusted || project.config.llm.provider.backend !== "claude-code") return undefined;
+    const file = await findClaudeCode(project);
+    try {
+      const { stdout } = await promisify(execFile)(file, ["--version"], {
+        env: { PATH: context.env["PATH"], HOME: context.env["HOME"] },
+        signal,
+      });
+      return ok(`${stdout.trim()}, ${file}.`);
+    } catch (error) {
+      const reason = (error as Error).message.split("\n")[0];
+      return failure(`${file} does not run: ${reason}`, "Run npm install where Tandem is installed.");
+    }
+  },
+};
+
+const RESULTS: Record<AuthCheck["state"], Finding["result"]> = {
+  usable: "ok",
+  unverified: "ok",
+  missing: "failure",
+  expired: "failure",
+  rejected: "failure",
+  unreachable: "failure",
+  not_configured: "failure",
+  untrusted: "failure",
+  failed: "failure",
+};
+
+const credential: Check = {
+  name: "credential",
+  async run({ project, trusted, auth }) {
+    if (!project || !trusted || project.config.llm.provider.backend === "none") return undefined;
+    const { state, detail, fix } = await auth();
+    return { result: RESULTS[state], detail, fix };
+  },
+};
+
+const network: Check = {
+  name: "network",
+  async run({ context, project, trusted }, signal) {
+    const url = project && trusted ? serviceUrl(project.config.llm) : undefined;
+    if (!url) return undefined;
+    const { origin, protocol, hostname } = new URL(url);
+    const reason = await reach(origin, context.env, signal);
+    if (reason)
+      return failure(`${origin} cannot be reached: ${reason}.`, "Check the network and the proxy (HTTPS_PROXY).");
+    if (protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(hostname)) {
+      return warning(
+        `${origin} answers, but without encryption: credentials travel in the clear.`,
+        "Use an https:// address.",
+      );
+    }
+    return ok(`${origin} answers.`);
+  },
+};
+
+const models: Check = {
+  name: "models",
+  async run({ context, project, trusted, auth }, signal) {
+    if (!project || !trusted) return undefined;
+    const { llm } = project.config;
+    const { backend } = llm.provider;
+    if (backend === "none") return undefined;
+    const { checkModel, roleModels } = await import("@tandem/runtime");
+    const roles = roleModels(llm.models).filter(({ fallsBack }) => !fallsBack);
+    const offered = backend === "claude-code" ? await listByClaudeCode() : (await auth()).models;
+    const problems = roles.flatMap(({ role, model }) => {
+      const error = checkModel(backend, model, offered);
+      return error ? [{ role, error }] : [];
+    });
+    const [first] = problems;
+    if (first) {
+      const names = problems.map(({ role, error }) => `llm.models.${role}: ${error.message}`).join(" ");
+      return failure(names, first.error.fix);
+    }
+    const names = roles.map(({ role, model }) => `${role} ${model}`).join(", ");
+    return ok(offered ? `Known to the service: ${names}.` : `Well formed: ${names}.`);
+
+    /** Also shows that it starts, isolated as it will be in earnest. */
+    async function listByClaudeCode() {
+      const backend = await createBackend(context, project!);
+      try {
+        return await backend.listModels(signal);
+      } finally {
+        await backend.close();
+      }
+    }
+  },
+};
+
+/** Where requests go. */
+function serviceUrl({ provider, claudeCode }: LlmConfig): string | undefined {
+  switch (provider.backend) {
+    case "none":
+      return undefined;
+    case "anthropic":
+      return provider.anthropic.baseUrl ?? "https://api.anthropic.com";
+    case "vertex":
+      return provider.vertex.baseUrl ?? "https://aiplatform.googleapis.com";
+    case "gateway":
+      return provider.gateway.baseUrl ?? "https://ai-gateway.vercel.sh";
+    case "claude-code":
+      return (claudeCode.auth === "api_key" ? claudeCode.baseUrl : undefined) ?? "https://api.anthropic.com";
+  }
+}
+
+export const serviceChecks: readonly Check[] = [binary, credential, network, models];

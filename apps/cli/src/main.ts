@@ -1,0 +1,63 @@
+import { type Command, CommanderError } from "commander";
+import { readFileSync } from "node:fs";
+import type { Context } from "./context.ts";
+import { catchInterrupts } from "./interrupt.ts";
+import { createProgram } from "./program.ts";
+
+/** A command that has ended leaves nothing running; should something hold on, the process ends without it. */
+const LINGER_MS = 1_000;
+
+const version = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string })
+  .version;
+const args = process.argv.slice(2);
+const interrupt = catchInterrupts();
+
+// Every write that matters reports its own failure; this one is for a reader that has gone away.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+
+process.exitCode = await run();
+setTimeout(() => process.exit(), LINGER_MS).unref();
+
+async function run(): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram(version, async (command, action) => {
+    exitCode = (await action(contextOf(command))) ?? 0;
+  });
+  program.exitOverride();
+  for (const command of withSubcommands(program)) {
+    command.exitOverride().configureOutput({ writeErr: () => {}, outputError: () => {} });
+  }
+  try {
+    if (args.length === 0) program.outputHelp();
+    else await program.parseAsync(args, { from: "user" });
+    return interrupt.exitCode() ?? exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const { reportError } = await import("./report-error.ts");
+    const code = await reportError(error, {
+      json: args.includes("--json"),
+      debug: args.includes("--debug"),
+      stderr: process.stderr,
+    });
+    return interrupt.exitCode() ?? code;
+  }
+}
+
+function contextOf(command: Command): Context {
+  const options = command.optsWithGlobals<{ project?: string; json?: boolean; debug?: boolean }>();
+  return {
+    cwd: process.cwd(),
+    env: process.env,
+    signal: interrupt.signal,
+    project: options.project ?? (process.env["TANDEM_PROJECT"] || undefined),
+    json: options.json ?? false,
+    debug: options.debug ?? false,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+  };
+}
+
+function withSubcommands(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withSubcommands)];
+}

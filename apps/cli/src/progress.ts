@@ -1,0 +1,90 @@
+import type { Context } from "./context.ts";
+import { styleFor } from "./terminal.ts";
+
+const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const FRAME_MS = 100;
+const CLEAR_LINE = "\r\u001b[2K";
+
+/** What a wait is for; the runtime's `Wait` fits. */
+export interface ShownWait {
+  reason: string;
+  until?: Date;
+  attempt: number;
+}
+
+/**
+ * Says on stderr what is going on: one moving line on a terminal, one plain line per wait elsewhere, one JSON object per
+ * wait with `--json`. Disposing of it clears the line.
+ */
+export class Progress implements Disposable {
+  readonly #context: Pick<Context, "stderr" | "json">;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #style: ReturnType<typeof styleFor>;
+  #label: string;
+  #wait: ShownWait | undefined;
+  #frame = 0;
+
+  constructor(context: Pick<Context, "stderr" | "json">, label: string) {
+    this.#context = context;
+    this.#label = label;
+    this.#style = styleFor(context.stderr);
+    if (!context.stderr.isTTY || context.json) return;
+    this.#timer = setInterval(() => this.#draw(), FRAME_MS).unref();
+  }
+
+  label(label: string): void {
+    this.#label = label;
+    this.#wait = undefined;
+  }
+
+  /** A wait is over when it says so itself, or when the next label or wait comes. */
+  wait(wait: ShownWait): void {
+    this.#wait = wait;
+    const { json, stderr } = this.#context;
+    if (json) stderr.write(`${JSON.stringify({ wait })}\n`);
+    else if (!this.#timer && wait.until) stderr.write(`${describeWait(wait, Date.now())}\n`);
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#timer) return;
+    clearInterval(this.#timer);
+    if (this.#frame > 0) this.#context.stderr.write(CLEAR_LINE);
+  }
+
+  #draw(): void {
+    const { stderr } = this.#context;
+    const over = this.#wait?.until && this.#wait.until.getTime() <= Date.now();
+    const text = this.#wait && !over ? describeWait(this.#wait, Date.now()) : this.#label;
+    const line = text.slice(0, Math.max(10, stderr.columns - 3));
+    stderr.write(`${CLEAR_LINE}${this.#style.accent(FRAMES[this.#frame++ % FRAMES.length]!)} ${this.#style.dim(line)}`);
+  }
+}
+
+const REASONS: Record<string, string> = {
+  quota: "The quota is used up; waiting for its reset",
+  overloaded: "The service is overloaded; waiting to try again",
+  transient: "That failed; waiting to try again",
+  concurrency: "Waiting for other calls to finish",
+};
+
+/** `The quota is used up; waiting for its reset: 2m 5s left (until 14:05:00), try 2`. */
+export function describeWait({ reason, until, attempt }: ShownWait, now: number): string {
+  const text = REASONS[reason] ?? `Waiting (${reason})`;
+  const left = until ? `: ${countdown(until.getTime() - now)} left (until ${until.toLocaleTimeString()})` : "";
+  return `${text}${left}${attempt > 1 ? `, try ${attempt}` : ""}`;
+}
+
+export function countdown(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
+  const parts = [
+    [Math.floor(seconds / 3600), "h"],
+    [Math.floor(seconds / 60) % 60, "m"],
+    [seconds % 60, "s"],
+  ] as const;
+  const first = parts.findIndex(([amount]) => amount > 0);
+  if (first === -1) return "0s";
+  return parts
+    .slice(first, first + 2)
+    .map(([amount, unit]) => `${amount}${unit}`)
+    .join(" ");
+}

@@ -1,0 +1,48 @@
+import { TandemError } from "@tandem/protocol";
+import { CommanderError } from "commander";
+import { inspect } from "node:util";
+import { exitCodeOf } from "./exit-code.ts";
+import { printable, styleFor, write } from "./terminal.ts";
+
+/** Tells an error in one sentence and the next step, or with `--json` as one line of JSON. Gives the exit code. */
+export async function reportError(
+  thrown: unknown,
+  { json, debug, stderr }: { json: boolean; debug: boolean; stderr: NodeJS.WriteStream },
+): Promise<number> {
+  const error = toTandemError(thrown);
+  if (json) {
+    await write(stderr, `${JSON.stringify({ error: error.toJSON() })}\n`);
+  } else {
+    const style = styleFor(stderr);
+    const fix = error.fix && `${style.dim("→")} ${printable(error.fix)}\n`;
+    await write(stderr, `${style.bad("error:")} ${printable(error.message)}\n${fix}`);
+  }
+  if (debug) await write(stderr, `${inspect(thrown, { depth: 6 })}\n`);
+  return exitCodeOf(error.code);
+}
+
+/** Once, here: whatever was thrown becomes an error that has a code, a sentence and a next step. */
+function toTandemError(thrown: unknown): TandemError {
+  if (thrown instanceof TandemError) return thrown;
+  if (thrown instanceof CommanderError) return usageError(thrown);
+  if (thrown instanceof Error && thrown.name === "AbortError") return new TandemError("aborted", "Interrupted.");
+  const { code } = thrown as NodeJS.ErrnoException;
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new TandemError("disk_full", "The disk is full.", { fix: "Free some space and try again.", cause: thrown });
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new TandemError("unexpected", `Something unexpected happened: ${message}`, {
+    fix: "Run the same command with --debug and report what it prints.",
+    cause: thrown,
+  });
+}
+
+/** `error: unknown command 'staus'\n(Did you mean status?)` in our own form. */
+function usageError({ message }: CommanderError): TandemError {
+  const [sentence = "", ...hints] = message.replace(/^error: /, "").split("\n");
+  const suggestion = hints.join(" ").replace(/^\((.*)\)$/, "$1");
+  const text = sentence.charAt(0).toUpperCase() + sentence.slice(1).replace(/\.?$/, ".");
+  return new TandemError("usage", text, {
+    fix: [suggestion, "Run `tandem --help`, or --help after the command."].filter(Boolean).join(" "),
+  });
+}

@@ -1,0 +1,68 @@
+import type { Backend, ClaudeCodeAuth } from "@tandem/protocol";
+import { TandemError } from "@tandem/protocol";
+import type { Edit } from "../config/edit-config.ts";
+
+/** The flags of `tandem setup`, and what its questions fill in. */
+export interface Choices {
+  backend?: Exclude<Backend, "none">;
+  auth?: ClaudeCodeAuth;
+  /** Where the key (or with `auth: oauth_token` the token) is kept. */
+  apiKey?: string;
+  baseUrl?: string;
+  vertexProject?: string;
+  vertexLocation?: string;
+  vertexCredentials?: string;
+  model?: string;
+}
+
+const FLAGS: Record<keyof Choices, string> = {
+  backend: "--backend",
+  auth: "--auth",
+  apiKey: "--api-key",
+  baseUrl: "--base-url",
+  vertexProject: "--vertex-project",
+  vertexLocation: "--vertex-location",
+  vertexCredentials: "--vertex-credentials",
+  model: "--model",
+};
+
+/** Which key of the config each choice sets. What is not there has no meaning for the backend. */
+function keysFor({ backend, auth = "login" }: Choices): Partial<Record<keyof Choices, string>> {
+  const always = { backend: "llm.provider.backend", model: "llm.models.default" };
+  switch (backend) {
+    case undefined:
+      return always;
+    case "anthropic":
+    case "gateway":
+      return { ...always, apiKey: `llm.provider.${backend}.apiKey`, baseUrl: `llm.provider.${backend}.baseUrl` };
+    case "vertex":
+      return {
+        ...always,
+        baseUrl: "llm.provider.vertex.baseUrl",
+        vertexProject: "llm.provider.vertex.project",
+        vertexLocation: "llm.provider.vertex.location",
+        vertexCredentials: "llm.provider.vertex.credentials",
+      };
+    case "claude-code": {
+      const claudeCode = { ...always, auth: "llm.claudeCode.auth" };
+      if (auth === "login") return claudeCode;
+      if (auth === "oauth_token") return { ...claudeCode, apiKey: "llm.claudeCode.oauthToken" };
+      return { ...claudeCode, apiKey: "llm.claudeCode.apiKey", baseUrl: "llm.claudeCode.baseUrl" };
+    }
+  }
+}
+
+/** What the choices change in the config. A choice that the backend would ignore is refused rather than ignored. */
+export function toEdits(choices: Choices): Edit[] {
+  const keys = keysFor(choices);
+  return (Object.keys(FLAGS) as (keyof Choices)[]).flatMap((choice) => {
+    const value = choices[choice];
+    if (value === undefined) return [];
+    const path = keys[choice];
+    if (path) return [{ path, value }];
+    const auth = choices.backend === "claude-code" ? ` with --auth ${choices.auth ?? "login"}` : "";
+    throw new TandemError("usage", `${FLAGS[choice]} has no meaning for the backend ${choices.backend}${auth}.`, {
+      fix: `Leave it out, or choose what it belongs to; see \`tandem setup --help\`.`,
+    });
+  });
+}

@@ -1,0 +1,27 @@
+import type { LoginProbe } from "@tandem/claude-code";
+import { configSettings } from "../config/config-keys.ts";
+import { parseConfig } from "../config/parse-config.ts";
+import type { ProjectPlace } from "../config/find-project.ts";
+import { probeLogin } from "../compose.ts";
+import type { Context } from "../context.ts";
+
+const DEADLINE_MS = 10_000;
+
+/** What a new project could use: found, not tried. Keys are known by name only. */
+export interface Discovery {
+  login: LoginProbe;
+  /** Names of variables that are set and that some backend reads by default. */
+  variables: string[];
+}
+
+export async function discover(context: Context, place: ProjectPlace): Promise<Discovery> {
+  const names = configSettings().flatMap(({ type, default: place }) =>
+    type === "secret" && typeof place === "string" ? [place.replace(/^env:/, "")] : [],
+  );
+  names.push("GOOGLE_APPLICATION_CREDENTIALS");
+  const untouched = { ...place, ...parseConfig("", place.shownFile) };
+  return {
+    login: await probeLogin(context, untouched, DEADLINE_MS),
+    variables: [...new Set(names)].filter((name) => context.env[name]),
+  };
+}

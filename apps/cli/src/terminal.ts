@@ -1,0 +1,81 @@
+import { stripVTControlCharacters, styleText } from "node:util";
+
+type Stream = NodeJS.WriteStream;
+type Paint = (text: string) => string;
+
+/** Colours for one stream: none unless it is a terminal, and none where NO_COLOR is set. */
+export interface Style {
+  bold: Paint;
+  dim: Paint;
+  good: Paint;
+  warn: Paint;
+  bad: Paint;
+  accent: Paint;
+}
+
+export function styleFor(stream: Stream): Style {
+  const paint =
+    (format: Parameters<typeof styleText>[0]): Paint =>
+    (text) =>
+      styleText(format, text, { stream });
+  return {
+    bold: paint("bold"),
+    dim: paint("dim"),
+    good: paint("green"),
+    warn: paint("yellow"),
+    bad: paint("red"),
+    accent: paint("cyan"),
+  };
+}
+
+/** Writes and waits until it is written. A reader that has gone away is no error: `tandem … | head` is common. */
+export function write(stream: Stream, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stream.write(text, (error?: NodeJS.ErrnoException | null) => {
+      if (error && error.code !== "EPIPE") reject(error);
+      else resolve();
+    });
+  });
+}
+
+const CONTROL = /(?![\n\t])\p{Cc}/gu;
+
+/** Text from a model or a file, without the control characters by which it could take over a terminal. */
+export const printable = (text: string): string => stripVTControlCharacters(text).replaceAll(CONTROL, "");
+
+/** Lines of cells, each column as wide as its widest cell; the last one is not padded. */
+export function table(rows: readonly (readonly string[])[], gap = 2): string[] {
+  const widths: number[] = [];
+  for (const row of rows) {
+    row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, visibleLength(cell))));
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (i === row.length - 1 ? cell : cell + " ".repeat(widths[i]! - visibleLength(cell) + gap)))
+      .join("")
+      .trimEnd(),
+  );
+}
+
+export const visibleLength = (text: string): number => stripVTControlCharacters(text).length;
+
+/** Breaks text at spaces so that no line is longer than `width`, where words allow. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const paragraph of text.split("\n")) {
+    let line = "";
+    for (const word of paragraph.split(" ")) {
+      if (line && visibleLength(line) + 1 + visibleLength(word) > width) {
+        lines.push(line);
+        line = word;
+      } else {
+        line = line ? `${line} ${word}` : word;
+      }
+    }
+    lines.push(line);
+  }
+  return lines;
+}
+
+/** How wide output may be: the terminal's width, and no limit where there is no terminal. */
+export const widthOf = (stream: Stream): number => (stream.isTTY ? Math.max(40, stream.columns) : Infinity);
