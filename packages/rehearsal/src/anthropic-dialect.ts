@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Dialect, Frame } from "./dialect.ts";
-import { tokensOf } from "./dialect.ts";
+import { piecesOf, tokensOf } from "./dialect.ts";
 import type { Message, MessageBlock } from "./message.ts";
 import type { ModelQuestion, ReceivedRequest, RequestBlock } from "./received-request.ts";
 import { textOf } from "./received-request.ts";
@@ -111,7 +111,7 @@ function streamBlock(block: MessageBlock, index: number): Frame[] {
       return [
         start({ ...block, input: {} }),
         ...ping,
-        ...["", ...tokensOf(JSON.stringify(block.input))].map((partial_json) =>
+        ...["", ...piecesOf(JSON.stringify(block.input))].map((partial_json) =>
           delta({ type: "input_json_delta", partial_json }),
         ),
         stop,

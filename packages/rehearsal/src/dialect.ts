@@ -22,5 +22,10 @@ export interface Frame {
 
 /** Splits as a model's tokens would fall, roughly: a word with the space before it. */
 export function tokensOf(text: string): string[] {
-  return text.match(/\s*\S+\s*$|\s*\S+/g) ?? (text ? [text] : []);
+  return text.match(/\s*\S+(?:\s+$)?/g) ?? (text ? [text] : []);
+}
+
+/** Splits JSON as it is streamed: in short pieces that respect nothing. */
+export function piecesOf(json: string): string[] {
+  return json.match(/[\s\S]{1,12}/gu) ?? [];
 }

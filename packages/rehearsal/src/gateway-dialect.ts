@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Dialect, Frame } from "./dialect.ts";
-import { tokensOf } from "./dialect.ts";
+import { piecesOf, tokensOf } from "./dialect.ts";
 import type { Message, MessageBlock, MessageUsage } from "./message.ts";
 import { newId } from "./message.ts";
 import type { RequestBlock, RequestMessage } from "./received-request.ts";
@@ -156,7 +156,7 @@ function streamBlock(block: MessageBlock, id: string): Frame[] {
     case "tool_use":
       return [
         part({ type: "tool-input-start", id: block.id, toolName: block.name }),
-        ...tokensOf(JSON.stringify(block.input)).map((delta) =>
+        ...piecesOf(JSON.stringify(block.input)).map((delta) =>
           part({ type: "tool-input-delta", id: block.id, delta }, true),
         ),
         part({ type: "tool-input-end", id: block.id }),

@@ -6,6 +6,7 @@ import type { RefusedHost } from "./proxy-entrance.ts";
 import { ProxyEntrance, proxiedHosts } from "./proxy-entrance.ts";
 import type { ReceivedRequest } from "./received-request.ts";
 import { summarise } from "./received-request.ts";
+import { RehearsalError } from "./rehearsal-error.ts";
 
 export interface LoopbackOptions {
   /** Default: any free port. Always on 127.0.0.1. */
@@ -36,7 +37,7 @@ export interface Exchange {
   readonly cut: () => void;
 }
 
-export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 interface Handler {
   /** Called with each whole request. */
@@ -58,6 +59,8 @@ export class LoopbackServer implements AsyncDisposable {
     this.#options = options;
     this.#handler = handler;
     this.#server = createServer((incoming, response) => void this.#receive(incoming, response));
+    // As patient as the real API: with Node's five seconds, an idle caller may meet a closing connection.
+    this.#server.keepAliveTimeout = 120_000;
     if (!options.proxy) return;
     const hosts = options.proxy === true ? proxiedHosts : [...proxiedHosts, ...options.proxy];
     this.#entrance = new ProxyEntrance(this.#server, hosts, (refused) => this.#refuse(refused));
@@ -77,7 +80,9 @@ export class LoopbackServer implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       this.#server.once("error", (error) => {
         this.#entrance?.[Symbol.dispose]();
-        reject(error);
+        const taken = "code" in error && error.code === "EADDRINUSE";
+        const fix = "Choose another port, or none for any free one.";
+        reject(taken ? new RehearsalError("port_taken", `Port ${this.#options.port} is taken.`, fix, error) : error);
       });
       this.#server.listen(this.#options.port ?? 0, "127.0.0.1", () => {
         this.#url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;

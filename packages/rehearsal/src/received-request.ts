@@ -114,9 +114,9 @@ function withoutReminders(text: string): string {
   return text.replaceAll(/<system-reminder>.*?<\/system-reminder>/gs, "").trim();
 }
 
-/** One line for logs and miss messages. */
+/** For logs and messages; without the query, which may hold what a log should not. */
 export function summarise(request: ReceivedRequest): string {
-  return `${request.method} ${request.host}${request.path}`;
+  return `${request.method} ${request.host}${request.path.replace(/\?.*/, "")}`;
 }
 
 export function summariseModelRequest(request: ModelRequest): string {

@@ -146,6 +146,14 @@ describe("a recording", () => {
     await rehearsal.waitForRequest((request) => request.closedEarly);
   });
 
+  test("leaves no file behind when it cannot start", async () => {
+    await using folder = await scratchFolder();
+    await using rehearsal = await startRehearsal([]);
+    const port = Number(new URL(rehearsal.url).port);
+    await expect(startRecording({ file: folder.file, port })).rejects.toMatchObject({ code: "port_taken" });
+    await expect(stat(folder.file)).rejects.toThrow(/ENOENT/);
+  });
+
   test("says so when the upstream cannot be reached", async () => {
     await using folder = await scratchFolder();
     const gone = await startRehearsal([]);

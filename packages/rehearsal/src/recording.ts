@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { Agent as HttpAgent, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
@@ -25,7 +26,13 @@ export interface RecordingOptions extends LoopbackOptions {
 
 export async function startRecording(options: RecordingOptions): Promise<Recording> {
   const recording = new Recording(options);
-  await recording.listen();
+  try {
+    await recording.listen();
+  } catch (error) {
+    await recording.close();
+    rmSync(options.file);
+    throw error;
+  }
   return recording;
 }
 
@@ -135,7 +142,9 @@ export class Recording implements AsyncDisposable {
       complete = false;
       response.destroy();
     }
-    const body = decode(Buffer.concat(chunks), answer.headers["content-encoding"]);
+    const whole = decode(Buffer.concat(chunks), answer.headers["content-encoding"]);
+    // Half an event cannot be read, so neither can what may have to be taken out of it.
+    const body = complete ? whole : whole.slice(0, whole.lastIndexOf("\n\n") + 2);
     if (asksModel) this.#writeExchange(exchange, number, answer, body, complete);
     else this.#writeAside(exchange, answer, body);
   }

@@ -1,7 +1,7 @@
 /** An error that says what to do about it. */
 export class RehearsalError extends Error {
   override readonly name = "RehearsalError";
-  readonly code: "script_unreadable" | "recording_unreadable" | "recording_exists";
+  readonly code: "port_taken" | "script_unreadable" | "recording_unreadable" | "recording_exists";
   readonly fix: string;
 
   constructor(code: RehearsalError["code"], message: string, fix: string, cause?: unknown) {

@@ -154,6 +154,14 @@ describe("scripts", () => {
     await expect(client.messages.create(ask("x"))).rejects.toThrow(/gave no reply/);
   });
 
+  test("a script that throws is a miss, not a server error that callers would repeat", async () => {
+    await using rehearsal = await startRehearsal(() => {
+      throw new Error("a slip in the script");
+    });
+    await expect(clientOf(rehearsal.url).messages.create(ask("x"))).rejects.toThrow(/400.*a slip in the script/s);
+    expect(() => rehearsal.assertDone()).toThrow(/a slip in the script/);
+  });
+
   test("use() takes up another script and forgets the requests", async () => {
     await using rehearsal = await startRehearsal([]);
     const client = clientOf(rehearsal.url);
@@ -203,6 +211,15 @@ test("what arrived is open to assertions", async () => {
     headers: { authorization: "Bearer made-up" },
     status: 200,
     closedEarly: false,
+  });
+});
+
+test("a port that is taken is named", async () => {
+  await using rehearsal = await startRehearsal([]);
+  const port = Number(new URL(rehearsal.url).port);
+  await expect(startRehearsal([], { port, proxy: true })).rejects.toMatchObject({
+    code: "port_taken",
+    message: `Port ${port} is taken.`,
   });
 });
 

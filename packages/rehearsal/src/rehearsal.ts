@@ -158,7 +158,10 @@ export class Rehearsal implements AsyncDisposable {
     const prompter = this.#prompter;
     this.#log.modelRequests.push(request);
     this.#log.changed();
-    const cue = await prompter.cue(request);
+    const cue = await prompter.cue(request).catch((error: unknown) => ({
+      // Not a server error: callers would try again.
+      miss: `The script failed on ${summarise(received)}: ${explain(error)}`,
+    }));
     if ("miss" in cue) {
       this.#miss(exchange, dialect, cue.miss);
       return;
