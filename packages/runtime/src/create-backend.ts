@@ -1,5 +1,6 @@
 import type { LlmConfig, SecretReference } from "@tandem/protocol";
 import { BACKENDS, LlmError } from "@tandem/protocol";
+import type { Provider } from "./backends/ai-sdk/provider.ts";
 import type { LlmBackend } from "./llm-backend.ts";
 import { nearest } from "./nearest.ts";
 
@@ -26,13 +27,10 @@ export async function createBackend(config: LlmConfig, { readSecret }: BackendSu
       return onAiSdk(anthropic({ apiKey, baseUrl }), config);
     }
     case "vertex": {
-      const { credentials: reference, ...settings } = provider.vertex;
+      const { project, location, baseUrl, credentials: reference } = provider.vertex;
       const credentials = reference && (await readSecret(reference));
       const { vertex } = await import("./backends/ai-sdk/vertex.ts");
-      return onAiSdk(
-        vertex({ ...settings, baseUrl: settings.baseUrl, project: settings.project, credentials }),
-        config,
-      );
+      return onAiSdk(vertex({ project, location, baseUrl, credentials }), config);
     }
     case "gateway": {
       const { baseUrl } = provider.gateway;
@@ -47,10 +45,7 @@ export async function createBackend(config: LlmConfig, { readSecret }: BackendSu
   }
 }
 
-async function onAiSdk(
-  provider: Parameters<(typeof import("./backends/ai-sdk/create-ai-sdk-backend.ts"))["createAiSdkBackend"]>[0],
-  config: LlmConfig,
-): Promise<LlmBackend> {
+async function onAiSdk(provider: Provider, config: LlmConfig): Promise<LlmBackend> {
   const { createAiSdkBackend } = await import("./backends/ai-sdk/create-ai-sdk-backend.ts");
   return createAiSdkBackend(provider, config);
 }

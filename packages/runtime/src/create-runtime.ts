@@ -121,8 +121,10 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
       const jsonSchema = acceptObjectSchema(request.schema);
       return performOrThrow("object", request, async (call) => {
         const check = (value: unknown) => describeMisfit(request.schema, value);
-        const answer = await backend.object({ ...call, jsonSchema, check });
-        return { value: request.schema.parse(answer), outcome: "ok" };
+        const answer = request.schema.safeParse(await backend.object({ ...call, jsonSchema, check }));
+        if (!answer.success)
+          throw new LlmError("structured_output", "The backend let an object pass that does not fit.");
+        return { value: answer.data, outcome: "ok" };
       });
     },
 
@@ -149,8 +151,7 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
 
     async close() {
       closing.abort();
-      await Promise.allSettled(underWay);
-      await backend.close();
+      await Promise.all([Promise.allSettled(underWay), backend.close()]);
     },
   };
 }

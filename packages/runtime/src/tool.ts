@@ -49,6 +49,10 @@ export function defineTool<S extends z.ZodObject>(definition: {
     name,
     description,
     schema,
-    execute: async (input, context) => definition.execute(schema.parse(input), context),
+    execute: async (input, context) => {
+      const parsed = schema.safeParse(input);
+      if (!parsed.success) throw new Error(`The input does not fit:\n${z.prettifyError(parsed.error)}`);
+      return definition.execute(parsed.data, context);
+    },
   };
 }

@@ -45,7 +45,7 @@ export function asLlmError(error: unknown, signal: AbortSignal): LlmError {
     return new LlmError("network", `The service could not be reached: ${broken.message || broken.code}.`, {
       cause: error,
     });
-  const refused = failures.find((failure) => isError(failure.statusCode ?? failure.status));
+  const refused = failures.find(({ statusCode, status, type }) => isError(statusCode ?? status) || type !== undefined);
   if (refused) return fromAnswer({ ...refused, statusCode: refused.statusCode ?? refused.status }, error);
 
   const message = failures[0]?.message ?? String(error);
@@ -69,8 +69,9 @@ export function errorFromResponse(response: Response, responseBody: string): Llm
 
 function fromAnswer(failure: Partial<Failure>, cause: unknown): LlmError {
   const body = anyErrorBody.safeParse(parseJson(failure.responseBody)).data?.error;
-  const status = failure.statusCode ?? 500;
   const type = body?.type ?? body?.status ?? failure.type ?? "";
+  // An error in the middle of a stream comes without a status.
+  const status = failure.statusCode ?? (type === "rate_limit_exceeded" ? 429 : 500);
   const message = firstSentence(body?.message || failure.message || `The service answered with status ${status}.`);
   const code = classify(status, type, message);
   const limits = readLimitHeaders(failure.responseHeaders ?? {});
@@ -83,7 +84,8 @@ function fromAnswer(failure: Partial<Failure>, cause: unknown): LlmError {
 }
 
 function classify(status: number, type: string, message: string): LlmErrorCode {
-  if (type === "overloaded_error" || status === 529) return "overloaded";
+  if (type === "overloaded_error" || status === 529 || (status >= 500 && /^overloaded/i.test(message)))
+    return "overloaded";
   if (type === "billing_error" || status === 402) return "billing";
   if (
     /credit balance is too low|insufficient (funds|credit)|billing (is|has been) (disabled|not enabled)/i.test(message)
@@ -93,7 +95,7 @@ function classify(status: number, type: string, message: string): LlmErrorCode {
   if (status === 413 || /prompt is too long|exceed(s|ed)? .*context (window|limit|length)/i.test(message)) {
     return "prompt_too_long";
   }
-  if (status === 401 || status === 403) return "auth_rejected";
+  if (status === 401 || status === 403 || /invalid_(grant|client)/.test(message)) return "auth_rejected";
   // Anything may answer 404, a wrong base URL too; only the API says what it did not find.
   if (status === 404) return /not_found/i.test(type) ? "unknown_model" : "invalid_request";
   if (status === 429) return "rate_limited";

@@ -104,17 +104,15 @@ function markLast(prompt: LanguageModelV4Prompt, { history }: CacheMarks): Langu
 
 /** Sorted, so that the same tools are the same prefix for the cache, in whatever order they were put together. */
 function describeTools(tools: readonly Tool[], marks: CacheMarks): LanguageModelV4FunctionTool[] {
-  const sorted = tools.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  return sorted.map((tool, index) => {
-    const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.schema, { target: "draft-7", io: "input" });
-    return {
-      type: "function",
-      name: tool.name,
-      description: tool.description,
-      inputSchema: inputSchema as JSONSchema7,
-      ...(index === sorted.length - 1 && marks.tools && { providerOptions: marks.tools }),
-    };
-  });
+  const described = tools
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ name, description, schema }): LanguageModelV4FunctionTool => {
+      const { $schema: _, ...inputSchema } = z.toJSONSchema(schema, { target: "draft-7", io: "input" });
+      return { type: "function", name, description, inputSchema: inputSchema as JSONSchema7 };
+    });
+  const last = described.at(-1);
+  if (last && marks.tools) last.providerOptions = marks.tools;
+  return described;
 }
 
 const misfitOf = (value: unknown, call: BackendObjectCall): string | undefined =>

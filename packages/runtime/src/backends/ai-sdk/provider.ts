@@ -2,11 +2,9 @@ import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { Payer } from "@tandem/protocol";
 import type { ModelInfo } from "../../llm-backend.ts";
 
-export type ProviderName = "anthropic" | "vertex" | "gateway";
-
 /** One of the services that the AI SDK reaches. All of them serve Claude and differ in address, login and names. */
 export interface Provider {
-  readonly name: ProviderName;
+  readonly name: "anthropic" | "vertex" | "gateway";
   readonly payer: Payer;
   languageModel(id: string): LanguageModelV4;
   listModels(signal: AbortSignal): Promise<ModelInfo[]>;

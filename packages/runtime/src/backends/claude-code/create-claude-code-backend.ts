@@ -1,0 +1,31 @@
+import { ClaudeCode, type Credential } from "@tandem/claude-code";
+import type { LlmConfig } from "@tandem/protocol";
+import type { LlmBackend } from "../../llm-backend.ts";
+
+/** The user's own Claude Code. All of the work is in its room; here it takes its place behind the port. */
+export function createClaudeCodeBackend(
+  config: LlmConfig,
+  surroundings: {
+    credential: Credential;
+    stateFolder: string;
+    hostVariables: Readonly<Record<string, string | undefined>>;
+  },
+): LlmBackend {
+  const { executable } = config.claudeCode;
+  const { spawn, init, firstByte, idle, exit } = config.limits;
+  const room = new ClaudeCode({
+    ...surroundings,
+    ...(executable && { executable }),
+    pool: config.pool,
+    deadlines: { spawn, init, firstByte, idle, exit },
+  });
+  return {
+    name: "claude-code",
+    payer: room.payer,
+    text: (call) => room.text(call),
+    object: (call) => room.object(call),
+    loop: (call) => room.loop(call),
+    listModels: (signal) => room.listModels(signal),
+    close: () => room.close(),
+  };
+}

@@ -1,0 +1,36 @@
+import { BEHAVIOURS } from "./behaviours.ts";
+import type { BackendFixture } from "./stage.ts";
+
+type Column = Pick<BackendFixture, "name" | "exceptions">;
+
+const GROUPS: Record<string, string> = {
+  text: "Text",
+  error: "Failures",
+  quota: "Quotas",
+  object: "Objects",
+  loop: "Agent loops",
+  report: "Reports",
+};
+
+/**
+ * Behaviours by backends, in Markdown, for the reference page. A tick is what the contract suite verifies on that backend;
+ * an exception is what it skips there, with the reason as a note.
+ */
+export function backendsTable(columns: readonly Column[]): string {
+  const notes: string[] = [];
+  const cell = ({ exceptions }: Column, id: (typeof BEHAVIOURS)[number]["id"]): string => {
+    const reason = exceptions?.[id];
+    if (reason === undefined) return "✓";
+    if (!notes.includes(reason)) notes.push(reason);
+    return `no [${notes.indexOf(reason) + 1}]`;
+  };
+  const sections = Object.entries(GROUPS).map(([group, heading]) => {
+    const rows = BEHAVIOURS.filter(({ id }) => id.startsWith(`${group}.`)).map(
+      ({ id, title }) => `| ${title} | ${columns.map((column) => cell(column, id)).join(" | ")} |`,
+    );
+    const head = `| ${heading} | ${columns.map(({ name }) => `\`${name}\``).join(" | ")} |`;
+    return [head, `|---|${columns.map(() => ":-:|").join("")}`, ...rows].join("\n");
+  });
+  const list = notes.map((note, index) => `[${index + 1}] ${note}`).join("\n\n");
+  return `${[...sections, ...(list ? [list] : [])].join("\n\n")}\n`;
+}

@@ -1,0 +1,55 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Rehearsal } from "@tandem/rehearsal";
+import { anthropic } from "../backends/ai-sdk/anthropic.ts";
+import { createAiSdkBackend } from "../backends/ai-sdk/create-ai-sdk-backend.ts";
+import { gateway } from "../backends/ai-sdk/gateway.ts";
+import { vertex } from "../backends/ai-sdk/vertex.ts";
+import type { BackendFixture } from "./stage.ts";
+
+const asIs = (name: string) => name;
+
+export const anthropicFixture: BackendFixture = {
+  name: "anthropic",
+  make: async ({ url }, config) => createAiSdkBackend(anthropic({ apiKey: "made-up", baseUrl: url }), config),
+  wireName: asIs,
+  wireModel: asIs,
+};
+
+export const vertexFixture: BackendFixture = {
+  name: "vertex",
+  make: async (rehearsal, config) =>
+    createAiSdkBackend(
+      vertex({
+        project: "rehearsal",
+        location: "global",
+        credentials: googleCredentials(rehearsal),
+        baseUrl: rehearsal.url,
+      }),
+      config,
+    ),
+  wireName: asIs,
+  wireModel: asIs,
+};
+
+export const gatewayFixture: BackendFixture = {
+  name: "gateway",
+  make: async ({ providerUrls }, config) =>
+    createAiSdkBackend(gateway({ apiKey: "made-up", baseUrl: providerUrls.gateway }), config),
+  wireName: asIs,
+  wireModel: (id) => `anthropic/${id}`,
+};
+
+/** The kind of Google credential that says by itself where its tokens come from: here, from the rehearsal. */
+function googleCredentials({ url }: Rehearsal): string {
+  const file = join(mkdtempSync(join(tmpdir(), "tandem-vertex-")), "subject-token");
+  writeFileSync(file, "made-up");
+  return JSON.stringify({
+    type: "external_account",
+    audience: "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/rehearsal/providers/rehearsal",
+    subject_token_type: "urn:ietf:params:oauth:token-type:jwt",
+    token_url: `${url}/token`,
+    credential_source: { file },
+  });
+}

@@ -1,0 +1,36 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { BEHAVIOURS, type BehaviourId } from "./behaviours.ts";
+import { verifyErrors } from "./verify-errors.ts";
+import { verifyLoops } from "./verify-loops.ts";
+import { verifyObjects } from "./verify-objects.ts";
+import { verifyReports } from "./verify-reports.ts";
+import { verifyText } from "./verify-text.ts";
+import { type BackendFixture, Stage, type Verify } from "./stage.ts";
+
+const VERIFICATIONS: Record<BehaviourId, Verify> = {
+  ...verifyText,
+  ...verifyErrors,
+  ...verifyObjects,
+  ...verifyLoops,
+  ...verifyReports,
+};
+
+/** The contract of `LlmRuntime`: the same inputs, the same outcomes, the same errors, whatever stands behind it. */
+export function runtimeContract(fixture: BackendFixture): void {
+  describe(`the runtime on ${fixture.name}`, () => {
+    let stage: Stage;
+    beforeAll(async () => {
+      stage = await Stage.open(fixture);
+    });
+    afterEach(() => stage.clear());
+    afterAll(() => stage[Symbol.asyncDispose]());
+
+    for (const { id, title } of BEHAVIOURS) {
+      const exception = fixture.exceptions?.[id];
+      it.skipIf(exception !== undefined)(`${id}: ${title}${exception ? ` (not here: ${exception})` : ""}`, async () => {
+        expect.hasAssertions();
+        await VERIFICATIONS[id](stage);
+      });
+    }
+  });
+}

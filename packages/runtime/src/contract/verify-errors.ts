@@ -1,0 +1,201 @@
+import type { LlmErrorCode } from "@tandem/protocol";
+import { LlmError } from "@tandem/protocol";
+import type { Reply } from "@tandem/rehearsal";
+import {
+  always,
+  badRequest,
+  creditTooLow,
+  cutConnection,
+  fail,
+  failMidStream,
+  forbidden,
+  malformedStream,
+  modelNotFound,
+  overloaded,
+  planLimit,
+  promptTooLong,
+  rateLimited,
+  refusal,
+  reply,
+  serverError,
+  stallBeforeFirstByte,
+  stallMidStream,
+  text,
+  unauthorized,
+} from "@tandem/rehearsal";
+import { expect } from "vitest";
+import type { Wait } from "../llm-runtime.ts";
+import type { BehaviourId } from "./behaviours.ts";
+import type { Stage, Verify } from "./stage.ts";
+
+const ask = { role: "default", prompt: "What is the capital of Switzerland?" } as const;
+const SHORT_DEADLINES = { limits: { firstByte: "400ms", idle: "400ms", attempts: 1 } };
+
+async function failureOf(call: Promise<unknown>): Promise<LlmError> {
+  const outcome = await call.catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(LlmError);
+  const error = outcome as LlmError;
+  // One sentence for people and, but for what they did themselves, what to do about it.
+  expect(error.message.trim()).not.toBe("");
+  if (error.code !== "aborted") expect(error.fix).not.toBe("");
+  return error;
+}
+
+/** A failure that repeating cannot mend. */
+const isFinal =
+  (code: LlmErrorCode, answer: Reply): Verify =>
+  async (stage) => {
+    // Some engines ask again by themselves after an answer that is no answer.
+    const { runtime, reports } = await stage.play([always(answer)]);
+    expect((await failureOf(runtime.generateText(ask))).code).toBe(code);
+    expect(reports).toMatchObject([{ outcome: code, attempts: 1 }]);
+  };
+
+/** A failure that is tried again until the attempts are used up. */
+const isRepeated =
+  (code: LlmErrorCode, answer: Reply, reason: Wait["reason"]): Verify =>
+  async (stage) => {
+    const { runtime, reports } = await stage.play([always(answer)], { limits: { attempts: 3 } });
+    const waits: Wait[] = [];
+    const error = await failureOf(runtime.generateText({ ...ask, onWait: (wait) => void waits.push(wait) }));
+    expect(error.code).toBe(code);
+    expect(stage.rehearsal.modelRequests).toHaveLength(3);
+    expect(waits).toMatchObject([
+      { reason, attempt: 2, until: expect.any(Date) },
+      { reason, attempt: 3, until: expect.any(Date) },
+    ]);
+    expect(reports).toMatchObject([{ outcome: code, attempts: 3 }]);
+  };
+
+/** A failure that is gone the second time. */
+const passes =
+  (...answers: Reply[]): Verify =>
+  async (stage) => {
+    const { runtime, reports } = await stage.play([...answers, text("Bern.")]);
+    expect(await runtime.generateText(ask)).toBe("Bern.");
+    expect(stage.rehearsal.modelRequests).toHaveLength(answers.length + 1);
+    expect(reports).toMatchObject([{ outcome: "ok" }]);
+  };
+
+const stalls =
+  (answer: Reply): Verify =>
+  async (stage) => {
+    const { runtime } = await stage.playAlone([always(answer)], SHORT_DEADLINES);
+    const error = await failureOf(runtime.generateText(ask));
+    expect(error.code).toBe("timeout");
+    expect(error.message).toMatch(/llm\.limits\.(firstByte|idle)/);
+    await stage.rehearsal.waitForModelRequest((request) => request.closedEarly);
+  };
+
+/** How long it takes from the abort to the end of the call. */
+async function timeToEnd(
+  stage: Stage,
+  call: Promise<unknown>,
+  end: () => unknown,
+): Promise<{ error: LlmError; ms: number }> {
+  await stage.rehearsal.waitForModelRequest();
+  const failure = failureOf(call);
+  const started = performance.now();
+  await end();
+  return { error: await failure, ms: performance.now() - started };
+}
+
+// A second is what is promised; the rest is for a busy machine.
+const ABOUT_A_SECOND = 1_500;
+
+export const verifyErrors: Record<Extract<BehaviourId, `${"error" | "quota"}.${string}`>, Verify> = {
+  "error.empty": isFinal("empty_answer", reply([])),
+  "error.refusal": isFinal("refused", refusal("I will not say.")),
+  "error.max-tokens": isFinal("max_tokens", text("Bern, and", { stopReason: "max_tokens" })),
+  "error.prompt-too-long": isFinal("prompt_too_long", promptTooLong()),
+  "error.unauthorized": isFinal("auth_rejected", unauthorized()),
+  "error.forbidden": isFinal("auth_rejected", forbidden()),
+  "error.credit": isFinal("billing", creditTooLow()),
+  "error.unknown-model": isFinal("unknown_model", modelNotFound("claude-sonnet-5-5")),
+  "error.bad-request": isFinal("invalid_request", badRequest()),
+
+  "error.overloaded": isRepeated("overloaded", overloaded(), "overloaded"),
+  "error.server": isRepeated("server_error", serverError(), "transient"),
+  "error.cut-before": isRepeated("network", cutConnection(), "transient"),
+  "error.cut-within": passes(cutConnection({ afterText: "Be" })),
+  "error.malformed": passes(malformedStream("Be")),
+  "error.overloaded-within": passes(failMidStream("Be")),
+  "error.overloaded-passes": async (stage) => {
+    const { runtime, reports } = await stage.play([overloaded(), text("Bern.")]);
+    expect(await runtime.generateText(ask)).toBe("Bern.");
+    expect(reports).toMatchObject([{ outcome: "ok", attempts: 2 }]);
+    stage.rehearsal.assertDone();
+  },
+
+  "error.stall-before": stalls(stallBeforeFirstByte()),
+  "error.stall-within": stalls(stallMidStream("Be")),
+
+  "error.abort": async (stage) => {
+    const { runtime, reports } = await stage.play([stallMidStream("Be")]);
+    const controller = new AbortController();
+    const call = runtime.generateText({ ...ask, signal: controller.signal });
+    const { error, ms } = await timeToEnd(stage, call, () => controller.abort());
+    expect(error.code).toBe("aborted");
+    expect(ms).toBeLessThan(ABOUT_A_SECOND);
+    await stage.rehearsal.waitForModelRequest((request) => request.closedEarly);
+    expect(stage.rehearsal.modelRequests).toHaveLength(1);
+    expect(reports).toMatchObject([{ outcome: "aborted", attempts: 1 }]);
+  },
+
+  "error.abort-before": async (stage) => {
+    const { runtime, reports } = await stage.play([]);
+    const error = await failureOf(runtime.generateText({ ...ask, signal: AbortSignal.abort() }));
+    expect(error.code).toBe("aborted");
+    expect(stage.rehearsal.modelRequests).toHaveLength(0);
+    expect(reports).toHaveLength(1);
+  },
+
+  "error.close": async (stage) => {
+    const { runtime, reports } = await stage.playAlone([stallBeforeFirstByte()]);
+    const { error, ms } = await timeToEnd(stage, runtime.generateText(ask), () => runtime.close());
+    expect(error.code).toBe("aborted");
+    expect(ms).toBeLessThan(ABOUT_A_SECOND);
+    expect(reports).toHaveLength(1);
+  },
+
+  "quota.plain": async (stage) => {
+    const { runtime, reports } = await stage.play([fail(429), text("Bern.")]);
+    expect(await runtime.generateText(ask)).toBe("Bern.");
+    expect(reports).toMatchObject([{ outcome: "ok", attempts: 2 }]);
+  },
+
+  "quota.short": async (stage) => {
+    const { runtime, reports } = await stage.play([rateLimited({ retryAfterSeconds: 20 }), text("Bern.")]);
+    expect(await runtime.generateText(ask)).toBe("Bern.");
+    expect(reports).toMatchObject([{ outcome: "ok", attempts: 2 }]);
+  },
+
+  "quota.within-patience": async (stage) => {
+    const resetsAt = inSeconds(120);
+    const { runtime, reports } = await stage.play([planLimit({ resetsAt }), text("Bern.")], {
+      limits: { patience: "5m" },
+    });
+    const waits: Wait[] = [];
+    const answer = await runtime.generateText({ ...ask, onWait: (wait) => void waits.push(wait) });
+    expect(answer).toBe("Bern.");
+    expect(waits).toMatchObject([{ reason: "quota", attempt: 2 }]);
+    const until = waits[0]?.until?.getTime() ?? 0;
+    expect(until).toBeGreaterThanOrEqual(resetsAt.getTime());
+    expect(until).toBeLessThan(resetsAt.getTime() + 5_000);
+    expect(reports).toMatchObject([{ outcome: "ok", attempts: 2 }]);
+    stage.rehearsal.assertDone();
+  },
+
+  "quota.beyond-patience": async (stage) => {
+    const resetsAt = inSeconds(7_200);
+    const { runtime } = await stage.play([planLimit({ resetsAt })], { limits: { patience: "5m" } });
+    const error = await failureOf(runtime.generateText(ask));
+    expect(error).toMatchObject({ code: "rate_limited", resetsAt });
+    expect(stage.rehearsal.modelRequests).toHaveLength(1);
+  },
+};
+
+/** Resets are told in whole seconds. */
+function inSeconds(seconds: number): Date {
+  return new Date((Math.floor(Date.now() / 1000) + seconds) * 1000);
+}

@@ -1,0 +1,84 @@
+import type { ScriptEntry } from "@tandem/rehearsal";
+import { always, object, refusal, text } from "@tandem/rehearsal";
+import { expect } from "vitest";
+import { z } from "zod";
+import type { BehaviourId } from "./behaviours.ts";
+import type { Stage, Verify } from "./stage.ts";
+
+const city = z.object({
+  name: z.string(),
+  inhabitants: z.int().min(1),
+  languages: z.array(z.string()).default(["de"]),
+});
+const ask = { role: "default", prompt: "Describe the capital of Switzerland.", schema: city } as const;
+const BERN = { name: "Bern", inhabitants: 134_000 };
+const MISFIT = { name: "Bern", inhabitants: "many" };
+
+export const verifyObjects: Record<Extract<BehaviourId, `object.${string}`>, Verify> = {
+  "object.valid": async (stage) => {
+    const { runtime, reports } = await stage.play([answer(stage, BERN)]);
+    expect(await runtime.generateObject({ ...ask, system: "Be exact." })).toEqual({ ...BERN, languages: ["de"] });
+    const [request] = stage.rehearsal.modelRequests;
+    expect(request?.lastUserText).toContain(ask.prompt);
+    expect(request?.system).toContain("Be exact.");
+    expect(stage.rehearsal.modelRequests).toHaveLength(1);
+    expect(reports).toMatchObject([{ operation: "object", outcome: "ok" }]);
+  },
+
+  "object.repaired": async (stage) => {
+    const { runtime } = await stage.play([answer(stage, MISFIT), answer(stage, BERN)]);
+    expect(await runtime.generateObject(ask)).toMatchObject(BERN);
+    expect(stage.rehearsal.modelRequests).toHaveLength(2);
+    const [, second] = stage.rehearsal.modelRequests;
+    const conversation = JSON.stringify(second?.messages);
+    expect(conversation).toContain("Describe the capital");
+    expect(conversation).toContain("inhabitants");
+    expect(conversation).toMatch(/expected (number|int)/);
+    stage.rehearsal.assertDone();
+  },
+
+  "object.misfit-twice": async (stage) => {
+    const { runtime, reports } = await stage.play([answer(stage, MISFIT), answer(stage, MISFIT)]);
+    await expect(runtime.generateObject(ask)).rejects.toMatchObject({
+      code: "structured_output",
+      message: expect.stringContaining("inhabitants"),
+    });
+    expect(reports).toMatchObject([{ outcome: "structured_output" }]);
+    stage.rehearsal.assertDone();
+  },
+
+  "object.text-then-object": async (stage) => {
+    const { runtime } = await stage.play([text("Bern is lovely."), answer(stage, BERN)]);
+    expect(await runtime.generateObject(ask)).toMatchObject(BERN);
+    stage.rehearsal.assertDone();
+  },
+
+  "object.text-twice": async (stage) => {
+    const { runtime } = await stage.play([text("Bern is lovely."), text("As I said.")]);
+    await expect(runtime.generateObject(ask)).rejects.toMatchObject({ code: "structured_output" });
+    stage.rehearsal.assertDone();
+  },
+
+  "object.refusal": async (stage) => {
+    const { runtime } = await stage.play([always(refusal("No."))]);
+    await expect(runtime.generateObject(ask)).rejects.toMatchObject({ code: "refused" });
+  },
+
+  "object.bad-schema": async (stage) => {
+    const { runtime, reports } = await stage.play([]);
+    const schemas = [z.array(z.string()), z.string(), z.object({ founded: z.date() }), z.union([city, z.object({})])];
+    for (const schema of schemas) {
+      await expect(runtime.generateObject({ ...ask, schema })).rejects.toMatchObject({
+        code: "bad_request",
+        fix: expect.stringMatching(/\w/),
+      });
+    }
+    expect(stage.rehearsal.modelRequests).toHaveLength(0);
+    expect(reports).toHaveLength(0);
+  },
+};
+
+/** An object in whichever way the backend asks for one. */
+function answer(stage: Stage, value: object): ScriptEntry {
+  return object(value, { tool: stage.tool("answer") });
+}

@@ -1,0 +1,102 @@
+import type { Backend } from "@tandem/protocol";
+import { configSchema } from "@tandem/protocol";
+import { startRehearsal } from "@tandem/rehearsal";
+import { describe, expect, it } from "vitest";
+import { createBackend } from "./create-backend.ts";
+import { createRuntime } from "./create-runtime.ts";
+
+const signal = new AbortController().signal;
+const configOf = (provider: object) => configSchema.parse({ llm: { provider } }).llm;
+
+/** Keeps which secrets were asked for. */
+function surroundings() {
+  const asked: string[] = [];
+  return { asked, readSecret: async (reference: string) => (asked.push(reference), "made-up") };
+}
+
+describe("createBackend", () => {
+  it("reads the one secret that the chosen backend needs", async () => {
+    const { asked, readSecret } = surroundings();
+    const backend = await createBackend(configOf({ backend: "gateway", gateway: { apiKey: "env:MY_KEY" } }), {
+      readSecret,
+    });
+    expect(backend).toMatchObject({ name: "gateway", payer: "gateway_key" });
+    expect(asked).toEqual(["env:MY_KEY"]);
+  });
+
+  it("passes on why a secret could not be read", async () => {
+    const readSecret = async () => Promise.reject(new Error("env:MY_KEY is not set"));
+    await expect(createBackend(configOf({ backend: "anthropic" }), { readSecret })).rejects.toThrow(
+      "env:MY_KEY is not set",
+    );
+  });
+
+  it("says what vertex lacks", async () => {
+    const { readSecret } = surroundings();
+    await expect(createBackend(configOf({ backend: "vertex" }), { readSecret })).rejects.toMatchObject({
+      code: "not_configured",
+      fix: expect.stringContaining("llm.provider.vertex.project"),
+    });
+    const vertex = { project: "p", credentials: "env:GOOGLE" };
+    await expect(createBackend(configOf({ backend: "vertex", vertex }), { readSecret })).rejects.toMatchObject({
+      code: "not_configured",
+      message: expect.not.stringContaining("made-up"),
+    });
+  });
+
+  it("takes no other backend for one that does not exist", async () => {
+    const { readSecret } = surroundings();
+    const config = configOf({ backend: "none" });
+    config.provider.backend = "antropic" as Backend;
+    await expect(createBackend(config, { readSecret })).rejects.toMatchObject({
+      code: "not_configured",
+      fix: expect.stringContaining('"anthropic"'),
+    });
+  });
+});
+
+it("without a backend every operation says what it lacks, and is reported", async () => {
+  const config = configOf({ backend: "none" });
+  const outcomes: string[] = [];
+  const backend = await createBackend(config, surroundings());
+  const runtime = createRuntime({ config, backend, sink: ({ outcome }) => void outcomes.push(outcome) });
+  const ask = { role: "default", prompt: "Hello?" } as const;
+  await expect(runtime.generateText(ask)).rejects.toMatchObject({
+    code: "not_configured",
+    fix: expect.stringContaining("tandem setup"),
+  });
+  expect(await runtime.runAgentLoop({ ...ask, tools: [], stepBudget: 1 })).toMatchObject({
+    stopReason: "error",
+    error: { code: "not_configured" },
+  });
+  expect(outcomes).toEqual(["not_configured", "not_configured"]);
+});
+
+describe("listModels", () => {
+  it.each([
+    ["anthropic", "claude-x"],
+    ["gateway", "anthropic/claude-x"],
+  ])("asks %s what it offers", async (backend, id) => {
+    await using rehearsal = await startRehearsal([], { models: [{ id: "claude-x", displayName: "Claude X" }] });
+    const provider = {
+      backend,
+      anthropic: { baseUrl: rehearsal.url },
+      gateway: { baseUrl: rehearsal.providerUrls.gateway },
+    };
+    const made = await createBackend(configOf(provider), surroundings());
+    expect(await made.listModels(signal)).toEqual([{ id, name: "Claude X" }]);
+  });
+
+  it("is a typed failure where the service cannot be reached", async () => {
+    const rehearsal = await startRehearsal();
+    const { url } = rehearsal;
+    await rehearsal.close();
+    const made = await createBackend(configOf({ backend: "anthropic", anthropic: { baseUrl: url } }), surroundings());
+    await expect(made.listModels(signal)).rejects.toMatchObject({ code: "network" });
+  });
+
+  it("is a typed failure on vertex, which has no such list", async () => {
+    const made = await createBackend(configOf({ backend: "vertex", vertex: { project: "p" } }), surroundings());
+    await expect(made.listModels(signal)).rejects.toMatchObject({ code: "invalid_request" });
+  });
+});
