@@ -47,15 +47,17 @@ export interface ClaudeTool {
 export interface ClaudeLoopCall extends ClaudeCall {
   tools: readonly ClaudeTool[];
   stepBudget: number;
-  onStepFinish: (step: { stepIndex: number; stepBudget: number; toolCalls: readonly string[] }) => Promise<void>;
+  onStepFinish: (step: {
+    stepIndex: number;
+    stepBudget: number;
+    toolCalls: readonly string[];
+    toolFailures: number;
+  }) => Promise<void>;
 }
 
 export interface ClaudeLoopAnswer {
   stopReason: "natural" | "budget";
   text: string;
-  steps: number;
-  toolCalls: number;
-  toolFailures: number;
 }
 
 /** What a turn that was cut off by a passing failure is told when it goes on. */
@@ -155,18 +157,20 @@ export class ClaudeCode implements AsyncDisposable {
   async loop(call: ClaudeLoopCall): Promise<ClaudeLoopAnswer> {
     const byName = new Map(call.tools.map((tool) => [tool.name, tool]));
     const tools = call.tools.map(toDefinition);
-    const progress = { steps: 0, toolCalls: 0, toolFailures: 0 };
-    const finishStep = async (toolNames: string[]): Promise<void> => {
-      progress.steps += 1;
-      progress.toolCalls += toolNames.length;
-      await call.onStepFinish({ stepIndex: progress.steps, stepBudget: call.stepBudget, toolCalls: toolNames });
+    let steps = 0;
+    let failures = 0;
+    const finishStep = async (toolCalls: string[]): Promise<void> => {
+      steps += 1;
+      const toolFailures = failures + toolCalls.filter((name) => !byName.has(name)).length;
+      failures = 0;
+      await call.onStepFinish({ stepIndex: steps, stepBudget: call.stepBudget, toolCalls, toolFailures });
     };
     let lease: (Lease & AsyncDisposable) | undefined;
     try {
       return await call.attempt(async () => {
         // Tools have had their effects: the conversation goes on where it broke, it does not start over.
-        const goesOn = lease !== undefined && progress.steps > 0 && !lease.process.dead;
-        if (progress.steps > 0 && !goesOn) {
+        const goesOn = lease !== undefined && steps > 0 && !lease.process.dead;
+        if (steps > 0 && !goesOn) {
           throw new LlmError(
             "process_died",
             "The Claude Code process was lost after tools had run; the loop cannot be taken up again.",
@@ -179,20 +183,22 @@ export class ClaudeCode implements AsyncDisposable {
           lease?.release();
           lease = await this.#take(call, tools);
         }
-        const before = progress.steps;
+        const before = steps;
         const outcome = await this.#run(lease!.process, call, {
           prompt: goesOn ? CONTINUE : call.prompt,
           tools,
-          callTool: async (name, input, signal) =>
-            runTool(byName.get(name), input, AbortSignal.any([signal, call.signal])),
+          callTool: async (name, input, signal) => {
+            const reply = await runTool(byName.get(name), input, AbortSignal.any([signal, call.signal]));
+            if (reply.isError) failures += 1;
+            return reply;
+          },
           afterTools: async (names) => {
             await finishStep(names.map((name) => name.replace(/^mcp__tandem__/, "")));
-            return progress.steps < call.stepBudget;
+            return steps < call.stepBudget;
           },
         });
-        progress.toolFailures += outcome.toolFailures;
-        if (outcome.answers > progress.steps - before) await finishStep([]);
-        return { stopReason: outcome.stop ?? "natural", text: outcome.text, ...progress };
+        if (outcome.answers > steps - before) await finishStep([]);
+        return { stopReason: outcome.stop ?? "natural", text: outcome.text };
       });
     } finally {
       lease?.release();
@@ -227,7 +233,7 @@ export class ClaudeCode implements AsyncDisposable {
 
   async #run(process: ClaudeProcess, call: ClaudeCall, turn: Omit<Turn, "model" | "signal">): Promise<TurnOutcome> {
     const outcome = await process.run({ ...turn, model: call.model, signal: call.signal });
-    for (const [model, usage] of Object.entries(outcome.usageByModel)) call.onUsage(model, usage);
+    for (const { model, usage } of outcome.used) call.onUsage(model, usage);
     if (outcome.error) throw outcome.error;
     return outcome;
   }

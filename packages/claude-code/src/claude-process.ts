@@ -137,7 +137,7 @@ export class ClaudeProcess {
     } catch (error) {
       // Half-prepared is an unknown state, as is a turn that was cut off.
       void this.kill();
-      return failed(turn.signal.aborted ? abortedError() : asLlmError(error), {});
+      return failed(turn.signal.aborted ? abortedError() : asLlmError(error), []);
     }
   }
 
@@ -207,7 +207,7 @@ export class ClaudeProcess {
         clearTimeout(timer);
         turn?.signal.removeEventListener("abort", onAbort);
         this.#current = undefined;
-        resolve(end instanceof LlmError ? failed(end, reader.usageSoFar) : end);
+        resolve(end instanceof LlmError ? failed(end, reader.usedSoFar) : end);
       };
       // A turn that is cut off leaves the process in an unknown state: it goes.
       const fail = (error: LlmError): void => {
@@ -298,13 +298,7 @@ const describeSetup = ({ model, tools }: TurnSetup): { model: string; toolsKey: 
   toolNames: tools.map(({ name }) => name),
 });
 
-const failed = (error: LlmError, usageByModel: Record<string, Usage>): TurnOutcome => ({
-  text: "",
-  answers: 0,
-  toolFailures: 0,
-  usageByModel,
-  error,
-});
+const failed = (error: LlmError, used: TurnOutcome["used"]): TurnOutcome => ({ text: "", answers: 0, used, error });
 
 /** Rejects when the signal fires; never settles otherwise. */
 const abortOf = (signal: AbortSignal): Promise<never> =>

@@ -101,8 +101,15 @@ describe.each(credentials)("with %s", (_, credential) => {
       schema: z.object({}),
       execute: async () => ({ markdown: "ok" }),
     };
-    const result = await room().loop({ ...call(), tools: [tool], stepBudget: 20, onStepFinish: async () => {} });
-    expect(result).toMatchObject({ stopReason: "natural", toolFailures: asked.length });
+    let failures = 0;
+    const result = await room().loop({
+      ...call(),
+      tools: [tool],
+      stepBudget: 20,
+      onStepFinish: async (step) => void (failures += step.toolFailures),
+    });
+    expect(result).toMatchObject({ stopReason: "natural" });
+    expect(failures).toBe(asked.length);
     for (const request of stage.rehearsal.modelRequests) {
       expect(request.toolNames.filter((name) => name !== "DeferredToolPlaceholder")).toEqual(["mcp__tandem__look"]);
     }

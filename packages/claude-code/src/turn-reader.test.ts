@@ -97,15 +97,11 @@ describe("what it counts", () => {
       assistant("a", [{ type: "text", text: "one" }]),
       assistant("a", [{ type: "tool_use" }]),
       assistant("sub", [{ type: "text", text: "elsewhere" }], { parent_tool_use_id: "toolu_1" }),
-      message({
-        type: "user",
-        message: { content: [{ type: "tool_result", is_error: true }, { type: "tool_result" }] },
-      }),
       assistant("b", [{ type: "text", text: "two " }]),
       assistant("b", [{ type: "text", text: "three" }]),
       result(),
     ]);
-    expect(outcome).toMatchObject({ answers: 2, text: "two three", toolFailures: 1 });
+    expect(outcome).toMatchObject({ answers: 2, text: "two three" });
   });
 
   test("usage since the last result, with what is cumulative taken off", () => {
@@ -130,16 +126,43 @@ describe("what it counts", () => {
       },
     };
     const outcome = new TurnReader().accept(result({ modelUsage: used(15) }), before);
-    expect(outcome?.usageByModel).toEqual({
-      m: {
-        inputTokens: 5,
-        outputTokens: 0,
-        cacheReadTokens: 0,
-        cacheWrite5mTokens: 20,
-        cacheWrite1hTokens: 10,
-        webSearches: 0,
+    expect(outcome?.used).toEqual([
+      {
+        model: "m",
+        usage: {
+          inputTokens: 5,
+          outputTokens: 0,
+          cacheReadTokens: 0,
+          cacheWrite5mTokens: 20,
+          cacheWrite1hTokens: 10,
+          webSearches: 0,
+        },
       },
-    });
+    ]);
+  });
+
+  test("requests apart where the stream adds up to the result, together where it does not", () => {
+    const start = (id: string) => {
+      const usage = { input_tokens: 4, output_tokens: 2, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
+      return message({ type: "stream_event", event: { type: "message_start", message: { id, model: "wire", usage } } });
+    };
+    const total = (inputTokens: number) =>
+      result({
+        modelUsage: {
+          m: {
+            inputTokens,
+            outputTokens: 4,
+            cacheReadInputTokens: 0,
+            cacheCreationInputTokens: 0,
+            webSearchRequests: 0,
+          },
+        },
+      });
+    expect(read([start("a"), start("b"), total(8)]).used).toMatchObject([
+      { model: "m", usage: { inputTokens: 4, outputTokens: 2 } },
+      { model: "m", usage: { inputTokens: 4, outputTokens: 2 } },
+    ]);
+    expect(read([start("a"), start("b"), total(80)]).used).toMatchObject([{ model: "m", usage: { inputTokens: 80 } }]);
   });
 
   test("usage of a turn that never had a result, from its stream", () => {
@@ -149,6 +172,8 @@ describe("what it counts", () => {
       message({ type: "stream_event", event: { type: "message_start", message: { id: "a", model: "m", usage } } }),
     );
     reader.accept(message({ type: "stream_event", event: { type: "message_delta", usage: { output_tokens: 9 } } }));
-    expect(reader.usageSoFar).toMatchObject({ m: { inputTokens: 4, outputTokens: 9, cacheReadTokens: 3 } });
+    expect(reader.usedSoFar).toMatchObject([
+      { model: "m", usage: { inputTokens: 4, outputTokens: 9, cacheReadTokens: 3 } },
+    ]);
   });
 });

@@ -1,6 +1,11 @@
 import type { SDKMessage, SDKResultMessage } from "@anthropic-ai/claude-agent-sdk";
-import { noUsage, type LlmError, type Usage } from "@tandem/protocol";
+import { addUsage, noUsage, type LlmError, type Usage } from "@tandem/protocol";
 import { turnError } from "./turn-error.ts";
+
+export interface ModelUse {
+  model: string;
+  usage: Usage;
+}
 
 /** What one turn came to. `error` and `stop` exclude each other. */
 export interface TurnOutcome {
@@ -8,9 +13,8 @@ export interface TurnOutcome {
   text: string;
   /** Answers of the model in this turn. */
   answers: number;
-  /** Tool results that were errors: thrown, bad input, or a tool that is not there. */
-  toolFailures: number;
-  usageByModel: Record<string, Usage>;
+  /** One entry for each model request where the stream tells them apart, else one for each model. */
+  used: readonly ModelUse[];
   stop?: "natural" | "budget";
   error?: LlmError;
 }
@@ -21,10 +25,9 @@ export interface TurnOutcome {
  */
 export class TurnReader {
   readonly #answerIds = new Set<string>();
-  readonly #streamed = new Map<string, { model: string; usage: Usage }>();
+  readonly #streamed = new Map<string, ModelUse>();
   #lastId = "";
   #text = "";
-  #toolFailures = 0;
   #assistantError: string | undefined;
   #rateLimitResetsAt: Date | undefined;
   #streamingId = "";
@@ -39,9 +42,6 @@ export class TurnReader {
           return;
         }
         this.#readAnswer(message.message);
-        return;
-      case "user":
-        this.#readToolResults(message.message.content);
         return;
       case "stream_event":
         this.#readStreamEvent(message.event);
@@ -59,10 +59,8 @@ export class TurnReader {
   }
 
   /** What was used so far, for a turn that will have no result: taken from the stream, one entry per answer. */
-  get usageSoFar(): Record<string, Usage> {
-    const byModel: Record<string, Usage> = {};
-    for (const { model, usage } of this.#streamed.values()) byModel[model] = sum(byModel[model], usage);
-    return byModel;
+  get usedSoFar(): readonly ModelUse[] {
+    return [...this.#streamed.values()];
   }
 
   #readAnswer(message: { id: string; content: unknown }): void {
@@ -72,12 +70,6 @@ export class TurnReader {
       this.#text = "";
     }
     for (const block of blocks(message.content)) if (block.type === "text") this.#text += String(block["text"]);
-  }
-
-  #readToolResults(content: unknown): void {
-    for (const block of blocks(content)) {
-      if (block.type === "tool_result" && block["is_error"] === true) this.#toolFailures += 1;
-    }
   }
 
   #readStreamEvent(event: StreamEvent): void {
@@ -91,12 +83,24 @@ export class TurnReader {
     }
   }
 
+  /**
+   * The result's totals are right but lump requests together; the stream tells them apart but may lack some. So the
+   * stream's figures are taken where they add up to the totals of the one model that was used.
+   */
+  #used(totals: Record<string, Usage>): readonly ModelUse[] {
+    const entries = Object.entries(totals).map(([model, usage]) => ({ model, usage }));
+    const streamed = [...this.#streamed.values()];
+    const [only, ...others] = entries;
+    const sum = streamed.map(({ usage }) => usage).reduce(addUsage, noUsage());
+    if (!only || others.length > 0 || FIELDS.some((field) => sum[field] !== only.usage[field])) return entries;
+    return streamed.map(({ usage }) => ({ model: only.model, usage }));
+  }
+
   #finish(result: SDKResultMessage, totalsBefore: Record<string, Usage>): TurnOutcome {
     const outcome = {
       text: this.#text,
       answers: this.#answerIds.size,
-      toolFailures: this.#toolFailures,
-      usageByModel: difference(resultTotals(result), totalsBefore),
+      used: this.#used(difference(resultTotals(result), totalsBefore)),
     };
     if (isBudget(result)) return { ...outcome, stop: "budget" };
     if (result.subtype === "success" && !result.is_error && isNatural(result.terminal_reason)) {
@@ -151,18 +155,11 @@ function fromWire(usage: WireUsage): Usage {
 
 const FIELDS = Object.keys(noUsage()) as (keyof Usage)[];
 
-function combine(a: Usage | undefined, b: Usage, sign: 1 | -1): Usage {
-  const result = noUsage();
-  for (const field of FIELDS) result[field] = (a?.[field] ?? 0) + sign * b[field];
-  return result;
-}
-
-const sum = (a: Usage | undefined, b: Usage): Usage => combine(a, b, 1);
-
 function difference(totals: Record<string, Usage>, before: Record<string, Usage>): Record<string, Usage> {
   const result: Record<string, Usage> = {};
   for (const [model, usage] of Object.entries(totals)) {
-    const used = before[model] ? combine(usage, before[model], -1) : usage;
+    const used = { ...usage };
+    for (const field of FIELDS) used[field] -= before[model]?.[field] ?? 0;
     if (FIELDS.some((field) => used[field] > 0)) result[model] = used;
   }
   return result;

@@ -1,3 +1,4 @@
+import type { Credential } from "@tandem/claude-code";
 import type { LlmConfig, SecretReference } from "@tandem/protocol";
 import { BACKENDS, LlmError } from "@tandem/protocol";
 import type { Provider } from "./backends/ai-sdk/provider.ts";
@@ -7,14 +8,19 @@ import { nearest } from "./nearest.ts";
 export interface BackendSurroundings {
   /** Reads a secret; asked only for the one that the chosen backend needs. */
   readSecret: (reference: SecretReference) => Promise<string>;
+  /** Where the claude-code backend keeps its ledger and private state; shared by all hosts of this user. */
+  stateFolder: string;
+  /** Where a Claude Code process gets its few allowed variables from, as a rule `process.env`. */
+  hostVariables: Readonly<Record<string, string | undefined>>;
 }
 
 /**
  * The backend that the config names, or an error: never another one instead. Each backend's libraries are loaded only
  * where it is chosen; they take longer to load than most commands to run.
  */
-export async function createBackend(config: LlmConfig, { readSecret }: BackendSurroundings): Promise<LlmBackend> {
+export async function createBackend(config: LlmConfig, surroundings: BackendSurroundings): Promise<LlmBackend> {
   const { provider } = config;
+  const { readSecret, stateFolder, hostVariables } = surroundings;
   switch (provider.backend) {
     case "none": {
       const { createNoneBackend } = await import("./backends/none.ts");
@@ -38,8 +44,11 @@ export async function createBackend(config: LlmConfig, { readSecret }: BackendSu
       const { gateway } = await import("./backends/ai-sdk/gateway.ts");
       return onAiSdk(gateway({ apiKey, baseUrl }), config);
     }
-    case "claude-code":
-      throw new LlmError("not_configured", "The claude-code backend is not wired up yet.");
+    case "claude-code": {
+      const credential = await claudeCredential(config.claudeCode, surroundings);
+      const { createClaudeCodeBackend } = await import("./backends/claude-code/create-claude-code-backend.ts");
+      return createClaudeCodeBackend(config, { credential, stateFolder, hostVariables });
+    }
     default:
       return refuse(provider.backend);
   }
@@ -48,6 +57,23 @@ export async function createBackend(config: LlmConfig, { readSecret }: BackendSu
 async function onAiSdk(provider: Provider, config: LlmConfig): Promise<LlmBackend> {
   const { createAiSdkBackend } = await import("./backends/ai-sdk/create-ai-sdk-backend.ts");
   return createAiSdkBackend(provider, config);
+}
+
+/** Exactly one credential, by the config's choice; the others are not even read. */
+async function claudeCredential(
+  { auth, apiKey, oauthToken, baseUrl }: LlmConfig["claudeCode"],
+  { readSecret, hostVariables }: BackendSurroundings,
+): Promise<Credential> {
+  switch (auth) {
+    case "login": {
+      const configDir = hostVariables["CLAUDE_CONFIG_DIR"];
+      return { type: "login", ...(configDir && { configDir }) };
+    }
+    case "api_key":
+      return { type: "api_key", key: await readSecret(apiKey), ...(baseUrl && { baseUrl }) };
+    case "oauth_token":
+      return { type: "oauth_token", token: await readSecret(oauthToken) };
+  }
 }
 
 /** The config's schema keeps such a name out; a host that builds its config by hand has no such guard. */
