@@ -8,7 +8,7 @@ import { createGateway } from "@ai-sdk/gateway";
 import { createGoogleVertexAnthropic } from "@ai-sdk/google-vertex/anthropic";
 import type { LanguageModel } from "ai";
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from "ai";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { DialectName, Rehearsal, Reply } from "./index.ts";
 import {
   cutConnection,
@@ -31,6 +31,9 @@ import {
   toolUse,
   unauthorized,
 } from "./index.ts";
+
+beforeAll(() => void vi.stubGlobal("AI_SDK_LOG_WARNINGS", false));
+afterAll(() => void vi.unstubAllGlobals());
 
 const providers: Record<DialectName, (rehearsal: Pick<Rehearsal, "providerUrls">) => LanguageModel> = {
   anthropic: ({ providerUrls }) =>

@@ -9,15 +9,23 @@ import { madeUpLogin, stallBeforeFirstByte, startRehearsal, text } from "./index
 const question = JSON.stringify({ model: "m", max_tokens: 5, messages: [{ role: "user", content: "hi" }] });
 
 /** As a program would that trusts our CA and was given HTTPS_PROXY. */
-async function call(proxy: ProxyAccess, url: string, init: { method?: string; body?: string } = {}) {
+async function call(
+  proxy: ProxyAccess,
+  url: string,
+  init: { method?: string; body?: string; signal?: AbortSignal } = {},
+) {
   const agent = new Agent({ proxyEnv: { HTTPS_PROXY: proxy.variables.HTTPS_PROXY }, ca: await readFile(proxy.caFile) });
   return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
-    const outgoing = request(url, { method: init.method ?? "GET", agent, timeout: 5000 }, (response) => {
-      let body = "";
-      response.on("data", (chunk: Buffer) => (body += chunk.toString()));
-      response.on("end", () => resolve({ status: response.statusCode, body }));
-      response.on("error", reject);
-    });
+    const outgoing = request(
+      url,
+      { method: init.method ?? "GET", agent, timeout: 5000, signal: init.signal },
+      (response) => {
+        let body = "";
+        response.on("data", (chunk: Buffer) => (body += chunk.toString()));
+        response.on("end", () => resolve({ status: response.statusCode, body }));
+        response.on("error", reject);
+      },
+    );
     outgoing.on("error", reject);
     outgoing.end(init.body);
   });
@@ -62,6 +70,21 @@ describe("the proxy", () => {
     await rehearsal.close();
     expect(await stalled).toBe("cut");
     await expect(stat(caFile)).rejects.toThrow(/ENOENT/);
+  });
+
+  test("notices when a caller inside a tunnel hangs up", async () => {
+    await using rehearsal = await startRehearsal([stallBeforeFirstByte()], { proxy: true });
+    const abort = new AbortController();
+    const url = "https://api.anthropic.com/v1/messages";
+    const outcome = call(rehearsal.proxy, url, { method: "POST", body: question, signal: abort.signal }).then(
+      () => "answered",
+      () => "aborted",
+    );
+    await rehearsal.waitForRequest((request) => request.answeredBy !== undefined);
+    abort.abort();
+    expect(await outcome).toBe("aborted");
+    await rehearsal.waitForRequest((request) => request.closedEarly);
+    expect(rehearsal.requests).toHaveLength(1);
   });
 
   test("is there only where it was asked for", async () => {

@@ -29,7 +29,7 @@ const ask = (prompt: string) => ({
 });
 
 function clientOf(url: string, timeout = 5000) {
-  return new Anthropic({ baseURL: url, apiKey: "made-up", maxRetries: 0, timeout });
+  return new Anthropic({ baseURL: url, apiKey: "made-up", maxRetries: 0, timeout, logLevel: "off" });
 }
 
 describe("replies, as the official client reads them", () => {
@@ -306,6 +306,17 @@ describe("faults", () => {
   test("a malformed stream cannot be parsed", async () => {
     await using rehearsal = await startRehearsal([malformedStream("half a")]);
     await expect(clientOf(rehearsal.url).messages.stream(ask("x")).finalMessage()).rejects.toThrow(/JSON/);
+  });
+
+  test("a slow reply takes its time before the first byte and before each token", async () => {
+    await using rehearsal = await startRehearsal([slowly(text("one two three"), { firstByteMs: 100, tokenMs: 50 })]);
+    const began = performance.now();
+    const stream = clientOf(rehearsal.url).messages.stream(ask("x"));
+    const times: number[] = [];
+    stream.on("text", () => times.push(performance.now() - began));
+    await stream.finalMessage();
+    // Lower bounds only, a little less than asked: timers are coarse and machines are busy.
+    expect(times.map((time, index) => time >= 140 + 45 * index)).toEqual([true, true, true]);
   });
 
   test("a slow reply stops when the caller hangs up", async () => {

@@ -17,9 +17,8 @@ export const vertexDialect: Dialect = {
   ...anthropicDialect,
   name: "vertex",
   read(request) {
-    const [, model = "", verb] = vertexPath.exec(new URL(request.path, "http://rehearsal").pathname) ?? [];
-    const question = readMessagesBody(request);
-    return { ...question, model: decodeURIComponent(model), stream: question.stream || verb === "streamRawPredict" };
+    const [, model = ""] = vertexPath.exec(new URL(request.path, "http://rehearsal").pathname) ?? [];
+    return { ...readMessagesBody(request), model: decodeURIComponent(model) };
   },
   errorBody(status, type, message) {
     const google = googleStatus[status];
