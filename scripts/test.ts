@@ -1,0 +1,65 @@
+// npm test: every check there is. npm run check (--quick): all but what starts real programs.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { scratchVariables } from "./scratch-variables.ts";
+import { countTests, type Counts } from "./test-report.ts";
+
+const root = join(import.meta.dirname, "..");
+const quick = process.argv.includes("--quick");
+const scratch = mkdtempSync(join(tmpdir(), "tandem-test-"));
+const report = join(scratch, "vitest.json");
+const bin = (name: string, file: string): string => join(root, "node_modules", name, file);
+
+const checks: [name: string, args: string[]][] = [
+  ["types", [bin("typescript", "bin/tsc"), "-p", "."]],
+  ["lint", [bin("oxlint", "bin/oxlint"), "--type-aware", "."]],
+  ["format", [bin("oxfmt", "bin/oxfmt"), "--check", "."]],
+  ["unused code", [bin("knip", "bin/knip.js"), "--no-progress"]],
+];
+const vitest = [
+  bin("vitest", "vitest.mjs"),
+  "run",
+  ...(quick ? ["--project", "unit"] : []),
+  ...["--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
+];
+
+const total: Counts = { passed: 0, failed: 0, skipped: 0 };
+for (const [name, args] of checks) {
+  const { ok, output, seconds } = run(args);
+  total[ok ? "passed" : "failed"] += 1;
+  console.log(`${ok ? "✓" : "✗"} ${name} (${seconds} s)`);
+  if (!ok) console.log(output);
+}
+// Shown live: it takes minutes.
+const tests = run(vitest, "inherit");
+const counted = countTests(readReport());
+total.passed += counted.passed;
+total.skipped += counted.skipped;
+// A run that broke outside of any test is a failure too.
+total.failed += counted.failed || (tests.ok ? 0 : 1);
+
+rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exitCode = total.failed > 0 ? 1 : 0;
+
+function run(args: string[], stdio: "pipe" | "inherit" = "pipe"): { ok: boolean; output: string; seconds: string } {
+  const started = Date.now();
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: root,
+    stdio: ["ignore", stdio, stdio],
+    encoding: "utf8",
+    env: scratchVariables(scratch),
+  });
+  const seconds = ((Date.now() - started) / 1_000).toFixed(1);
+  return { ok: status === 0, output: `${stdout ?? ""}${stderr ?? ""}`, seconds };
+}
+
+function readReport(): string | undefined {
+  try {
+    return readFileSync(report, "utf8");
+  } catch {
+    return undefined;
+  }
+}

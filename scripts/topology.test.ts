@@ -1,0 +1,137 @@
+import { globSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { dirname, join, relative, sep } from "node:path";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+
+/** Who may import whom. `rehearsal` stands for tests alone, but for the two commands that are about it. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  protocol: [],
+  rehearsal: [],
+  "claude-code": ["protocol"],
+  runtime: ["protocol", "claude-code"],
+  cli: ["protocol", "claude-code", "runtime", "rehearsal"],
+};
+
+/** Libraries that one room alone may know: whoever else wants a model goes through the runtime. */
+const OWNED: readonly [library: RegExp, owner: string][] = [
+  [/^@anthropic-ai\/claude-agent-sdk/, "claude-code"],
+  [/^(ai|@ai-sdk\/.*)$/, "runtime"],
+  [/^@anthropic-ai\/sdk/, "nobody"],
+];
+
+const REHEARSING_COMMANDS = ["src/compose.ts", "src/commands/demo", "src/commands/rehearse", "src/demo/"];
+
+const root = join(import.meta.dirname, "..");
+const isTest = (file: string): boolean => /\.test\.ts$|\.contract\.ts$|^src\/(testing|contract)\//.test(file);
+
+interface Import {
+  room: string;
+  /** Path inside the room. */
+  file: string;
+  target: string;
+}
+
+const rooms = Object.fromEntries(
+  globSync("{packages,apps}/*/package.json", { cwd: root }).map((file) => {
+    const folder = join(root, dirname(file));
+    const manifest = z
+      .object({
+        name: z.string(),
+        dependencies: z.record(z.string(), z.string()).default({}),
+        devDependencies: z.record(z.string(), z.string()).default({}),
+      })
+      .parse(JSON.parse(readFileSync(join(root, file), "utf8")));
+    return [folder.split(sep).at(-1)!, { folder, ...manifest }];
+  }),
+);
+
+const imports: Import[] = Object.entries(rooms).flatMap(([room, { folder }]) =>
+  globSync("src/**/*.ts", { cwd: folder }).flatMap((file) => {
+    const source = readFileSync(join(folder, file), "utf8");
+    const targets = source.matchAll(
+      /(?:^|\s)(?:import|export)[^'"`;]*?from\s*["']([^"']+)["']|import\(\s*["']([^"']+)["']/g,
+    );
+    return [...targets].map((match) => ({ room, file, target: match[1] ?? match[2]! }));
+  }),
+);
+
+const packageOf = (target: string): string => target.split("/", target.startsWith("@") ? 2 : 1).join("/");
+const roomOf = (target: string): string | undefined =>
+  Object.keys(rooms).find((room) => rooms[room]!.name === packageOf(target));
+const where = ({ room, file, target }: Import): string => `${room}/${file} imports ${target}`;
+
+describe("the house", () => {
+  test("has a place in the table for every room, and imports were found in each", () => {
+    expect(Object.keys(rooms).toSorted()).toEqual(Object.keys(MAY_IMPORT).toSorted());
+    expect(new Set(imports.map(({ room }) => room)).size).toBe(Object.keys(rooms).length);
+  });
+
+  test("rooms import only rooms that they may", () => {
+    const wrong = imports.filter(({ room, file, target }) => {
+      const other = roomOf(target);
+      if (!other || other === room) return false;
+      if (other === "rehearsal" && isTest(file)) return false;
+      return !MAY_IMPORT[room]!.includes(other);
+    });
+    expect(wrong.map(where)).toEqual([]);
+  });
+
+  test("outside of tests, only the commands about it use the rehearsal", () => {
+    const wrong = imports.filter(
+      ({ file, target }) =>
+        roomOf(target) === "rehearsal" &&
+        !isTest(file) &&
+        !REHEARSING_COMMANDS.some((prefix) => file.startsWith(prefix)),
+    );
+    expect(wrong.map(where)).toEqual([]);
+  });
+
+  test("rooms are entered by their front door", () => {
+    const wrong = imports.filter(({ target }) => roomOf(target) && target !== packageOf(target));
+    const climbing = imports.filter(({ room, file, target }) => {
+      if (!target.startsWith(".")) return false;
+      const { folder } = rooms[room]!;
+      return relative(folder, join(folder, dirname(file), target)).startsWith("..");
+    });
+    expect([...wrong, ...climbing].map(where)).toEqual([]);
+  });
+
+  test("every import of a library is declared by the room that makes it", () => {
+    const wrong = imports.filter(({ room, file, target }) => {
+      if (target.startsWith(".") || target.startsWith("node:") || builtinModules.includes(target)) return false;
+      const { dependencies, devDependencies } = rooms[room]!;
+      const declared = isTest(file) ? { ...dependencies, ...devDependencies, vitest: "" } : dependencies;
+      return !(packageOf(target) in declared);
+    });
+    expect(wrong.map(where)).toEqual([]);
+  });
+
+  test("protocol runs in a browser: zod and nothing else", () => {
+    const wrong = imports.filter(
+      ({ room, file, target }) => room === "protocol" && !isTest(file) && !target.startsWith(".") && target !== "zod",
+    );
+    expect(wrong.map(where)).toEqual([]);
+  });
+});
+
+describe("every LLM call goes through the runtime", () => {
+  test.each(OWNED)("%s is known to %s alone", (library, owner) => {
+    const wrong = imports.filter(
+      ({ room, file, target }) => library.test(target) && room !== owner && !(room === "rehearsal" && isTest(file)),
+    );
+    expect(wrong.map(where)).toEqual([]);
+  });
+
+  test("nobody else sends requests to a model's API by hand", () => {
+    const wrong = Object.entries(rooms)
+      .filter(([room]) => !["rehearsal"].includes(room))
+      .flatMap(([room, { folder }]) =>
+        globSync("src/**/*.ts", { cwd: folder })
+          .filter((file) => !isTest(file))
+          .filter((file) => /\/v1\/messages|:rawPredict|language-model/.test(readFileSync(join(folder, file), "utf8")))
+          .map((file) => `${room}/${file}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+});
