@@ -11,44 +11,41 @@ const configOf = (provider: object) => configSchema.parse({ llm: { provider } })
 /** Keeps which secrets were asked for. */
 function surroundings() {
   const asked: string[] = [];
-  return { asked, readSecret: async (reference: string) => (asked.push(reference), "made-up") };
+  const readSecret = async (reference: string) => (asked.push(reference), "made-up");
+  return { asked, readSecret, stateFolder: "/nowhere", hostVariables: {} };
 }
 
 describe("createBackend", () => {
   it("reads the one secret that the chosen backend needs", async () => {
-    const { asked, readSecret } = surroundings();
-    const backend = await createBackend(configOf({ backend: "gateway", gateway: { apiKey: "env:MY_KEY" } }), {
-      readSecret,
-    });
+    const { asked, ...around } = surroundings();
+    const backend = await createBackend(configOf({ backend: "gateway", gateway: { apiKey: "env:MY_KEY" } }), around);
     expect(backend).toMatchObject({ name: "gateway", payer: "gateway_key" });
     expect(asked).toEqual(["env:MY_KEY"]);
   });
 
   it("passes on why a secret could not be read", async () => {
-    const readSecret = async () => Promise.reject(new Error("env:MY_KEY is not set"));
-    await expect(createBackend(configOf({ backend: "anthropic" }), { readSecret })).rejects.toThrow(
-      "env:MY_KEY is not set",
-    );
+    const around = { ...surroundings(), readSecret: async () => Promise.reject(new Error("env:MY_KEY is not set")) };
+    await expect(createBackend(configOf({ backend: "anthropic" }), around)).rejects.toThrow("env:MY_KEY is not set");
   });
 
   it("says what vertex lacks", async () => {
-    const { readSecret } = surroundings();
-    await expect(createBackend(configOf({ backend: "vertex" }), { readSecret })).rejects.toMatchObject({
+    const around = surroundings();
+    await expect(createBackend(configOf({ backend: "vertex" }), around)).rejects.toMatchObject({
       code: "not_configured",
       fix: expect.stringContaining("llm.provider.vertex.project"),
     });
     const vertex = { project: "p", credentials: "env:GOOGLE" };
-    await expect(createBackend(configOf({ backend: "vertex", vertex }), { readSecret })).rejects.toMatchObject({
+    await expect(createBackend(configOf({ backend: "vertex", vertex }), around)).rejects.toMatchObject({
       code: "not_configured",
       message: expect.not.stringContaining("made-up"),
     });
   });
 
   it("takes no other backend for one that does not exist", async () => {
-    const { readSecret } = surroundings();
+    const around = surroundings();
     const config = configOf({ backend: "none" });
     config.provider.backend = "antropic" as Backend;
-    await expect(createBackend(config, { readSecret })).rejects.toMatchObject({
+    await expect(createBackend(config, around)).rejects.toMatchObject({
       code: "not_configured",
       fix: expect.stringContaining('"anthropic"'),
     });

@@ -7,6 +7,7 @@ import { systemClock } from "./clock.ts";
 import { Governor } from "./governor.ts";
 import type { BackendCall, LlmBackend, LoopAnswer } from "./llm-backend.ts";
 import type { CallRequest, LlmRuntime, LoopRequest, LoopResult, ObjectRequest, StepFinished } from "./llm-runtime.ts";
+import { resolveModel } from "./models.ts";
 import { addCost, costOf } from "./price.ts";
 
 export interface RuntimeParts {
@@ -59,8 +60,7 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
       patienceMs: request.patienceMs ?? config.limits.patience,
       onWait: (wait) => void survive("onWait", () => request.onWait?.(wait)),
     });
-    const call: BackendCall = {
-      model,
+    const call: Omit<BackendCall, "model"> = {
       system: request.system?.trim() ? request.system : undefined,
       prompt: request.prompt,
       signal,
@@ -75,7 +75,7 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
     let outcome: CallReport["outcome"];
     try {
       if (signal.aborted) throw aborted(signal.reason);
-      ({ value, outcome } = await run(call));
+      ({ value, outcome } = await run({ ...call, model: resolveModel(backend.name, model) }));
     } catch (cause) {
       error = asLlmError(cause, signal);
       outcome = error.code;

@@ -10,7 +10,7 @@ import type { StepFinished } from "./llm-runtime.ts";
 export type Attempt = <T>(operation: (attempt: number) => Promise<T>) => Promise<T>;
 
 export interface BackendCall {
-  /** An alias (`sonnet`) or a full id, as configured. */
+  /** An id as this backend's service spells it; for claude-code also an alias (`sonnet`). */
   model: string;
   system: string | undefined;
   prompt: string;

@@ -25,7 +25,8 @@ const GATEWAY_ID = /^[a-z0-9-]+\/[a-z0-9][a-z0-9._:@/-]*$/i;
 
 /** The id that a backend is to be asked for; throws `unknown_model` for what cannot be one. */
 export function resolveModel(backend: Backend, model: string): string {
-  if (isAlias(model)) return backend === "claude-code" || backend === "none" ? model : ALIAS_IDS[backend][model];
+  if (backend === "none") return model;
+  if (isAlias(model)) return backend === "claude-code" ? model : ALIAS_IDS[backend][model];
   const shape = backend === "gateway" ? GATEWAY_ID : FULL_ID;
   if (shape.test(model)) return model;
   const known = [...ALIASES, ...(backend === "gateway" ? Object.values(ALIAS_IDS.gateway) : [])];

@@ -8,7 +8,6 @@ import type { LlmConfig } from "@tandem/protocol";
 import { LlmError } from "@tandem/protocol";
 import { z } from "zod";
 import type { BackendCall, BackendLoopCall, BackendObjectCall, LlmBackend, LoopAnswer } from "../../llm-backend.ts";
-import { resolveModel } from "../../models.ts";
 import type { Tool } from "../../tool.ts";
 import { asLlmError } from "./as-llm-error.ts";
 import { createAsk } from "./ask-model.ts";
@@ -22,8 +21,7 @@ type Settings = Pick<LlmConfig, "promptCaching" | "limits">;
 
 /** Claude through one of the AI SDK's providers. The conversation is ours: every model request is one attempt. */
 export function createAiSdkBackend(provider: Provider, { promptCaching, limits }: Settings): LlmBackend {
-  const askFor = (call: BackendCall) =>
-    createAsk(provider.languageModel(resolveModel(provider.name, call.model)), call, limits);
+  const askFor = (call: BackendCall) => createAsk(provider.languageModel(call.model), call, limits);
   const marksFor = (tools: readonly Tool[]) =>
     cacheMarks(promptCaching, { onVertex: provider.name === "vertex", hasTools: tools.length > 0 });
 
