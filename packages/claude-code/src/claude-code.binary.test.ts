@@ -125,6 +125,8 @@ describe("failures are typed", () => {
     const error = await failure(room.text(call()));
     expect({ code: error.code, message: error.message }).toMatchObject({ code });
     expect(error.message).not.toMatch(/undefined|\[object/);
+    const models = new Set(stage.rehearsal.modelRequests.map((request) => request.model));
+    expect([...models], "no other model is tried").toEqual(["claude-sonnet-5-5"]);
     stage.rehearsal.use([text("well again")]);
     expect(await room.text(call()), "the room goes on").toBe("well again");
   });

@@ -55,6 +55,12 @@ const FIXED: Record<string, string> = {
   CLAUDE_CODE_DISABLE_ATTACHMENTS: "1",
   CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS: "1",
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
+  // No other model, and no other way of asking, than the one that the call chose.
+  CLAUDE_CODE_DISABLE_MODEL_ACCESS_FALLBACK: "1",
+  CLAUDE_CODE_DISABLE_REFUSAL_FALLBACK: "1",
+  CLAUDE_CODE_DISABLE_REFUSAL_RETRY: "1",
+  CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: "1",
+  CLAUDE_CODE_DISABLE_LEGACY_MODEL_REMAP: "1",
   // A login's claude.ai connectors are the user's, not this call's.
   ENABLE_CLAUDEAI_MCP_SERVERS: "false",
   CLAUDE_CODE_MAX_RETRIES: "0",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import { query } from "@anthropic-ai/claude-agent-sdk";
 import { describe, expect, test } from "vitest";
-import type { Rehearsal, Reply } from "./index.ts";
+import type { Rehearsal, Reply } from "@tandem/rehearsal";
 import {
   always,
   badRequest,
@@ -25,7 +25,7 @@ import {
   text,
   thinking,
   unauthorized,
-} from "./index.ts";
+} from "@tandem/rehearsal";
 
 /** A home of its own for one run of Claude Code. */
 async function scratchHome() {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { query } from "@anthropic-ai/claude-agent-sdk";
 import { expect, test } from "vitest";
-import type { ProxyAccess } from "./index.ts";
-import { madeUpLogin, replayScript, startRecording, startRehearsal, text, toolUse, when } from "./index.ts";
+import type { ProxyAccess } from "@tandem/rehearsal";
+import { madeUpLogin, replayScript, startRecording, startRehearsal, text, toolUse, when } from "@tandem/rehearsal";
 
 /** Claude Code reads a file in its own folder and says what is in it: two model requests, on a made-up login. */
 async function readANote(proxy: ProxyAccess): Promise<{ result: string; cwd: string }> {
