@@ -1,6 +1,6 @@
 import type { Backend, CallReport, LlmConfig } from "@tandem/protocol";
 import { configSchema } from "@tandem/protocol";
-import type { Rehearsal, Script } from "@tandem/rehearsal";
+import type { Rehearsal, RehearsalOptions, Script } from "@tandem/rehearsal";
 import { startRehearsal } from "@tandem/rehearsal";
 import type { Clock } from "../clock.ts";
 import { systemClock } from "../clock.ts";
@@ -12,6 +12,8 @@ import type { BehaviourId } from "./behaviours.ts";
 /** One backend, as the contract suite plays it against a rehearsal. */
 export interface BackendFixture {
   readonly name: Backend;
+  /** How the rehearsal is to be started for it. */
+  readonly rehearsal?: RehearsalOptions;
   make(rehearsal: Rehearsal, config: LlmConfig): Promise<LlmBackend>;
   /** What a tool of the caller is called on the wire. */
   wireName(tool: string): string;
@@ -43,7 +45,7 @@ export class Stage implements AsyncDisposable {
   }
 
   static async open(fixture: BackendFixture): Promise<Stage> {
-    const stage = new Stage(fixture, await startRehearsal());
+    const stage = new Stage(fixture, await startRehearsal([], fixture.rehearsal));
     await stage.#shared;
     return stage;
   }

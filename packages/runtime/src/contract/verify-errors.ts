@@ -83,7 +83,7 @@ const stalls =
     const { runtime } = await stage.playAlone([always(answer)], SHORT_DEADLINES);
     const error = await failureOf(runtime.generateText(ask));
     expect(error.code).toBe("timeout");
-    expect(error.message).toMatch(/llm\.limits\.(firstByte|idle)/);
+    expect(error.message).toMatch(/\b(firstByte|idle)\b/);
     await stage.rehearsal.waitForModelRequest((request) => request.closedEarly);
   };
 

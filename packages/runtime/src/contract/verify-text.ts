@@ -11,7 +11,8 @@ export const verifyText: Record<Extract<BehaviourId, `text.${string}`>, Verify> 
     const { runtime } = await stage.play([text("Bern.\n\nNot Zürich.")]);
     expect(await runtime.generateText(ask)).toBe("Bern.\n\nNot Zürich.");
     expect(stage.rehearsal.modelRequests).toHaveLength(1);
-    expect(stage.rehearsal.modelRequests[0]?.lastUserText).toBe(ask.prompt);
+    // A reused process puts a few lines of its own before the prompt.
+    expect(stage.rehearsal.modelRequests[0]?.lastUserText.endsWith(ask.prompt)).toBe(true);
     stage.rehearsal.assertDone();
   },
 
@@ -25,8 +26,8 @@ export const verifyText: Record<Extract<BehaviourId, `text.${string}`>, Verify> 
 
   "text.slash": async (stage) => {
     const { runtime } = await stage.play([text("That is no command here.")]);
-    expect(await runtime.generateText({ ...ask, prompt: "/clear" })).toBe("That is no command here.");
-    expect(stage.rehearsal.modelRequests[0]?.lastUserText).toBe("/clear");
+    expect(await runtime.generateText({ ...ask, prompt: "/usage" })).toBe("That is no command here.");
+    expect(stage.rehearsal.modelRequests[0]?.lastUserText.endsWith("/usage")).toBe(true);
   },
 
   "text.thinking": async (stage) => {
@@ -63,9 +64,13 @@ export const verifyText: Record<Extract<BehaviourId, `text.${string}`>, Verify> 
   "text.together": async (stage) => {
     let open = 0;
     let most = 0;
+    const two = Promise.withResolvers<void>();
     const script = async () => {
       open += 1;
       most = Math.max(most, open);
+      if (open === 2) two.resolve();
+      // The first waits for a second one, however long an engine takes to start; then all take their time.
+      await Promise.race([two.promise, delay(5_000)]);
       await delay(50);
       open -= 1;
       return text("Bern.");

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { madeUpLogin } from "@tandem/rehearsal";
+import { createClaudeCodeBackend } from "../backends/claude-code/create-claude-code-backend.ts";
+import type { BackendFixture } from "./stage.ts";
+
+/** The real Claude Code with a login, made up and played by the rehearsal, in a home of its own. */
+export const claudeCodeFixture: BackendFixture = {
+  name: "claude-code",
+  rehearsal: { proxy: true },
+  make: async (rehearsal, config) => {
+    const home = mkdtempSync(join(tmpdir(), "tandem-contract-"));
+    const configDir = join(home, ".claude");
+    await madeUpLogin(configDir);
+    const backend = createClaudeCodeBackend(config, {
+      credential: { type: "login", configDir },
+      stateFolder: join(home, "tandem"),
+      hostVariables: {
+        PATH: process.env["PATH"],
+        HOME: home,
+        TMPDIR: home,
+        ...rehearsal.proxy.variables,
+        NO_PROXY: "127.0.0.1",
+      },
+    });
+    return {
+      ...backend,
+      close: async () => {
+        await backend.close();
+        rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+      },
+    };
+  },
+  wireName: (tool) => `mcp__tandem__${tool}`,
+  wireModel: (id) => id,
+};
