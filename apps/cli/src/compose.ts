@@ -1,8 +1,10 @@
-import type { CallReport, LlmConfig } from "@tandem/protocol";
+import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { LlmBackend, LlmRuntime } from "@tandem/runtime";
+import { setGlobalProxyFromEnv } from "node:http";
 import { isAbsolute, resolve } from "node:path";
 import type { Project } from "./config/load-project.ts";
 import { resolveSecret, resolveToken } from "./config/resolve-secret.ts";
+import { ensureTandemHome, type Variables } from "./config/tandem-home.ts";
 import { requireTrust } from "./config/trust.ts";
 import type { Context } from "./context.ts";
 
@@ -12,6 +14,7 @@ import type { Context } from "./context.ts";
 /** The backend that the project's config names. Refused in a folder that needs trust and does not have it. */
 export async function createBackend(context: Context, project: Project): Promise<LlmBackend> {
   await requireTrust(context.env, project);
+  useProxy(context.env);
   const runtime = await import("@tandem/runtime");
   const config = withAbsolutePaths(project);
   const place = { env: context.env, folder: project.folder, signal: context.signal };
@@ -21,6 +24,8 @@ export async function createBackend(context: Context, project: Project): Promise
       reference === config.provider.vertex.credentials
         ? resolveSecret(reference, place)
         : resolveToken(reference, place),
+    stateFolder: await ensureTandemHome(context.env),
+    hostVariables: context.env,
   });
 }
 
@@ -53,9 +58,27 @@ export async function findClaudeCode(project: Project): Promise<string> {
   return findExecutable(withAbsolutePaths(project).claudeCode.executable);
 }
 
+/** Node's own requests do not heed HTTPS_PROXY by themselves; Claude Code's do. */
+function useProxy(env: Variables): void {
+  try {
+    setGlobalProxyFromEnv(env);
+  } catch (cause) {
+    throw new TandemError(
+      "usage",
+      `The proxy in HTTPS_PROXY or HTTP_PROXY is not usable: ${(cause as Error).message}`,
+      {
+        fix: "Correct it, for example to http://proxy.example:3128, or unset it.",
+      },
+    );
+  }
+}
+
 /** Paths in a config are relative to the config, wherever the command was started. */
 function withAbsolutePaths({ config: { llm }, folder }: Project): LlmConfig {
   const { executable } = llm.claudeCode;
   if (executable === undefined || isAbsolute(executable)) return llm;
   return { ...llm, claudeCode: { ...llm.claudeCode, executable: resolve(folder, executable) } };
 }
+
+/** The stand-in for the model's API: only `rehearse` and `demo` use it. */
+export const loadRehearsal = () => import("@tandem/rehearsal");

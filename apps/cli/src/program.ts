@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import type { Context } from "./context.ts";
 import { EXIT_CODES } from "./exit-code.ts";
 import type { ObjectOptions } from "./commands/object.ts";
-import type { RecordOptions, ReplayOptions, ServeOptions } from "./commands/rehearse.ts";
+import type { RehearseOptions } from "./commands/rehearse.ts";
 import type { SetupOptions } from "./commands/setup.ts";
 import type { TextOptions } from "./commands/text.ts";
 
@@ -230,12 +230,12 @@ function addRehearse(rehearse: Command, { examples, json, runner }: Parts): void
       .description(description)
       .helpOption("-h, --help", "print help")
       .option("--port <number>", "the port on 127.0.0.1 (default: any free one)")
+      .option("--proxy", "also be a TLS proxy, for callers that insist on the true host names")
       .addOption(json());
   examples(
     serving("serve", "Answer as a script says.")
-      .argument("<script>", "a .ts or .js file whose default export is a script")
-      .option("--proxy", "also be a TLS proxy, for callers that insist on the true host names")
-      .action((file: string, options: ServeOptions, self: Command) =>
+      .argument("<script>", "a .ts or .js module that exports a script, or a .json list of replies")
+      .action((file: string, options: RehearseOptions, self: Command) =>
         runner(self, async (context) => (await load()).serve(context, file, options)),
       ),
     "tandem rehearse serve script.ts --port 8080",
@@ -243,8 +243,9 @@ function addRehearse(rehearse: Command, { examples, json, runner }: Parts): void
   );
   examples(
     serving("record", "Pass requests on to the real service and record them, secrets removed.")
-      .argument("<file>", "the .jsonl file to write")
-      .action((file: string, options: RecordOptions, self: Command) =>
+      .argument("<file>", "the .jsonl file to write; it must not exist")
+      .option("--upstream <url>", "where requests go (default: the service that the caller names)")
+      .action((file: string, options: RehearseOptions & { upstream?: string }, self: Command) =>
         runner(self, async (context) => (await load()).record(context, file, options)),
       ),
     "tandem rehearse record run.jsonl",
@@ -252,8 +253,7 @@ function addRehearse(rehearse: Command, { examples, json, runner }: Parts): void
   examples(
     serving("replay", "Answer as a recording did.")
       .argument("<file>", "a .jsonl file that `tandem rehearse record` wrote")
-      .option("--proxy", "also be a TLS proxy, for callers that insist on the true host names")
-      .action((file: string, options: ReplayOptions, self: Command) =>
+      .action((file: string, options: RehearseOptions, self: Command) =>
         runner(self, async (context) => (await load()).replay(context, file, options)),
       ),
     "tandem rehearse replay run.jsonl --port 8080",

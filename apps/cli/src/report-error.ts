@@ -26,7 +26,11 @@ function toTandemError(thrown: unknown): TandemError {
   if (thrown instanceof TandemError) return thrown;
   if (thrown instanceof CommanderError) return usageError(thrown);
   if (thrown instanceof Error && thrown.name === "AbortError") return new TandemError("aborted", "Interrupted.");
-  const { code } = thrown as NodeJS.ErrnoException;
+  const { code, fix } = thrown as NodeJS.ErrnoException & { fix?: unknown };
+  // The rehearsal is a tool of its own, with errors of the same form.
+  if (thrown instanceof Error && code !== undefined && typeof fix === "string") {
+    return new TandemError(code, thrown.message, { fix, cause: thrown });
+  }
   if (code === "ENOSPC" || code === "EDQUOT") {
     return new TandemError("disk_full", "The disk is full.", { fix: "Free some space and try again.", cause: thrown });
   }

@@ -24,13 +24,21 @@ export async function models(context: Context): Promise<void> {
     return;
   }
   const { dim, bold } = styleFor(context.stdout);
-  const users = (id: string) => roles.filter(({ model }) => model === id).map(({ role }) => role);
-  const rows = offered.map(({ id, name }) => {
-    const usedBy = users(id);
-    return [usedBy.length > 0 ? bold(printable(id)) : printable(id), dim(printable(name)), usedBy.join(", ")];
-  });
-  const listed = new Set(offered.map(({ id }) => id));
-  const others = roles.filter(({ model, fallsBack }) => !fallsBack && !listed.has(model));
-  const below = others.map(({ role, model }) => [model, dim("alias"), role]);
-  await write(context.stdout, `${table([...rows, ...below]).join("\n")}\n`);
+  const { resolveModel } = await import("@tandem/runtime");
+  const { backend } = project.config.llm.provider;
+  const asked = roles.map(({ role, model }) => ({ role, id: resolveModel(backend, model) }));
+  const usersOf = (id: string) => asked.filter((entry) => entry.id === id).map(({ role }) => role);
+  const listed = offered.map(({ id, name }) => ({ id, name, usedBy: usersOf(id) }));
+  const missing = [...new Set(asked.map(({ id }) => id))].filter((id) => !offered.some((model) => model.id === id));
+  const rows = [...listed, ...missing.map((id) => ({ id, name: explainMissing(id), usedBy: usersOf(id) }))];
+  const lines = table(
+    rows.map(({ id, name, usedBy }) => {
+      const shown = printable(id);
+      return [usedBy.length > 0 ? bold(shown) : shown, dim(printable(name)), usedBy.join(", ")];
+    }),
+  );
+  await write(context.stdout, `${lines.join("\n")}\n`);
 }
+
+/** Claude Code resolves aliases by itself, and its list has only what they stand for. */
+const explainMissing = (id: string) => (/\d/.test(id) ? "not in the service's list" : "alias");

@@ -1,15 +1,115 @@
+import { TandemError } from "@tandem/protocol";
+import { once } from "node:events";
+import { basename, resolve } from "node:path";
+import { loadRehearsal } from "../compose.ts";
 import type { Context } from "../context.ts";
+import { styleFor, table, write } from "../terminal.ts";
 
-export interface RecordOptions {
+export interface RehearseOptions {
   port?: string;
-}
-
-export interface ServeOptions extends RecordOptions {
   proxy?: boolean;
 }
 
-export type ReplayOptions = ServeOptions;
+/** What the three have in common: an address until Ctrl-C. */
+interface Server extends AsyncDisposable {
+  url: string;
+  proxy: { variables: Record<string, string> };
+}
 
-export async function serve(_context: Context, _file: string, _options: ServeOptions): Promise<void> {}
-export async function record(_context: Context, _file: string, _options: RecordOptions): Promise<void> {}
-export async function replay(_context: Context, _file: string, _options: ReplayOptions): Promise<void> {}
+export async function serve(context: Context, file: string, options: RehearseOptions): Promise<void> {
+  const { loadScript, startRehearsal } = await loadRehearsal();
+  const script = await loadScript(resolve(context.cwd, file));
+  await using rehearsal = await startRehearsal(script, { ...toLoopback(options), log: logTo(context) });
+  await untilInterrupted(context, `Rehearsing ${basename(file)}`, rehearsal, options);
+  await summarise(context, { misses: rehearsal.misses.map(({ message }) => message), unused: rehearsal.unused });
+}
+
+export async function replay(context: Context, file: string, options: RehearseOptions): Promise<void> {
+  const { replayScript, startRehearsal } = await loadRehearsal();
+  const script = replayScript(resolve(context.cwd, file));
+  await using rehearsal = await startRehearsal(script, { ...toLoopback(options), log: logTo(context) });
+  await untilInterrupted(context, `Replaying ${basename(file)}`, rehearsal, options);
+  await summarise(context, { misses: rehearsal.misses.map(({ message }) => message), unused: rehearsal.unused });
+}
+
+export async function record(
+  context: Context,
+  file: string,
+  options: RehearseOptions & { upstream?: string },
+): Promise<void> {
+  const { startRecording } = await loadRehearsal();
+  await using recording = await startRecording({
+    ...toLoopback(options),
+    file: resolve(context.cwd, file),
+    upstream: options.upstream,
+    log: logTo(context),
+  });
+  await untilInterrupted(context, `Recording to ${basename(file)}`, recording, options);
+  await recording.close();
+  const { stdout, json } = context;
+  const { count } = recording;
+  await write(stdout, json ? `${JSON.stringify({ recorded: count })}\n` : `${count} model requests recorded.\n`);
+}
+
+/** Says how to come in, and waits. */
+async function untilInterrupted(
+  context: Context,
+  title: string,
+  server: Server,
+  options: RehearseOptions,
+): Promise<void> {
+  const { stdout, json, signal } = context;
+  const variables = {
+    ANTHROPIC_BASE_URL: server.url,
+    // Any key will do; without one, most clients do not even ask.
+    ANTHROPIC_API_KEY: "rehearsal",
+  };
+  const proxied = options.proxy ? server.proxy.variables : {};
+  if (json) {
+    await write(stdout, `${JSON.stringify({ url: server.url, variables, proxy: proxied })}\n`);
+  } else {
+    const { bold, dim } = styleFor(stdout);
+    const lines = (values: Record<string, string>) =>
+      Object.entries(values).map(([name, value]) => `  export ${name}=${value}`);
+    const byProxy = options.proxy
+      ? ["", dim("Or, for callers that insist on the true host names:"), ...lines(proxied)]
+      : [];
+    await write(
+      stdout,
+      [`${bold(title)} at ${server.url}`, "", ...lines(variables), ...byProxy, "", dim("Ctrl-C ends it."), ""].join(
+        "\n",
+      ),
+    );
+  }
+  if (!signal.aborted) await once(signal, "abort");
+}
+
+async function summarise(
+  { stdout, json }: Context,
+  result: { misses: readonly string[]; unused: readonly string[] },
+): Promise<void> {
+  if (json) {
+    await write(stdout, `${JSON.stringify(result)}\n`);
+    return;
+  }
+  const { bad, warn } = styleFor(stdout);
+  const rows = [
+    ...result.misses.map((miss) => [bad("no reply"), miss]),
+    ...result.unused.map((entry) => [warn("not asked"), entry]),
+  ];
+  if (rows.length > 0) await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+const logTo =
+  ({ stderr, json }: Context) =>
+  (line: string) => {
+    stderr.write(json ? `${JSON.stringify({ log: line })}\n` : `${styleFor(stderr).dim(line)}\n`);
+  };
+
+function toLoopback({ port, proxy }: RehearseOptions): { port?: number; proxy?: boolean } {
+  if (port === undefined) return { proxy };
+  if (!/^\d+$/.test(port) || Number(port) > 65_535) {
+    throw new TandemError("usage", `--port is ${JSON.stringify(port)}.`, { fix: "Give a number from 0 to 65535." });
+  }
+  return { port: Number(port), proxy };
+}

@@ -8,6 +8,6 @@ export function checkEdited(text: string, file: string): ParsedConfig {
     return parseConfig(text, file);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    throw new TandemError("usage", error.problems.map(describeProblem).join(" "), { fix: "Nothing was written." });
+    throw new TandemError("usage", `${error.problems.map(describeProblem).join(" ")} Nothing was written.`);
   }
 }

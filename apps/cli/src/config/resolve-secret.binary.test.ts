@@ -1,6 +1,7 @@
 import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
+import { isRunning } from "../is-running.ts";
 import { scratchFolder } from "../scratch-folder.ts";
 import { resolveSecret } from "./resolve-secret.ts";
 
@@ -53,13 +54,3 @@ describe("a secret from a program", () => {
     expect(await pending).toMatchObject({ code: "aborted" });
   });
 });
-
-async function isRunning(pid: number): Promise<boolean> {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  // In a container without an init, a dead orphan stays behind as a zombie.
-  return !/^\d+ \(.*\) Z/.test(await readFile(`/proc/${pid}/stat`, "utf8").catch(() => ""));
-}

@@ -75,7 +75,8 @@ const models: Check = {
     const roles = roleModels(llm.models).filter(({ fallsBack }) => !fallsBack);
     const offered = backend === "claude-code" ? await listByClaudeCode() : (await auth()).models;
     const problems = roles.flatMap(({ role, model }) => {
-      const error = checkModel(backend, model, offered);
+      // Claude Code resolves aliases by itself, and its list has only what they stand for.
+      const error = checkModel(backend, model, backend === "claude-code" && !/\d/.test(model) ? undefined : offered);
       return error ? [{ role, error }] : [];
     });
     const [first] = problems;

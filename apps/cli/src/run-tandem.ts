@@ -1,0 +1,85 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { scratchFolder } from "./scratch-folder.ts";
+
+export const TANDEM = fileURLToPath(new URL("../bin/tandem.mjs", import.meta.url));
+
+export interface Outcome {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunOptions {
+  stdin?: string;
+  /** On top of the scratch machine's own; nothing is inherited. */
+  env?: Record<string, string>;
+  /** Relative to the project. */
+  cwd?: string;
+}
+
+/** A machine of its own for a test: a home and a project in scratch folders, and variables that lead nowhere else. */
+export async function scratchMachine(config?: string) {
+  const folder = await scratchFolder();
+  const project = folder.join("project");
+  const variables = {
+    PATH: [dirname(process.execPath), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter),
+    HOME: folder.join("home"),
+    TANDEM_HOME: folder.join("home", ".tandem"),
+    CLAUDE_CONFIG_DIR: folder.join("home", ".claude"),
+    TMPDIR: folder.join("tmp"),
+    LANG: "C.UTF-8",
+    // A test that forgets to say where requests go reaches nobody.
+    HTTPS_PROXY: "http://127.0.0.1:9",
+    NO_PROXY: "127.0.0.1",
+    // Compiled code is worth keeping from test to test; the home is not.
+    NODE_COMPILE_CACHE: join(tmpdir(), `tandem-test-cache-${process.getuid?.() ?? 0}`),
+  };
+  await Promise.all([project, variables.HOME, variables.TMPDIR].map((path) => mkdir(path, { recursive: true })));
+  const configure = (text: string) => writeFile(folder.join("project", "tandem.yaml"), text);
+  if (config !== undefined) await configure(config);
+
+  const start = (args: readonly string[], { env = {}, cwd = "." }: RunOptions = {}): ChildProcess =>
+    spawn(process.execPath, [TANDEM, ...args], {
+      cwd: folder.join("project", cwd),
+      env: { ...variables, ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+
+  return {
+    folder,
+    project,
+    variables,
+    configure,
+    /** Starts `tandem` and leaves it to the test. */
+    start,
+    /** Runs `tandem` to its end. Without `stdin`, its standard input is empty. */
+    run(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+      const child = start(args, options);
+      child.stdin?.on("error", () => {});
+      child.stdin?.end(options.stdin ?? "");
+      return outcomeOf(child);
+    },
+    /** Trusts the project as it is. */
+    async trust(): Promise<void> {
+      const { code, stderr } = await outcomeOf(start(["trust"]));
+      if (code !== 0) throw new Error(stderr);
+    },
+    [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+/** What a child has said by the time it has ended. */
+export function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  let [stdout, stderr] = ["", ""];
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));
+  child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
+  });
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import packageJson from "../package.json" with { type: "json" };
+import { EXIT_CODES } from "./exit-code.ts";
+import { scratchMachine } from "./run-tandem.ts";
+
+describe("tandem", () => {
+  test("--version and --help cost little", async () => {
+    await using machine = await scratchMachine();
+    const report =
+      "process.on('exit',()=>{const{user,system}=process.cpuUsage();process.stderr.write(String((user+system)/1000))})";
+    const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(report)}` };
+    const cost = async (flag: string) => {
+      const runs = [];
+      for (let i = 0; i < 6; i++) runs.push(Number((await machine.run([flag], { env })).stderr));
+      // The first run compiles, and a busy machine spoils some; what it can do is what counts.
+      return Math.min(...runs);
+    };
+    expect(await cost("--version")).toBeLessThan(150);
+    expect(await cost("--help")).toBeLessThan(150);
+  });
+
+  test("--version", async () => {
+    await using machine = await scratchMachine();
+    expect(await machine.run(["--version"])).toMatchObject({ code: 0, stdout: `${packageJson.version}\n`, stderr: "" });
+    expect((await machine.run(["-V"])).stdout).toBe(`${packageJson.version}\n`);
+  });
+
+  test("--help names every command and exit code, and every command has examples", async () => {
+    await using machine = await scratchMachine();
+    const { stdout, code } = await machine.run(["--help"]);
+    expect(code).toBe(0);
+    for (const { code } of Object.values(EXIT_CODES)) expect(stdout).toMatch(new RegExp(`^  ${code} `, "m"));
+    const commands = "demo setup text object models status doctor config trust rehearse completion".split(" ");
+    for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command} `, "m"));
+    const leaves = [
+      ...commands.filter((name) => name !== "config" && name !== "rehearse"),
+      "config set",
+      "rehearse serve",
+    ];
+    const helps = await Promise.all(leaves.map((name) => machine.run([...name.split(" "), "--help"])));
+    for (const help of helps) expect(help.stdout).toContain("Examples:\n  $ tandem ");
+  });
+
+  test("without arguments it shows the help", async () => {
+    await using machine = await scratchMachine();
+    expect((await machine.run([])).stdout).toContain("Usage: tandem");
+  });
+
+  test.each([
+    [["staus"], "Did you mean status?"],
+    [["text", "--modle", "x"], "Did you mean --model?"],
+    [["config", "shwo"], "Did you mean show?"],
+    [["text", "--role", "curater", "hi"], "curator"],
+    [["object", "hi"], "--schema"],
+    [["completion", "powershell"], "bash, zsh, fish"],
+  ])("%j is a usage error with the nearest match", async (args, hint) => {
+    await using machine = await scratchMachine();
+    const { code, stdout, stderr } = await machine.run(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(hint);
+    expect(stderr.trim().split("\n").length).toBeLessThanOrEqual(2);
+  });
+
+  test("errors are JSON with --json, and have a stack only with --debug", async () => {
+    await using machine = await scratchMachine();
+    const json = await machine.run(["status", "--json"]);
+    expect(json).toMatchObject({ code: 2, stdout: "" });
+    expect(JSON.parse(json.stderr)).toEqual({
+      error: { code: "config_missing", message: expect.any(String), fix: expect.stringContaining("tandem setup") },
+    });
+    expect((await machine.run(["status"])).stderr).not.toContain("    at ");
+    expect((await machine.run(["status", "--debug"])).stderr).toContain("    at ");
+  });
+
+  test("there is no colour without a terminal", async () => {
+    await using machine = await scratchMachine("llm: {}");
+    const { stdout, stderr } = await machine.run(["config", "show"]);
+    expect(stdout + stderr).not.toContain("\u001b");
+  });
+});
