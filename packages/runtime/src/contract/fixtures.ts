@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Rehearsal } from "@tandem/rehearsal";
@@ -19,16 +19,13 @@ export const anthropicFixture: BackendFixture = {
 
 export const vertexFixture: BackendFixture = {
   name: "vertex",
-  make: async (rehearsal, config) =>
-    createAiSdkBackend(
-      vertex({
-        project: "rehearsal",
-        location: "global",
-        credentials: googleCredentials(rehearsal),
-        baseUrl: rehearsal.url,
-      }),
-      config,
-    ),
+  make: async (rehearsal, config) => {
+    const folder = mkdtempSync(join(tmpdir(), "tandem-vertex-"));
+    const credentials = googleCredentials(rehearsal, folder);
+    const settings = { project: "rehearsal", location: "global", credentials, baseUrl: rehearsal.url };
+    const close = async () => rmSync(folder, { recursive: true });
+    return { ...createAiSdkBackend(vertex(settings), config), close };
+  },
   wireName: asIs,
   wireModel: asIs,
 };
@@ -42,8 +39,8 @@ export const gatewayFixture: BackendFixture = {
 };
 
 /** The kind of Google credential that says by itself where its tokens come from: here, from the rehearsal. */
-function googleCredentials({ url }: Rehearsal): string {
-  const file = join(mkdtempSync(join(tmpdir(), "tandem-vertex-")), "subject-token");
+function googleCredentials({ url }: Rehearsal, folder: string): string {
+  const file = join(folder, "subject-token");
   writeFileSync(file, "made-up");
   return JSON.stringify({
     type: "external_account",

@@ -19,6 +19,7 @@ async function bodies(fixture: BackendFixture, promptCaching: object) {
   const request = { role: "default", system: "Be brief.", prompt: "Go." } as const;
   await runtime.runAgentLoop({ ...request, tools: [look("z_look"), look("a_look")], stepBudget: 3 });
   await runtime.generateText(request);
+  await runtime.close();
   return rehearsal.modelRequests.map(({ body }) => body);
 }
 
