@@ -18,7 +18,7 @@ export function completionScript(shell: Shell, program: Command): string {
     case "bash":
       return bash(steps);
     case "zsh":
-      return `#compdef tandem\nautoload -U +X bashcompinit && bashcompinit\n${bash(steps)}`;
+      return `autoload -U +X compinit && compinit\nautoload -U +X bashcompinit && bashcompinit\n${bash(steps)}`;
     case "fish":
       return fish(steps);
   }
@@ -52,7 +52,7 @@ function bash(steps: readonly Step[]): string {
   const paths = steps.map(({ path }) => path).filter(Boolean);
   const values = new Map(steps.flatMap((step) => step.values.map(({ flag, choices }) => [flag, choices])));
   return `_tandem() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" path="" word words
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" path="" word list
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "\${path:+$path }$word" in
       ${paths.map((path) => `"${path}"`).join("|")}) path="\${path:+$path }$word" ;;
@@ -64,9 +64,9 @@ ${[...values].map(([flag, choices]) => `    ${flag}) COMPREPLY=($(compgen -W "${
     --schema) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   case "$path" in
-${steps.map((step) => `    "${step.path}") words="${step.words.map(({ name }) => name).join(" ")}" ;;`).join("\n")}
+${steps.map((step) => `    "${step.path}") list="${step.words.map(({ name }) => name).join(" ")}" ;;`).join("\n")}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  COMPREPLY=($(compgen -W "$list" -- "$current"))
   [[ \${#COMPREPLY[@]} -gt 0 || "$path" != rehearse* ]] || COMPREPLY=($(compgen -f -- "$current"))
 }
 complete -F _tandem tandem

@@ -12,8 +12,12 @@ const version = (JSON.parse(readFileSync(new URL("../package.json", import.meta.
 const args = process.argv.slice(2);
 const interrupt = catchInterrupts();
 
-// Every write that matters reports its own failure; this one is for a reader that has gone away.
-for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+for (const stream of [process.stdout, process.stderr]) {
+  // Every write that matters reports its own failure; this one is for a reader that has gone away.
+  stream.on("error", () => {});
+  // A terminal without a size, as some containers have, would get one character per line.
+  if (stream.isTTY && stream.columns === 0) stream.columns = 80;
+}
 
 process.exitCode = await run();
 setTimeout(() => process.exit(), LINGER_MS).unref();

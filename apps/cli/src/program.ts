@@ -163,7 +163,7 @@ export function createProgram(version: string, runner: Runner): Command {
         runner(self, async (context) => (await import("./commands/completion.ts")).completion(context, shell, program)),
       ),
     "tandem completion bash > ~/.local/share/bash-completion/completions/tandem",
-    "tandem completion zsh > ~/.zfunc/_tandem",
+    "tandem completion zsh > ~/.tandem.zsh && echo 'source ~/.tandem.zsh' >> ~/.zshrc",
     "tandem completion fish > ~/.config/fish/completions/tandem.fish",
   );
   return program;

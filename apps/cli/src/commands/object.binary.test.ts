@@ -4,7 +4,11 @@ import { describe, expect, test } from "vitest";
 import { scratchMachine } from "../run-tandem.ts";
 
 const env = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
-const SCHEMA = { type: "object", properties: { name: { type: "string" }, born: { type: "integer" } }, required: ["name"] };
+const SCHEMA = {
+  type: "object",
+  properties: { name: { type: "string" }, born: { type: "integer" } },
+  required: ["name"],
+};
 
 async function ask(script: Script, schema: string | undefined, ...flags: string[]) {
   await using rehearsal = await startRehearsal(script);
@@ -26,11 +30,17 @@ describe("tandem object", () => {
 
   test("--json adds the report", async () => {
     const { stdout } = await ask([object({ name: "Ada" })], JSON.stringify(SCHEMA), "--json");
-    expect(JSON.parse(stdout)).toMatchObject({ object: { name: "Ada" }, report: { operation: "object", outcome: "ok" } });
+    expect(JSON.parse(stdout)).toMatchObject({
+      object: { name: "Ada" },
+      report: { operation: "object", outcome: "ok" },
+    });
   });
 
   test("an answer that does not fit is a failure of its own kind, never an object", async () => {
-    const { code, stdout, stderr } = await ask([object({ born: "long ago" }), object({ born: "long ago" })], JSON.stringify(SCHEMA));
+    const { code, stdout, stderr } = await ask(
+      [object({ born: "long ago" }), object({ born: "long ago" })],
+      JSON.stringify(SCHEMA),
+    );
     expect({ code, stdout }).toEqual({ code: 6, stdout: "" });
     expect(stderr).toContain("→");
   });

@@ -7,7 +7,8 @@ import { parse } from "yaml";
 import { outcomeOf, scratchMachine, TANDEM } from "../run-tandem.ts";
 
 const env = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
-const configOf = async (machine: { project: string }) => parse(await readFile(`${machine.project}/tandem.yaml`, "utf8")) as unknown;
+const configOf = async (machine: { project: string }) =>
+  parse(await readFile(`${machine.project}/tandem.yaml`, "utf8")) as unknown;
 
 describe("tandem setup --yes", () => {
   test("writes a config that explains itself, and trusts it", async () => {
@@ -50,7 +51,9 @@ describe("tandem setup --yes", () => {
     await using rehearsal = await startRehearsal([], { proxy: true });
     await using machine = await scratchMachine();
     await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
-    const { code, stdout } = await machine.run(["setup", "--yes", "--backend", "claude-code"], { env: rehearsal.proxy.variables });
+    const { code, stdout } = await machine.run(["setup", "--yes", "--backend", "claude-code"], {
+      env: rehearsal.proxy.variables,
+    });
     expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("your Claude login") });
     expect(rehearsal.modelRequests).toEqual([]);
   });
@@ -114,7 +117,9 @@ describe.runIf(hasScript)("tandem setup on a terminal (needs `script` of util-li
     await using _ = machine;
     expect(screen).toContain("Claude Code has no login on this machine.");
     expect(code).toBe(0);
-    expect(await configOf(machine)).toMatchObject({ llm: { provider: { backend: "claude-code" }, claudeCode: { auth: "login" } } });
+    expect(await configOf(machine)).toMatchObject({
+      llm: { provider: { backend: "claude-code" }, claudeCode: { auth: "login" } },
+    });
   });
 
   test("Ctrl-C writes nothing", async () => {

@@ -22,7 +22,9 @@ describe("a cloned project by a stranger", () => {
     for (const config of hostile) {
       await machine.configure(config);
       const outcomes = await Promise.all(
-        [["text", "hi"], ["models"], ["status"], ["doctor"], ["config", "show"]].map((args) => machine.run(args, { env })),
+        [["text", "hi"], ["models"], ["status"], ["doctor"], ["config", "show"]].map((args) =>
+          machine.run(args, { env }),
+        ),
       );
       const [asked, listed, status, doctor] = outcomes;
       for (const outcome of [asked, listed]) {
@@ -68,6 +70,9 @@ describe("tandem trust", () => {
 
     await machine.configure("llm: { claudeCode: { executable: ./evil.sh }, provider: { backend: anthropic } }");
     await machine.run(["config", "set", "llm.provider.anthropic.baseUrl", rehearsal.url]);
-    expect(await machine.run(["text", "hi"], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining("executable") });
+    expect(await machine.run(["text", "hi"], { env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("executable"),
+    });
   });
 });

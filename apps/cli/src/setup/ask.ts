@@ -1,4 +1,4 @@
-import { cancel, intro, isCancel, note, select, text } from "@clack/prompts";
+import { cancel, intro, isCancel, note, outro, select, text } from "@clack/prompts";
 import { configSchema, TandemError } from "@tandem/protocol";
 import type { Choices } from "./choices.ts";
 import type { Discovery } from "./discover.ts";
@@ -37,6 +37,7 @@ export async function ask(folder: string, choices: Choices, discovery: Discovery
   const rest = backend === "claude-code" ? await askClaudeCode(chosen, discovery) : await askService(chosen, variables);
   const model =
     choices.model ?? (await askText("Which model, where a role has none of its own?", "sonnet", "llm.models.default"));
+  outro("Thank you.");
   return { ...rest, model };
 }
 

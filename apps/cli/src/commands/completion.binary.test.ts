@@ -1,0 +1,41 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { scratchMachine } from "../run-tandem.ts";
+
+const has = (shell: string) => spawnSync(shell, ["--version"], { stdio: "ignore" }).status === 0;
+
+describe("tandem completion", () => {
+  test.runIf(has("bash"))("bash (needs bash)", async () => {
+    await using machine = await scratchMachine();
+    const file = machine.folder.join("completion.bash");
+    await writeFile(file, (await machine.run(["completion", "bash"])).stdout);
+    const complete = (...words: string[]) => {
+      const script = `source ${file}; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _tandem; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      return execFileSync("bash", ["-c", script, "bash", "tandem", ...words], { encoding: "utf8" })
+        .trim()
+        .split("\n");
+    };
+    expect(complete("sta")).toEqual(["status"]);
+    expect(complete("config", "")).toEqual(expect.arrayContaining(["get", "set", "schema"]));
+    expect(complete("config", "set", "llm.models.d")).toEqual(["llm.models.default"]);
+    expect(complete("text", "--role", "cur")).toEqual(["curator"]);
+    expect(complete("setup", "--backend", "v")).toEqual(["vertex"]);
+    expect(complete("text", "--pro")).toEqual(["--project"]);
+  });
+
+  test.runIf(has("zsh"))("zsh (needs zsh)", async () => {
+    await using machine = await scratchMachine();
+    const file = machine.folder.join("_tandem");
+    await writeFile(file, (await machine.run(["completion", "zsh"])).stdout);
+    expect(spawnSync("zsh", ["-n", file]).status).toBe(0);
+  });
+
+  test.runIf(has("fish"))("fish (needs fish)", async () => {
+    await using machine = await scratchMachine();
+    const file = machine.folder.join("tandem.fish");
+    await writeFile(file, (await machine.run(["completion", "fish"])).stdout);
+    const script = `source ${file}; complete -C 'tandem sta'`;
+    expect(execFileSync("fish", ["-c", script], { encoding: "utf8" })).toContain("status");
+  });
+});

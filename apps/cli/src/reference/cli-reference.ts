@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+
+const WIDTH = 100;
+
+const INTRODUCTION = `# The \`tandem\` command
+
+Results go to standard output, everything else to standard error. With \`--json\`, results are JSON and errors are one
+line of JSON on standard error, \`{"error": {"code", "message", "fix"}}\`, and so are waits, \`{"wait": {"reason", "until",
+"attempt"}}\`. Colours and moving lines appear on a terminal only, and colours not at all where \`NO_COLOR\` is set. An error
+is one sentence and the next step; \`--debug\` adds the stack. Ctrl-C ends what is under way within a second and leaves no
+process behind; a second one ends it at once.
+`;
+
+/** The reference of every command, from its own help. */
+export function cliReference(program: Command): string {
+  const sections = leaves(program).map(
+    (command) => `## \`${nameOf(command)}\`\n\n\`\`\`text\n${helpOf(command)}\n\`\`\`\n`,
+  );
+  return [INTRODUCTION, ...sections].join("\n");
+}
+
+/** The program itself, then what can be run. */
+function leaves(program: Command): Command[] {
+  const runnable = (command: Command): Command[] =>
+    command.commands.length === 0 ? [command] : command.commands.flatMap(runnable);
+  return [program, ...program.commands.flatMap(runnable)];
+}
+
+const nameOf = (command: Command): string =>
+  command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
+
+function helpOf(command: Command): string {
+  let help = "";
+  command.configureOutput({
+    writeOut: (text) => (help += text),
+    getOutHelpWidth: () => WIDTH,
+    getOutHasColors: () => false,
+  });
+  command.outputHelp();
+  return help.trimEnd();
+}
