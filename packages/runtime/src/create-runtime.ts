@@ -1,5 +1,5 @@
-import type { CallReport, Cost, LlmConfig, Usage } from "@tandem/protocol";
-import { addUsage, LlmError, noUsage } from "@tandem/protocol";
+import type { CallReport, LlmConfig, Usage } from "@tandem/protocol";
+import { LlmError } from "@tandem/protocol";
 import type { z } from "zod";
 import { acceptLoop, acceptObjectSchema, acceptPrompt, describeMisfit } from "./accept-request.ts";
 import type { Clock } from "./clock.ts";
@@ -7,105 +7,89 @@ import { systemClock } from "./clock.ts";
 import { Governor } from "./governor.ts";
 import type { BackendCall, LlmBackend, LoopAnswer } from "./llm-backend.ts";
 import type { CallRequest, LlmRuntime, LoopRequest, LoopResult, ObjectRequest, StepFinished } from "./llm-runtime.ts";
+import { Meter } from "./meter.ts";
 import { resolveModel } from "./models.ts";
-import { addCost, costOf } from "./price.ts";
 
 export interface RuntimeParts {
   config: LlmConfig;
   backend: LlmBackend;
-  /** Gets one report for each call, failed ones too. */
+  /** Gets one report for each call, failed ones too, before the call ends. */
   sink: (report: CallReport) => void;
   log?: { warn(message: string, details: { error: unknown }): void };
   clock?: Clock;
 }
 
+/** How a call ended, as its caller learns it, and what it used. */
+type Ending<T> = ({ type: "done"; value: T } | { type: "failed"; error: LlmError }) & { usage: Usage };
+
 /** Whatever is thrown below becomes an `LlmError` here, once, and every call is reported here, once. */
 export function createRuntime({ config, backend, sink, log, clock = systemClock }: RuntimeParts): LlmRuntime {
   const governor = new Governor(config.limits, clock);
   const closing = new AbortController();
-  const warn = (message: string, error: unknown) => log?.warn(message, { error });
+  const underWay = new Set<Promise<unknown>>();
 
-  /** Runs a caller's callback: what it throws must not end a call that goes well. */
+  /** Runs what a caller gave us: what it throws must not end a call that goes well. */
   const survive = async (what: string, callback: () => unknown) => {
     try {
       await callback();
     } catch (error) {
-      warn(`${what} failed; the call goes on.`, error);
-    }
-  };
-
-  const underWay = new Set<Promise<unknown>>();
-  /** Keeps count of what runs, so that `close` ends only when every call has been reported. */
-  const track = async <T>(call: Promise<T>): Promise<T> => {
-    underWay.add(call);
-    try {
-      return await call;
-    } finally {
-      underWay.delete(call);
+      log?.warn(`${what} failed; the call goes on.`, { error });
     }
   };
 
   async function perform<T>(
     operation: CallReport["operation"],
     request: CallRequest,
-    run: (call: BackendCall) => Promise<{ value: T; outcome: "ok" | "budget" }>,
-  ): Promise<{ value?: T; error?: LlmError; usage: Usage }> {
+    run: (call: BackendCall) => Promise<T>,
+    outcomeOf: (value: T) => CallReport["outcome"] = () => "ok",
+  ): Promise<Ending<T>> {
     const started = clock.now();
     const model = config.models[request.role] ?? config.models.default;
     const signal = AbortSignal.any([closing.signal, ...(request.signal ? [request.signal] : [])]);
-    const usageByModel: Record<string, Usage> = {};
-    let cost: Cost = { usd: 0 };
+    const meter = new Meter();
     const governed = governor.begin({
       signal,
       patienceMs: request.patienceMs ?? config.limits.patience,
       onWait: (wait) => void survive("onWait", () => request.onWait?.(wait)),
     });
-    const call: Omit<BackendCall, "model"> = {
-      system: request.system?.trim() ? request.system : undefined,
-      prompt: request.prompt,
-      signal,
-      attempt: governed.attempt,
-      onUsage: (id, usage) => {
-        usageByModel[id] = addUsage(usageByModel[id] ?? noUsage(), usage);
-        cost = addCost(cost, costOf(id, usage));
-      },
-    };
-    let value: T | undefined;
-    let error: LlmError | undefined;
-    let outcome: CallReport["outcome"];
+    let end: { type: "done"; value: T } | { type: "failed"; error: LlmError };
     try {
-      if (signal.aborted) throw aborted(signal.reason);
-      ({ value, outcome } = await run({ ...call, model: resolveModel(backend.name, model) }));
+      signal.throwIfAborted();
+      const value = await run({
+        model: resolveModel(backend.name, model),
+        system: request.system?.trim() ? request.system : undefined,
+        prompt: request.prompt,
+        signal,
+        attempt: governed.attempt,
+        onUsage: (id, usage) => meter.add(id, usage),
+      });
+      end = { type: "done", value };
     } catch (cause) {
-      error = asLlmError(cause, signal);
-      outcome = error.code;
+      end = { type: "failed", error: asLlmError(cause, signal) };
     }
-    const usage = Object.values(usageByModel).reduce(addUsage, noUsage());
-    const { role } = request;
-    const { name, payer } = backend;
-    const latencyMs = clock.now() - started;
-    const attempts = governed.retries + 1;
-    const report = {
+    const report: CallReport = {
       operation,
-      role,
+      role: request.role,
       model,
-      backend: name,
-      payer,
-      usage,
-      usageByModel,
-      cost,
-      latencyMs,
-      attempts,
-      outcome,
+      backend: backend.name,
+      payer: backend.payer,
+      ...meter.reading,
+      latencyMs: clock.now() - started,
+      attempts: governed.retries + 1,
+      outcome: end.type === "done" ? outcomeOf(end.value) : end.error.code,
     };
-    await survive("The sink of call reports", () => sink(report));
-    return { value, error, usage };
+    void survive("The sink of call reports", () => sink(report));
+    return { ...end, usage: report.usage };
   }
 
-  async function performOrThrow<T>(...parameters: Parameters<typeof perform<T>>): Promise<T> {
-    const { value, error } = await track(perform(...parameters));
-    if (error) throw error;
-    return value as T;
+  /** Keeps count of what runs, so that `close` ends only when every call has been reported. */
+  async function track<T>(call: Promise<T>): Promise<T> {
+    underWay.add(call);
+    try {
+      return await call;
+    } finally {
+      underWay.delete(call);
+    }
   }
 
   return {
@@ -113,24 +97,26 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
 
     async generateText(request) {
       acceptPrompt(request);
-      return performOrThrow("text", request, async (call) => ({ value: await backend.text(call), outcome: "ok" }));
+      return valueOf(await track(perform("text", request, (call) => backend.text(call))));
     },
 
     async generateObject<S extends z.ZodType>(request: ObjectRequest<S>): Promise<z.output<S>> {
       acceptPrompt(request);
-      const jsonSchema = acceptObjectSchema(request.schema);
-      return performOrThrow("object", request, async (call) => {
-        const check = (value: unknown) => describeMisfit(request.schema, value);
-        const answer = request.schema.safeParse(await backend.object({ ...call, jsonSchema, check }));
-        if (!answer.success)
-          throw new LlmError("structured_output", "The backend let an object pass that does not fit.");
-        return { value: answer.data, outcome: "ok" };
+      const { schema } = request;
+      const jsonSchema = acceptObjectSchema(schema);
+      const check = (value: unknown) => describeMisfit(schema, value);
+      const call = perform("object", request, async (call) => {
+        const answer = schema.safeParse(await backend.object({ ...call, jsonSchema, check }));
+        if (answer.success) return answer.data;
+        throw new LlmError("structured_output", "The backend let an object pass that does not fit the schema.");
       });
+      return valueOf(await track(call));
     },
 
     async runAgentLoop(request: LoopRequest): Promise<LoopResult> {
       acceptPrompt(request);
       acceptLoop(request);
+      const { tools, stepBudget } = request;
       const counts = { steps: 0, toolCalls: 0, toolFailures: 0 };
       const onStepFinish = async (step: StepFinished) => {
         counts.steps += 1;
@@ -138,15 +124,15 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
         counts.toolFailures += step.toolFailures;
         await survive("onStepFinish", () => request.onStepFinish?.(step));
       };
-      const { tools, stepBudget } = request;
-      const loop = perform<LoopAnswer>("loop", request, async (call) => {
-        const answer = await backend.loop({ ...call, tools, stepBudget, onStepFinish });
-        return { value: answer, outcome: answer.stopReason === "budget" ? "budget" : "ok" };
-      });
-      const { value, error, usage } = await track(loop);
-      if (error) return { stopReason: "error", text: "", ...counts, usage, error };
-      const { stopReason, text } = value as LoopAnswer;
-      return { stopReason, text, ...counts, usage };
+      const call = perform<LoopAnswer>(
+        "loop",
+        request,
+        (call) => backend.loop({ ...call, tools, stepBudget, onStepFinish }),
+        ({ stopReason }) => (stopReason === "budget" ? "budget" : "ok"),
+      );
+      const { usage, ...end } = await track(call);
+      if (end.type === "done") return { ...end.value, ...counts, usage };
+      return { stopReason: "error", text: "", ...counts, usage, error: end.error };
     },
 
     async close() {
@@ -156,13 +142,14 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
   };
 }
 
-function asLlmError(cause: unknown, signal: AbortSignal): LlmError {
-  if (cause instanceof LlmError) return cause;
-  if (signal.aborted) return aborted(cause);
-  const message = cause instanceof Error ? cause.message : String(cause);
-  return new LlmError("invalid_request", `The call failed in an unforeseen way: ${message}`, { cause });
+function valueOf<T>(ending: Ending<T>): T {
+  if (ending.type === "failed") throw ending.error;
+  return ending.value;
 }
 
-function aborted(cause: unknown): LlmError {
-  return new LlmError("aborted", "The call was aborted.", { cause });
+function asLlmError(cause: unknown, signal: AbortSignal): LlmError {
+  if (cause instanceof LlmError) return cause;
+  if (signal.aborted) return new LlmError("aborted", "The call was aborted.", { cause });
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new LlmError("invalid_request", `The call failed in an unforeseen way: ${message}`, { cause });
 }

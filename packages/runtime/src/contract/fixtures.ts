@@ -23,7 +23,7 @@ export const vertexFixture: BackendFixture = {
     const folder = mkdtempSync(join(tmpdir(), "tandem-vertex-"));
     const credentials = googleCredentials(rehearsal, folder);
     const settings = { project: "rehearsal", location: "global", credentials, baseUrl: rehearsal.url };
-    const close = async () => rmSync(folder, { recursive: true });
+    const close = async () => rmSync(folder, { recursive: true, force: true });
     return { ...createAiSdkBackend(vertex(settings), config), close };
   },
   wireName: asIs,

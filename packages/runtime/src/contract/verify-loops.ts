@@ -11,7 +11,7 @@ import {
 } from "@tandem/rehearsal";
 import { expect } from "vitest";
 import { z } from "zod";
-import type { StepFinished } from "../llm-runtime.ts";
+import type { LoopResult, StepFinished } from "../llm-runtime.ts";
 import { defineTool } from "../tool.ts";
 import type { BehaviourId } from "./behaviours.ts";
 import type { Verify } from "./stage.ts";
@@ -40,6 +40,12 @@ function setUp(execute?: (at: string, signal: AbortSignal) => Promise<string>) {
   return { asked, steps, request };
 }
 
+/** A loop that should have ended well tells why it did not. */
+function endedWell(result: LoopResult): LoopResult {
+  if (result.error) throw result.error;
+  return result;
+}
+
 export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify> = {
   "loop.natural": async (stage) => {
     const { asked, steps, request } = setUp();
@@ -47,7 +53,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
       reply([text("I look."), toolUse(stage.tool("look"), { at: "the lake" })]),
       text("A lake it is."),
     ]);
-    expect(await runtime.runAgentLoop({ ...request, system: "You are a scout." })).toMatchObject({
+    expect(endedWell(await runtime.runAgentLoop({ ...request, system: "You are a scout." }))).toMatchObject({
       stopReason: "natural",
       text: "A lake it is.",
       steps: 2,
@@ -69,7 +75,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
   "loop.budget": async (stage) => {
     const { asked, steps, request } = setUp();
     const { runtime, reports } = await stage.play([always(toolUse(stage.tool("look"), { at: "the lake" }))]);
-    const result = await runtime.runAgentLoop({ ...request, stepBudget: 3 });
+    const result = endedWell(await runtime.runAgentLoop({ ...request, stepBudget: 3 }));
     expect(result).toMatchObject({ stopReason: "budget", steps: 3, toolCalls: 3, toolFailures: 0 });
     expect(result.usage.outputTokens).toBeGreaterThan(0);
     expect(result.error).toBeUndefined();
@@ -86,7 +92,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
   "loop.natural-at-budget": async (stage) => {
     const { steps, request } = setUp();
     const { runtime } = await stage.play([toolUse(stage.tool("look"), { at: "the lake" }), text("Done.")]);
-    const result = await runtime.runAgentLoop({ ...request, stepBudget: 2 });
+    const result = endedWell(await runtime.runAgentLoop({ ...request, stepBudget: 2 }));
     expect(result).toMatchObject({ stopReason: "natural", text: "Done.", steps: 2 });
     expect(steps).toHaveLength(2);
   },
@@ -96,7 +102,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
       throw new Error("The fog is too thick.");
     });
     const { runtime } = await stage.play([toolUse(stage.tool("look"), { at: "the lake" }), text("I see nothing.")]);
-    const result = await runtime.runAgentLoop(request);
+    const result = endedWell(await runtime.runAgentLoop(request));
     expect(result).toMatchObject({ stopReason: "natural", toolCalls: 1, toolFailures: 1 });
     expect(steps[0]).toMatchObject({ toolCalls: ["look"], toolFailures: 1 });
     expect(stage.rehearsal.modelRequests[1]?.toolResults).toMatchObject([
@@ -107,7 +113,11 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
   "loop.bad-input": async (stage) => {
     const { asked, request } = setUp();
     const { runtime } = await stage.play([toolUse(stage.tool("look"), { at: 7 }), text("Oh.")]);
-    expect(await runtime.runAgentLoop(request)).toMatchObject({ stopReason: "natural", toolCalls: 1, toolFailures: 1 });
+    expect(endedWell(await runtime.runAgentLoop(request))).toMatchObject({
+      stopReason: "natural",
+      toolCalls: 1,
+      toolFailures: 1,
+    });
     expect(asked).toEqual([]);
     const [result] = stage.rehearsal.modelRequests[1]?.toolResults ?? [];
     expect(result).toMatchObject({ isError: true, text: expect.stringMatching(/expected string[^]*at/) });
@@ -116,7 +126,11 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
   "loop.unknown-tool": async (stage) => {
     const { asked, request } = setUp();
     const { runtime } = await stage.play([toolUse("fly", { to: "the moon" }), text("I cannot fly.")]);
-    expect(await runtime.runAgentLoop(request)).toMatchObject({ stopReason: "natural", toolCalls: 1, toolFailures: 1 });
+    expect(endedWell(await runtime.runAgentLoop(request))).toMatchObject({
+      stopReason: "natural",
+      toolCalls: 1,
+      toolFailures: 1,
+    });
     expect(asked).toEqual([]);
     expect(stage.rehearsal.modelRequests[1]?.toolResults).toMatchObject([{ isError: true }]);
   },
@@ -138,7 +152,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     const places = ["the lake", "the fog", "the hill"];
     const calls = places.map((at, index) => toolUse(stage.tool("look"), { at }, { id: `toolu_${index}` }));
     const { runtime } = await stage.play([reply(calls), text("Done.")]);
-    expect(await runtime.runAgentLoop(request)).toMatchObject({ steps: 2, toolCalls: 3, toolFailures: 1 });
+    expect(endedWell(await runtime.runAgentLoop(request))).toMatchObject({ steps: 2, toolCalls: 3, toolFailures: 1 });
     expect(asked.toSorted()).toEqual(places.toSorted());
     expect(steps[0]?.toolCalls).toEqual(["look", "look", "look"]);
     const results = stage.rehearsal.modelRequests[1]?.toolResults ?? [];
@@ -184,7 +198,7 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     const onStepFinish = async () => {
       throw new Error("The progress bar fell over.");
     };
-    const result = await runtime.runAgentLoop({ ...request, onStepFinish });
+    const result = endedWell(await runtime.runAgentLoop({ ...request, onStepFinish }));
     expect(result).toMatchObject({ stopReason: "natural", text: "Done.", steps: 2 });
     expect(warnings).toHaveLength(2);
     expect(warnings[0]).toContain("onStepFinish");
@@ -197,7 +211,11 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
       overloaded(),
       text("Done."),
     ]);
-    expect(await runtime.runAgentLoop(request)).toMatchObject({ stopReason: "natural", text: "Done.", steps: 2 });
+    expect(endedWell(await runtime.runAgentLoop(request))).toMatchObject({
+      stopReason: "natural",
+      text: "Done.",
+      steps: 2,
+    });
     expect(asked).toEqual(["the lake"]);
     expect(steps.map(({ stepIndex }) => stepIndex)).toEqual([1, 2]);
     expect(reports).toMatchObject([{ outcome: "ok", attempts: 2 }]);

@@ -1,0 +1,71 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { reply, startRehearsal, text, toolUse } from "@tandem/rehearsal";
+import { describe, expect, it } from "vitest";
+
+/** Runs a module in a process of its own, with this package as `runtime`, and gives back what it printed. */
+async function run(script: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  const index = new URL("index.ts", import.meta.url).href;
+  const module = `import { configSchema } from "@tandem/protocol"; const INDEX = process.argv[1]; ${script}`;
+  const options = { cwd: import.meta.dirname, env: { PATH: process.env["PATH"] }, timeout: 30_000 };
+  return promisify(execFile)(process.execPath, ["--input-type=module", "--eval", module, index, ...args], options);
+}
+
+const AROUND = `{ readSecret: async () => "made-up", stateFolder: "/nowhere", hostVariables: {} }`;
+
+describe("loading", () => {
+  async function packagesLoadedFor(backend: string): Promise<string[]> {
+    const script = `
+      import { registerHooks } from "node:module";
+      const resolved = new Set();
+      const resolve = (specifier, context, next) => (resolved.add(specifier), next(specifier, context));
+      registerHooks({ resolve });
+      const { createBackend } = await import(INDEX);
+      const { llm } = configSchema.parse({ llm: { provider: { backend: process.argv[2] } } });
+      await createBackend(llm, ${AROUND});
+      console.log(JSON.stringify([...resolved]));`;
+    return JSON.parse((await run(script, backend)).stdout) as string[];
+  }
+
+  it("takes no engine where none is used", async () => {
+    const loaded = await packagesLoadedFor("none");
+    expect(loaded).toContain("./backends/none.ts");
+    expect(loaded.filter((name) => /@ai-sdk|agent-sdk|claude-code/.test(name))).toEqual([]);
+  });
+
+  it("takes the AI SDK's provider, and that one alone, for an API backend", async () => {
+    const loaded = await packagesLoadedFor("anthropic");
+    expect(loaded).toContain("@ai-sdk/anthropic");
+    expect(loaded.filter((name) => /@ai-sdk\/g|agent-sdk|claude-code/.test(name))).toEqual([]);
+  });
+
+  it("takes nothing of the AI SDK for Claude Code", async () => {
+    const loaded = await packagesLoadedFor("claude-code");
+    expect(loaded).toContain("@tandem/claude-code");
+    expect(loaded.filter((name) => /@ai-sdk/.test(name))).toEqual([]);
+  });
+});
+
+it.each(["anthropic", "gateway"])("prints nothing of its own on %s, and lets the process end", async (backend) => {
+  // What libraries like to warn of: a model that they do not know, many listeners on one signal.
+  const calls = Array.from({ length: 15 }, () => toolUse("look"));
+  await using rehearsal = await startRehearsal([reply(calls), text("Done.")]);
+  const script = `
+    import { z } from "zod";
+    const { createBackend, createRuntime, defineTool } = await import(INDEX);
+    const [, , backend, baseUrl] = process.argv;
+    const { llm } = configSchema.parse({
+      llm: { provider: { backend, [backend]: { baseUrl } }, models: { default: "anthropic/claude-quartz-9" } },
+    });
+    const runtime = createRuntime({ config: llm, backend: await createBackend(llm, ${AROUND}), sink: () => {} });
+    const look = defineTool({
+      name: "look",
+      description: "Looks.",
+      schema: z.object({}),
+      execute: () => new Promise((resolve) => setTimeout(resolve, 20, { markdown: "seen" })),
+    });
+    const result = await runtime.runAgentLoop({ role: "default", prompt: "Go.", tools: [look], stepBudget: 3 });
+    console.log(result.text, result.toolCalls);`;
+  const url = backend === "gateway" ? rehearsal.providerUrls.gateway : rehearsal.url;
+  expect(await run(script, backend, url)).toMatchObject({ stdout: "Done. 15\n", stderr: "" });
+});
