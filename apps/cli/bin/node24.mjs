@@ -38,8 +38,8 @@ export function become(node, file, args) {
       PATH: `${dirname(node)}${process.platform === "win32" ? ";" : ":"}${process.env.PATH ?? ""}`,
     },
   });
-  // The terminal sends Ctrl-C to the child as well; this process only has to outlive it.
-  process.on("SIGINT", () => {});
+  // A terminal sends Ctrl-C to the child as well, and this process only has to outlive it; anyone else sends it here.
+  process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("error", (error) => {
     console.error(`Could not start ${node}: ${error.message}`);

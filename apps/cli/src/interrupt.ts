@@ -2,6 +2,9 @@ import { constants } from "node:os";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** One Ctrl-C can arrive twice: from the terminal, and from the launcher that passes it on. */
+const SAME_MS = 250;
+
 /** How long the work under way may take to stop before the process ends regardless. */
 const GRACE_MS = 900;
 
@@ -12,14 +15,17 @@ export interface Interrupt {
 }
 
 /** The first Ctrl-C asks the work to stop, a second one ends the process at once. */
-export function catchInterrupts(): Interrupt {
+export function catchInterrupts(graceMs = GRACE_MS): Interrupt {
   const controller = new AbortController();
   let code: number | undefined;
+  let first = 0;
   for (const name of SIGNALS) {
     process.on(name, () => {
+      if (code !== undefined && Date.now() - first < SAME_MS) return;
       if (code !== undefined) process.exit(code);
+      first = Date.now();
       code = 128 + constants.signals[name];
-      setTimeout(() => process.exit(code), GRACE_MS).unref();
+      setTimeout(() => process.exit(code), graceMs).unref();
       controller.abort();
     });
   }

@@ -1,6 +1,7 @@
 import { type Command, CommanderError } from "commander";
 import { readFileSync } from "node:fs";
 import type { Context } from "./context.ts";
+import { EXIT_CODES } from "./exit-code.ts";
 import { catchInterrupts } from "./interrupt.ts";
 import { createProgram } from "./program.ts";
 
@@ -29,14 +30,16 @@ async function run(): Promise<number> {
   });
   program.exitOverride();
   for (const command of withSubcommands(program)) {
-    command.exitOverride().configureOutput({ writeErr: () => {}, outputError: () => {} });
+    command.exitOverride().configureOutput({ outputError: () => {} });
   }
   try {
     if (args.length === 0) program.outputHelp();
     else await program.parseAsync(args, { from: "user" });
     return interrupt.exitCode() ?? exitCode;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT_CODES.ok.code;
+    // `tandem config` alone: its help has been printed.
+    if (error instanceof CommanderError && error.code === "commander.help") return EXIT_CODES.usage.code;
     const { reportError } = await import("./report-error.ts");
     const code = await reportError(error, {
       json: args.includes("--json"),

@@ -28,7 +28,7 @@ export function createProgram(version: string, runner: Runner): Command {
     .description("Claude Code as an engine for other software.")
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
-    .helpCommand(false)
+    .helpCommand("help [command]", "Print help, as --help does.")
     .option("--project <dir>", "the project's folder (default: the nearest one above with a tandem.yaml)")
     .option("--debug", "print details and stack traces of errors")
     .configureHelp({ showGlobalOptions: false, subcommandTerm: (command) => command.name() })

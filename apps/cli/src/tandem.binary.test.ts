@@ -41,6 +41,14 @@ describe("tandem", () => {
     for (const help of helps) expect(help.stdout).toContain("Examples:\n  $ tandem ");
   });
 
+  test("a group of commands alone shows its help", async () => {
+    await using machine = await scratchMachine();
+    expect(await machine.run(["config"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Usage: tandem config"),
+    });
+  });
+
   test("without arguments it shows the help", async () => {
     await using machine = await scratchMachine();
     expect((await machine.run([])).stdout).toContain("Usage: tandem");

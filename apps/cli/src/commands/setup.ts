@@ -51,7 +51,7 @@ export async function setup(context: Context, options: SetupOptions): Promise<nu
     const { dim, warn } = style;
     const works = auth === undefined || auth.state === "usable" || auth.state === "unverified";
     const rows = [
-      [dim(changed ? "wrote" : "unchanged"), project.file],
+      [dim(changed ? "wrote" : "unchanged"), printable(project.file)],
       [dim("backend"), llm.provider.backend],
       [dim("payer"), PAYERS[payer]],
       ...(auth ? [[dim("auth"), describeAuth(auth, style)]] : []),

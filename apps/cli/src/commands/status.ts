@@ -37,7 +37,7 @@ export async function status(context: Context): Promise<number> {
   const style = styleFor(context.stdout);
   const { dim, warn } = style;
   const rows = [
-    [dim("config"), project.file],
+    [dim("config"), printable(project.file)],
     [dim("backend"), backend],
     [dim("payer"), PAYERS[payer] + (credential ? dim(`  ${printable(shownSecret(credential))}`) : "")],
     [dim("auth"), describeAuth(auth, style)],

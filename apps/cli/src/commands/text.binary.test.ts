@@ -17,6 +17,7 @@ import {
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../is-running.ts";
 import { outcomeOf, scratchMachine, TANDEM } from "../run-tandem.ts";
@@ -129,6 +130,14 @@ describe("bad input gets one clear sentence, the next step and the right exit co
     });
   });
 
+  test("--debug shows what happened, and no key", async () => {
+    await using machine = await rehearsedMachine([unauthorized()]);
+    const { code, stderr } = await machine.run(["text", "hi", "--debug"], { env: KEY });
+    expect(code).toBe(3);
+    expect(stderr).toContain("    at ");
+    expect(stderr).not.toContain(KEY.ANTHROPIC_API_KEY);
+  });
+
   test("a key that holds a line break is not repeated", async () => {
     await using machine = await rehearsedMachine([]);
     const { code, stderr } = await machine.run(["text", "hi", "--debug"], {
@@ -190,6 +199,36 @@ describe("Ctrl-C", () => {
     child.kill(signal);
     expect(await ended).toMatchObject({ code, stdout: "", stderr: expect.not.stringContaining("    at ") });
     expect(Date.now() - before).toBeLessThan(3_000);
+  });
+
+  test("that reaches only the launcher is passed on", async () => {
+    await using machine = await rehearsedMachine([stallBeforeFirstByte()]);
+    const launcher = new URL("../../bin/node24.mjs", import.meta.url).href;
+    const code = `import { become } from "${launcher}"; become(process.execPath, "${TANDEM}", ["text", "hi"])`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", code], {
+      cwd: machine.project,
+      env: { ...machine.variables, ...KEY },
+    });
+    child.stdin.end();
+    const ended = outcomeOf(child);
+    await machine.rehearsal.waitForModelRequest(undefined, 30_000);
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 130, stderr: expect.stringContaining("Interrupted.") });
+  });
+
+  test("twice ends it at once, whatever it is doing", async () => {
+    await using machine = await scratchMachine("llm: {}");
+    // Deaf to the first one: it never looks at the signal.
+    const interrupt = new URL("../interrupt.ts", import.meta.url).href;
+    const code = `import { catchInterrupts } from "${interrupt}"; catchInterrupts(600_000); setInterval(() => {}, 1000); console.log("up")`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", code], { env: machine.variables });
+    await once(child.stdout, "data");
+    const ended = outcomeOf(child);
+    child.kill("SIGINT");
+    // Closer together, they would count as one.
+    await delay(400);
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 130 });
   });
 
   test("while waiting for standard input", async () => {

@@ -1,3 +1,4 @@
+import { TandemError } from "@tandem/protocol";
 import { mkdir } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
@@ -11,6 +12,17 @@ export const tandemHome = (env: Variables): string =>
 /** For the user's eyes only: it says which folders may run commands, and holds the ledger of processes. */
 export async function ensureTandemHome(env: Variables): Promise<string> {
   const home = tandemHome(env);
-  await mkdir(home, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new TandemError(
+      "write_failed",
+      `The folder ${home} cannot be made: ${(cause as NodeJS.ErrnoException).code}.`,
+      {
+        fix: "Make it yourself, or set TANDEM_HOME to a folder of yours.",
+        cause,
+      },
+    );
+  }
   return home;
 }
