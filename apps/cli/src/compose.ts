@@ -1,10 +1,11 @@
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { LlmBackend, LlmRuntime } from "@tandem/runtime";
+import { existsSync } from "node:fs";
 import { setGlobalProxyFromEnv } from "node:http";
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import type { Project } from "./config/load-project.ts";
 import { resolveSecret, resolveToken } from "./config/resolve-secret.ts";
-import { ensureTandemHome, type Variables } from "./config/tandem-home.ts";
+import { ensureTandemHome, tandemHome, type Variables } from "./config/tandem-home.ts";
 import { requireTrust } from "./config/trust.ts";
 import type { Context } from "./context.ts";
 
@@ -58,18 +59,23 @@ export async function findClaudeCode(project: Project): Promise<string> {
   return findExecutable(withAbsolutePaths(project).claudeCode.executable);
 }
 
+/** Ends what crashed runs have left behind, and says what. */
+export async function sweepProcesses(env: Variables): Promise<{ killed: number[]; left: number[] }> {
+  const folder = join(tandemHome(env), "processes");
+  if (!existsSync(folder)) return { killed: [], left: [] };
+  const { ProcessLedger } = await import("@tandem/claude-code");
+  return new ProcessLedger(folder).sweep();
+}
+
 /** Node's own requests do not heed HTTPS_PROXY by themselves; Claude Code's do. */
 function useProxy(env: Variables): void {
   try {
     setGlobalProxyFromEnv(env);
-  } catch (cause) {
-    throw new TandemError(
-      "usage",
-      `The proxy in HTTPS_PROXY or HTTP_PROXY is not usable: ${(cause as Error).message}`,
-      {
-        fix: "Correct it, for example to http://proxy.example:3128, or unset it.",
-      },
-    );
+  } catch {
+    // Without the cause's words: a proxy's address may hold a password.
+    throw new TandemError("usage", "The proxy in HTTPS_PROXY or HTTP_PROXY is not a usable address.", {
+      fix: "Correct it, for example to http://proxy.example:3128, or unset it.",
+    });
   }
 }
 

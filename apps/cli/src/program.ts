@@ -11,7 +11,7 @@ import type { TextOptions } from "./commands/text.ts";
 export const BACKEND_CHOICES = ["claude-code", "anthropic", "vertex", "gateway"];
 export const AUTH_CHOICES = ["login", "api_key", "oauth_token"];
 export const ROLE_CHOICES = ["default", "triage", "candidateExtraction", "curator", "reconcile", "repair"];
-export const SHELLS = ["bash", "zsh", "fish"] as const;
+const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** What an action does: run, and say with which code the process is to end. Nothing means 0. */

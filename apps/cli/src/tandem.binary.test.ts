@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
 import { EXIT_CODES } from "./exit-code.ts";
-import { scratchMachine } from "./run-tandem.ts";
+import { scratchMachine } from "./testing/run-tandem.ts";
 
 describe("tandem", () => {
   test("--version and --help cost little", async () => {

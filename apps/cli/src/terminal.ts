@@ -57,7 +57,7 @@ export function table(rows: readonly (readonly string[])[], gap = 2): string[] {
   );
 }
 
-export const visibleLength = (text: string): number => stripVTControlCharacters(text).length;
+const visibleLength = (text: string): number => stripVTControlCharacters(text).length;
 
 /** Breaks text at spaces so that no line is longer than `width`, where words allow. */
 export function wrap(text: string, width: number): string[] {

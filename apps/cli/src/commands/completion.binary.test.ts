@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { scratchMachine } from "../run-tandem.ts";
+import { scratchMachine } from "../testing/run-tandem.ts";
 
 const has = (shell: string) => spawnSync(shell, ["--version"], { stdio: "ignore" }).status === 0;
+const run = (shell: string, ...args: string[]) => execFileSync(shell, args, { encoding: "utf8" });
 
 describe("tandem completion", () => {
   test.runIf(has("bash"))("bash (needs bash)", async () => {
@@ -12,7 +13,7 @@ describe("tandem completion", () => {
     await writeFile(file, (await machine.run(["completion", "bash"])).stdout);
     const complete = (...words: string[]) => {
       const script = `source ${file}; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _tandem; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      return execFileSync("bash", ["-c", script, "bash", "tandem", ...words], { encoding: "utf8" })
+      return run("bash", "-c", script, "bash", "tandem", ...words)
         .trim()
         .split("\n");
     };
@@ -28,7 +29,7 @@ describe("tandem completion", () => {
     await using machine = await scratchMachine();
     const file = machine.folder.join("_tandem");
     await writeFile(file, (await machine.run(["completion", "zsh"])).stdout);
-    expect(spawnSync("zsh", ["-n", file]).status).toBe(0);
+    expect(run("zsh", "-n", file)).toBe("");
   });
 
   test.runIf(has("fish"))("fish (needs fish)", async () => {
@@ -36,6 +37,6 @@ describe("tandem completion", () => {
     const file = machine.folder.join("tandem.fish");
     await writeFile(file, (await machine.run(["completion", "fish"])).stdout);
     const script = `source ${file}; complete -C 'tandem sta'`;
-    expect(execFileSync("fish", ["-c", script], { encoding: "utf8" })).toContain("status");
+    expect(run("fish", "-c", script)).toContain("status");
   });
 });

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { outcomeOf, scratchMachine, TANDEM } from "../run-tandem.ts";
+import { outcomeOf, scratchMachine, TANDEM } from "../testing/run-tandem.ts";
 
 const FILE = `# mine
 llm:
@@ -122,9 +122,11 @@ describe("tandem config", () => {
 
 const unix = process.platform !== "win32";
 
+// A file system of its own, for this command alone.
+const UNSHARE = "unshare";
 const canMount = (() => {
   try {
-    execFileSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" });
+    execFileSync(UNSHARE, ["-m", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" });
     return true;
   } catch {
     return false;
@@ -153,7 +155,7 @@ describe("a full disk", () => {
       head -c 1000000 /dev/zero > fill 2> /dev/null
       "$0" "$@"; code=$?; rm fill; ls -A; cat tandem.yaml; exit $code`;
     const args = [process.execPath, TANDEM, "config", "set", "llm.models.default", "x".repeat(5_000)];
-    const child = spawn("unshare", ["-m", "sh", "-c", script, ...args], {
+    const child = spawn(UNSHARE, ["-m", "sh", "-c", script, ...args], {
       cwd: machine.project,
       env: { ...machine.variables, MOUNT: machine.folder.join("mount") },
     });

@@ -5,8 +5,8 @@ import { chmod, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
-import { isRunning } from "../is-running.ts";
-import { scratchMachine } from "../run-tandem.ts";
+import { isRunning } from "../testing/is-running.ts";
+import { scratchMachine } from "../testing/run-tandem.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
 
@@ -86,12 +86,16 @@ describe("tandem doctor", () => {
     // A host that starts a process, writes it down and is gone.
     const host = `
       import { spawn } from "node:child_process";
-      import { ProcessLedger } from "${import.meta.resolve("@tandem/claude-code")}";
+      const { ProcessLedger } = await import(process.argv[1]);
       const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
       new ProcessLedger("${ledger}").add(child.pid);
       console.log(child.pid);
       process.exit();`;
-    const pid = Number(execFileSync(process.execPath, ["--input-type=module", "-e", host], { encoding: "utf8" }));
+    const pid = Number(
+      execFileSync(process.execPath, ["--input-type=module", "-e", host, import.meta.resolve("@tandem/claude-code")], {
+        encoding: "utf8",
+      }),
+    );
     expect(isRunning(pid)).toBe(true);
     const { stdout } = await machine.run(["doctor", "--json"]);
     expect(findings(stdout)["processes"]).toMatchObject({ result: "warning", detail: expect.stringContaining("1") });

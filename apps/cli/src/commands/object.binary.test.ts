@@ -1,7 +1,7 @@
 import { object, startRehearsal, text, type Script } from "@tandem/rehearsal";
 import { writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { scratchMachine } from "../run-tandem.ts";
+import { scratchMachine } from "../testing/run-tandem.ts";
 
 const env = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
 const SCHEMA = {

@@ -3,7 +3,7 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { outcomeOf, scratchMachine } from "../run-tandem.ts";
+import { outcomeOf, scratchMachine } from "../testing/run-tandem.ts";
 
 /** The address that a server says on its first line. */
 async function addressOf(child: ChildProcess): Promise<string> {

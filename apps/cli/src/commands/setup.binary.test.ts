@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { outcomeOf, scratchMachine, TANDEM } from "../run-tandem.ts";
+import { outcomeOf, scratchMachine, TANDEM } from "../testing/run-tandem.ts";
 
 const env = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
 const configOf = async (machine: { project: string }) =>
@@ -79,9 +79,11 @@ describe("tandem setup --yes", () => {
   });
 });
 
+// Gives a program a terminal.
+const SCRIPT = "script";
 const hasScript = (() => {
   try {
-    return execFileSync("script", ["--version"], { encoding: "utf8" }).includes("util-linux");
+    return execFileSync(SCRIPT, ["--version"], { encoding: "utf8" }).includes("util-linux");
   } catch {
     return false;
   }
@@ -90,7 +92,7 @@ const hasScript = (() => {
 describe.runIf(hasScript)("tandem setup on a terminal (needs `script` of util-linux)", () => {
   async function onTerminal(keys: (screen: string) => string | undefined) {
     const machine = await scratchMachine();
-    const child = spawn("script", ["-qec", `'${process.execPath}' '${TANDEM}' setup --no-verify`, "/dev/null"], {
+    const child = spawn(SCRIPT, ["-qec", `'${process.execPath}' '${TANDEM}' setup --no-verify`, "/dev/null"], {
       cwd: machine.project,
       env: { ...machine.variables, TERM: "xterm" },
     });

@@ -19,8 +19,8 @@ import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { isRunning } from "../is-running.ts";
-import { outcomeOf, scratchMachine, TANDEM } from "../run-tandem.ts";
+import { isRunning } from "../testing/is-running.ts";
+import { outcomeOf, scratchMachine, TANDEM } from "../testing/run-tandem.ts";
 
 const KEY = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
 

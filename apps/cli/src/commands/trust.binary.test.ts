@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { chmod, writeFile } from "node:fs/promises";
 import { startRehearsal, text } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
-import { scratchMachine } from "../run-tandem.ts";
+import { scratchMachine } from "../testing/run-tandem.ts";
 
 const env = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
 

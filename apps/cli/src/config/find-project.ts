@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
-export const CONFIG_FILE = "tandem.yaml";
+const CONFIG_FILE = "tandem.yaml";
 
 /** A folder that is, or is to become, a project. */
 export interface ProjectPlace {

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, stat, symlink, writeFile, chmod } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { scratchFolder } from "../scratch-folder.ts";
+import { scratchFolder } from "../testing/scratch-folder.ts";
 import { findProject } from "./find-project.ts";
 import { loadProject } from "./load-project.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";

@@ -1,8 +1,8 @@
 import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { isRunning } from "../is-running.ts";
-import { scratchFolder } from "../scratch-folder.ts";
+import { isRunning } from "../testing/is-running.ts";
+import { scratchFolder } from "../testing/scratch-folder.ts";
 import { resolveSecret } from "./resolve-secret.ts";
 
 const env = { PATH: process.env["PATH"] };

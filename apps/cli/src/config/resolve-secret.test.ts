@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { scratchFolder } from "../scratch-folder.ts";
+import { scratchFolder } from "../testing/scratch-folder.ts";
 import { resolveSecret, resolveToken } from "./resolve-secret.ts";
 
 describe("a secret", () => {

@@ -1,6 +1,6 @@
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
-import { scratchFolder } from "../scratch-folder.ts";
+import { scratchFolder } from "../testing/scratch-folder.ts";
 import { parseConfig } from "./parse-config.ts";
 import { requireTrust, revokeTrust, riskySettings, trustFolder, untrustedSettings } from "./trust.ts";
 

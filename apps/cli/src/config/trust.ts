@@ -49,7 +49,7 @@ export async function requireTrust(
   if (untrusted.length > 0) throw new UntrustedError(project, untrusted);
 }
 
-export class UntrustedError extends TandemError {
+class UntrustedError extends TandemError {
   readonly settings: readonly Setting[];
 
   constructor({ shownFile }: ProjectPlace, settings: readonly Setting[]) {

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { access, constants, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { sweepProcesses } from "../compose.ts";
 import { tandemHome } from "../config/tandem-home.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
 
@@ -57,10 +58,7 @@ const home: Check = {
 const processes: Check = {
   name: "processes",
   async run({ context: { env } }) {
-    const folder = join(tandemHome(env), "processes");
-    if (!(await stat(folder).catch(() => undefined))) return ok("None were left behind.");
-    const { ProcessLedger } = await import("@tandem/claude-code");
-    const { killed, left } = await new ProcessLedger(folder).sweep();
+    const { killed, left } = await sweepProcesses(env);
     if (left.length > 0)
       return failure(`Left by a crash and not to be ended: ${left.join(", ")}.`, `kill -9 ${left.join(" ")}`);
     if (killed.length > 0) return warning(`Ended ${killed.length} that a crash had left behind.`);

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { scratchFolder } from "./scratch-folder.ts";
 
-export const TANDEM = fileURLToPath(new URL("../bin/tandem.mjs", import.meta.url));
+export const TANDEM = fileURLToPath(new URL("../../bin/tandem.mjs", import.meta.url));
 
 export interface Outcome {
   code: number | null;
