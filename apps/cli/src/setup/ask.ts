@@ -34,7 +34,7 @@ export async function ask(folder: string, choices: Choices, discovery: Discovery
       }),
     ));
   const chosen = { ...choices, backend };
-  const rest = backend === "claude-code" ? await askClaudeCode(chosen, discovery) : await askService(chosen, variables);
+  const rest = backend === "claude-code" ? await askClaudeCode(chosen, discovery) : await askService(chosen);
   const model =
     choices.model ?? (await askText("Which model, where a role has none of its own?", "sonnet", "llm.models.default"));
   outro("Thank you.");
@@ -62,7 +62,7 @@ async function askClaudeCode(choices: Choices, { login, variables }: Discovery):
   return { ...choices, auth, apiKey: choices.apiKey ?? (await askSecret(key, name)) };
 }
 
-async function askService(choices: Choices, variables: Found): Promise<Choices> {
+async function askService(choices: Choices): Promise<Choices> {
   switch (choices.backend) {
     case "anthropic":
       return {
@@ -81,7 +81,6 @@ async function askService(choices: Choices, variables: Found): Promise<Choices> 
           choices.vertexProject ?? (await askText("Which Google Cloud project?", "", "llm.provider.vertex.project")),
         vertexLocation:
           choices.vertexLocation ?? (await askText("Which region?", "global", "llm.provider.vertex.location")),
-        ...(variables.includes("GOOGLE_APPLICATION_CREDENTIALS") && { vertexCredentials: choices.vertexCredentials }),
       };
     case "claude-code":
     case undefined:
