@@ -151,6 +151,17 @@ describe("tandem status", () => {
     expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining("rejected") });
   });
 
+  test("a gateway's list of models is not taken for proof of the key", async () => {
+    await using rehearsal = await startRehearsal([]);
+    const baseUrl = rehearsal.providerUrls.gateway;
+    await using machine = await scratchMachine(
+      `llm: { provider: { backend: gateway, gateway: { baseUrl: "${baseUrl}" } } }`,
+    );
+    await machine.trust();
+    const { code, stdout } = await machine.run(["status"], { env: { AI_GATEWAY_API_KEY: "made-up" } });
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("unverified") });
+  });
+
   test("an expired login is told apart from a missing one", async () => {
     await using rehearsal = await startRehearsal([], { proxy: true });
     await using machine = await scratchMachine("llm: { provider: { backend: claude-code } }");
