@@ -1,4 +1,4 @@
-import { nearest } from "./nearest.ts";
+import { nearest } from "@tandem/protocol";
 
 type Check = (value: unknown, at: string) => string[];
 

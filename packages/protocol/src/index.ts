@@ -16,5 +16,6 @@ export {
 } from "./config.ts";
 export { duration, DURATION_FORMAT, formatDuration } from "./duration.ts";
 export { LlmError, type LlmErrorCode } from "./llm-error.ts";
+export { nearest } from "./nearest.ts";
 export { TandemError } from "./tandem-error.ts";
 export { addUsage, noUsage, type Usage } from "./usage.ts";

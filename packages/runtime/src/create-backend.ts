@@ -1,9 +1,8 @@
 import type { Credential } from "@tandem/claude-code";
 import type { LlmConfig, SecretReference } from "@tandem/protocol";
-import { BACKENDS, LlmError } from "@tandem/protocol";
+import { BACKENDS, LlmError, nearest } from "@tandem/protocol";
 import type { Provider } from "./backends/ai-sdk/provider.ts";
 import type { LlmBackend } from "./llm-backend.ts";
-import { nearest } from "./nearest.ts";
 
 export interface BackendSurroundings {
   /** Reads a secret; asked only for the one that the chosen backend needs. */

@@ -1,7 +1,6 @@
 import type { Backend, LlmConfig, Role } from "@tandem/protocol";
-import { LlmError, ROLES } from "@tandem/protocol";
+import { LlmError, nearest, ROLES } from "@tandem/protocol";
 import type { ModelInfo } from "./llm-backend.ts";
-import { nearest } from "./nearest.ts";
 
 const ALIASES = ["sonnet", "opus", "haiku"] as const;
 type Alias = (typeof ALIASES)[number];
@@ -74,7 +73,8 @@ function isSameModel(listed: string, asked: string): boolean {
 }
 
 function unknownModel(model: string, known: readonly string[], backend: Backend): LlmError {
-  const suggestion = nearest(model, known);
+  // Most who leave out whose model it is mean Anthropic's.
+  const suggestion = nearest(model, known) ?? nearest(`anthropic/${model}`, known);
   return new LlmError("unknown_model", `The ${backend} backend has no model "${model}".`, {
     fix: suggestion
       ? `Did you mean "${suggestion}"? Otherwise list the models with \`tandem models\`.`

@@ -1,4 +1,4 @@
-import { formatDuration, TandemError } from "@tandem/protocol";
+import { formatDuration, nearest, TandemError } from "@tandem/protocol";
 import { stringify } from "yaml";
 import { checkEdited } from "../config/check-edited.ts";
 import { configJsonSchema, configKey, configKeys, configSettings, type ConfigKey } from "../config/config-keys.ts";
@@ -7,7 +7,6 @@ import { readConfigFile, type Project } from "../config/load-project.ts";
 import { trustFolder, untrustedSettings } from "../config/trust.ts";
 import { writeFileAtomically } from "../config/write-file-atomically.ts";
 import type { Context } from "../context.ts";
-import { nearest } from "../nearest.ts";
 import { openProject } from "../open-project.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 

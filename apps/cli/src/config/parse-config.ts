@@ -1,7 +1,6 @@
-import { configSchema, type Config } from "@tandem/protocol";
+import { configSchema, nearest, type Config } from "@tandem/protocol";
 import { type Document, isMap, isScalar, LineCounter, parseDocument, type Node, type Pair } from "yaml";
 import type { z } from "zod";
-import { nearest } from "../nearest.ts";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { configKey, configKeys, configSettings, namesIn } from "./config-keys.ts";
 
