@@ -43,10 +43,11 @@ export function createProgram(version: string, runner: Runner): Command {
     parent.command(name).description(description).helpGroup(heading).helpOption("-h, --help", "print help");
 
   examples(
-    command(program, START, "demo", "Watch the real Claude Code work on a rehearsed model; nothing is spent.").action(
-      (_options: object, self: Command) =>
+    command(program, START, "demo", "Watch the real Claude Code work on a rehearsed model; nothing is spent.")
+      .addOption(json())
+      .action((_options: object, self: Command) =>
         runner(self, async (context) => (await import("./commands/demo.ts")).demo(context)),
-    ),
+      ),
     "tandem demo",
   );
 

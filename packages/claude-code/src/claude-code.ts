@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { LlmError, type Payer, type Usage } from "@tandem/protocol";
 import { z } from "zod";
-import { ClaudeProcess, type Deadlines, type ProcessFixture, type Turn } from "./claude-process.ts";
+import { ClaudeProcess, type Deadlines, type ListedModel, type ProcessFixture, type Turn } from "./claude-process.ts";
 import { payerOf, type Credential } from "./credential.ts";
 import { findExecutable } from "./executable.ts";
 import { ProcessLedger } from "./process-ledger.ts";
@@ -206,7 +206,7 @@ export class ClaudeCode implements AsyncDisposable {
   }
 
   /** The models that Claude Code offers for this credential, by its own list; no model is asked. */
-  async listModels(signal: AbortSignal): Promise<{ id: string; name: string }[]> {
+  async listModels(signal: AbortSignal): Promise<ListedModel[]> {
     signal.throwIfAborted();
     await using lease = await this.#take({ model: "sonnet", system: undefined }, []);
     return lease.process.models();

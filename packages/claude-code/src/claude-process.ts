@@ -17,6 +17,13 @@ export interface ProcessFixture {
   system: string | undefined;
 }
 
+/** A model that Claude Code offers, and the aliases that it takes for it. */
+export interface ListedModel {
+  id: string;
+  name: string;
+  aliases: string[];
+}
+
 export interface Deadlines {
   spawn: number;
   init: number;
@@ -109,9 +116,15 @@ export class ClaudeProcess {
     );
   }
 
-  async models(): Promise<{ id: string; name: string }[]> {
+  /** Its menu has a row for each alias, and one more for the default. */
+  async models(): Promise<ListedModel[]> {
     const { models } = await this.#within(this.#deadlines.init, "list its models", this.#query.initializationResult());
-    return models.map(({ value, resolvedModel, displayName }) => ({ id: resolvedModel ?? value, name: displayName }));
+    const rowsById = Map.groupBy(models, ({ value, resolvedModel }) => resolvedModel ?? value);
+    return [...rowsById].map(([id, rows]) => {
+      const named = rows.find(({ value }) => value !== "default") ?? rows[0]!;
+      const aliases = rows.map(({ value }) => value).filter((value) => value !== id);
+      return { id, name: named.displayName, aliases };
+    });
   }
 
   get dead(): boolean {

@@ -35,6 +35,8 @@ export class ProcessPool {
   /** Processes that are being cleared, by key, and the calls that wait for one of them. */
   readonly #clearing = new Map<string, number>();
   readonly #waiting = new Map<string, ((process: ClaudeProcess | undefined) => void)[]>();
+  /** Keys for which a spare is starting. */
+  readonly #preparing = new Set<string>();
   readonly #all = new Set<ClaudeProcess>();
   readonly #endings = new Set<Promise<void>>();
   #closed = false;
@@ -57,10 +59,6 @@ export class ProcessPool {
         void this.#takeBack(key, process, fixture, setup);
       },
     };
-  }
-
-  get counts(): { idle: number; total: number } {
-    return { idle: this.#idleCount(), total: this.#all.size };
   }
 
   /** Ends every process, busy ones included, and resolves when all are gone. */
@@ -101,13 +99,14 @@ export class ProcessPool {
     const waiting = this.#waiting.get(key) ?? [];
     if (waiting.length >= (this.#clearing.get(key) ?? 0)) return undefined;
     this.#waiting.set(key, waiting);
-    void this.#prepareSpare(key, fixture, setup);
+    if (!this.#preparing.has(key)) void this.#prepareSpare(key, fixture, setup);
     return new Promise((resolve) => waiting.push(resolve));
   }
 
   /** Starts a process ahead of need, if there is room for it. */
   async #prepareSpare(key: string, fixture: ProcessFixture, setup: TurnSetup): Promise<void> {
     if (this.#closed || this.#all.size >= this.#settings.size) return;
+    this.#preparing.add(key);
     const process = this.#launch(fixture, setup);
     try {
       await process.ready();
@@ -116,6 +115,7 @@ export class ProcessPool {
       // Nobody waits for a spare; the call that needs one will meet the same trouble and report it.
       this.#end(process);
     }
+    this.#preparing.delete(key);
   }
 
   #park(key: string, process: ClaudeProcess): void {

@@ -75,8 +75,7 @@ const models: Check = {
     const roles = roleModels(llm.models).filter(({ fallsBack }) => !fallsBack);
     const offered = backend === "claude-code" ? await listByClaudeCode() : (await auth()).models;
     const problems = roles.flatMap(({ role, model }) => {
-      // Claude Code resolves aliases by itself, and its list has only what they stand for.
-      const error = checkModel(backend, model, backend === "claude-code" && !/\d/.test(model) ? undefined : offered);
+      const error = checkModel(backend, model, offered);
       return error ? [{ role, error }] : [];
     });
     const [first] = problems;

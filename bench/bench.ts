@@ -1,0 +1,19 @@
+// npm run bench NAME [-- options]: side-by-side measurements, apart from the tests.
+const BENCHES: Record<string, { about: string; load: () => Promise<{ run(args: string[]): Promise<void> }> }> = {
+  runtime: {
+    about:
+      "LLM calls through Claude Code: the bare SDK, a peer, and this runtime with its pool off, single-use and reuse",
+    load: () => import("./runtime/runtime.ts"),
+  },
+};
+
+const [name = "", ...args] = process.argv.slice(2);
+const bench = BENCHES[name];
+if (bench) {
+  const { run } = await bench.load();
+  await run(args);
+} else {
+  console.error(name ? `There is no bench "${name}".` : "Which bench?");
+  for (const [known, { about }] of Object.entries(BENCHES)) console.error(`  npm run bench ${known}   ${about}`);
+  process.exitCode = 2;
+}
