@@ -46,6 +46,8 @@ export interface LoopAnswer {
 export interface ModelInfo {
   id: string;
   name: string;
+  /** What else this backend takes for it. */
+  aliases?: readonly string[];
 }
 
 /**

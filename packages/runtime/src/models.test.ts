@@ -1,6 +1,6 @@
 import { configSchema } from "@tandem/protocol";
 import { describe, expect, it } from "vitest";
-import { checkModel, resolveModel, roleModels } from "./models.ts";
+import { checkModel, findModel, resolveModel, roleModels } from "./models.ts";
 
 describe("resolveModel", () => {
   it.each([
@@ -20,16 +20,19 @@ describe("resolveModel", () => {
     ["anthropic", "claude-quartz-7-1"],
     ["claude-code", "claude-sonnet-4-5[1m]"],
     ["claude-code", "us.anthropic.claude-opus-5-v1:0"],
+    ["claude-code", "fable"],
+    ["claude-code", "opus[1m]"],
     ["vertex", "claude-opus-4-5@20251101"],
     ["gateway", "anthropic/claude-sonnet-5.5"],
     ["gateway", "zai/glm-5.3-fast"],
-  ] as const)("takes a full id as it is: %s, %s", (backend, id) => {
+  ] as const)("takes a full id, and an alias that Claude Code may know, as it is: %s, %s", (backend, id) => {
     expect(resolveModel(backend, id)).toBe(id);
   });
 
   it.each([
     ["anthropic", "sonet", "sonnet"],
     ["claude-code", "Opus", "opus"],
+    ["claude-code", "opsu", "opus"],
     ["gateway", "claude-sonnet-5-5", "anthropic/claude-sonnet-5.5"],
   ] as const)("refuses on %s what cannot be a model, and says what may be meant: %s", (backend, model, meant) => {
     expect(() => resolveModel(backend, model)).toThrow(
@@ -59,6 +62,36 @@ describe("checkModel", () => {
     expect(checkModel("anthropic", "claude-opus-5-4", offered)).toMatchObject({
       code: "unknown_model",
       fix: expect.stringContaining("claude-opus-5-5"),
+    });
+  });
+
+  it("says what an alias that is not offered stands for, and does not advise it again", () => {
+    const error = checkModel("anthropic", "opus", [{ id: "claude-opus-5", name: "Claude Opus 5" }]);
+    expect(error?.message).toContain('"claude-opus-5-5"');
+    expect(error?.fix).toContain('"claude-opus-5"');
+    expect(checkModel("anthropic", "opus", [])?.fix).not.toContain("opus");
+  });
+
+  describe("on claude-code", () => {
+    const menu = [
+      { id: "claude-opus-5-5", name: "Opus", aliases: ["default", "opus"] },
+      { id: "claude-fable-5-2", name: "Fable", aliases: ["fable"] },
+    ];
+
+    it("passes the aliases that it lists, and what they stand for", () => {
+      for (const model of ["opus", "fable", "opus[1m]", "claude-fable-5-2"]) {
+        expect(checkModel("claude-code", model, menu)).toBeUndefined();
+      }
+      expect(findModel(menu, "opus")?.id).toBe("claude-opus-5-5");
+    });
+
+    it("refuses an alias that it does not list", () => {
+      expect(checkModel("claude-code", "quartz", menu)).toMatchObject({ code: "unknown_model" });
+      expect(checkModel("claude-code", "fabel", menu)).toMatchObject({ fix: expect.stringContaining('"fable"') });
+    });
+
+    it("passes full ids beside the list, which is only what its menu shows", () => {
+      expect(checkModel("claude-code", "claude-opus-4-8", menu)).toBeUndefined();
     });
   });
 

@@ -21,6 +21,7 @@ const ALIAS_IDS: Record<"anthropic" | "vertex" | "gateway", Record<Alias, string
 // which no alias has. A gateway's ids begin with whose model it is.
 const FULL_ID = /^(?=.*\d)[a-z0-9][a-z0-9._:@/-]*(\[\w+\])?$/i;
 const GATEWAY_ID = /^[a-z0-9-]+\/[a-z0-9][a-z0-9._:@/-]*$/i;
+const WORD = /^[a-z]+$/;
 
 /** The id that a backend is to be asked for; throws `unknown_model` for what cannot be one. */
 export function resolveModel(backend: Backend, model: string): string {
@@ -28,8 +29,14 @@ export function resolveModel(backend: Backend, model: string): string {
   if (isAlias(model)) return backend === "claude-code" ? model : ALIAS_IDS[backend][model];
   const shape = backend === "gateway" ? GATEWAY_ID : FULL_ID;
   if (shape.test(model)) return model;
-  const known = [...ALIASES, ...(backend === "gateway" ? Object.values(ALIAS_IDS.gateway) : [])];
-  throw unknownModel(model, known, backend);
+  // Claude Code has aliases beyond ours, and more with each release: a word that is no slip of ours may be one.
+  if (backend === "claude-code" && WORD.test(model) && !nearest(model, ALIASES)) return model;
+  // Most who leave out whose model it is mean Anthropic's.
+  const meant =
+    nearest(model, ALIASES) ??
+    (backend === "gateway" ? nearest(`anthropic/${model}`, Object.values(ALIAS_IDS.gateway)) : undefined);
+  const fix = meant ? didYouMean(meant) : `Use ${ALIASES.join(", ")} or a full model id.`;
+  throw new LlmError("unknown_model", `The ${backend} backend has no model "${model}".`, { fix });
 }
 
 export interface RoleModel {
@@ -58,26 +65,27 @@ export function checkModel(backend: Backend, model: string, offered?: readonly M
     if (error instanceof LlmError) return error;
     throw error;
   }
-  if (!offered || offered.some((info) => isSameModel(info.id, id))) return undefined;
-  const ids = offered.map((info) => info.id);
-  return unknownModel(model, ids, backend);
+  if (!offered || findModel(offered, id)) return undefined;
+  // Its list is what its menu shows; it passes other ids on to the service.
+  if (backend === "claude-code" && FULL_ID.test(id)) return undefined;
+  const meaning = id === model ? "" : `, which stands for "${id}"`;
+  const names = offered.flatMap((info) => [info.id, ...(info.aliases ?? [])]);
+  const meant = nearest(id, names);
+  const fix = meant ? didYouMean(meant) : "Use one that `tandem models` lists.";
+  return new LlmError("unknown_model", `The ${backend} backend does not offer "${model}"${meaning}.`, { fix });
+}
+
+/** The entry of a service's list that serves an id or alias. A list may hold only dated ids; without the date will do. */
+export function findModel(offered: readonly ModelInfo[], asked: string): ModelInfo | undefined {
+  const plain = asked.replace(/\[\w+\]$/, "");
+  return offered.find(
+    ({ id, aliases }) => id === asked || [id, id.replace(/[@-]\d{8}$/, ""), ...(aliases ?? [])].includes(plain),
+  );
 }
 
 function isAlias(model: string): model is Alias {
   return ALIASES.some((alias) => alias === model);
 }
 
-/** A list may hold only dated ids, while the id without its date is served too. */
-function isSameModel(listed: string, asked: string): boolean {
-  return listed === asked || listed.replace(/[@-]\d{8}$/, "") === asked || listed === asked.replace(/\[\w+\]$/, "");
-}
-
-function unknownModel(model: string, known: readonly string[], backend: Backend): LlmError {
-  // Most who leave out whose model it is mean Anthropic's.
-  const suggestion = nearest(model, known) ?? nearest(`anthropic/${model}`, known);
-  return new LlmError("unknown_model", `The ${backend} backend has no model "${model}".`, {
-    fix: suggestion
-      ? `Did you mean "${suggestion}"? Otherwise list the models with \`tandem models\`.`
-      : "Use sonnet, opus, haiku or a full model id; `tandem models` lists them.",
-  });
-}
+const didYouMean = (model: string): string =>
+  `Did you mean "${model}"? Otherwise list the models with \`tandem models\`.`;

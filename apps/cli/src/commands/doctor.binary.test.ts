@@ -71,6 +71,26 @@ describe("tandem doctor", () => {
     });
   });
 
+  test("Claude Code's own aliases and full ids are models, an alias that it does not know is none", async () => {
+    await using rehearsal = await startRehearsal([], { proxy: true });
+    await using machine = await scratchMachine();
+    await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
+    const modelsCheck = async (models: string) => {
+      await machine.configure(`llm: { provider: { backend: claude-code }, models: { ${models} } }`);
+      const { stdout } = await machine.run(["doctor", "--json"], { env: rehearsal.proxy.variables });
+      return findings(stdout)["models"];
+    };
+    expect(await modelsCheck("default: opus, triage: fable")).toMatchObject({
+      result: "ok",
+      detail: expect.stringContaining("Known to the service"),
+    });
+    expect(await modelsCheck("default: claude-opus-4-8")).toMatchObject({ result: "ok" });
+    expect(await modelsCheck("default: quartz")).toMatchObject({
+      result: "failure",
+      detail: expect.stringContaining("quartz"),
+    });
+  });
+
   test("a missing key and a dead network", async () => {
     await using machine = await scratchMachine("llm: { provider: { backend: anthropic } }");
     const { code, stdout } = await machine.run(["doctor"]);
@@ -183,5 +203,21 @@ describe("tandem models", () => {
     const { code, stdout } = await machine.run(["models"], { env: KEY });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^claude-opus-9 +Claude Opus 9 +curator$/m);
+  });
+  test("on Claude Code each model once, with its aliases", async () => {
+    await using rehearsal = await startRehearsal([], { proxy: true });
+    await using machine = await scratchMachine(
+      "llm: { provider: { backend: claude-code }, models: { default: opus, triage: claude-haiku-5-5, repair: claude-opus-4-8 } }",
+    );
+    await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
+    const { stdout } = await machine.run(["models"], { env: rehearsal.proxy.variables });
+    expect(stdout).toMatch(/^claude-opus-5-5 +Opus +default, opus +default, candidateExtraction/m);
+    expect(stdout).toMatch(/^claude-haiku-5-5 +Haiku +haiku +triage$/m);
+    expect(stdout).toMatch(/^claude-opus-4-8 +not in the service's list +repair$/m);
+    const ids = stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ", 1)[0]);
+    expect(ids).toEqual([...new Set(ids)]);
   });
 });

@@ -1,3 +1,4 @@
+import type { ModelInfo } from "@tandem/runtime";
 import { createBackend } from "../compose.ts";
 import type { Context } from "../context.ts";
 import { describeProject } from "../describe-project.ts";
@@ -24,21 +25,20 @@ export async function models(context: Context): Promise<void> {
     return;
   }
   const { dim, bold } = styleFor(context.stdout);
-  const { resolveModel } = await import("@tandem/runtime");
+  const { findModel, resolveModel } = await import("@tandem/runtime");
   const { backend } = project.config.llm.provider;
-  const asked = roles.map(({ role, model }) => ({ role, id: resolveModel(backend, model) }));
-  const usersOf = (id: string) => asked.filter((entry) => entry.id === id).map(({ role }) => role);
-  const listed = offered.map(({ id, name }) => ({ id, name, usedBy: usersOf(id) }));
-  const missing = [...new Set(asked.map(({ id }) => id))].filter((id) => !offered.some((model) => model.id === id));
-  const rows = [...listed, ...missing.map((id) => ({ id, name: explainMissing(id), usedBy: usersOf(id) }))];
+  const asked = roles.map(({ role, model }) => {
+    const id = resolveModel(backend, model);
+    return { role, id: findModel(offered, id)?.id ?? id };
+  });
+  const missing = [...new Set(asked.map(({ id }) => id))].filter((id) => !findModel(offered, id));
+  const rows: ModelInfo[] = [...offered, ...missing.map((id) => ({ id, name: "not in the service's list" }))];
   const lines = table(
-    rows.map(({ id, name, usedBy }) => {
-      const shown = printable(id);
-      return [usedBy.length > 0 ? bold(shown) : shown, dim(printable(name)), usedBy.join(", ")];
+    rows.map(({ id, name, aliases = [] }) => {
+      const usedBy = asked.filter((entry) => entry.id === id).map(({ role }) => role);
+      const emphasis = usedBy.length > 0 ? bold : (text: string) => text;
+      return [emphasis(printable(id)), ...[name, aliases.join(", ")].map(printable).map(dim), usedBy.join(", ")];
     }),
   );
   await write(context.stdout, `${lines.join("\n")}\n`);
 }
-
-/** Claude Code resolves aliases by itself, and its list has only what they stand for. */
-const explainMissing = (id: string) => (/\d/.test(id) ? "not in the service's list" : "alias");

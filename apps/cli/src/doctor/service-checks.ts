@@ -71,7 +71,7 @@ const models: Check = {
     const { llm } = project.config;
     const { backend } = llm.provider;
     if (backend === "none") return undefined;
-    const { checkModel, roleModels } = await import("@tandem/runtime");
+    const { checkModel, findModel, resolveModel, roleModels } = await import("@tandem/runtime");
     const roles = roleModels(llm.models).filter(({ fallsBack }) => !fallsBack);
     const offered = backend === "claude-code" ? await listByClaudeCode() : (await auth()).models;
     const problems = roles.flatMap(({ role, model }) => {
@@ -84,7 +84,8 @@ const models: Check = {
       return failure(names, first.error.fix);
     }
     const names = roles.map(({ role, model }) => `${role} ${model}`).join(", ");
-    return ok(offered ? `Known to the service: ${names}.` : `Well formed: ${names}.`);
+    const listed = offered && roles.every(({ model }) => findModel(offered, resolveModel(backend, model)));
+    return ok(listed ? `Known to the service: ${names}.` : `Well formed: ${names}.`);
 
     /** Also shows that it starts, isolated as it will be in earnest. */
     async function listByClaudeCode() {
