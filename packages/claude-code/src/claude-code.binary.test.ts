@@ -4,6 +4,7 @@ import {
   creditTooLow,
   cutConnection,
   forbidden,
+  madeUpLogin,
   malformedStream,
   modelNotFound,
   overloaded,
@@ -149,6 +150,14 @@ describe("failures are typed", () => {
     expect(error.code).toBe("not_logged_in");
     expect(error.fix).toContain("Log in with the Claude Code CLI");
     expect(nobody.rehearsal.modelRequests).toEqual([]);
+  });
+
+  test("a login that comes later is used by the next call", async () => {
+    await using late = await setStage([always(text("at last"))], { loggedIn: false });
+    const waiting = late.room();
+    expect((await failure(waiting.text(call()))).code).toBe("not_logged_in");
+    await madeUpLogin(late.configDir);
+    expect(await waiting.text(call())).toBe("at last");
   });
 
   test("a process that dies, with the end of its stderr", async () => {

@@ -63,6 +63,8 @@ export interface ClaudeLoopAnswer {
 /** What a turn that was cut off by a passing failure is told when it goes on. */
 const CONTINUE = "The connection failed. Go on where you stopped.";
 
+const LOGIN_ERRORS: ReadonlySet<string> = new Set(["not_logged_in", "auth_rejected"]);
+
 const ANSWER_TOOL = "answer";
 const ANSWER_BY_TOOL = "Give your final answer by calling the tool `mcp__tandem__answer` exactly once.";
 const ANSWERED_WITH_TEXT = `You answered with text only. ${ANSWER_BY_TOOL}`;
@@ -234,6 +236,8 @@ export class ClaudeCode implements AsyncDisposable {
   async #run(process: ClaudeProcess, call: ClaudeCall, turn: Omit<Turn, "model" | "signal">): Promise<TurnOutcome> {
     const outcome = await process.run({ ...turn, model: call.model, signal: call.signal });
     for (const { model, usage } of outcome.used) call.onUsage(model, usage);
+    // A process keeps the login that it has read; after a new one it must not go on with the old.
+    if (outcome.error && LOGIN_ERRORS.has(outcome.error.code)) void process.kill();
     if (outcome.error) throw outcome.error;
     return outcome;
   }

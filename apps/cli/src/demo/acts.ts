@@ -41,7 +41,7 @@ export async function objectAct({ runtime, narrator, rehearsal }: Stage): Promis
   const repair = rehearsal.modelRequests[before + 1];
   const misfit = repair?.messages.flatMap(({ content }) => content).find(({ type }) => type === "tool_use");
   narrator.says("model", JSON.stringify(misfit?.["input"]));
-  narrator.says("tandem", (repair?.toolResults[0]?.text ?? "").replaceAll(/\s*\n\s*/g, " "));
+  narrator.says("tandem", (repair?.toolResults[0]?.text ?? "").replaceAll(/\n\s+/g, "\n"));
   narrator.says("model", JSON.stringify(object));
 }
 
