@@ -2,28 +2,83 @@ import { configSchema } from "@tandem/protocol";
 import { expect, it } from "vitest";
 import { ignoredSettings } from "./ignored-settings.ts";
 
-const keysIgnored = (llm: object) => ignoredSettings(configSchema.parse({ llm }).llm).map(({ key }) => key);
+const keysIgnored = (llm: object) => ignoredSettings(configSchema.parse({ llm }).llm).map(({ key }) => key.slice(4));
+const onClaudeCode = (llm: object) => keysIgnored({ provider: { backend: "claude-code" }, ...llm });
 
 it("names the prompt-caching settings that claude-code does not heed, where they were changed", () => {
   const promptCaching = { systemTtl: "5m", toolsTtl: "1h", vertexFallbackTo5m: true };
-  expect(keysIgnored({ provider: { backend: "claude-code" }, promptCaching })).toEqual([
-    "llm.promptCaching.systemTtl",
-    "llm.promptCaching.vertexFallbackTo5m",
-  ]);
+  expect(onClaudeCode({ promptCaching })).toEqual(["promptCaching.systemTtl", "promptCaching.vertexFallbackTo5m"]);
 });
 
 it("names what only claude-code uses on the API backends", () => {
   const changes = {
-    claudeCode: { auth: "api_key" },
+    claudeCode: { auth: "api_key", executable: "/opt/claude" },
     pool: { mode: "off", size: 2 },
-    limits: { spawn: "20s", attempts: 2 },
+    limits: {
+      spawn: "20s",
+      init: "20s",
+      exit: "20s",
+      attempts: 2,
+      concurrency: 1,
+      patience: "1s",
+      firstByte: "1s",
+      idle: "1s",
+    },
     promptCaching: { systemTtl: "5m", vertexFallbackTo5m: true },
   };
-  const everywhere = ["llm.claudeCode.auth", "llm.pool.mode", "llm.pool.size", "llm.limits.spawn"];
+  const everywhere = [
+    "claudeCode.auth",
+    "claudeCode.executable",
+    "limits.spawn",
+    "limits.init",
+    "limits.exit",
+    "pool.mode",
+    "pool.size",
+  ];
   expect(keysIgnored({ provider: { backend: "vertex" }, ...changes })).toEqual(everywhere);
-  expect(keysIgnored({ provider: { backend: "anthropic" }, ...changes })).toEqual([
-    ...everywhere,
-    "llm.promptCaching.vertexFallbackTo5m",
+  for (const backend of ["anthropic", "gateway"]) {
+    expect(keysIgnored({ provider: { backend }, ...changes }).toSorted()).toEqual(
+      [...everywhere, "promptCaching.vertexFallbackTo5m"].toSorted(),
+    );
+  }
+});
+
+it("names the settings of backends that were not chosen", () => {
+  const provider = {
+    anthropic: { baseUrl: "https://a.example" },
+    vertex: { project: "p" },
+    gateway: { apiKey: "env:K" },
+  };
+  const all = ["provider.anthropic.baseUrl", "provider.vertex.project", "provider.gateway.apiKey"];
+  for (const backend of ["anthropic", "vertex", "gateway", "claude-code"]) {
+    const others = all.filter((key) => !key.startsWith(`provider.${backend}.`));
+    expect(keysIgnored({ provider: { backend, ...provider } })).toEqual(others);
+  }
+});
+
+it.each([
+  ["login", ["apiKey", "oauthToken", "baseUrl"]],
+  ["api_key", ["oauthToken"]],
+  ["oauth_token", ["apiKey", "baseUrl"]],
+])("names the credentials that `auth: %s` does not use", (auth, names) => {
+  const credentials = { apiKey: "env:A", oauthToken: "env:B", baseUrl: "https://a.example", executable: "/opt/claude" };
+  expect(onClaudeCode({ claudeCode: { auth, ...credentials } })).toEqual(names.map((name) => `claudeCode.${name}`));
+});
+
+it.each([
+  ["reuse", []],
+  ["single-use", ["maxCalls", "maxMemoryMb"]],
+  ["off", ["size", "maxCalls", "maxAge", "maxMemoryMb", "idle"]],
+])("names what a pool that is `%s` does not use", (mode, names) => {
+  const pool = { mode, size: 2, maxCalls: 9, maxAge: "1m", maxMemoryMb: 200, idle: "1m" };
+  expect(onClaudeCode({ pool })).toEqual(names.map((name) => `pool.${name}`));
+});
+
+it("names the times to live of a prompt cache that is turned off", () => {
+  const promptCaching = { enabled: false, systemTtl: "5m", vertexFallbackTo5m: true };
+  expect(keysIgnored({ provider: { backend: "vertex" }, promptCaching })).toEqual([
+    "promptCaching.systemTtl",
+    "promptCaching.vertexFallbackTo5m",
   ]);
 });
 

@@ -9,26 +9,57 @@ export interface IgnoredSetting {
 
 /** Settings that someone has changed and that the chosen backend does not heed: shown, so that nobody relies on them. */
 export function ignoredSettings(config: LlmConfig): IgnoredSetting[] {
+  if (config.provider.backend === "none") return [];
+  const defaults = new Map(settingsIn(defaultConfig().llm));
+  return settingsIn(config)
+    .filter(([path, value]) => value !== defaults.get(path))
+    .flatMap(([path]) => {
+      const why = whyIgnored(path, config);
+      return why ? [{ key: `llm.${path}`, why }] : [];
+    });
+}
+
+/** Each setting's path and value. */
+function settingsIn(section: object, prefix = ""): [path: string, value: unknown][] {
+  return Object.entries(section).flatMap(([name, value]): [string, unknown][] =>
+    typeof value === "object" ? settingsIn(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value]],
+  );
+}
+
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  apiKey: "api_key",
+  baseUrl: "api_key",
+  oauthToken: "oauth_token",
+};
+const FOR_REUSE = ["maxCalls", "maxMemoryMb"];
+const FOR_CLAUDE_CODE = "Only the claude-code backend uses it.";
+
+function whyIgnored(path: string, config: LlmConfig): string | undefined {
   const { backend } = config.provider;
-  if (backend === "none") return [];
-  const changed = (
-    section: "promptCaching" | "claudeCode" | "pool" | "limits",
-    why: string,
-    only?: readonly string[],
-  ) => {
-    const defaults: Record<string, unknown> = defaultConfig().llm[section];
-    return Object.entries(config[section])
-      .filter(([key, value]) => value !== defaults[key] && (only?.includes(key) ?? true))
-      .map(([key]) => ({ key: `llm.${section}.${key}`, why }));
-  };
-  if (backend === "claude-code") return changed("promptCaching", "Claude Code manages its prompt cache by itself.");
-  const onlyClaudeCode = "Only the claude-code backend uses it.";
-  return [
-    ...changed("claudeCode", onlyClaudeCode),
-    ...changed("pool", onlyClaudeCode),
-    ...changed("limits", onlyClaudeCode, ["spawn", "init", "exit"]),
-    ...(backend === "vertex"
-      ? []
-      : changed("promptCaching", "Only the vertex backend uses it.", ["vertexFallbackTo5m"])),
-  ];
+  const [section, name = ""] = path.split(".");
+  switch (section) {
+    case "provider":
+      return name === "backend" || name === backend ? undefined : `Only the ${name} backend uses it.`;
+    case "claudeCode": {
+      if (backend !== "claude-code") return FOR_CLAUDE_CODE;
+      const auth = CREDENTIALS[name] ?? config.claudeCode.auth;
+      return auth === config.claudeCode.auth ? undefined : `Only \`auth: ${auth}\` uses it.`;
+    }
+    case "promptCaching":
+      if (backend === "claude-code") return "Claude Code manages its prompt cache by itself.";
+      if (name === "enabled") return undefined;
+      if (!config.promptCaching.enabled) return "Prompt caching is turned off.";
+      return name === "vertexFallbackTo5m" && backend !== "vertex" ? "Only the vertex backend uses it." : undefined;
+    case "limits":
+      return backend !== "claude-code" && ["spawn", "init", "exit"].includes(name) ? FOR_CLAUDE_CODE : undefined;
+    case "pool": {
+      const { mode } = config.pool;
+      if (backend !== "claude-code") return FOR_CLAUDE_CODE;
+      if (name === "mode" || mode === "reuse") return undefined;
+      if (mode === "off") return "The pool is turned off.";
+      return FOR_REUSE.includes(name) ? "Only `mode: reuse` uses it." : undefined;
+    }
+    default:
+      return undefined;
+  }
 }
