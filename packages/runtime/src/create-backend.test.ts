@@ -4,6 +4,7 @@ import { startRehearsal } from "@tandem/rehearsal";
 import { describe, expect, it } from "vitest";
 import { createBackend } from "./create-backend.ts";
 import { createRuntime } from "./create-runtime.ts";
+import { checkModel } from "./models.ts";
 
 const signal = new AbortController().signal;
 const configOf = (provider: object) => configSchema.parse({ llm: { provider } }).llm;
@@ -82,6 +83,14 @@ describe("listModels", () => {
     };
     const made = await createBackend(configOf(provider), surroundings());
     expect(await made.listModels(signal)).toEqual([{ id, name: "Claude X" }]);
+  });
+
+  it.each(["anthropic", "gateway"] as const)("rehearsed as it is, has what the aliases mean on %s", async (backend) => {
+    await using rehearsal = await startRehearsal();
+    const baseUrl = backend === "gateway" ? rehearsal.providerUrls.gateway : rehearsal.url;
+    const made = await createBackend(configOf({ backend, [backend]: { baseUrl } }), surroundings());
+    const offered = await made.listModels(signal);
+    for (const alias of ["sonnet", "opus", "haiku"]) expect(checkModel(backend, alias, offered)).toBeUndefined();
   });
 
   it("is a typed failure where the service cannot be reached", async () => {
