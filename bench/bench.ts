@@ -1,5 +1,5 @@
 // npm run bench NAME [-- options]: side-by-side measurements, apart from the tests.
-const BENCHES: Record<string, { about: string; load: () => Promise<{ run(args: string[]): Promise<void> }> }> = {
+const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args: string[]) => Promise<void> }> }> = {
   runtime: {
     about:
       "LLM calls through Claude Code: the bare SDK, a peer, and this runtime with its pool off, single-use and reuse",

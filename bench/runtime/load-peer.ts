@@ -8,9 +8,9 @@ const folder = join(import.meta.dirname, "..");
 
 /** The few things used of the peer and of `ai`. Their own types are only there once they are installed. */
 interface Peer {
-  createClaudeCode(options: { defaultSettings: object }): (model: string) => unknown;
-  generateText(options: object): Promise<{ text: string; output: unknown }>;
-  Output: { object(options: { schema: unknown }): unknown };
+  createClaudeCode: (options: { defaultSettings: object }) => (model: string) => unknown;
+  generateText: (options: object) => Promise<{ text: string; output: unknown }>;
+  Output: { object: (options: { schema: unknown }) => unknown };
 }
 
 /** Installs the peers beside the bench, without their copy of the binary: every contender runs on ours. */

@@ -1,8 +1,9 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { slowly, startRehearsal, text, toolUse, type MessageReply, type ModelRequest } from "@tandem/rehearsal";
 import { z } from "zod";
 import { OPERATIONS, TOOL } from "./contender.ts";
@@ -32,6 +33,13 @@ const cellSchema = z.object({
   cpu: z.number(),
   pss: z.number(),
 });
+const memorySchema = z.object({
+  threeFreshIdle: z.number(),
+  calls: z.number(),
+  processes: z.number(),
+  largest: z.number(),
+  leftAfterIdleLimit: z.number(),
+});
 type Cell = z.infer<typeof cellSchema> & { contender: string; latency: number };
 
 /**
@@ -57,6 +65,27 @@ export async function run(args: string[]): Promise<void> {
     `${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`,
   );
   for (const latency of latencies) for (const operation of OPERATIONS) printTable(cells, latency, operation);
+  await printMemory();
+}
+
+async function printMemory(): Promise<void> {
+  console.error("memory of the pool …");
+  await using rehearsal = await startRehearsal((request) => answer(request));
+  const folder = mkdtempSync(join(tmpdir(), "tandem-bench-"));
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder };
+  const script = join(import.meta.dirname, "memory.ts");
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [script, rehearsal.url, folder], { env });
+    const found = memorySchema.parse(JSON.parse(stdout));
+    console.log("\n### Memory of the pool\n");
+    console.log(`- three fresh idle processes: ${found.threeFreshIdle.toFixed(0)} MB PSS together`);
+    console.log(
+      `- ${found.calls} calls in a row used ${found.processes} processes; the largest reached ${found.largest.toFixed(0)} MB RSS`,
+    );
+    console.log(`- processes left after the idle limit: ${found.leftAfterIdleLimit}`);
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
 }
 
 /** The same wise model for all: objects and tool calls where they are asked for, by whatever name they go. */

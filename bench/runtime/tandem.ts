@@ -7,6 +7,7 @@ import { MODEL, SYSTEM, TOOL, type Contender, type Surroundings } from "./conten
 export async function tandem(
   mode: "off" | "single-use" | "reuse",
   { url, folder, concurrency }: Surroundings,
+  pool: { size?: number; idle?: string } = {},
 ): Promise<Contender> {
   const config = configSchema.parse({
     llm: {
@@ -14,7 +15,7 @@ export async function tandem(
       claudeCode: { auth: "api_key", baseUrl: url },
       models: { default: MODEL },
       limits: { concurrency },
-      pool: { mode, size: Math.max(3, concurrency) },
+      pool: { mode, size: Math.max(3, concurrency), ...pool },
     },
   }).llm;
   const hostVariables = { PATH: process.env["PATH"] ?? "", HOME: folder };

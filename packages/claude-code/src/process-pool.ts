@@ -76,8 +76,8 @@ export class ProcessPool {
   }
 
   async #takeBack(key: string, process: ClaudeProcess, fixture: ProcessFixture, setup: TurnSetup): Promise<void> {
-    if (this.#settings.mode !== "reuse" || process.dead || this.#closed) return this.#end(process);
-    if (this.#isWorn(process)) {
+    if (this.#settings.mode === "off" || process.dead || this.#closed) return this.#end(process);
+    if (this.#settings.mode === "single-use" || this.#isWorn(process)) {
       this.#end(process);
       return this.#prepareSpare(key, fixture, setup);
     }
