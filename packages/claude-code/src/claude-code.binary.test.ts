@@ -20,6 +20,7 @@ import {
   unauthorized,
   type Reply,
 } from "@tandem/rehearsal";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { ClaudeCode } from "./claude-code.ts";
@@ -296,16 +297,12 @@ describe("loops", () => {
     expect(history.filter((role) => role === "assistant")).toHaveLength(1);
   });
 
-  test("let a slow tool take longer than the model may", async () => {
-    const patient = stage.room({ deadlines: { idle: 1_200 } });
+  test("let a slow tool and a slow callback take longer than the model may", async () => {
+    const patient = stage.room({ deadlines: { idle: 1_500 } });
     stage.rehearsal.use([useLook(), text("done")]);
-    const tools = [
-      {
-        ...look,
-        execute: async () => new Promise<{ markdown: string }>((done) => setTimeout(done, 2_500, { markdown: "slow" })),
-      },
-    ];
-    expect(await patient.loop(loop({ tools }))).toMatchObject({ stopReason: "natural" });
+    const slowDown = () => delay(2_500);
+    const tools = [{ ...look, execute: async () => (await slowDown(), { markdown: "slow" }) }];
+    expect(await patient.loop(loop({ tools, onStepFinish: slowDown }))).toMatchObject({ stopReason: "natural" });
   });
 });
 

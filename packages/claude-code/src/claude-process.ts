@@ -5,7 +5,7 @@ import type { Credential } from "./credential.ts";
 import { checkInit, isolatedOptions, TOOL_SERVER, toolId } from "./isolation.ts";
 import { MessageQueue } from "./message-queue.ts";
 import type { ProcessLedger } from "./process-ledger.ts";
-import { createToolServer, toolServerKey, type ToolCall, type ToolDefinition } from "./tool-server.ts";
+import { createToolServer, HOST_TIMEOUT_MS, toolServerKey, type ToolCall, type ToolDefinition } from "./tool-server.ts";
 import { resultTotals, TurnReader, type TurnOutcome } from "./turn-reader.ts";
 
 /** What cannot change in the life of a process. Two processes with equal fixtures are interchangeable. */
@@ -91,11 +91,12 @@ export class ClaudeProcess {
         hooks: {
           PostToolBatch: [
             {
+              timeout: HOST_TIMEOUT_MS / 1_000,
               hooks: [
                 async (input) => {
                   const names =
                     input.hook_event_name === "PostToolBatch" ? input.tool_calls.map((call) => call.tool_name) : [];
-                  const goOn = await this.#current?.turn?.afterTools(names);
+                  const goOn = await this.#byHost((turn) => turn.afterTools(names));
                   return goOn === false ? { continue: false, stopReason: "step budget" } : {};
                 },
               ],
@@ -194,17 +195,30 @@ export class ClaudeProcess {
 
   #serversFor(tools: readonly ToolDefinition[]): Record<string, ReturnType<typeof createToolServer>> {
     if (tools.length === 0) return {};
-    const call: ToolCall = async (name, input, signal) => {
-      const current = this.#current;
-      if (!current?.turn) return { text: "This call has ended.", isError: true };
-      const stillRunning = setInterval(current.alive, 1_000);
-      try {
-        return await current.turn.callTool(name, input, signal);
-      } finally {
-        clearInterval(stillRunning);
-      }
-    };
+    const call: ToolCall = async (name, input, signal) =>
+      (await this.#byHost((turn) => turn.callTool(name, input, signal))) ?? {
+        text: "This call has ended.",
+        isError: true,
+      };
     return { [TOOL_SERVER]: createToolServer(tools, call) };
+  }
+
+  /** Runs code of the turn's owner, while which Claude Code need give no sign of life; undefined if there is no turn. */
+  async #byHost<T>(work: (turn: Turn) => Promise<T>): Promise<T | undefined> {
+    const current = this.#current;
+    if (!current?.turn) return undefined;
+    const stillRunning = (): void => {
+      if (this.#current === current) current.alive();
+      else clearInterval(timer);
+    };
+    const timer = setInterval(stillRunning, 1_000);
+    stillRunning();
+    try {
+      return await work(current.turn);
+    } finally {
+      clearInterval(timer);
+      stillRunning();
+    }
   }
 
   /** Sends a message and reads up to its result. A turn of ours is sent as text; without one it is a command. */

@@ -3,8 +3,8 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema, type CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { TOOL_SERVER } from "./isolation.ts";
 
-/** Longer than any tool of ours should take; a tool that needs a shorter deadline has its own. */
-const TOOL_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
+/** Longer than any tool or callback of ours should take; one that needs a shorter deadline has its own. */
+export const HOST_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
 
 export interface ToolDefinition {
   name: string;
@@ -46,5 +46,5 @@ export function createToolServer(tools: readonly ToolDefinition[], call: ToolCal
       ...(reply.endsTurn && { _meta: { "claude/endTurn": true } }),
     };
   });
-  return { type: "sdk", name: TOOL_SERVER, instance, timeout: TOOL_TIMEOUT_MS };
+  return { type: "sdk", name: TOOL_SERVER, instance, timeout: HOST_TIMEOUT_MS };
 }
