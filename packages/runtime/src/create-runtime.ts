@@ -4,11 +4,12 @@ import type { z } from "zod";
 import { acceptLoop, acceptObjectSchema, acceptPrompt, describeMisfit } from "./accept-request.ts";
 import type { Clock } from "./clock.ts";
 import { systemClock } from "./clock.ts";
-import { Governor } from "./governor.ts";
+import { type GovernedCall, Governor } from "./governor.ts";
 import type { BackendCall, LlmBackend, LoopAnswer } from "./llm-backend.ts";
 import type { CallRequest, LlmRuntime, LoopRequest, LoopResult, ObjectRequest, StepFinished } from "./llm-runtime.ts";
 import { Meter } from "./meter.ts";
 import { resolveModel } from "./models.ts";
+import type { Tool } from "./tool.ts";
 
 export interface RuntimeParts {
   config: LlmConfig;
@@ -40,7 +41,7 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
   async function perform<T>(
     operation: CallReport["operation"],
     request: CallRequest,
-    run: (call: BackendCall) => Promise<T>,
+    run: (call: BackendCall, aside: GovernedCall["aside"]) => Promise<T>,
     outcomeOf: (value: T) => CallReport["outcome"] = () => "ok",
   ): Promise<Ending<T>> {
     const started = clock.now();
@@ -55,15 +56,15 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
     let end: { type: "done"; value: T } | { type: "failed"; error: LlmError };
     try {
       signal.throwIfAborted();
-      const value = await run({
+      const call: BackendCall = {
         model: resolveModel(backend.name, model),
         system: request.system?.trim() ? request.system : undefined,
         prompt: request.prompt,
         signal,
         attempt: governed.attempt,
         onUsage: (id, usage) => meter.add(id, usage),
-      });
-      end = { type: "done", value };
+      };
+      end = { type: "done", value: await run(call, governed.aside) };
     } catch (cause) {
       end = { type: "failed", error: asLlmError(cause, signal) };
     }
@@ -116,18 +117,25 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
     async runAgentLoop(request: LoopRequest): Promise<LoopResult> {
       acceptPrompt(request);
       acceptLoop(request);
-      const { tools, stepBudget } = request;
+      const { stepBudget } = request;
       const counts = { steps: 0, toolCalls: 0, toolFailures: 0 };
-      const onStepFinish = async (step: StepFinished) => {
-        counts.steps += 1;
-        counts.toolCalls += step.toolCalls.length;
-        counts.toolFailures += step.toolFailures;
-        await survive("onStepFinish", () => request.onStepFinish?.(step));
-      };
       const call = perform<LoopAnswer>(
         "loop",
         request,
-        (call) => backend.loop({ ...call, tools, stepBudget, onStepFinish }),
+        (call, aside) => {
+          const tools = request.tools.map((tool) => ({
+            ...tool,
+            execute: (...given: Parameters<Tool["execute"]>) => aside(() => tool.execute(...given)),
+          }));
+          const onStepFinish = async (step: StepFinished) => {
+            counts.steps += 1;
+            counts.toolCalls += step.toolCalls.length;
+            counts.toolFailures += step.toolFailures;
+            const { onStepFinish: callback } = request;
+            if (callback) await aside(() => survive("onStepFinish", () => callback(step)));
+          };
+          return backend.loop({ ...call, tools, stepBudget, onStepFinish });
+        },
         ({ stopReason }) => (stopReason === "budget" ? "budget" : "ok"),
       );
       const { usage, ...end } = await track(call);

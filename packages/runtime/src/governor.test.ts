@@ -324,6 +324,101 @@ describe("concurrency", () => {
     expect(governor.concurrency).toBe(3);
   });
 
+  describe("aside", () => {
+    it("leaves the slot to others, and has one again before the attempt goes on", async () => {
+      const { settle, begin } = setUp({ concurrency: 1 });
+      const { started, operation, finish } = gates();
+      const tool = Promise.withResolvers<void>();
+      const { call, waits } = begin();
+      const outer = call.attempt(async () => {
+        await call.aside(() => tool.promise);
+        started.push("outer goes on");
+      });
+      const inner = begin().call.attempt(operation("inner"));
+      await settle();
+      expect(started).toEqual(["inner"]);
+      tool.resolve();
+      await settle();
+      expect(started).toEqual(["inner"]);
+      expect(waits).toEqual([{ reason: "concurrency", attempt: 1 }]);
+      finish("inner");
+      await Promise.all([outer, inner]);
+      expect(started).toEqual(["inner", "outer goes on"]);
+    });
+
+    it("is over with the last of several at once, in whatever order they end", async () => {
+      const { settle, begin } = setUp({ concurrency: 1 });
+      const { started, operation, finish } = gates();
+      const tools = [0, 1, 2].map(() => Promise.withResolvers<void>());
+      const { call } = begin();
+      const outer = call.attempt(async () => {
+        const [first, second, third] = tools.map((tool) => () => call.aside(() => tool.promise));
+        const early = [first!(), second!()];
+        // While the first two wait for the slot that another call has, a third one starts and ends.
+        tools[0]!.resolve();
+        tools[1]!.resolve();
+        await settle();
+        await Promise.all([...early, third!()]);
+        started.push("outer goes on");
+      });
+      const inner = begin().call.attempt(operation("inner"));
+      await settle();
+      await settle();
+      tools[2]!.resolve();
+      await settle();
+      finish("inner");
+      await Promise.all([outer, inner]);
+      expect(started).toEqual(["inner", "outer goes on"]);
+      expect(await begin().call.attempt(async () => "free")).toBe("free");
+    });
+
+    it("gives no slot back twice where the attempt ends before it", async () => {
+      const { settle, begin } = setUp({ concurrency: 1 });
+      const { started, operation, finish } = gates();
+      const tool = Promise.withResolvers<void>();
+      const { call } = begin();
+      let late: Promise<void> | undefined;
+      await call.attempt(async () => void (late = call.aside(() => tool.promise)));
+      const others = ["a", "b"].map((name) => begin().call.attempt(operation(name)));
+      tool.resolve();
+      await late;
+      await settle();
+      expect(started).toEqual(["a"]);
+      finish("a");
+      await settle();
+      finish("b");
+      expect(await Promise.all(others)).toEqual(["a", "b"]);
+    });
+
+    it("does not outlast an abort", async () => {
+      const { settle, begin } = setUp({ concurrency: 1 });
+      const { operation, finish } = gates();
+      const controller = new AbortController();
+      const { call } = begin({ signal: controller.signal });
+      const outer = outcomeOf(
+        call.attempt(async () => {
+          await call.aside(async () => undefined);
+          controller.signal.throwIfAborted();
+        }),
+      );
+      const inner = begin().call.attempt(operation("inner"));
+      await settle();
+      controller.abort();
+      expect(await outer).toMatchObject({ error: { code: "aborted" } });
+      finish("inner");
+      expect(await inner).toBe("inner");
+      expect(await begin().call.attempt(async () => "free")).toBe("free");
+    });
+
+    it("is nothing special outside of an attempt", async () => {
+      expect(
+        await setUp()
+          .begin()
+          .call.aside(async () => "done"),
+      ).toBe("done");
+    });
+  });
+
   it("frees the slot while a call waits to be tried again", async () => {
     const { clock, advance, begin } = setUp({ concurrency: 1 });
     const waiting = begin().call.attempt(failing(clock, overloaded(30_000)).operation);

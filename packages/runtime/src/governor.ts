@@ -3,7 +3,7 @@ import type { Clock } from "./clock.ts";
 import { systemClock } from "./clock.ts";
 import type { Attempt } from "./llm-backend.ts";
 import type { Wait } from "./llm-runtime.ts";
-import { Slots } from "./slots.ts";
+import { type Slot, Slots } from "./slots.ts";
 
 // The first pause is up to a second, each further one up to twice as long, none longer than a minute: long enough for
 // an overload to pass, short enough that a person still watches.
@@ -16,8 +16,24 @@ const RESET_MARGIN_MS = 1_000;
 export interface GovernedCall {
   /** The runtime's part of one LLM operation, however many model requests it takes. */
   attempt: Attempt;
+  /**
+   * Runs the caller's own code in the middle of an attempt, which does without its slot meanwhile: the code may make
+   * calls that need one, and a slot is only ever held by what waits for the service.
+   */
+  aside: <T>(work: () => Promise<T>) => Promise<T>;
   /** Tries that came after a failed one. */
   readonly retries: number;
+}
+
+/** An attempt under way. */
+interface Trial {
+  number: number;
+  /** Undefined while it does without. */
+  slot: Slot | undefined;
+  /** How many pieces of the caller's code run aside. */
+  aside: number;
+  /** While it waits to have a slot again. */
+  returning: Promise<void> | undefined;
 }
 
 interface CallTerms {
@@ -51,6 +67,7 @@ export class Governor {
   begin({ signal, patienceMs, onWait }: CallTerms): GovernedCall {
     let retries = 0;
     let patienceLeft = patienceMs;
+    let trial: Trial | undefined;
 
     const sleep = async (wait: Wait & { until: Date }) => {
       onWait(wait);
@@ -62,6 +79,11 @@ export class Governor {
       await sleep({ reason: "quota", until: new Date(until), attempt });
     };
 
+    const takeSlot = async (attempt: number): Promise<Slot> => {
+      if (this.#slots.full) onWait({ reason: "concurrency", attempt });
+      return this.#slots.take(signal);
+    };
+
     /** Others may have found a quota used up before this call came, or while it stood in line. */
     const enter = async (attempt: number) => {
       for (;;) {
@@ -69,26 +91,55 @@ export class Governor {
           if (!this.#isWithin(patienceLeft, this.#pausedUntil)) throw usedUp(new Date(this.#pausedUntil));
           await waitForQuota(this.#pausedUntil, attempt);
         }
-        if (this.#slots.full) onWait({ reason: "concurrency", attempt });
-        const slot = await this.#slots.take(signal);
+        const slot = await takeSlot(attempt);
         if (this.#pausedUntil <= this.#clock.now()) return slot;
         this.#slots.giveBack();
       }
     };
 
     const tryOnce = async <T>(operation: (attempt: number) => Promise<T>, attempt: number): Promise<T> => {
-      const slot = await enter(attempt);
+      const own: Trial = { number: attempt, slot: await enter(attempt), aside: 0, returning: undefined };
+      trial = own;
       try {
         const result = await operation(attempt);
         this.#slots.succeeded();
         return result;
       } catch (error) {
-        if (error instanceof LlmError && (error.code === "rate_limited" || error.code === "overloaded")) {
-          this.#slots.pushedBack(slot);
-        }
+        const refused = error instanceof LlmError && (error.code === "rate_limited" || error.code === "overloaded");
+        if (refused && own.slot) this.#slots.pushedBack(own.slot);
         throw error;
       } finally {
+        trial = undefined;
+        if (own.slot) this.#slots.giveBack();
+      }
+    };
+
+    const comeBack = async (own: Trial) => {
+      try {
+        const slot = await takeSlot(own.number);
+        // It may have ended by now, or gone aside again.
+        if (trial === own && own.aside === 0) own.slot = slot;
+        else this.#slots.giveBack();
+      } catch {
+        // Only an abort gets here, and that ends the attempt by itself.
+      } finally {
+        own.returning = undefined;
+      }
+    };
+
+    const aside = async <T>(work: () => Promise<T>): Promise<T> => {
+      const own = trial;
+      if (!own) return work();
+      own.aside += 1;
+      if (own.slot) {
+        own.slot = undefined;
         this.#slots.giveBack();
+      }
+      try {
+        return await work();
+      } finally {
+        own.aside -= 1;
+        if (trial === own && own.aside === 0) await (own.returning ??= comeBack(own));
       }
     };
 
@@ -131,6 +182,7 @@ export class Governor {
           throw error;
         }
       },
+      aside,
       get retries() {
         return retries;
       },

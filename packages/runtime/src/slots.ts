@@ -1,3 +1,8 @@
+/** Says to `pushedBack` what the limit was when it was taken. */
+export interface Slot {
+  readonly shrinks: number;
+}
+
 /**
  * How many operations may run at once: first come, first served, and fewer while the service is under pressure.
  * The limit halves when the service pushes back and grows again by one after as many successes in a row as it has slots.
@@ -23,8 +28,8 @@ export class Slots {
     return this.#taken >= this.#limit || this.#queue.length > 0;
   }
 
-  /** Rejects with the signal's reason. The token says which slot this is to `giveBack` and `shrink`. */
-  async take(signal: AbortSignal): Promise<{ shrinks: number }> {
+  /** Rejects with the signal's reason. */
+  async take(signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
     if (this.full) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -56,9 +61,9 @@ export class Slots {
   }
 
   /** Requests that were under way together meet the same refusal; only the first of them shrinks the limit. */
-  pushedBack(token: { shrinks: number }): void {
+  pushedBack(slot: Slot): void {
     this.#successes = 0;
-    if (token.shrinks !== this.#shrinks) return;
+    if (slot.shrinks !== this.#shrinks) return;
     this.#shrinks += 1;
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
   }

@@ -90,6 +90,11 @@ export const BEHAVIOURS = [
   { id: "loop.thinking", title: "Thoughts between tool calls go back to the model with their signature" },
   { id: "loop.callback-throws", title: "A callback that throws is logged, and the loop goes on" },
   { id: "loop.passing-failure", title: "A failure between steps is tried again, and no tool runs twice" },
+  {
+    id: "loop.nested",
+    title: "Tools and callbacks may call the runtime themselves, even at a `limits.concurrency` of 1",
+    mends: "a loop kept its slot while its tools waited for one",
+  },
   { id: "loop.error", title: "A loop that fails says why, and keeps its steps and usage" },
   { id: "loop.abort-in-tool", title: "An abort while a tool runs ends the loop within a second, and reaches the tool" },
   { id: "loop.misuse", title: "A step budget or tools that cannot be used are refused before anything is sent" },

@@ -222,6 +222,31 @@ export const verifyLoops: Record<Extract<BehaviourId, `loop.${string}`>, Verify>
     stage.rehearsal.assertDone();
   },
 
+  "loop.nested": async (stage) => {
+    const answers: string[] = [];
+    const calls = [1, 2].map((n) => toolUse(stage.tool("look"), { at: `place ${n}` }, { id: `toolu_${n}` }));
+    const script = [reply(calls), text("One."), text("Two."), text("Three."), text("Done.")];
+    const { runtime, reports } = await stage.play(script, { limits: { concurrency: 1 } });
+    const nested = async () => {
+      const signal = AbortSignal.timeout(20_000);
+      const answer = await runtime.generateText({ role: "triage", prompt: "What is there?", signal });
+      answers.push(answer);
+      return answer;
+    };
+    const { request } = setUp(nested);
+    const onStepFinish = async ({ stepIndex }: StepFinished) => {
+      if (stepIndex === 1) await nested();
+    };
+    expect(endedWell(await runtime.runAgentLoop({ ...request, onStepFinish }))).toMatchObject({
+      text: "Done.",
+      steps: 2,
+      toolFailures: 0,
+    });
+    expect(answers).toEqual(["One.", "Two.", "Three."]);
+    expect(reports.map(({ operation }) => operation)).toEqual(["text", "text", "text", "loop"]);
+    stage.rehearsal.assertDone();
+  },
+
   "loop.error": async (stage) => {
     const { request } = setUp();
     const { runtime, reports } = await stage.play([
