@@ -10,16 +10,21 @@ export const PAYERS: Record<Payer, string> = {
   nobody: "nobody",
 };
 
+/** A shorter wait is nothing to tell. */
+const NOTICEABLE_MS = 500;
+
 /** `claude-sonnet-5 · your Claude login · 1,234 in, 56 out · $0.0041 at list price · 1.2 s`. */
-export function describeReport({ usageByModel, model, payer, usage, cost, latencyMs, attempts }: CallReport): string {
+export function describeReport(report: CallReport): string {
+  const { usageByModel, model, payer, usage, cost, latencyMs, waitedMs, attempts } = report;
   const cached = usage.cacheReadTokens + usage.cacheWrite5mTokens + usage.cacheWrite1hTokens;
   const number = (value: number) => value.toLocaleString("en-US");
+  const seconds = (value: number) => `${(value / 1000).toFixed(1)} s`;
   return [
     Object.keys(usageByModel).join(", ") || model,
     PAYERS[payer],
     `${number(usage.inputTokens + cached)} in, ${number(usage.outputTokens)} out`,
     cost ? `$${cost.usd.toFixed(4)} at list price` : "price unknown",
-    `${(latencyMs / 1000).toFixed(1)} s`,
+    seconds(latencyMs) + (waitedMs >= NOTICEABLE_MS ? `, ${seconds(waitedMs)} of it waiting` : ""),
     attempts > 1 ? `${attempts} tries` : "",
   ]
     .filter(Boolean)

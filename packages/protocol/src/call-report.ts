@@ -26,6 +26,8 @@ export interface CallReport {
   usageByModel: Record<string, Usage>;
   cost: Cost;
   latencyMs: number;
+  /** How much of that was spent waiting for a quota, before another try, or for other calls to make room. */
+  waitedMs: number;
   /** Model requests that were tried again are counted here; 1 means that nothing had to be. */
   attempts: number;
   outcome: "ok" | "budget" | LlmErrorCode;

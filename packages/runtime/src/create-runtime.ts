@@ -76,6 +76,7 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
       payer: backend.payer,
       ...meter.reading,
       latencyMs: clock.now() - started,
+      waitedMs: governed.waitedMs,
       attempts: governed.retries + 1,
       outcome: end.type === "done" ? outcomeOf(end.value) : end.error.code,
     };

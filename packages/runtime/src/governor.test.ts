@@ -432,6 +432,24 @@ describe("concurrency", () => {
   });
 });
 
+it("adds up what a call waited for: another try, a quota, a slot", async () => {
+  const { clock, advance, begin } = setUp({ concurrency: 1, random: 0.5 });
+  const first = begin().call;
+  const done = first.attempt(failing(clock, overloaded(), quota(60_000)).operation);
+  await advance(61_000);
+  expect(await done).toBe("done");
+  expect(first.waitedMs).toBe(61_000);
+
+  const running = Promise.withResolvers<void>();
+  const busy = begin().call.attempt(() => running.promise);
+  const second = begin().call;
+  const late = second.attempt(async () => "late");
+  await advance(700);
+  running.resolve();
+  await Promise.all([busy, late]);
+  expect(second.waitedMs).toBe(700);
+});
+
 describe("abort", () => {
   it("leaves the line at once, and the slot goes to the next", async () => {
     const { settle, begin } = setUp({ concurrency: 1 });

@@ -23,6 +23,8 @@ export interface GovernedCall {
   aside: <T>(work: () => Promise<T>) => Promise<T>;
   /** Tries that came after a failed one. */
   readonly retries: number;
+  /** Time spent in waits so far. */
+  readonly waitedMs: number;
 }
 
 /** An attempt under way. */
@@ -66,12 +68,23 @@ export class Governor {
 
   begin({ signal, patienceMs, onWait }: CallTerms): GovernedCall {
     let retries = 0;
+    let waitedMs = 0;
     let patienceLeft = patienceMs;
     let trial: Trial | undefined;
 
-    const sleep = async (wait: Wait & { until: Date }) => {
+    const waitFor = async <T>(wait: Wait, end: () => Promise<T>): Promise<T> => {
+      const since = this.#clock.now();
       onWait(wait);
-      await this.#clock.sleep(Math.max(0, wait.until.getTime() - this.#clock.now()), signal);
+      try {
+        return await end();
+      } finally {
+        waitedMs += this.#clock.now() - since;
+      }
+    };
+
+    const sleep = (wait: Wait & { until: Date }) => {
+      const milliseconds = Math.max(0, wait.until.getTime() - this.#clock.now());
+      return waitFor(wait, () => this.#clock.sleep(milliseconds, signal));
     };
 
     const waitForQuota = async (until: number, attempt: number) => {
@@ -79,9 +92,9 @@ export class Governor {
       await sleep({ reason: "quota", until: new Date(until), attempt });
     };
 
-    const takeSlot = async (attempt: number): Promise<Slot> => {
-      if (this.#slots.full) onWait({ reason: "concurrency", attempt });
-      return this.#slots.take(signal);
+    const takeSlot = (attempt: number): Promise<Slot> => {
+      const take = () => this.#slots.take(signal);
+      return this.#slots.full ? waitFor({ reason: "concurrency", attempt }, take) : take();
     };
 
     /** Others may have found a quota used up before this call came, or while it stood in line. */
@@ -185,6 +198,9 @@ export class Governor {
       aside,
       get retries() {
         return retries;
+      },
+      get waitedMs() {
+        return waitedMs;
       },
     };
   }

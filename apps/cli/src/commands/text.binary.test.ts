@@ -14,6 +14,7 @@ import {
   unauthorized,
   type Script,
 } from "@tandem/rehearsal";
+import type { CallReport } from "@tandem/protocol";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
@@ -177,11 +178,17 @@ describe("waits", () => {
   });
 
   test("are JSON with --json", async () => {
-    await using machine = await rehearsedMachine([overloaded(), text("at last")], "attempts: 3");
-    const { stderr } = await machine.run(["text", "hi", "--json"], { env: KEY });
+    await using machine = await rehearsedMachine(
+      [rateLimited({ retryAfterSeconds: 1 }), text("at last")],
+      "attempts: 3",
+    );
+    const { stdout, stderr } = await machine.run(["text", "hi", "--json"], { env: KEY });
     expect(JSON.parse(stderr.split("\n")[0]!)).toMatchObject({
-      wait: { reason: "overloaded", attempt: expect.any(Number) },
+      wait: { reason: expect.any(String), attempt: 2 },
     });
+    const { report } = JSON.parse(stdout) as { report: CallReport };
+    expect(report.waitedMs).toBeGreaterThanOrEqual(900);
+    expect(report.latencyMs).toBeGreaterThanOrEqual(report.waitedMs);
   });
 });
 

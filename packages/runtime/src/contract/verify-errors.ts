@@ -168,6 +168,9 @@ export const verifyErrors: Record<Extract<BehaviourId, `${"error" | "quota"}.${s
     const { runtime, reports } = await stage.play([rateLimited({ retryAfterSeconds: 20 }), text("Bern.")]);
     expect(await runtime.generateText(ask)).toBe("Bern.");
     expect(reports).toMatchObject([{ outcome: "ok", attempts: 2 }]);
+    const { waitedMs = 0, latencyMs = 0 } = reports[0] ?? {};
+    expect(waitedMs).toBeGreaterThan(19_000);
+    expect(latencyMs).toBeGreaterThan(waitedMs);
   },
 
   "quota.within-patience": async (stage) => {

@@ -78,6 +78,7 @@ export const verifyReports: Record<Extract<BehaviourId, `report.${string}`>, Ver
         role: "triage",
         model,
         backend: stage.fixture.name,
+        waitedMs: 0,
         attempts: 1,
         outcome: "ok",
       }),

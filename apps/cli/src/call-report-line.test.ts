@@ -1,0 +1,35 @@
+import { type CallReport, noUsage } from "@tandem/protocol";
+import { expect, test } from "vitest";
+import { describeReport } from "./call-report-line.ts";
+
+const report: CallReport = {
+  operation: "text",
+  role: "default",
+  model: "sonnet",
+  backend: "claude-code",
+  payer: "claude_login",
+  usage: { ...noUsage(), inputTokens: 1_000, cacheReadTokens: 234, outputTokens: 56 },
+  usageByModel: { "claude-sonnet-5-5": noUsage() },
+  cost: { usd: 0.0041 },
+  latencyMs: 21_234,
+  waitedMs: 0,
+  attempts: 1,
+  outcome: "ok",
+};
+
+test("tells what a call took in one line", () => {
+  expect(describeReport(report)).toBe(
+    "claude-sonnet-5-5 · your Claude login · 1,234 in, 56 out · $0.0041 at list price · 21.2 s",
+  );
+});
+
+test("tells waits that someone noticed, and tries", () => {
+  expect(describeReport({ ...report, waitedMs: 20_000, attempts: 2 })).toMatch(
+    / · 21\.2 s, 20\.0 s of it waiting · 2 tries$/,
+  );
+  expect(describeReport({ ...report, waitedMs: 80 })).not.toContain("waiting");
+});
+
+test("makes no price up, and names the model as configured where none answered", () => {
+  expect(describeReport({ ...report, cost: null, usageByModel: {} })).toMatch(/^sonnet · .* · price unknown · /);
+});
