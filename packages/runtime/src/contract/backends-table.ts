@@ -14,7 +14,7 @@ const GROUPS: Record<string, string> = {
 
 /**
  * Behaviours by backends, in Markdown, for the reference page. A tick is what the contract suite verifies on that backend;
- * an exception is what it skips there, with the reason as a note.
+ * an exception is what it sees fail there, with the reason as a note.
  */
 export function backendsTable(columns: readonly Column[]): string {
   const notes: string[] = [];

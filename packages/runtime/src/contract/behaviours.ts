@@ -46,7 +46,7 @@ export const BEHAVIOURS = [
 
   // Quotas
   { id: "quota.plain", title: "A rate limit without a reset time is tried again" },
-  { id: "quota.short", title: "A rate limit of a few seconds is waited for, and the report says how long" },
+  { id: "quota.short", title: "A rate limit of a few seconds is waited for" },
   {
     id: "quota.within-patience",
     title: "A quota that resets within patience is waited for, and the call that met it is repeated",
@@ -112,6 +112,7 @@ export const BEHAVIOURS = [
     id: "report.fields",
     title: "Each call makes one report: operation, role, model, backend, payer, latency, waits, attempts",
   },
+  { id: "report.broken-off", title: "What an answer that broke off had already told of its usage is counted" },
   { id: "report.failure", title: "A failed call is reported once, too, with what it used" },
 ] as const satisfies readonly Behaviour[];
 

@@ -36,6 +36,7 @@ export const gatewayFixture: BackendFixture = {
     createAiSdkBackend(gateway({ apiKey: "made-up", baseUrl: providerUrls.gateway }), config),
   wireName: asIs,
   wireModel: (id) => `anthropic/${id}`,
+  exceptions: { "report.broken-off": "A gateway promises to tell the usage of an answer only at its end." },
 };
 
 /** The kind of Google credential that says by itself where its tokens come from: here, from the rehearsal. */

@@ -168,9 +168,6 @@ export const verifyErrors: Record<Extract<BehaviourId, `${"error" | "quota"}.${s
     const { runtime, reports } = await stage.play([rateLimited({ retryAfterSeconds: 20 }), text("Bern.")]);
     expect(await runtime.generateText(ask)).toBe("Bern.");
     expect(reports).toMatchObject([{ outcome: "ok", attempts: 2 }]);
-    const { waitedMs = 0, latencyMs = 0 } = reports[0] ?? {};
-    expect(waitedMs).toBeGreaterThan(19_000);
-    expect(latencyMs).toBeGreaterThan(waitedMs);
   },
 
   "quota.within-patience": async (stage) => {
@@ -186,6 +183,9 @@ export const verifyErrors: Record<Extract<BehaviourId, `${"error" | "quota"}.${s
     expect(until).toBeGreaterThanOrEqual(resetsAt.getTime());
     expect(until).toBeLessThan(resetsAt.getTime() + 5_000);
     expect(reports).toMatchObject([{ outcome: "ok", attempts: 2 }]);
+    const { waitedMs = 0, latencyMs = 0 } = reports[0] ?? {};
+    expect(waitedMs).toBeGreaterThan(60_000);
+    expect(latencyMs).toBeGreaterThanOrEqual(waitedMs);
     stage.rehearsal.assertDone();
   },
 

@@ -1,4 +1,4 @@
-import { always, refusal, reply, text, thinking, toolUse } from "@tandem/rehearsal";
+import { always, refusal, reply, stallMidStream, text, thinking, toolUse } from "@tandem/rehearsal";
 import { expect } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../tool.ts";
@@ -85,6 +85,14 @@ export const verifyReports: Record<Extract<BehaviourId, `report.${string}`>, Ver
     ]);
     expect(reports[0]?.payer).not.toBe("nobody");
     expect(reports[0]?.latencyMs).toBeGreaterThanOrEqual(0);
+  },
+
+  "report.broken-off": async (stage) => {
+    const limits = { firstByte: "20s", idle: "400ms", attempts: 1 };
+    const { runtime, reports } = await stage.playAlone([stallMidStream("Be")], { limits });
+    await expect(runtime.generateText(ask)).rejects.toMatchObject({ code: "timeout" });
+    expect(reports).toMatchObject([{ outcome: "timeout", usage: { inputTokens: 10 } }]);
+    expect(Object.keys(reports[0]?.usageByModel ?? {})[0]).toContain("claude-sonnet-5-5");
   },
 
   "report.failure": async (stage) => {

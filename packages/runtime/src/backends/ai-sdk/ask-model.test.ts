@@ -102,6 +102,17 @@ it("counts an answer that is delivered twice once", async () => {
   expect(reports[0]?.usage).toMatchObject({ inputTokens: 10, outputTokens: 5 });
 });
 
+it("counts what an answer that broke off had told, beside the one that replaced it", async () => {
+  const [start] = answer("msg_cut", { type: "text", text: "" });
+  const cut = raw(200, { "content-type": "text/event-stream" }, start!);
+  const failed = `${start}${event({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } })}`;
+  const refused = raw(200, { "content-type": "text/event-stream" }, failed.replace("msg_cut", "msg_refused"));
+  await using rehearsal = await startRehearsal([cut, refused, text("Bern.", { usage: { input_tokens: 7 } })]);
+  const { runtime, reports } = runtimeAt(rehearsal.url);
+  expect(await runtime.generateText(ask)).toBe("Bern.");
+  expect(reports[0]?.usage).toMatchObject({ inputTokens: 10 + 10 + 7, outputTokens: 1 + 1 + 5 });
+});
+
 it("takes a prompt that fills the window together with its answer for too long", async () => {
   await using rehearsal = await startRehearsal([text("Well", { stopReason: "model_context_window_exceeded" })]);
   await expect(runtimeAt(rehearsal.url).runtime.generateText(ask)).rejects.toMatchObject({ code: "prompt_too_long" });

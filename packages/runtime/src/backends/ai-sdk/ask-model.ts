@@ -4,14 +4,14 @@ import type { BackendCall } from "../../llm-backend.ts";
 import { asLlmError } from "./as-llm-error.ts";
 import { collectAnswer, type ModelAnswer } from "./collect-answer.ts";
 import { type Deadlines, underDeadlines } from "./deadlines.ts";
-import { readUsage } from "./read-usage.ts";
 
 export type Ask = (
   options: Pick<LanguageModelV4CallOptions, "prompt" | "tools" | "responseFormat">,
 ) => Promise<ModelAnswer>;
 
-// Pings are signs of life while a model thinks without saying anything.
-const WITH_PINGS = { anthropic: { includePings: true } };
+// Pings are signs of life while a model thinks without saying anything; raw events tell at the beginning of an answer what
+// is told otherwise only at its end.
+const WITH_EVERYTHING = { includeRawChunks: true, providerOptions: { anthropic: { includePings: true } } };
 
 /**
  * One model request is one attempt: streamed, so that a stalled connection is noticed, and read to its end, so that a
@@ -19,15 +19,20 @@ const WITH_PINGS = { anthropic: { includePings: true } };
  */
 export function createAsk(model: LanguageModelV4, call: BackendCall, deadlines: Deadlines): Ask {
   const counted = new Set<string>();
+  const count = ({ id, modelId, usage }: ModelAnswer) => {
+    if (!usage || counted.has(id ?? "")) return;
+    if (id) counted.add(id);
+    call.onUsage(modelId ?? model.modelId, usage);
+  };
   const request = async (options: Parameters<Ask>[0]): Promise<ModelAnswer> => {
-    const answer = await underDeadlines(deadlines, call.signal, async (abortSignal, alive) => {
-      const { stream } = await model.doStream({ ...options, abortSignal, providerOptions: WITH_PINGS });
-      return collectAnswer(stream, alive);
-    });
-    const { finish, id, modelId } = answer;
-    if (finish && finish.reason.unified !== "interrupted" && !counted.has(id ?? "")) {
-      if (id) counted.add(id);
-      call.onUsage(modelId ?? model.modelId, readUsage(finish.usage));
+    const answer: ModelAnswer = { content: [], text: "", toolCalls: [] };
+    try {
+      await underDeadlines(deadlines, call.signal, async (abortSignal, alive) => {
+        const { stream } = await model.doStream({ ...options, ...WITH_EVERYTHING, abortSignal });
+        await collectAnswer(stream, answer, alive);
+      });
+    } finally {
+      count(answer);
     }
     requireComplete(answer);
     return answer;
@@ -43,7 +48,7 @@ export function createAsk(model: LanguageModelV4, call: BackendCall, deadlines: 
 }
 
 function requireComplete({ finish, text }: ModelAnswer): void {
-  const { unified, raw } = finish?.reason ?? {};
+  const { unified, raw } = finish ?? {};
   if (unified === "content-filter") {
     throw new LlmError("refused", text.trim() ? `The model declined: ${text.trim()}` : "The model declined to answer.");
   }

@@ -2,9 +2,10 @@ import type {
   LanguageModelV4FinishReason,
   LanguageModelV4Message,
   LanguageModelV4StreamPart,
-  LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
+import type { Usage } from "@tandem/protocol";
+import { readFirstUsage, readUsage } from "./read-usage.ts";
 
 type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
 
@@ -22,16 +23,18 @@ export interface ModelAnswer {
   toolCalls: ToolCall[];
   id?: string;
   modelId?: string;
+  /** As far as the service has told; the first event of an answer tells most of it. */
+  usage?: Usage;
   /** Undefined if the stream ended before the answer did. */
-  finish?: { reason: LanguageModelV4FinishReason; usage: LanguageModelV4Usage };
+  finish?: LanguageModelV4FinishReason;
 }
 
-/** Reads a streamed answer to its end. Throws what an error part carries. */
+/** Reads a streamed answer into `answer`, to its end. Throws what an error part carries. */
 export async function collectAnswer(
   stream: ReadableStream<LanguageModelV4StreamPart>,
+  answer: ModelAnswer,
   alive: () => void,
-): Promise<ModelAnswer> {
-  const answer: ModelAnswer = { content: [], text: "", toolCalls: [] };
+): Promise<void> {
   const open = new Map<string, OpenBlock>();
   for await (const part of stream) {
     alive();
@@ -68,8 +71,12 @@ export async function collectAnswer(
         answer.id = part.id ?? answer.id;
         answer.modelId = part.modelId ?? answer.modelId;
         break;
+      case "raw":
+        answer.usage ??= readFirstUsage(part.rawValue);
+        break;
       case "finish":
-        answer.finish = { reason: part.finishReason, usage: part.usage };
+        answer.finish = part.finishReason;
+        if (part.finishReason.unified !== "interrupted") answer.usage = readUsage(part.usage);
         break;
       case "error":
         throw part.error;
@@ -79,7 +86,6 @@ export async function collectAnswer(
   }
   // The API refuses empty text in what it is sent.
   answer.content = answer.content.filter((part) => part.type !== "text" || part.text.trim() !== "");
-  return answer;
 }
 
 /** Undefined if it is not JSON. */
