@@ -31,7 +31,7 @@ const CREDENTIALS: Readonly<Record<string, string>> = {
   baseUrl: "api_key",
   oauthToken: "oauth_token",
 };
-const FOR_REUSE = ["maxCalls", "maxMemoryMb"];
+const FOR_REUSE = new Set(["maxCalls", "maxMemoryMb"]);
 const FOR_CLAUDE_CODE = "Only the claude-code backend uses it.";
 
 function whyIgnored(path: string, config: LlmConfig): string | undefined {
@@ -57,7 +57,7 @@ function whyIgnored(path: string, config: LlmConfig): string | undefined {
       if (backend !== "claude-code") return FOR_CLAUDE_CODE;
       if (name === "mode" || mode === "reuse") return undefined;
       if (mode === "off") return "The pool is turned off.";
-      return FOR_REUSE.includes(name) ? "Only `mode: reuse` uses it." : undefined;
+      return FOR_REUSE.has(name) ? "Only `mode: reuse` uses it." : undefined;
     }
     default:
       return undefined;

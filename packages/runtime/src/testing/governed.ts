@@ -1,0 +1,99 @@
+import { LlmError } from "@tandem/protocol";
+import type { Clock } from "../clock.ts";
+import { Governor } from "../governor.ts";
+import type { Wait } from "../llm-runtime.ts";
+
+const START = Date.parse("2026-01-01T00:00:00Z");
+
+/** Time passes only through `advance`, which also lets everything that it woke run until it waits again. */
+function manualClock(random = 0.5) {
+  let now = START;
+  const sleepers: { at: number; wake: () => void }[] = [];
+  const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const clock: Clock = {
+    now: () => now,
+    random: () => random,
+    sleep: (milliseconds, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal.aborted) reject(signal.reason);
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+        sleepers.push({ at: now + milliseconds, wake: resolve });
+      }),
+  };
+  return {
+    clock,
+    settle,
+    advance: async (milliseconds: number) => {
+      await settle();
+      const end = now + milliseconds;
+      for (;;) {
+        const next = sleepers.sort((a, b) => a.at - b.at)[0];
+        if (!next || next.at > end) break;
+        sleepers.shift();
+        now = next.at;
+        next.wake();
+        await settle();
+      }
+      now = end;
+      await settle();
+    },
+  };
+}
+
+export function setUp(options: { concurrency?: number; attempts?: number; random?: number } = {}) {
+  const time = manualClock(options.random);
+  const governor = new Governor({ concurrency: options.concurrency ?? 4, attempts: options.attempts ?? 3 }, time.clock);
+  const begin = (terms: { signal?: AbortSignal; patienceMs?: number } = {}) => {
+    const waits: Wait[] = [];
+    const call = governor.begin({
+      signal: terms.signal ?? new AbortController().signal,
+      patienceMs: terms.patienceMs ?? 300_000,
+      onWait: (wait) => waits.push(wait),
+    });
+    return { call, waits };
+  };
+  return { ...time, governor, begin };
+}
+
+/** Fails with the given errors in order, then answers "done". Records when each try began. */
+export function failing(clock: Clock, ...errors: LlmError[]) {
+  const times: number[] = [];
+  const numbers: number[] = [];
+  return {
+    times,
+    numbers,
+    operation: async (attempt: number) => {
+      times.push(clock.now() - START);
+      numbers.push(attempt);
+      const error = errors.shift();
+      if (error) throw error;
+      return "done";
+    },
+  };
+}
+
+/** Keeps a rejection from being called unhandled while time is advanced by hand. */
+export function outcomeOf<T>(promise: Promise<T>): Promise<T | { error: unknown }> {
+  return promise.catch((error: unknown) => ({ error }));
+}
+
+export const at = (milliseconds: number) => new Date(START + milliseconds);
+export const overloaded = (retryAfterMs?: number) => new LlmError("overloaded", "busy", { retryAfterMs });
+export const quota = (resetsInMs: number) => new LlmError("rate_limited", "quota", { resetsAt: at(resetsInMs) });
+
+/** Operations that end when told to. */
+export function gates() {
+  const started: string[] = [];
+  const open = new Map<string, PromiseWithResolvers<string>>();
+  return {
+    started,
+    operation: (name: string) => async () => {
+      started.push(name);
+      const gate = Promise.withResolvers<string>();
+      open.set(name, gate);
+      return gate.promise;
+    },
+    finish: (name: string) => open.get(name)?.resolve(name),
+    fail: (name: string, error: LlmError) => open.get(name)?.reject(error),
+  };
+}
