@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
-import { backendsTable } from "./backends-table.ts";
+import { backendsReference, backendsTable } from "./backends-table.ts";
 import { BEHAVIOURS } from "./behaviours.ts";
+import { claudeCodeFixture } from "./claude-code-fixture.ts";
+import { anthropicFixture, gatewayFixture, vertexFixture } from "./fixtures.ts";
 
 it("has one row for each behaviour, and a note for each exception", () => {
   const table = backendsTable([
@@ -16,4 +18,10 @@ it("has one row for each behaviour, and a note for each exception", () => {
 it("knows every behaviour by one id", () => {
   const ids = BEHAVIOURS.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
+});
+
+// Written anew by `vitest run -u`.
+it("docs/reference/backends.md is what the contract suite verifies", async () => {
+  const page = backendsReference([claudeCodeFixture, anthropicFixture, vertexFixture, gatewayFixture]);
+  await expect(page).toMatchFileSnapshot("../../../../docs/reference/backends.md");
 });

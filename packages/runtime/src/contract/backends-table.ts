@@ -3,6 +3,13 @@ import type { BackendFixture } from "./stage.ts";
 
 type Column = Pick<BackendFixture, "name" | "exceptions">;
 
+const INTRODUCTION = `# Backends
+
+The runtime does the same on every backend: the same inputs, the same outcomes, the same errors. One contract suite is run
+on each of them, \`claude-code\` with the real Claude Code, against a rehearsed model. A tick is a behaviour that it verifies
+there; \`no\` is one that it sees fail there, with the reason below.
+`;
+
 const GROUPS: Record<string, string> = {
   text: "Text",
   error: "Failures",
@@ -12,8 +19,11 @@ const GROUPS: Record<string, string> = {
   report: "Reports",
 };
 
+/** The reference page. */
+export const backendsReference = (columns: readonly Column[]): string => `${INTRODUCTION}\n${backendsTable(columns)}`;
+
 /**
- * Behaviours by backends, in Markdown, for the reference page. A tick is what the contract suite verifies on that backend;
+ * Behaviours by backends, in Markdown. A tick is what the contract suite verifies on that backend;
  * an exception is what it sees fail there, with the reason as a note.
  */
 export function backendsTable(columns: readonly Column[]): string {
