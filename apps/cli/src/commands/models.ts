@@ -37,7 +37,8 @@ export async function models(context: Context): Promise<void> {
     rows.map(({ id, name, aliases = [] }) => {
       const usedBy = asked.filter((entry) => entry.id === id).map(({ role }) => role);
       const emphasis = usedBy.length > 0 ? bold : (text: string) => text;
-      return [emphasis(printable(id)), ...[name, aliases.join(", ")].map(printable).map(dim), usedBy.join(", ")];
+      const also = aliases.join(", ");
+      return [emphasis(printable(id)), dim(printable(name)), dim(printable(also)), usedBy.join(", ")];
     }),
   );
   await write(context.stdout, `${lines.join("\n")}\n`);
