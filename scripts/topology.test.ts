@@ -46,13 +46,17 @@ const rooms = Object.fromEntries(
   }),
 );
 
+// Formatted code has its imports and re-exports at the beginning of a line; what is indented is code in a string.
+const STATIC_IMPORT = /^(?:import|export)\b(?:[\w$*\s{},]*?\bfrom)?\s*["']([^"']+)["']/gm;
+const DYNAMIC_IMPORT = /\bimport\(\s*["']([^"']+)["']/g;
+
+const importsIn = (source: string): string[] =>
+  [STATIC_IMPORT, DYNAMIC_IMPORT].flatMap((form) => [...source.matchAll(form)].map((match) => match[1]!));
+
 const imports: Import[] = Object.entries(rooms).flatMap(([room, { folder }]) =>
   globSync("src/**/*.ts", { cwd: folder }).flatMap((file) => {
     const source = readFileSync(join(folder, file), "utf8");
-    const targets = source.matchAll(
-      /(?:^|\s)(?:import|export)[^'"`;]*?from\s*["']([^"']+)["']|import\(\s*["']([^"']+)["']/g,
-    );
-    return [...targets].map((match) => ({ room, file, target: match[1] ?? match[2]! }));
+    return importsIn(source).map((target) => ({ room, file, target }));
   }),
 );
 
@@ -60,6 +64,32 @@ const packageOf = (target: string): string => target.split("/", target.startsWit
 const roomOf = (target: string): string | undefined =>
   Object.keys(rooms).find((room) => rooms[room]!.name === packageOf(target));
 const where = ({ room, file, target }: Import): string => `${room}/${file} imports ${target}`;
+
+test("imports are found in each of their forms, and nothing else is taken for one", () => {
+  const source = [
+    'import "a";',
+    'import b from "b" with { type: "json" };',
+    'import type { C } from "c";',
+    "import {",
+    "  type D,",
+    "  d,",
+    "} from 'd';",
+    'export { e } from "e";',
+    'export * as f from "f";',
+    'export type { G } from "g";',
+    'const h = await import("h");',
+    'type I = import("i").I;',
+    // Not these:
+    "const text = `${import.meta.resolve(",
+    '  "x1",',
+    ")}`;",
+    'const script = `\n  import { x } from "x2";`;',
+    'export const note = "from";',
+    'export const from = ["x3"];',
+    'const other = reimport("x4");',
+  ].join("\n");
+  expect(importsIn(source)).toEqual(["a", "b", "c", "d", "e", "f", "g", "h", "i"]);
+});
 
 describe("the house", () => {
   test("has a place in the table for every room, and imports were found in each", () => {
