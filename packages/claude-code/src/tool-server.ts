@@ -13,7 +13,7 @@ export interface ToolDefinition {
   inputSchema: Record<string, unknown>;
 }
 
-export interface ToolReply {
+interface ToolReply {
   text: string;
   isError?: boolean;
   /** The turn is over once the model has been told; no further model request is made. */
