@@ -192,6 +192,9 @@ describe("waits", () => {
   });
 });
 
+// From the signal to the exit; a second is what is promised, the rest is for a busy machine.
+const ABOUT_A_SECOND_MS = 1_500;
+
 describe("Ctrl-C", () => {
   test.each([
     ["SIGINT", 130],
@@ -202,10 +205,10 @@ describe("Ctrl-C", () => {
     child.stdin!.end();
     const ended = outcomeOf(child);
     await machine.rehearsal.waitForModelRequest(undefined, 30_000);
-    const before = Date.now();
+    const since = performance.now();
     child.kill(signal);
     expect(await ended).toMatchObject({ code, stdout: "", stderr: expect.not.stringContaining("    at ") });
-    expect(Date.now() - before).toBeLessThan(3_000);
+    expect(performance.now() - since).toBeLessThan(ABOUT_A_SECOND_MS);
   });
 
   test("that reaches only the launcher is passed on", async () => {
@@ -290,8 +293,10 @@ describe("on Claude Code", () => {
     await rehearsal.waitForModelRequest(undefined, 30_000);
     const [entry] = await readdir(machine.folder.join("home", ".tandem", "processes"));
     const pid = Number.parseInt(entry!, 10);
+    const since = performance.now();
     child.kill("SIGINT");
     expect(await ended).toMatchObject({ code: 130 });
+    expect(performance.now() - since).toBeLessThan(ABOUT_A_SECOND_MS);
     await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
   });
 });
