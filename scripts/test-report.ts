@@ -24,7 +24,10 @@ export function testOutcomes(json: string | undefined): Map<string, "passed" | "
   for (const file of report.parse(JSON.parse(json)).testResults) {
     const name = file.name.replace(/^.*?\/(packages|apps|scripts)\//, "$1/");
     for (const { fullName, status } of file.assertionResults) {
-      outcomes.set(`${name}: ${fullName}`, status === "passed" || status === "failed" ? status : "skipped");
+      // Tests of a table may share a name.
+      let test = `${name}: ${fullName}`;
+      while (outcomes.has(test)) test += " (again)";
+      outcomes.set(test, status === "passed" || status === "failed" ? status : "skipped");
     }
     if (file.status === "failed" && file.assertionResults.every(({ status }) => status !== "failed")) {
       outcomes.set(`${name}: (the file itself)`, "failed");

@@ -35,8 +35,8 @@ export class ProcessPool {
   /** Processes that are being cleared, by key, and the calls that wait for one of them. */
   readonly #clearing = new Map<string, number>();
   readonly #waiting = new Map<string, ((process: ClaudeProcess | undefined) => void)[]>();
-  /** Keys for which a spare is starting. */
-  readonly #preparing = new Set<string>();
+  /** Spares that are starting, by key. A call that finds nothing better takes one: it is ahead of a fresh start. */
+  readonly #preparing = new Map<string, ClaudeProcess[]>();
   readonly #all = new Set<ClaudeProcess>();
   readonly #endings = new Set<Promise<void>>();
   #closed = false;
@@ -48,7 +48,11 @@ export class ProcessPool {
 
   async take(fixture: ProcessFixture, setup: TurnSetup): Promise<Lease> {
     const key = fixtureKey(fixture);
-    const process = this.#unpark(key) ?? (await this.#nextCleared(key, fixture, setup)) ?? this.#launch(fixture, setup);
+    const process =
+      this.#unpark(key) ??
+      (await this.#nextCleared(key, fixture, setup)) ??
+      this.#preparing.get(key)?.shift() ??
+      this.#launch(fixture, setup);
     if (this.#settings.mode === "single-use") void this.#prepareSpare(key, fixture, setup);
     let released = false;
     return {
@@ -99,23 +103,27 @@ export class ProcessPool {
     const waiting = this.#waiting.get(key) ?? [];
     if (waiting.length >= (this.#clearing.get(key) ?? 0)) return undefined;
     this.#waiting.set(key, waiting);
-    if (!this.#preparing.has(key)) void this.#prepareSpare(key, fixture, setup);
+    if (!this.#preparing.get(key)?.length) void this.#prepareSpare(key, fixture, setup);
     return new Promise((resolve) => waiting.push(resolve));
   }
 
   /** Starts a process ahead of need, if there is room for it. */
   async #prepareSpare(key: string, fixture: ProcessFixture, setup: TurnSetup): Promise<void> {
     if (this.#closed || this.#all.size >= this.#settings.size) return;
-    this.#preparing.add(key);
     const process = this.#launch(fixture, setup);
-    try {
-      await process.ready();
-      this.#park(key, process);
-    } catch {
-      // Nobody waits for a spare; the call that needs one will meet the same trouble and report it.
-      this.#end(process);
-    }
-    this.#preparing.delete(key);
+    const preparing = this.#preparing.get(key) ?? [];
+    this.#preparing.set(key, preparing);
+    preparing.push(process);
+    // One that cannot start is ended here; the call that needs one will meet the same trouble and report it.
+    const fit = await process.ready().then(
+      () => true,
+      () => false,
+    );
+    const place = preparing.indexOf(process);
+    if (place === -1) return;
+    preparing.splice(place, 1);
+    if (fit) this.#park(key, process);
+    else this.#end(process);
   }
 
   #park(key: string, process: ClaudeProcess): void {
