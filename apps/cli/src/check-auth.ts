@@ -1,9 +1,10 @@
-import { type LlmConfig, LlmError, TandemError } from "@tandem/protocol";
+import { type LlmConfig, TandemError } from "@tandem/protocol";
 import type { ModelInfo } from "@tandem/runtime";
 import { createBackend, probeLogin } from "./compose.ts";
 import type { Project } from "./config/load-project.ts";
 import type { Context } from "./context.ts";
 import { EXIT_CODES, type ExitName } from "./exit-code.ts";
+import { listModels } from "./list-models.ts";
 
 export interface AuthCheck {
   /**
@@ -83,17 +84,17 @@ async function checkLogin(context: Context, project: Project, deadlineMs: number
 /** A key is proven by the list of models, which costs nothing; where there is no such list, its presence must do. */
 async function checkKey(context: Context, project: Project, deadlineMs: number): Promise<AuthCheck> {
   const { provider, claudeCode } = project.config.llm;
-  const asked = provider.backend === "claude-code" ? withAnthropicKey(project) : project;
-  await using backend = disposable(await createBackend(context, asked));
   if (provider.backend === "vertex" || (provider.backend === "claude-code" && claudeCode.auth === "oauth_token")) {
+    // Shows at least that it can be read.
+    await (await createBackend(context, project)).close();
     return {
       state: "unverified",
       detail: "The credential is there; the first call shows whether it is accepted.",
       fix: "",
     };
   }
-  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(deadlineMs)]);
-  const models = await backend.listModels(signal);
+  const asked = provider.backend === "claude-code" ? withAnthropicKey(project) : project;
+  const models = await listModels(context, asked, deadlineMs);
   // Nobody promises that the gateway's list is for holders of a key only.
   if (provider.backend === "gateway") {
     return {
@@ -127,17 +128,9 @@ const STATES: Record<string, AuthCheck["state"]> = {
   billing: "rejected",
   network: "unreachable",
   timeout: "unreachable",
-  aborted: "unreachable",
 };
 
 function toCheck(error: unknown): AuthCheck {
   if (!(error instanceof TandemError)) throw error;
-  const state = STATES[error.code] ?? "failed";
-  if (error instanceof LlmError && error.code === "aborted") {
-    return { state, detail: "The service did not answer in time.", fix: "Check the network and the proxy." };
-  }
-  return { state, detail: error.message, fix: error.fix };
+  return { state: STATES[error.code] ?? "failed", detail: error.message, fix: error.fix };
 }
-
-const disposable = <T extends { close(): Promise<void> }>(resource: T) =>
-  Object.assign(resource, { [Symbol.asyncDispose]: () => resource.close() });

@@ -17,7 +17,10 @@ export async function reach(origin: string, env: Variables, signal: AbortSignal)
   const secure = origin.startsWith("https:");
   const agent = secure ? new HttpsAgent({ proxyEnv: env }) : new HttpAgent({ proxyEnv: env });
   try {
+    signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
+      // A request that still waits for the proxy does not heed its signal.
+      signal.addEventListener("abort", reject, { once: true });
       const request = (secure ? httpsRequest : httpRequest)(origin, { method: "HEAD", agent, signal }, (response) => {
         response.resume();
         resolve();
@@ -26,8 +29,9 @@ export async function reach(origin: string, env: Variables, signal: AbortSignal)
     });
     return undefined;
   } catch (error) {
-    const { code = "", name, message } = error as NodeJS.ErrnoException;
-    return name === "AbortError" ? "no answer in time" : (REASONS[code] ?? message);
+    if (signal.aborted) return "no answer in time";
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    return REASONS[code] ?? message;
   } finally {
     agent.destroy();
   }

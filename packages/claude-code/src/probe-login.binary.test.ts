@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { madeUpLogin } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
@@ -61,4 +63,12 @@ test("keeps its deadline", async () => {
   const since = performance.now();
   await probe(stage, {}, 50);
   expect(performance.now() - since).toBeLessThan(2_000);
+});
+
+test("keeps it where a proxy takes the connection and never says a word", async () => {
+  await using stage = await setStage();
+  await using proxy = createServer((socket) => void socket.on("error", () => {}).resume()).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const HTTPS_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  expect(await probe(stage, { HTTPS_PROXY }, 5_000)).toMatchObject({ state: "unreachable" });
 });

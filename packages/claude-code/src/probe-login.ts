@@ -53,7 +53,7 @@ export async function probeLogin(options: {
   const [status, stored, unreachable] = await Promise.all([
     readStatus(options.executable, variables, signal),
     readStored(variables),
-    whyUnreachable(variables, signal),
+    whyUnreachable(variables, options.deadlineMs, signal),
   ]);
   options.signal?.throwIfAborted();
   if (typeof status === "string") return { state: "logged_out", detail: status };
@@ -135,13 +135,20 @@ function expiry(status: AuthStatus, stored: z.infer<typeof storedLogin> | undefi
 }
 
 /** Any answer will do, and no credential is sent. */
-async function whyUnreachable(variables: Record<string, string>, signal: AbortSignal): Promise<string | undefined> {
+async function whyUnreachable(
+  variables: Record<string, string>,
+  timeout: number,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
     const extra = variables["NODE_EXTRA_CA_CERTS"];
     const ca = [...getCACertificates("default"), ...(extra ? [await readFile(extra, "utf8")] : [])];
     const agent = new Agent({ proxyEnv: variables, ca });
+    signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
-      request(API, { method: "HEAD", agent, signal }, (response) => {
+      // A request that still waits for a proxy does not heed its signal, but the proxy's connection heeds the timeout.
+      signal.addEventListener("abort", reject, { once: true });
+      request(API, { method: "HEAD", agent, signal, timeout }, (response) => {
         response.resume();
         resolve();
       })
@@ -150,7 +157,7 @@ async function whyUnreachable(variables: Record<string, string>, signal: AbortSi
     }).finally(() => agent.destroy());
     return undefined;
   } catch (error) {
-    if (error instanceof Error && error.name === "AbortError") return "no answer in time";
+    if (signal.aborted) return "no answer in time";
     return error instanceof Error ? error.message : String(error);
   }
 }

@@ -1,24 +1,19 @@
 import type { ModelInfo } from "@tandem/runtime";
-import { createBackend } from "../compose.ts";
 import type { Context } from "../context.ts";
 import { describeProject } from "../describe-project.ts";
+import { listModels } from "../list-models.ts";
 import { openProject } from "../open-project.ts";
 import { Progress } from "../progress.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 20_000;
 
 export async function models(context: Context): Promise<void> {
   const project = await openProject(context);
   const { models: roles } = await describeProject(project);
   const offered = await (async () => {
     using _ = new Progress(context, "Asking for the models …");
-    const backend = await createBackend(context, project);
-    try {
-      return await backend.listModels(AbortSignal.any([context.signal, AbortSignal.timeout(DEADLINE_MS)]));
-    } finally {
-      await backend.close();
-    }
+    return listModels(context, project, DEADLINE_MS);
   })();
   if (context.json) {
     await write(context.stdout, `${JSON.stringify({ models: offered, roles }, null, 2)}\n`);

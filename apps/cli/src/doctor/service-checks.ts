@@ -2,7 +2,8 @@ import type { LlmConfig } from "@tandem/protocol";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { reach } from "../reach.ts";
-import { createBackend, findClaudeCode } from "../compose.ts";
+import { findClaudeCode } from "../compose.ts";
+import { listModels } from "../list-models.ts";
 import type { AuthCheck } from "../check-auth.ts";
 import { type Check, type Finding, failure, ok, warning } from "./check.ts";
 
@@ -45,13 +46,17 @@ const credential: Check = {
   },
 };
 
+// Well within a check's own deadline, so that it can say what is wrong.
+const REACH_MS = 10_000;
+const LIST_MS = 15_000;
+
 const network: Check = {
   name: "network",
   async run({ context, project, trusted }, signal) {
     const url = project && trusted ? serviceUrl(project.config.llm) : undefined;
     if (!url) return undefined;
     const { origin, protocol, hostname } = new URL(url);
-    const reason = await reach(origin, context.env, signal);
+    const reason = await reach(origin, context.env, AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]));
     if (reason)
       return failure(`${origin} cannot be reached: ${reason}.`, "Check the network and the proxy (HTTPS_PROXY).");
     if (protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(hostname)) {
@@ -66,14 +71,15 @@ const network: Check = {
 
 const models: Check = {
   name: "models",
-  async run({ context, project, trusted, auth }, signal) {
+  async run({ context, project, trusted, auth }) {
     if (!project || !trusted) return undefined;
     const { llm } = project.config;
     const { backend } = llm.provider;
     if (backend === "none") return undefined;
     const { checkModel, findModel, resolveModel, roleModels } = await import("@tandem/runtime");
     const roles = roleModels(llm.models).filter(({ fallsBack }) => !fallsBack);
-    const offered = backend === "claude-code" ? await listByClaudeCode() : (await auth()).models;
+    // Claude Code's own list also shows that it starts, isolated as it will be in earnest.
+    const offered = backend === "claude-code" ? await listModels(context, project, LIST_MS) : (await auth()).models;
     const problems = roles.flatMap(({ role, model }) => {
       const error = checkModel(backend, model, offered);
       return error ? [{ role, error }] : [];
@@ -86,16 +92,6 @@ const models: Check = {
     const names = roles.map(({ role, model }) => `${role} ${model}`).join(", ");
     const listed = offered && roles.every(({ model }) => findModel(offered, resolveModel(backend, model)));
     return ok(listed ? `Known to the service: ${names}.` : `Well formed: ${names}.`);
-
-    /** Also shows that it starts, isolated as it will be in earnest. */
-    async function listByClaudeCode() {
-      const backend = await createBackend(context, project!);
-      try {
-        return await backend.listModels(signal);
-      } finally {
-        await backend.close();
-      }
-    }
   },
 };
 

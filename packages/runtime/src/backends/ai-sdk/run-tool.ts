@@ -1,4 +1,5 @@
 import type { LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
+import { orAborted } from "../../or-aborted.ts";
 import type { Tool } from "../../tool.ts";
 import type { ToolCall } from "./collect-answer.ts";
 
@@ -23,16 +24,4 @@ export async function runTool(
   }
   const output = { type: failed ? ("error-text" as const) : ("text" as const), value };
   return { result: { type: "tool-result", toolCallId: id, toolName: name, output }, failed };
-}
-
-/** A tool that does not heed its signal must not hold up the abort. */
-async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = () => reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

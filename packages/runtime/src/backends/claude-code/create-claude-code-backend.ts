@@ -1,6 +1,7 @@
 import { ClaudeCode, type Credential } from "@tandem/claude-code";
-import type { LlmConfig } from "@tandem/protocol";
+import { type LlmConfig, LlmError } from "@tandem/protocol";
 import type { LlmBackend } from "../../llm-backend.ts";
+import { orAborted } from "../../or-aborted.ts";
 
 /** The user's own Claude Code. All of the work is in its room; here it takes its place behind the port. */
 export function createClaudeCodeBackend(
@@ -25,7 +26,13 @@ export function createClaudeCodeBackend(
     text: (call) => room.text(call),
     object: (call) => room.object(call),
     loop: (call) => room.loop(call),
-    listModels: (signal) => room.listModels(signal),
+    listModels: async (signal) => {
+      try {
+        return await orAborted(room.listModels(signal), signal);
+      } catch (cause) {
+        throw signal.aborted ? new LlmError("aborted", "The list of models was given up.", { cause }) : cause;
+      }
+    },
     close: () => room.close(),
   };
 }

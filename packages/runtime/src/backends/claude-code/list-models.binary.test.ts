@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { configSchema } from "@tandem/protocol";
 import { startRehearsal } from "@tandem/rehearsal";
 import { expect, it } from "vitest";
 import { claudeCodeFixture } from "../../contract/claude-code-fixture.ts";
 import { findModel } from "../../models.ts";
 import { anthropic } from "../ai-sdk/anthropic.ts";
+import { createClaudeCodeBackend } from "./create-claude-code-backend.ts";
 
 const signal = new AbortController().signal;
 
@@ -17,5 +21,26 @@ it("has the usual aliases, and the service as it is rehearsed has what they stan
     expect(listed.filter(({ id }) => !findModel(offered, id))).toEqual([]);
   } finally {
     await backend.close();
+  }
+});
+
+it("is given up at the caller's signal, though Claude Code never says anything", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "tandem-mute-"));
+  const executable = join(folder, "mute");
+  writeFileSync(executable, "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
+  const config = configSchema.parse({ llm: { claudeCode: { executable } } }).llm;
+  const hostVariables = { PATH: process.env["PATH"], HOME: folder };
+  const backend = createClaudeCodeBackend(config, {
+    credential: { type: "login" },
+    stateFolder: folder,
+    hostVariables,
+  });
+  try {
+    const since = performance.now();
+    await expect(backend.listModels(AbortSignal.timeout(300))).rejects.toMatchObject({ code: "aborted" });
+    expect(performance.now() - since).toBeLessThan(1_500);
+  } finally {
+    await backend.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 });
