@@ -37,9 +37,12 @@ test("logged out, even if the user's settings have a key or a helper", async () 
   expect(await probe(stage)).toMatchObject({ state: "logged_out" });
 });
 
-test("expired by its stored date, and left as it is", async () => {
+test.each([
+  ["a minute ago", () => Date.now() - 60_000],
+  ["at the beginning of time", () => 0],
+])("expired by its stored date, %s, and left as it is", async (_, expiresAt) => {
   await using stage = await setStage();
-  const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(Date.now() - 60_000), refreshToken: null });
+  const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(expiresAt()), refreshToken: null });
   const before = await readFile(file, "utf8");
   expect(await probe(stage)).toMatchObject({ state: "expired" });
   expect(await readFile(file, "utf8")).toBe(before);

@@ -129,9 +129,10 @@ function accountKind(status: AuthStatus): "subscription" | "console" | undefined
 /** When a login ended for good. An access token that has run out is renewed by the next call if it can be. */
 function expiry(status: AuthStatus, stored: z.infer<typeof storedLogin> | undefined): Date | undefined {
   const token = stored?.claudeAiOauth;
-  const tokenEnd = token?.expiresAt && !token.refreshToken ? new Date(token.expiresAt) : undefined;
-  const loginEnd = status.loginExpiresAt ? new Date(status.loginExpiresAt) : undefined;
-  return [tokenEnd, loginEnd].find((end) => end && end.getTime() < Date.now());
+  // Zero is a time, too: long ago.
+  return [token?.refreshToken ? undefined : token?.expiresAt, status.loginExpiresAt]
+    .flatMap((end) => (end === undefined || end === null ? [] : [new Date(end)]))
+    .find((end) => end.getTime() < Date.now());
 }
 
 /** Any answer will do, and no credential is sent. */
