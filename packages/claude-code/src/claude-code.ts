@@ -5,6 +5,7 @@ import { z } from "zod";
 import { ClaudeProcess, type Deadlines, type ListedModel, type ProcessFixture, type Turn } from "./claude-process.ts";
 import { payerOf, type Credential } from "./credential.ts";
 import { findExecutable } from "./executable.ts";
+import type { Effort } from "./isolation.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { ProcessPool, type Lease, type PoolSettings } from "./process-pool.ts";
 import type { ToolDefinition } from "./tool-server.ts";
@@ -18,6 +19,8 @@ export interface ClaudeCodeSettings {
   /** Where the child's allowed variables come from, as a rule `process.env`. */
   hostVariables: Readonly<Record<string, string | undefined>>;
   executable?: string;
+  /** How much the model thinks; without it, what is the model's default in Claude Code. */
+  effort?: Effort;
   pool: PoolSettings;
   deadlines: Deadlines;
 }
@@ -98,6 +101,7 @@ export class ClaudeCode implements AsyncDisposable {
       folder: join(stateFolder, "neutral"),
       variables: childVariables(settings.hostVariables, credential, configDir),
       credential,
+      ...(settings.effort && { effort: settings.effort }),
     };
     this.#pool = new ProcessPool(settings.pool, (fixture, setup) => {
       // The folder may have been removed since; a process without its folder does not start.

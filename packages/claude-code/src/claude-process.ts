@@ -2,7 +2,7 @@ import { query, type Query, type SDKMessage, type SDKUserMessage } from "@anthro
 import { LlmError, type Usage } from "@tandem/protocol";
 import { Child } from "./child.ts";
 import type { Credential } from "./credential.ts";
-import { checkInit, isolatedOptions, TOOL_SERVER, toolId } from "./isolation.ts";
+import { checkInit, type Effort, isolatedOptions, TOOL_SERVER, toolId } from "./isolation.ts";
 import { MessageQueue } from "./message-queue.ts";
 import type { ProcessLedger } from "./process-ledger.ts";
 import { createToolServer, HOST_TIMEOUT_MS, toolServerKey, type ToolCall, type ToolDefinition } from "./tool-server.ts";
@@ -14,6 +14,7 @@ export interface ProcessFixture {
   folder: string;
   variables: Record<string, string>;
   credential: Credential;
+  effort?: Effort;
   system: string | undefined;
 }
 

@@ -7,6 +7,8 @@ export const TOOL_SERVER = "tandem";
 
 export const toolId = (name: string): string => `mcp__${TOOL_SERVER}__${name}`;
 
+export type Effort = "low" | "medium" | "high";
+
 /** Plugins that Claude Code brings itself. Turned off, and tolerated by name where a release lists them all the same. */
 const BUILTIN_PLUGINS = [
   "cc-plugin-agents-md",
@@ -44,12 +46,14 @@ export function isolatedOptions(settings: {
   folder: string;
   variables: Record<string, string>;
   system: string | undefined;
+  effort?: Effort;
   allowTool: (toolId: string) => boolean;
 }): Options {
   return {
     cwd: settings.folder,
     env: settings.variables,
     systemPrompt: settings.system ?? "",
+    ...(settings.effort && { effort: settings.effort }),
     settingSources: [],
     skills: [],
     plugins: [],

@@ -98,6 +98,10 @@ const claudeCode = z.strictObject({
     .meta({ [NEEDS_TRUST]: true })
     .optional()
     .describe("A Claude Code binary other than the one that ships with Tandem."),
+  effort: z
+    .enum(["low", "medium", "high"])
+    .optional()
+    .describe("How much the model thinks before it answers; without it, what is the model's default in Claude Code."),
 });
 
 const models = z.strictObject({

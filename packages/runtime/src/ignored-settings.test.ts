@@ -12,7 +12,7 @@ it("names the prompt-caching settings that claude-code does not heed, where they
 
 it("names what only claude-code uses on the API backends", () => {
   const changes = {
-    claudeCode: { auth: "api_key", executable: "/opt/claude" },
+    claudeCode: { auth: "api_key", executable: "/opt/claude", effort: "low" },
     pool: { mode: "off", size: 2 },
     limits: {
       spawn: "20s",
@@ -29,6 +29,7 @@ it("names what only claude-code uses on the API backends", () => {
   const everywhere = [
     "claudeCode.auth",
     "claudeCode.executable",
+    "claudeCode.effort",
     "limits.spawn",
     "limits.init",
     "limits.exit",

@@ -12,11 +12,12 @@ export function createClaudeCodeBackend(
     hostVariables: Readonly<Record<string, string | undefined>>;
   },
 ): LlmBackend {
-  const { executable } = config.claudeCode;
+  const { executable, effort } = config.claudeCode;
   const { spawn, init, firstByte, idle, exit } = config.limits;
   const room = new ClaudeCode({
     ...surroundings,
     ...(executable && { executable }),
+    ...(effort && { effort }),
     pool: config.pool,
     deadlines: { spawn, init, firstByte, idle, exit },
   });
