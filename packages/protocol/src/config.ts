@@ -137,10 +137,10 @@ const pool = z.strictObject({
     .enum(["reuse", "single-use", "off"])
     .default("reuse")
     .describe("Whether warm Claude Code processes serve many calls, one call each, or are not kept."),
-  size: z.int().min(1).max(32).default(3).describe("Warm processes at most."),
+  size: z.int().min(1).max(32).default(4).describe("Warm processes at most."),
   maxCalls: z.int().min(1).default(50).describe("Calls after which a process is replaced."),
   maxAge: deadline.prefault("30m").describe("Age at which a process is replaced."),
-  maxMemoryMb: z.int().min(150).default(300).describe("Megabytes of memory at which a process is replaced."),
+  maxMemoryMb: z.int().min(150).default(280).describe("Megabytes of memory at which a process is replaced."),
   idle: deadline.prefault("5m").describe("How long an unused process is kept."),
 });
 

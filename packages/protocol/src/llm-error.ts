@@ -31,7 +31,7 @@ export type LlmErrorCode =
   | "aborted"
   /** The Claude Code process ended by itself; the message carries the tail of its stderr. */
   | "process_died"
-  /** Claude Code came up with tools, servers or plugins that are not ours. Nothing was sent. */
+  /** Claude Code came up with tools, servers or plugins that are not ours, and was ended at once. */
   | "isolation_breached"
   | "unknown_model"
   /** The request was malformed; repeating it cannot help. */

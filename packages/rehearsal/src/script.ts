@@ -45,14 +45,16 @@ export function times(uses: number, entry: ScriptEntry | Answer): Rule {
 
 /**
  * An object, in the way in which the request asks for one: through the tool that it must call, through the tool that
- * Claude Code or the AI SDK offer for objects, or else as JSON text. `tool` names another tool to answer through.
+ * Claude Code, Tandem or the AI SDK offer for objects, or else as JSON text. `tool` names another tool to answer through.
  */
 export function object(value: object, options: ReplyOptions & { tool?: string } = {}): Rule {
   const { tool, ...rest } = options;
   const answer = (request: ModelRequest) => {
     const choice = forcedTool.safeParse(request.toolChoice).data;
     const wanted = [tool, choice?.name, choice?.toolName, "StructuredOutput", "json"];
-    const name = wanted.find((name) => name !== undefined && request.toolNames.includes(name));
+    const name =
+      wanted.find((name) => name !== undefined && request.toolNames.includes(name)) ??
+      request.toolNames.find((name) => /^mcp__.*__answer$/.test(name));
     return name === undefined ? text(JSON.stringify(value), rest) : toolUse(name, value, rest);
   };
   return { ...toRule(answer), label: `object ${JSON.stringify(value).slice(0, 60)}` };

@@ -20,6 +20,8 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** Relative to the project. */
   cwd?: string;
+  /** A command, with its arguments, that starts `tandem` in its own way. */
+  wrapper?: readonly string[];
 }
 
 /** A machine of its own for a test: a home and a project in scratch folders, and variables that lead nowhere else. */
@@ -43,12 +45,14 @@ export async function scratchMachine(config?: string) {
   const configure = (text: string) => writeFile(folder.join("project", "tandem.yaml"), text);
   if (config !== undefined) await configure(config);
 
-  const start = (args: readonly string[], { env = {}, cwd = "." }: RunOptions = {}): ChildProcess =>
-    spawn(process.execPath, [TANDEM, ...args], {
+  const start = (args: readonly string[], { env = {}, cwd = ".", wrapper = [] }: RunOptions = {}): ChildProcess => {
+    const [program, ...rest] = [...wrapper, process.execPath, TANDEM, ...args];
+    return spawn(program!, rest, {
       cwd: folder.join("project", cwd),
       env: { ...variables, ...env },
       stdio: ["pipe", "pipe", "pipe"],
     });
+  };
 
   return {
     folder,
