@@ -10,7 +10,7 @@ import { ProcessLedger } from "./process-ledger.ts";
 import { ProcessPool, type Lease, type PoolSettings } from "./process-pool.ts";
 import type { ToolDefinition } from "./tool-server.ts";
 import type { TurnOutcome } from "./turn-reader.ts";
-import { childVariables } from "./variables.ts";
+import { childVariables, dropForeignVariables } from "./variables.ts";
 
 export interface ClaudeCodeSettings {
   credential: Credential;
@@ -106,6 +106,7 @@ export class ClaudeCode implements AsyncDisposable {
     this.#pool = new ProcessPool(settings.pool, (fixture, setup) => {
       // The folder may have been removed since; a process without its folder does not start.
       mkdirSync(fixture.folder, { recursive: true, mode: 0o700 });
+      if (credential.type !== "login") dropForeignVariables(fixture.variables);
       return new ClaudeProcess(fixture, settings.deadlines, this.#ledger, setup);
     });
   }

@@ -66,6 +66,7 @@ describe("isolatedOptions", () => {
   const options = isolatedOptions({
     folder: "/n",
     variables: { PATH: "/bin" },
+    credential: login,
     system: undefined,
     allowTool: (id) => id === "mcp__tandem__look",
   });

@@ -1,6 +1,7 @@
 import type { Options, SDKSystemMessage } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError } from "@tandem/protocol";
 import type { Credential } from "./credential.ts";
+import { overridingVariables } from "./variables.ts";
 
 /** The name of our one MCP server; the model sees its tools as `mcp__tandem__NAME`. */
 export const TOOL_SERVER = "tandem";
@@ -45,6 +46,7 @@ const BUILTIN_TOOLS = [
 export function isolatedOptions(settings: {
   folder: string;
   variables: Record<string, string>;
+  credential: Credential;
   system: string | undefined;
   effort?: Effort;
   allowTool: (toolId: string) => boolean;
@@ -70,11 +72,12 @@ export function isolatedOptions(settings: {
         ? { behavior: "allow" }
         : { behavior: "deny", message: `${name} is not one of the tools of this call.` },
     settings: {
+      env: overridingVariables(settings.variables, settings.credential),
       autoMemoryEnabled: false,
       disableClaudeAiConnectors: true,
       enabledPlugins: Object.fromEntries(BUILTIN_PLUGINS.map((name) => [`${name}@builtin`, false])),
     },
-    // No messaging socket, no managed extras.
+    // No messaging socket. An organisation's managed policy still applies: nothing that a user runs can turn it off.
     extraArgs: { restricted: null },
     includePartialMessages: true,
   };

@@ -1,11 +1,12 @@
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates } from "node:tls";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { childVariables } from "./variables.ts";
+import { childVariables, overridingVariables } from "./variables.ts";
 
 const API = "https://api.anthropic.com/";
 
@@ -91,9 +92,17 @@ async function readStatus(
 ): Promise<AuthStatus | string> {
   let output: string;
   try {
-    const { NO_PROXY: _, no_proxy: __, ...rest } = variables;
-    const env = { ...rest, HTTPS_PROXY: NOWHERE, https_proxy: NOWHERE, HTTP_PROXY: NOWHERE, http_proxy: NOWHERE };
-    ({ stdout: output } = await promisify(execFile)(executable, ["auth", "status", "--json"], { env, signal }));
+    const login = { type: "login" } as const;
+    const nowhere = { HTTPS_PROXY: NOWHERE, https_proxy: NOWHERE, HTTP_PROXY: NOWHERE, http_proxy: NOWHERE };
+    const silenced = { ...nowhere, NO_PROXY: "", no_proxy: "" };
+    // Settings files could name another proxy, or a key: none are read, and what overrides them says so once more.
+    const settings = JSON.stringify({
+      apiKeyHelper: "",
+      env: { ...overridingVariables(variables, login), ...silenced },
+    });
+    const args = ["--setting-sources", "", "--settings", settings, "auth", "status", "--json"];
+    const options = { env: { ...variables, ...silenced }, cwd: tmpdir(), signal, killSignal: "SIGKILL" } as const;
+    ({ stdout: output } = await promisify(execFile)(executable, args, options));
   } catch (error) {
     const failure = error as { stdout?: string; message: string; name: string };
     if (!failure.stdout) {

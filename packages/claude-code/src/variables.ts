@@ -1,3 +1,6 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
 import type { Credential } from "./credential.ts";
 
 /** What a child may inherit: enough to find programs, the user's home and login, the network and the language. */
@@ -12,31 +15,48 @@ const ALLOWED_PREFIXES = ["LC_"];
 /**
  * What must never reach a child unless we put it there: everything that can switch who pays, where requests go, which
  * model answers, or what code the child loads. The allowlist already keeps these out; this is the second fence, and the
- * list that the tests seed. A trailing `*` stands for any ending.
+ * list that the tests seed. A trailing `*` stands for any ending; names that are known are spelled out beside it, because
+ * only a whole name can be blanked.
  */
 export const DENIED_VARIABLES: readonly string[] = [
   // Other providers
-  ...["CLAUDE_CODE_USE_*", "CLAUDE_CODE_SKIP_*", "CLOUD_ML_REGION", "VERTEX_REGION_*", "ANTHROPIC_VERTEX_*"],
-  ...["ANTHROPIC_FOUNDRY_*", "ANTHROPIC_AWS_*", "ANTHROPIC_BEDROCK_*", "ANTHROPIC_GOOGLE_CLOUD_*"],
-  ...["AWS_*", "GOOGLE_*", "GCLOUD_*", "AZURE_*", "AI_GATEWAY_*", "OPENAI_*"],
+  ...["CLAUDE_CODE_USE_*", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"],
+  ...["CLAUDE_CODE_USE_ANTHROPIC_AWS", "CLAUDE_CODE_USE_ANTHROPIC_GOOGLE_CLOUD", "CLAUDE_CODE_USE_MANTLE"],
+  ...["CLAUDE_CODE_USE_GATEWAY", "CLAUDE_CODE_SKIP_*", "CLAUDE_CODE_SKIP_BEDROCK_AUTH", "CLAUDE_CODE_SKIP_VERTEX_AUTH"],
+  ...["CLAUDE_CODE_SKIP_FOUNDRY_AUTH", "CLAUDE_CODE_SKIP_MANTLE_AUTH", "CLOUD_ML_REGION", "VERTEX_REGION_*"],
+  ...["ANTHROPIC_VERTEX_*", "ANTHROPIC_VERTEX_PROJECT_ID", "ANTHROPIC_VERTEX_BASE_URL", "ANTHROPIC_FOUNDRY_*"],
+  ...["ANTHROPIC_FOUNDRY_RESOURCE", "ANTHROPIC_FOUNDRY_API_KEY", "ANTHROPIC_FOUNDRY_AUTH_TOKEN"],
+  ...["ANTHROPIC_FOUNDRY_BASE_URL", "ANTHROPIC_AWS_*", "ANTHROPIC_AWS_API_KEY", "ANTHROPIC_AWS_WORKSPACE_ID"],
+  ...["ANTHROPIC_BEDROCK_*", "ANTHROPIC_BEDROCK_BASE_URL", "ANTHROPIC_GOOGLE_CLOUD_*", "AWS_*", "AWS_ACCESS_KEY_ID"],
+  ...["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"],
+  ...["GOOGLE_*", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GCLOUD_*", "AZURE_*"],
+  ...["AI_GATEWAY_*", "OPENAI_*"],
   // Credentials
-  ...["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_SESSIONS_OAUTH_TOKEN"],
-  ...["CLAUDE_CODE_SESSION_ACCESS_TOKEN", "CLAUDE_CODE_GATEWAY_TOKEN*", "CLAUDE_CODE_HFI_BEARER_TOKEN"],
-  ...["CLAUDE_CODE_API_KEY_*", "CLAUDE_CODE_WEBSOCKET_AUTH_*", "CCR_*", "CLAUDE_BRIDGE_*", "CLAUDE_BG_*"],
+  ...["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_*", "CLAUDE_CODE_OAUTH_TOKEN"],
+  ...["CLAUDE_CODE_OAUTH_REFRESH_TOKEN", "CLAUDE_CODE_OAUTH_SCOPES", "CLAUDE_CODE_OAUTH_CLIENT_ID"],
+  ...["CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "CLAUDE_CODE_SESSIONS_OAUTH_TOKEN"],
+  ...["CLAUDE_CODE_SESSION_ACCESS_TOKEN", "CLAUDE_CODE_GATEWAY_TOKEN*", "CLAUDE_CODE_GATEWAY_TOKEN"],
+  ...["CLAUDE_CODE_HFI_BEARER_TOKEN", "CLAUDE_CODE_API_KEY_*", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR"],
+  ...["CLAUDE_CODE_WEBSOCKET_AUTH_*", "CCR_*", "CLAUDE_BRIDGE_*", "CLAUDE_BRIDGE_OAUTH_TOKEN", "CLAUDE_BG_*"],
   ...["CLAUDE_TRUSTED_DEVICE_TOKEN", "CLAUDE_SESSION_INGRESS_TOKEN_FILE"],
   // A host that manages credentials
-  ...["CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST", "CLAUDE_CODE_HOST_*", "CLAUDE_CODE_SDK_HAS_*", "CLAUDE_CODE_REMOTE*"],
+  ...["CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST", "CLAUDE_CODE_HOST_*", "CLAUDE_CODE_HOST_AUTH_ENV_VAR"],
+  ...["CLAUDE_CODE_HOST_CREDS_FILE", "CLAUDE_CODE_SDK_HAS_*", "CLAUDE_CODE_REMOTE*", "CLAUDE_CODE_REMOTE"],
   // Profiles and federation
   ...["ANTHROPIC_PROFILE", "ANTHROPIC_CONFIG_DIR", "ANTHROPIC_FEDERATION_RULE_ID", "ANTHROPIC_ORGANIZATION_ID"],
-  ...["ANTHROPIC_SERVICE_ACCOUNT_ID", "ANTHROPIC_IDENTITY_TOKEN*", "ANTHROPIC_WORKSPACE_ID", "ANTHROPIC_SCOPE"],
+  ...["ANTHROPIC_SERVICE_ACCOUNT_ID", "ANTHROPIC_IDENTITY_TOKEN*", "ANTHROPIC_IDENTITY_TOKEN"],
+  ...["ANTHROPIC_IDENTITY_TOKEN_FILE", "ANTHROPIC_WORKSPACE_ID", "ANTHROPIC_SCOPE"],
   // Where requests go and what they carry
   ...["ANTHROPIC_BASE_URL", "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL", "ANTHROPIC_UNIX_SOCKET"],
   ...["ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_BETAS", "CLAUDE_CODE_API_BASE_URL", "CLAUDE_CODE_CUSTOM_OAUTH_URL"],
-  ...["CLAUDE_CODE_EXTRA_*", "CLAUDE_CODE_CLIENT_CERT", "CLAUDE_CODE_CLIENT_KEY*", "CLAUDE_CODE_HTTP_PROXY"],
-  ...["CLAUDE_CODE_HTTPS_PROXY", "CLAUDE_CODE_PROXY_URL", "USE_LOCAL_OAUTH", "USE_STAGING_OAUTH"],
-  ...["CLAUDE_LOCAL_OAUTH_*"],
+  ...["CLAUDE_CODE_EXTRA_*", "CLAUDE_CODE_EXTRA_BODY", "CLAUDE_CODE_EXTRA_METADATA", "CLAUDE_CODE_CLIENT_CERT"],
+  ...["CLAUDE_CODE_CLIENT_KEY*", "CLAUDE_CODE_CLIENT_KEY", "CLAUDE_CODE_HTTP_PROXY", "CLAUDE_CODE_HTTPS_PROXY"],
+  ...["CLAUDE_CODE_PROXY_URL", "USE_LOCAL_OAUTH", "USE_STAGING_OAUTH", "CLAUDE_LOCAL_OAUTH_*"],
+  ...["CLAUDE_LOCAL_OAUTH_API_BASE"],
   // Which model answers, and how
-  ...["ANTHROPIC_MODEL", "ANTHROPIC_DEFAULT_*", "ANTHROPIC_SMALL_FAST_MODEL*", "CLAUDE_CODE_SUBAGENT_MODEL*"],
+  ...["ANTHROPIC_MODEL", "ANTHROPIC_DEFAULT_*", "ANTHROPIC_DEFAULT_SONNET_MODEL", "ANTHROPIC_DEFAULT_OPUS_MODEL"],
+  ...["ANTHROPIC_DEFAULT_HAIKU_MODEL", "ANTHROPIC_DEFAULT_FABLE_MODEL", "ANTHROPIC_SMALL_FAST_MODEL*"],
+  ...["ANTHROPIC_SMALL_FAST_MODEL", "CLAUDE_CODE_SUBAGENT_MODEL*", "CLAUDE_CODE_SUBAGENT_MODEL"],
   ...["CLAUDE_CODE_EFFORT_LEVEL", "MAX_THINKING_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"],
   // What the child loads and runs
   ...["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_MANAGED_SETTINGS_PATH", "CLAUDE_SECURESTORAGE_CONFIG_DIR", "NODE_OPTIONS"],
@@ -63,6 +83,10 @@ const FIXED: Record<string, string> = {
   CLAUDE_CODE_DISABLE_LEGACY_MODEL_REMAP: "1",
   // A login's claude.ai connectors are the user's, not this call's.
   ENABLE_CLAUDEAI_MCP_SERVERS: "false",
+  // A loop that outgrows the window ends as `prompt_too_long`; it does not go on with a summary instead of its task.
+  DISABLE_COMPACT: "1",
+  DISABLE_AUTO_COMPACT: "1",
+  MAX_MCP_OUTPUT_TOKENS: "1000000",
   CLAUDE_CODE_MAX_RETRIES: "0",
   // A process that cannot start says why in its result instead of dying silently.
   CLAUDE_CODE_STARTUP_FAILURE_RESULTS: "1",
@@ -99,4 +123,46 @@ export function childVariables(
       break;
   }
   return variables;
+}
+
+const CREDENTIAL_NAMES: Record<Credential["type"], string | undefined> = {
+  login: undefined,
+  api_key: "ANTHROPIC_API_KEY",
+  oauth_token: "CLAUDE_CODE_OAUTH_TOKEN",
+};
+
+/**
+ * The same variables again, for the settings that override all files: Claude Code takes variables from its own state
+ * file whatever it is told of settings, and they would beat those that the process was started with. What is denied is
+ * blanked here, and so is what that file brings; the credential itself stays out, because settings travel in argv.
+ */
+export function overridingVariables(variables: Record<string, string>, credential: Credential): Record<string, string> {
+  const names = [
+    ...DENIED_VARIABLES.filter((name) => !name.endsWith("*")),
+    ...Object.keys(FIXED),
+    ...stateFileNames(variables),
+  ];
+  return Object.fromEntries(
+    names.filter((name) => name !== CREDENTIAL_NAMES[credential.type]).map((name) => [name, variables[name] ?? ""]),
+  );
+}
+
+/**
+ * For a state folder of our own: variables in its state file are nobody's that may say anything here, not even the
+ * credential, which cannot be overridden. The rest of the file is a cache that Claude Code makes anew.
+ */
+export function dropForeignVariables(variables: Record<string, string>): void {
+  if (stateFileNames(variables).length > 0) rmSync(join(variables["CLAUDE_CONFIG_DIR"] ?? "", ".claude.json"));
+}
+
+const stateFile = z.object({ env: z.record(z.string(), z.unknown()) });
+
+function stateFileNames(variables: Record<string, string>): string[] {
+  const folder = variables["CLAUDE_CONFIG_DIR"] ?? variables["HOME"] ?? "";
+  try {
+    return Object.keys(stateFile.parse(JSON.parse(readFileSync(join(folder, ".claude.json"), "utf8"))).env);
+  } catch {
+    // No file, or none with variables in it.
+    return [];
+  }
 }

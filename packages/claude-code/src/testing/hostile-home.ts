@@ -49,6 +49,14 @@ export async function plantHostileHome(folders: {
     enabledPlugins: { "hostile@market": true },
     extraKnownMarketplaces: { market: { source: { source: "directory", path: join(home, "market") } } },
   });
+  const variables = {
+    ...settings("state").env,
+    CLAUDE_CODE_EXTRA_BODY: JSON.stringify({ metadata: { user_id: MARK } }),
+    ANTHROPIC_DEFAULT_SONNET_MODEL: `claude-${MARK}`,
+    CLAUDE_CODE_OAUTH_TOKEN: MARK,
+    CLAUDE_CODE_MAX_RETRIES: "3",
+    HTTPS_PROXY: "http://127.0.0.1:1",
+  };
   const server = (name: string) => ({ command: "sh", args: ["-c", `${leave(name)}; exec cat`] });
   const skill = `---\nname: hostile\ndescription: ${MARK}\n---\n${MARK}\n`;
   const agent = `---\nname: hostile\ndescription: ${MARK}\ntools: Bash\n---\n${MARK}\n`;
@@ -57,6 +65,7 @@ export async function plantHostileHome(folders: {
   const files: Record<string, string> = {
     [join(configDir, "settings.json")]: JSON.stringify(settings("user")),
     [join(configDir, ".claude.json")]: JSON.stringify({
+      env: variables,
       mcpServers: { hostile: server("user-mcp") },
       projects: { [project]: { mcpServers: { local: server("local-mcp") }, hasTrustDialogAccepted: true } },
     }),
