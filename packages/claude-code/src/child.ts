@@ -1,11 +1,15 @@
 import { spawn, type ChildProcess, type ChildProcessByStdio } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import { finished } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
+import { LlmError } from "@tandem/protocol";
 import { killGroup, type ProcessLedger } from "./process-ledger.ts";
 
 const STDERR_TAIL = 4_096;
-const PAGE_BYTES = 4_096;
+/** How long the last words of a process that has ended may take to arrive. */
+const LAST_WORDS_MS = 200;
 
 /** Every child of this process that still runs, so that a normal exit takes them along. */
 const running = new Set<number>();
@@ -16,23 +20,18 @@ process.on("exit", () => {
 /** One Claude Code child: leader of its own process group, in the ledger while it runs. */
 export class Child {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly exited: Promise<void>;
+  readonly #exited: Promise<void>;
   #stderr = "";
-  #killed = false;
 
   constructor(ledger: ProcessLedger, { command, args, cwd, env }: SpawnOptions) {
     this.process = spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached: true });
     const { pid } = this.process;
-    if (pid !== undefined) {
-      running.add(pid);
-      ledger.add(pid);
-    }
     this.process.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       this.#stderr = (this.#stderr + chunk).slice(-STDERR_TAIL);
     });
     // Writing to a child that has just died is reported by its exit, not by a crash of ours.
     this.process.stdin.on("error", () => {});
-    this.exited = new Promise((resolve) => {
+    this.#exited = new Promise((resolve) => {
       const done = (): void => {
         if (pid !== undefined) {
           // Whatever the leader started and left in its group goes with it.
@@ -44,10 +43,28 @@ export class Child {
       };
       this.process.once("exit", done).once("error", done);
     });
+    if (pid === undefined) return;
+    running.add(pid);
+    try {
+      ledger.add(pid);
+    } catch (cause) {
+      // A process that is not in the ledger would outlive a crash of ours.
+      killGroup(pid);
+      throw new LlmError(
+        "process_died",
+        `Claude Code was not started, because the ledger cannot be written: ${String(cause)}`,
+        {
+          fix: "Make room on the disk, or set TANDEM_HOME to a folder that can be written.",
+          cause,
+          final: true,
+        },
+      );
+    }
   }
 
-  /** The end of what it wrote to stderr, on one line. */
-  get stderrTail(): string {
+  /** The end of what it wrote to stderr, on one line; complete if it has ended. */
+  async stderrTail(): Promise<string> {
+    if (this.ended) await Promise.race([finished(this.process.stderr).catch(() => {}), sleep(LAST_WORDS_MS)]);
     return this.#stderr.trim().replace(/\s*\n\s*/g, " | ");
   }
 
@@ -55,19 +72,13 @@ export class Child {
     return this.process.exitCode !== null || this.process.signalCode !== null || this.process.pid === undefined;
   }
 
-  /** Whether it was `kill` that ended it. */
-  get killed(): boolean {
-    return this.#killed;
-  }
-
   /** Asks it to end, then makes it; resolves when it is gone. */
   async kill(graceMs: number): Promise<void> {
-    this.#killed = true;
     const { pid } = this.process;
-    if (this.ended || pid === undefined) return this.exited;
-    killGroup(pid, "SIGTERM");
+    if (this.ended || pid === undefined) return this.#exited;
+    killGroup(pid, graceMs > 0 ? "SIGTERM" : "SIGKILL");
     const timer = setTimeout(() => killGroup(pid), graceMs);
-    await this.exited;
+    await this.#exited;
     clearTimeout(timer);
   }
 
@@ -83,8 +94,8 @@ export class Child {
   /** Resident megabytes, or undefined where the system does not tell cheaply. */
   get residentMb(): number | undefined {
     try {
-      const pages = readFileSync(`/proc/${this.process.pid}/statm`, "utf8").split(" ")[1];
-      return (Number(pages) * PAGE_BYTES) / 2 ** 20;
+      const status = readFileSync(`/proc/${this.process.pid}/status`, "utf8");
+      return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1_024;
     } catch {
       return undefined;
     }

@@ -21,6 +21,9 @@ import {
   type Reply,
 } from "@tandem/rehearsal";
 import { setTimeout as delay } from "node:timers/promises";
+import { getEventListeners } from "node:events";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { ClaudeCode } from "./claude-code.ts";
@@ -67,10 +70,12 @@ describe("text", () => {
     expect(stage.rehearsal.requests.filter(({ path }) => path === "/v1/oauth/token")).toHaveLength(1);
   });
 
-  test.each(["/clear", "/usage", "/help me", "@package.json"])("sends %s as text, not as a command", async (prompt) => {
+  test.each(["/clear", "/usage", "/help me", "@note.md"])("sends %s as text, not as a command", async (prompt) => {
+    await writeFile(join(stage.stateFolder, "neutral", "note.md"), "not to be sent");
     stage.rehearsal.use([text("as text")]);
     expect(await room.text(call({ prompt }))).toBe("as text");
     expect(stage.rehearsal.modelRequests[0]!.lastUserText.endsWith(prompt)).toBe(true);
+    expect(JSON.stringify(stage.rehearsal.modelRequests[0]!.body)).not.toContain("not to be sent");
   });
 
   test("joins all text blocks of the answer", async () => {
@@ -129,7 +134,7 @@ describe("failures are typed", () => {
     expect(error.message).not.toMatch(/undefined|\[object/);
     const models = new Set(stage.rehearsal.modelRequests.map((request) => request.model));
     expect([...models], "no other model is tried").toEqual(["claude-sonnet-5-5"]);
-    stage.rehearsal.use([text("well again")]);
+    stage.rehearsal.use([always(text("well again"))]);
     expect(await room.text(call()), "the room goes on").toBe("well again");
   });
 
@@ -162,8 +167,35 @@ describe("failures are typed", () => {
   });
 
   test("a process that dies, with the end of its stderr", async () => {
-    const dying = stage.room({ executable: "/bin/false" });
-    expect((await failure(dying.text(call()))).code).toBe("process_died");
+    const script = join(stage.home, "dying.sh");
+    await writeFile(script, "#!/bin/sh\necho first words >&2\necho last words >&2\nexit 3\n", { mode: 0o755 });
+    const error = await failure(stage.room({ executable: script }).text(call()));
+    expect(error).toMatchObject({ code: "process_died", message: expect.stringContaining("first words | last words") });
+  });
+
+  test("an answer that was cut and taken up again is not passed off as a whole one", async () => {
+    stage.rehearsal.use([text("PART ONE", { stopReason: "max_tokens" }), always(text("part two"))]);
+    expect((await failure(room.text(call()))).code).toBe("max_tokens");
+  });
+
+  test("a model that asks for tools where there are none is told once, then given up", async () => {
+    stage.rehearsal.use([toolUse("Bash", {}), text("then without")]);
+    expect(await room.text(call())).toBe("then without");
+    stage.rehearsal.use([
+      always({ ...text("Let me look."), content: [...text("Let me look.").content, ...toolUse("Bash").content] }),
+    ]);
+    expect((await failure(room.text(call()))).code).toBe("empty_answer");
+    expect(stage.rehearsal.modelRequests).toHaveLength(2);
+  });
+
+  test("a ledger that cannot be written starts no process, and nothing is left", async () => {
+    await using broken = await setStage([always(text("never"))]);
+    const doomed = broken.room();
+    await rm(join(broken.stateFolder, "processes"), { recursive: true });
+    const error = await failure(doomed.text(call()));
+    expect(error).toMatchObject({ code: "process_died", transient: false });
+    expect(error.fix).not.toBe("");
+    expect(broken.rehearsal.modelRequests).toEqual([]);
   });
 
   test("silence before the first byte, and silence in mid-answer, meet their deadlines", async () => {
@@ -284,6 +316,47 @@ describe("loops", () => {
     expect(stage.rehearsal.modelRequests[1]!.toolResults).toMatchObject([{ text: "lens cap on", isError: true }]);
   });
 
+  test("are not begun again when their process is lost while a tool runs", async () => {
+    let runs = 0;
+    stage.rehearsal.use([always(useLook())]);
+    const tools = [
+      {
+        ...look,
+        execute: async () => {
+          runs += 1;
+          for (const pid of await runningProcesses(stage)) process.kill(-pid, "SIGKILL");
+          return new Promise<{ markdown: string }>(() => {});
+        },
+      },
+    ];
+    const attempt = async <T>(operation: (attempt: number) => Promise<T>): Promise<T> =>
+      operation(1).catch((error: unknown) => {
+        if (error instanceof LlmError && error.transient) return operation(2);
+        throw error;
+      });
+    const error = await failure(room.loop(loop({ tools, attempt })));
+    expect(error).toMatchObject({ code: "process_died", transient: false });
+    expect(runs).toBe(1);
+  });
+
+  test("give the model results of any usable length whole, and call longer ones failures", async () => {
+    const sizes = [60_000, 400_000, 600_000];
+    const tools = [{ ...look, execute: async () => ({ markdown: "x".repeat(sizes.shift()!) }) }];
+    stage.rehearsal.use([useLook(), useLook(), useLook(), text("done")]);
+    await room.loop(loop({ tools }));
+    const seen = stage.rehearsal.modelRequests.slice(1).map(({ toolResults }) => toolResults[0]!);
+    expect(seen.map(({ text, isError }) => (isError ? "failure" : text.length))).toEqual([60_000, 400_000, "failure"]);
+    expect(steps).toMatchObject([{ toolFailures: 0 }, { toolFailures: 0 }, { toolFailures: 1 }, {}]);
+  });
+
+  test("end with the error of a callback that throws, and do not run past their budget", async () => {
+    stage.rehearsal.use([always(useLook())]);
+    const onStepFinish = async () => Promise.reject(new Error("no more"));
+    const error = await failure(room.loop(loop({ onStepFinish, stepBudget: 2 })));
+    expect(error.message).toContain("no more");
+    expect(stage.rehearsal.modelRequests).toHaveLength(1);
+  });
+
   test("go on where they broke when a request fails after tools have run", async () => {
     const ran: unknown[] = [];
     stage.rehearsal.use([useLook(), overloaded(), text("done")]);
@@ -306,7 +379,38 @@ describe("loops", () => {
   });
 });
 
+test("the deadline for a first byte holds for every request of a loop, not the shorter one for silence", async () => {
+  const patient = stage.room({ deadlines: { idle: 1_000 } });
+  stage.rehearsal.use([
+    toolUse("mcp__tandem__look", { at: "x" }),
+    slowly(text("slow to begin"), { firstByteMs: 2_200 }),
+  ]);
+  const tools = [
+    {
+      name: "look",
+      description: "Looks.",
+      schema: z.object({ at: z.string() }),
+      execute: async () => ({ markdown: "seen" }),
+    },
+  ];
+  const answer = await patient.loop({ ...call(), tools, stepBudget: 3, onStepFinish: async () => {} });
+  expect(answer.text).toBe("slow to begin");
+});
+
 describe("abort", () => {
+  test("is heeded whenever it comes, and leaves no listener behind", async () => {
+    stage.rehearsal.use([always(text("hello"))]);
+    await room.text(call());
+    for (let ticks = 0; ticks < 16; ticks += 1) {
+      const controller = new AbortController();
+      const running = room.text(call({ signal: controller.signal })).catch((error: unknown) => error);
+      for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
+      controller.abort();
+      expect(await running, `after ${ticks} ticks`).toMatchObject({ code: "aborted" });
+      expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
+    }
+  });
+
   test("returns within a second, takes the process along, and leaves the room usable", async () => {
     stage.rehearsal.use([slowly(text("a long story ".repeat(200)), { tokenMs: 50 })]);
     const controller = new AbortController();

@@ -5,10 +5,11 @@ import { z } from "zod";
 import { ClaudeProcess, type Deadlines, type ListedModel, type ProcessFixture, type Turn } from "./claude-process.ts";
 import { payerOf, type Credential } from "./credential.ts";
 import { findExecutable } from "./executable.ts";
+import { toolId } from "./isolation.ts";
 import type { Effort } from "./isolation.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { ProcessPool, type Lease, type PoolSettings } from "./process-pool.ts";
-import type { ToolDefinition } from "./tool-server.ts";
+import { LONGEST_RESULT, type ToolCall, type ToolDefinition } from "./tool-server.ts";
 import type { TurnOutcome } from "./turn-reader.ts";
 import { childVariables, dropForeignVariables } from "./variables.ts";
 
@@ -74,12 +75,6 @@ const ANSWERED_WITH_TEXT = `You answered with text only. ${ANSWER_BY_TOOL}`;
 /** The first misfit is handed back to the model; the second is the end. */
 const MISFITS_ALLOWED = 1;
 
-const NO_TOOLS: Pick<Turn, "tools" | "callTool" | "afterTools"> = {
-  tools: [],
-  callTool: async () => ({ text: "There are no tools in this call.", isError: true }),
-  afterTools: async () => false,
-};
-
 /**
  * Isolated calls to Claude Code: text, objects and agent loops that see nothing of the user's machine but what the call
  * brings. Operations reject with an `LlmError`; retries belong to `attempt`.
@@ -114,7 +109,16 @@ export class ClaudeCode implements AsyncDisposable {
   async text(call: ClaudeCall): Promise<string> {
     return call.attempt(async () => {
       await using lease = await this.#take(call, []);
-      const { text } = await this.#run(lease.process, call, { ...NO_TOOLS, prompt: call.prompt });
+      let vainSteps = 0;
+      const { text, stop } = await this.#run(lease.process, call, {
+        tools: [],
+        callTool: async () => ({ text: "There are no tools in this call.", isError: true }),
+        // Told once that there are none, a model that still asks for tools will not answer.
+        afterTools: async () => vainSteps++ < 1,
+        prompt: call.prompt,
+      });
+      if (stop === "budget")
+        throw new LlmError("empty_answer", "The model asked for tools instead of giving an answer.");
       if (text.trim() === "") throw new LlmError("empty_answer", "The model answered with nothing.");
       return text;
     });
@@ -163,49 +167,47 @@ export class ClaudeCode implements AsyncDisposable {
 
   async loop(call: ClaudeLoopCall): Promise<ClaudeLoopAnswer> {
     const byName = new Map(call.tools.map((tool) => [tool.name, tool]));
+    const ownIds = new Set(call.tools.map(({ name }) => toolId(name)));
     const tools = call.tools.map(toDefinition);
     let steps = 0;
     let failures = 0;
-    const finishStep = async (toolCalls: string[]): Promise<void> => {
+    let toolsHaveRun = false;
+    const finishStep = async (toolIds: string[]): Promise<void> => {
       steps += 1;
-      const toolFailures = failures + toolCalls.filter((name) => !byName.has(name)).length;
+      const toolFailures = failures + toolIds.filter((id) => !ownIds.has(id)).length;
+      const toolCalls = toolIds.map((id) => (ownIds.has(id) ? id.slice(toolId("").length) : id));
       failures = 0;
       await call.onStepFinish({ stepIndex: steps, stepBudget: call.stepBudget, toolCalls, toolFailures });
+    };
+    const callTool: ToolCall = async (name, input, signal) => {
+      toolsHaveRun = true;
+      const reply = await runTool(byName.get(name), input, AbortSignal.any([signal, call.signal]));
+      if (reply.isError) failures += 1;
+      return reply;
+    };
+    const afterTools = async (toolIds: string[]): Promise<boolean> => {
+      await finishStep(toolIds);
+      return steps < call.stepBudget;
     };
     let lease: (Lease & AsyncDisposable) | undefined;
     try {
       return await call.attempt(async () => {
-        // Tools have had their effects: the conversation goes on where it broke, it does not start over.
-        const goesOn = lease !== undefined && steps > 0 && !lease.process.dead;
-        if (steps > 0 && !goesOn) {
-          throw new LlmError(
-            "process_died",
-            "The Claude Code process was lost after tools had run; the loop cannot be taken up again.",
-            {
-              fix: "Look at what its tools have done before you run it again.",
-            },
-          );
-        }
+        // Where there is a conversation it goes on where it broke: its tools have had their effects.
+        const goesOn = steps > 0;
         if (!goesOn) {
           lease?.release();
           lease = await this.#take(call, tools);
         }
+        const { process } = lease!;
         const before = steps;
-        const outcome = await this.#run(lease!.process, call, {
-          prompt: goesOn ? CONTINUE : call.prompt,
-          tools,
-          callTool: async (name, input, signal) => {
-            const reply = await runTool(byName.get(name), input, AbortSignal.any([signal, call.signal]));
-            if (reply.isError) failures += 1;
-            return reply;
-          },
-          afterTools: async (names) => {
-            await finishStep(names.map((name) => name.replace(/^mcp__tandem__/, "")));
-            return steps < call.stepBudget;
-          },
-        });
-        if (outcome.answers > steps - before) await finishStep([]);
-        return { stopReason: outcome.stop ?? "natural", text: outcome.text };
+        try {
+          const prompt = goesOn ? CONTINUE : call.prompt;
+          const outcome = await this.#run(process, call, { prompt, tools, callTool, afterTools });
+          if (outcome.answers > steps - before) await finishStep([]);
+          return { stopReason: outcome.stop ?? "natural", text: outcome.text };
+        } catch (error) {
+          throw process.dead && toolsHaveRun ? lostConversation(error) : error;
+        }
       });
     } finally {
       lease?.release();
@@ -215,7 +217,7 @@ export class ClaudeCode implements AsyncDisposable {
   /** The models that Claude Code offers for this credential, by its own list; no model is asked. */
   async listModels(signal: AbortSignal): Promise<ListedModel[]> {
     signal.throwIfAborted();
-    await using lease = await this.#take({ model: "sonnet", system: undefined }, []);
+    await using lease = await this.#take({ model: "sonnet", system: undefined, signal }, []);
     return lease.process.models();
   }
 
@@ -229,13 +231,29 @@ export class ClaudeCode implements AsyncDisposable {
   }
 
   async #take(
-    call: { model: string; system: string | undefined },
+    call: Pick<ClaudeCall, "model" | "system" | "signal">,
     tools: readonly ToolDefinition[],
   ): Promise<Lease & AsyncDisposable> {
-    this.#swept ??= this.#ledger.sweep();
-    await this.#swept;
-    const lease = await this.#pool.take({ ...this.#base, system: call.system }, { model: call.model, tools });
+    await this.#sweepOnce();
+    const lease = await this.#pool.take(
+      { ...this.#base, system: call.system },
+      { model: call.model, tools },
+      call.signal,
+    );
     return { ...lease, [Symbol.asyncDispose]: async () => lease.release() };
+  }
+
+  async #sweepOnce(): Promise<void> {
+    try {
+      await (this.#swept ??= this.#ledger.sweep());
+    } catch (cause) {
+      this.#swept = undefined;
+      throw new LlmError("process_died", `Processes left by earlier runs could not be looked up: ${String(cause)}`, {
+        fix: "Check the folder that TANDEM_HOME names, then run `tandem doctor`.",
+        cause,
+        final: true,
+      });
+    }
   }
 
   async #run(process: ClaudeProcess, call: ClaudeCall, turn: Omit<Turn, "model" | "signal">): Promise<TurnOutcome> {
@@ -260,8 +278,23 @@ async function runTool(
 ): Promise<{ text: string; isError?: boolean }> {
   if (!tool) return { text: "There is no such tool.", isError: true };
   try {
-    return { text: (await tool.execute(input, { signal })).markdown };
+    const { markdown } = await tool.execute(input, { signal });
+    if (markdown.length <= LONGEST_RESULT) return { text: markdown };
+    return {
+      text: `The result has ${markdown.length} characters; at most ${LONGEST_RESULT} can be shown.`,
+      isError: true,
+    };
   } catch (error) {
     return { text: error instanceof Error ? error.message : String(error), isError: true };
   }
 }
+
+/** What a tool has done cannot be done again for the sake of another try. */
+const lostConversation = (error: unknown): unknown =>
+  error instanceof LlmError && error.transient
+    ? new LlmError(error.code, `${error.message} Its tools had run already, so the loop was not started again.`, {
+        fix: "Look at what its tools have done before you run it again.",
+        cause: error,
+        final: true,
+      })
+    : error;

@@ -50,7 +50,15 @@ export interface Turn extends TurnSetup {
 interface CurrentTurn {
   turn: Turn | undefined;
   reader: TurnReader;
+  /** Whether Claude Code has said what it came up with, and it was what we asked for. */
+  checked: boolean;
+  /** Whether it has said that it forgot. */
+  forgotten: boolean;
   settle: (outcome: TurnOutcome | LlmError) => void;
+  /** Ends a turn whose process can no longer be relied on, and the process with it. */
+  fail: (error: LlmError) => void;
+  /** A model request has been sent. */
+  asked: () => void;
   alive: () => void;
 }
 
@@ -97,8 +105,15 @@ export class ClaudeProcess {
                 async (input) => {
                   const names =
                     input.hook_event_name === "PostToolBatch" ? input.tool_calls.map((call) => call.tool_name) : [];
-                  const goOn = await this.#byHost((turn) => turn.afterTools(names));
-                  return goOn === false ? { continue: false, stopReason: "step budget" } : {};
+                  const current = this.#current;
+                  try {
+                    const goOn = await this.#byHost((turn) => turn.afterTools(names));
+                    return goOn === false ? { continue: false, stopReason: "step budget" } : {};
+                  } catch (error) {
+                    // A hook that throws would be passed over, and the step budget with it.
+                    current?.fail(asLlmError(error));
+                    return { continue: false };
+                  }
                 },
               ],
             },
@@ -144,10 +159,14 @@ export class ClaudeProcess {
 
   /** Runs one turn on top of the conversation so far. Never rejects: what went wrong is in the outcome. */
   async run(turn: Turn): Promise<TurnOutcome> {
+    if (turn.signal.aborted) return failed(abortedError(), []);
     this.#child?.hold();
     this.turns += 1;
     try {
-      await Promise.race([this.ready().then(() => this.#apply(turn)), abortOf(turn.signal)]);
+      await orAborted(
+        this.ready().then(() => this.#apply(turn)),
+        turn.signal,
+      );
       return await this.#converse(turn.prompt, turn);
     } catch (error) {
       // Half-prepared is an unknown state, as is a turn that was cut off.
@@ -160,14 +179,15 @@ export class ClaudeProcess {
   async reset(): Promise<void> {
     const outcome = await this.#converse("/clear", undefined);
     if (outcome.error) throw outcome.error;
-    this.#totals = {};
   }
 
-  async kill(): Promise<void> {
+  /** Asks it to end and, after the exit deadline, makes it; at once where it might still spend something. */
+  async kill(graceMs = this.#deadlines.exit): Promise<void> {
     this.#die(new LlmError("aborted", "The Claude Code process was stopped."));
+    const killed = this.#child?.kill(graceMs);
     this.#input.end();
     this.#query.close();
-    await this.#child?.kill(this.#deadlines.exit);
+    await killed;
   }
 
   /** Brings model and tools to what the turn wants. Only differences cost a round trip. */
@@ -229,32 +249,36 @@ export class ClaudeProcess {
       let timer: NodeJS.Timeout | undefined;
       const watch = (ms: number, phase: string): void => {
         clearTimeout(timer);
-        timer = setTimeout(() => fail(timeoutError(phase, ms)), ms);
+        timer = setTimeout(() => current.fail(timeoutError(phase, ms)), ms);
       };
       const settle = (end: TurnOutcome | LlmError): void => {
         clearTimeout(timer);
         turn?.signal.removeEventListener("abort", onAbort);
-        this.#current = undefined;
+        if (this.#current === current) this.#current = undefined;
         resolve(end instanceof LlmError ? failed(end, reader.usedSoFar) : end);
       };
-      // A turn that is cut off leaves the process in an unknown state: it goes.
-      const fail = (error: LlmError): void => {
-        settle(error);
-        void this.kill();
-      };
-      const onAbort = (): void => fail(abortedError());
-      if (this.#death) return settle(this.#death);
-      this.#current = {
+      const onAbort = (): void => current.fail(abortedError());
+      const current: CurrentTurn = {
         turn,
         reader,
+        checked: false,
+        forgotten: false,
         settle,
+        fail: (error) => {
+          settle(error);
+          void this.kill(0);
+        },
+        asked: () => watch(this.#deadlines.firstByte, "begin its answer (firstByte)"),
         alive: () => watch(this.#deadlines.idle, "go on with its answer (idle)"),
       };
+      if (this.#death) return settle(this.#death);
+      // Two turns at once would get each other's answers.
+      if (this.#current) return current.fail(new LlmError("process_died", "The Claude Code process was still busy."));
+      if (turn?.signal.aborted) return current.fail(abortedError());
+      this.#current = current;
       turn?.signal.addEventListener("abort", onAbort, { once: true });
-      watch(
-        turn ? this.#deadlines.firstByte : this.#deadlines.init,
-        turn ? "begin its answer (firstByte)" : "forget a conversation (init)",
-      );
+      if (turn) current.asked();
+      else watch(this.#deadlines.init, "forget a conversation (init)");
       this.#input.push({
         type: "user",
         message: { role: "user", content: prompt },
@@ -267,9 +291,9 @@ export class ClaudeProcess {
   async #read(): Promise<void> {
     try {
       for await (const message of this.#query) this.#accept(message);
-      this.#died("it ended by itself");
+      await this.#died("it ended by itself");
     } catch (error) {
-      this.#died(error instanceof Error ? error.message : String(error));
+      await this.#died(error instanceof Error ? error.message : String(error));
     }
   }
 
@@ -279,24 +303,33 @@ export class ClaudeProcess {
     if (message.type === "system" && message.subtype === "init") {
       try {
         checkInit(message, { toolNames: this.#setup.toolNames, credential: this.#fixture.credential });
+        current.checked = true;
       } catch (error) {
-        current.settle(asLlmError(error));
-        void this.kill();
+        current.fail(asLlmError(error));
       }
       return;
     }
+    if (message.type === "conversation_reset") current.forgotten = true;
+    if (message.type === "system" && message.subtype === "status" && message.status === "requesting") current.asked();
     if (message.type === "stream_event" || message.type === "assistant") current.alive();
     const outcome = current.reader.accept(message, this.#totals);
     if (message.type === "result") this.#totals = resultTotals(message);
-    if (outcome) current.settle(outcome);
+    if (!outcome) return;
+    if (!current.checked) return current.fail(unchecked());
+    if (!current.turn && !current.forgotten) return current.fail(notForgotten());
+    // Claude Code has more to say in a turn that is over for us.
+    if (message.type !== "result") return current.fail(outcome.error ?? unchecked());
+    current.settle(outcome);
   }
 
-  #died(reason: string): void {
-    const tail = this.#child?.stderrTail;
-    this.#die(
-      new LlmError("process_died", `The Claude Code process died: ${reason}${tail ? ` (stderr: ${tail})` : ""}`),
-    );
-    void this.#child?.kill(this.#deadlines.exit);
+  async #died(reason: string): Promise<void> {
+    this.#die(await this.#obituary(reason));
+    await this.#child?.kill(this.#deadlines.exit);
+  }
+
+  async #obituary(reason: string): Promise<LlmError> {
+    const tail = await this.#child?.stderrTail();
+    return new LlmError("process_died", `The Claude Code process died: ${reason}${tail ? ` (stderr: ${tail})` : ""}`);
   }
 
   #die(error: LlmError): void {
@@ -313,7 +346,8 @@ export class ClaudeProcess {
     try {
       return await Promise.race([work, late]);
     } catch (error) {
-      throw this.#death ?? asLlmError(error);
+      if (this.#death || error instanceof LlmError) throw this.#death ?? error;
+      throw await this.#obituary(error instanceof Error ? error.message : String(error));
     } finally {
       clearTimeout(timer);
     }
@@ -328,12 +362,23 @@ const describeSetup = ({ model, tools }: TurnSetup): { model: string; toolsKey: 
 
 const failed = (error: LlmError, used: TurnOutcome["used"]): TurnOutcome => ({ text: "", answers: 0, used, error });
 
-/** Rejects when the signal fires; never settles otherwise. */
-const abortOf = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    if (signal.aborted) reject(abortedError());
-    signal.addEventListener("abort", () => reject(abortedError()), { once: true });
-  });
+/** Settles as the work does, or rejects when the signal fires; leaves no listener behind. */
+async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(abortedError());
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+const unchecked = (): LlmError =>
+  new LlmError("isolation_breached", "Claude Code answered without saying what tools it came up with.");
+
+const notForgotten = (): LlmError =>
+  new LlmError("isolation_breached", "Claude Code did not say that it has forgotten the conversation.");
 
 const abortedError = (): LlmError => new LlmError("aborted", "The call was aborted.");
 

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { query, type Options } from "@anthropic-ai/claude-agent-sdk";
 import { always, startRehearsal, text, toolUse, type Rehearsal } from "@tandem/rehearsal";
@@ -141,6 +141,21 @@ test("an isolated call leaves no transcript behind", async () => {
   stage.rehearsal.use([text("unwritten")]);
   await stage.room().text(call());
   expect(await readdir(join(stage.configDir, "projects"), { recursive: true })).toEqual(before);
+});
+
+test("nor when processes end, and with Claude Code's state where it is by default", async () => {
+  await using plain = await setStage([always(text("clean"))]);
+  const found = join(plain.home, "evidence");
+  const project = join(plain.stateFolder, "neutral");
+  await plantHostileHome({ ...plain, project, evidence: found, elsewhere: elsewhere.url });
+  // Without CLAUDE_CONFIG_DIR the state file stands in the home folder itself.
+  await rename(join(plain.configDir, ".claude.json"), join(plain.home, ".claude.json"));
+  const room = plain.room({ credential: { type: "login" } });
+  expect(await room.text(call())).toBe("clean");
+  await room.close();
+  expect(await readdir(found)).toEqual([]);
+  expect(JSON.stringify(plain.rehearsal.requests)).not.toContain(MARK);
+  expect(elsewhere.requests).toEqual([]);
 });
 
 test("control: without isolation the same home does reach in", async () => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { madeUpLogin } from "@tandem/rehearsal";
@@ -74,4 +74,18 @@ test("keeps it where a proxy takes the connection and never says a word", async 
   await once(proxy, "listening");
   const HTTPS_PROXY = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   expect(await probe(stage, { HTTPS_PROXY }, 5_000)).toMatchObject({ state: "unreachable" });
+});
+
+test("a proxy or a key in the user's settings changes neither the answer nor the login", async () => {
+  await using stage = await setStage([], { refresh: "invalid_grant" });
+  const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(Date.now() - 60_000) });
+  const evidence = join(stage.home, "evidence");
+  await plantHostileHome({ ...stage, project: stage.home, evidence, elsewhere: stage.rehearsal.url });
+  const env = { ...stage.rehearsal.proxy.variables, NO_PROXY: "" };
+  await writeFile(join(stage.configDir, "settings.json"), JSON.stringify({ env, apiKeyHelper: "echo sk-ant-helper" }));
+  await writeFile(join(stage.configDir, ".claude.json"), JSON.stringify({ env }));
+  const before = await readFile(file, "utf8");
+  expect(await probe(stage)).toMatchObject({ state: "logged_in" });
+  expect(await readFile(file, "utf8")).toBe(before);
+  expect(stage.rehearsal.requests.filter(({ path }) => path.includes("oauth"))).toEqual([]);
 });

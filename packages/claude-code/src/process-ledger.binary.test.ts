@@ -27,7 +27,7 @@ describe("after kill -9 of the host", () => {
   const moments: [string, Reply[]][] = [
     ["before the first byte", [always(stallBeforeFirstByte())] as unknown as Reply[]],
     ["in mid-answer", [always(stallMidStream("Once upon"))] as unknown as Reply[]],
-    ["while processes idle", [always(text("done"))] as unknown as Reply[]],
+    ["as answers arrive", [always(text("done"))] as unknown as Reply[]],
   ];
   test.each(moments)("%s, nothing is left once the next start has swept", async (_, script) => {
     await using stage = await setStage(script);
@@ -48,8 +48,9 @@ describe("after kill -9 of the host", () => {
     );
     const left = await runningProcesses(stage);
     expect(left).toHaveLength(2);
+    const exited = once(child, "exit");
     child.kill("SIGKILL");
-    await once(child, "exit");
+    await exited;
 
     stage.rehearsal.use([always(text("next"))]);
     expect(await stage.room({ pool: { mode: "off" } }).text(call())).toBe("next");

@@ -1,14 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
 
 /** How long a killed process may take to leave the process table before the sweep reports it as left over. */
 const GONE_DEADLINE_MS = 2_000;
 
 const ledgerEntry = z.object({
-  pid: z.int().positive(),
+  // Not 1: the group of init is everybody.
+  pid: z.int().min(2),
   /** Tells a process from a later one that got the same pid. */
   startedAt: z.string(),
   hostPid: z.int().positive(),
@@ -34,16 +36,29 @@ export class ProcessLedger {
   constructor(folder: string) {
     this.#folder = folder;
     this.#host = { hostPid: process.pid, hostStartedAt: startTime(process.pid) ?? "" };
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+    } catch (cause) {
+      throw new TandemError("state_folder", `The folder ${folder} cannot be made: ${String(cause)}`, {
+        fix: "Set TANDEM_HOME to a folder that can be written.",
+        cause,
+      });
+    }
   }
 
   add(pid: number): void {
     const entry: LedgerEntry = { pid, startedAt: startTime(pid) ?? "", ...this.#host };
-    writeFileSync(this.#file(pid), JSON.stringify(entry), { mode: 0o600 });
+    // In one piece: another host's sweep must not read half of it and take it for a leftover.
+    const draft = join(this.#folder, `.${pid}.draft`);
+    writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
+    renameSync(draft, this.#file(pid));
   }
 
+  /** Never throws: what cannot be removed now is forgotten by a later sweep. */
   remove(pid: number): void {
-    rmSync(this.#file(pid), { force: true });
+    try {
+      rmSync(this.#file(pid), { force: true });
+    } catch {}
   }
 
   /** Ends what dead hosts have left behind. Children of living hosts, this one's included, are not touched. */
@@ -66,7 +81,7 @@ export class ProcessLedger {
   /** Running children of dead hosts. Entries of processes that are gone are forgotten on the way. */
   orphans(): LedgerEntry[] {
     const found: LedgerEntry[] = [];
-    for (const name of readdirSync(this.#folder)) {
+    for (const name of readdirSync(this.#folder).filter((file) => /^\d+\.json$/.test(file))) {
       const entry = readEntry(join(this.#folder, name));
       if (entry && isSame(entry.hostPid, entry.hostStartedAt)) continue;
       if (entry && isSame(entry.pid, entry.startedAt)) found.push(entry);
@@ -85,7 +100,9 @@ export function killGroup(pid: number, signal: NodeJS.Signals = "SIGKILL"): void
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    // Gone, or on macOS only its corpse is left, which may not be signalled.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
   }
 }
 
@@ -93,7 +110,7 @@ function readEntry(file: string): LedgerEntry | undefined {
   try {
     return ledgerEntry.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {
-    // A file cut short by a crash names nobody; the child it was meant for loses its stdin and ends by itself.
+    // Not one of ours, or of a version that wrote otherwise.
     return undefined;
   }
 }
@@ -106,14 +123,21 @@ function startTime(pid: number): string | undefined {
     if (process.platform === "linux") {
       const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
       const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return fields[0] === "Z" ? undefined : fields[19];
+      return fields[0] === "Z" ? undefined : `${bootId()} ${fields[19]}`;
     }
+    // The same words for the same moment, whatever the host's language and time zone.
+    const env = { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
     const line = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
       encoding: "utf8",
       timeout: 5_000,
+      env,
     }).trim();
     return line.startsWith("Z") ? undefined : line.replace(/^\S+\s+/, "");
   } catch {
     return undefined;
   }
 }
+
+/** Start times count from the boot, so they mean something only together with it. */
+const bootId = (): string => (boot ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
+let boot: string | undefined;

@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { overloaded, slowly, text, toolUse, type Reply } from "@tandem/rehearsal";
+import { always, overloaded, slowly, text, toolUse, type Reply } from "@tandem/rehearsal";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { ClaudeCode } from "./claude-code.ts";
+import { findExecutable } from "./executable.ts";
 import { call, eventually, runningProcesses, setStage, type Stage } from "./testing/stage.ts";
 
 let stage: Stage;
@@ -98,6 +101,16 @@ describe("reuse", () => {
     expect(await runningProcesses(stage)).toEqual([pid]);
   });
 
+  test("a process that does not say it has forgotten serves nobody again", async () => {
+    const wrapper = join(stage.home, "forgetless.sh");
+    await writeFile(wrapper, `#!/bin/sh\nexec '${findExecutable()}' "$@" --disable-slash-commands\n`, { mode: 0o755 });
+    await using room = stage.room({ executable: wrapper, pool: { size: 1 } });
+    stage.rehearsal.use([always(text("ok"))]);
+    await room.text(call({ prompt: "the first secret" }));
+    await room.text(call({ prompt: "the second question" }));
+    expect(JSON.stringify(stage.rehearsal.modelRequests[1]!.body)).not.toContain("the first secret");
+  });
+
   test("another system prompt is another process", async () => {
     await using room = stage.room();
     await ask(room, "a", "You are A.");
@@ -140,6 +153,17 @@ describe("reuse", () => {
     );
     expect(await ask(room, "again")).toBe("again");
   });
+});
+
+test("a closed pool starts nothing, not even for a call that was waiting", async () => {
+  const room = stage.room({ pool: { size: 1 } });
+  await ask(room);
+  stage.rehearsal.use([always(text("late"))]);
+  const waiting = room.text(call()).catch((error: unknown) => error);
+  await room.close();
+  expect(await waiting).toMatchObject({ code: "aborted" });
+  await expect(room.text(call())).rejects.toMatchObject({ code: "aborted" });
+  expect(await runningProcesses(stage)).toEqual([]);
 });
 
 test("single-use: no process serves twice, and a spare stands by", async () => {

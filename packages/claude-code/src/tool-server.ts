@@ -6,6 +6,9 @@ import { TOOL_SERVER } from "./isolation.ts";
 /** Longer than any tool or callback of ours should take; one that needs a shorter deadline has its own. */
 export const HOST_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
 
+/** Claude Code shows the model no more of a result than this; what is longer would be cut or put into a file instead. */
+export const LONGEST_RESULT = 500_000;
+
 export interface ToolDefinition {
   name: string;
   description: string;
@@ -36,6 +39,7 @@ export function createToolServer(tools: readonly ToolDefinition[], call: ToolCal
       name,
       description,
       inputSchema: { ...inputSchema, type: "object" as const },
+      _meta: { "anthropic/maxResultSizeChars": LONGEST_RESULT },
     })),
   }));
   instance.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }): Promise<CallToolResult> => {

@@ -57,6 +57,8 @@ export function turnError(
   });
 }
 
+const NETWORK_TROUBLE = /connect|socket|network|fetch|resolve|timed? ?out|ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ENETUNREACH/i;
+
 function refine(
   code: LlmErrorCode,
   { status, text, stopReason }: { status: number | undefined; text: string; stopReason: string | null },
@@ -64,10 +66,11 @@ function refine(
   if (code === "auth_rejected" && /not logged in|please run \/login/i.test(text) && status === undefined)
     return "not_logged_in";
   if (code === "server_error" && status === 529) return "overloaded";
-  if (code === "server_error" && status === undefined && /connect|socket|network|fetch|ECONN|timed? ?out/i.test(text)) {
-    return "network";
-  }
-  if (code === "invalid_request" && (stopReason === "refusal" || /usage policy|refus/i.test(text))) return "refused";
+  if (code === "server_error" && status === undefined && NETWORK_TROUBLE.test(text)) return "network";
+  if (code === "invalid_request" && stopReason === "refusal") return "refused";
+  if (status === 413) return "prompt_too_long";
+  // Any other 4xx is the request's own fault.
+  if (code === "server_error" && status !== undefined && status >= 400 && status < 500) return "invalid_request";
   return code;
 }
 

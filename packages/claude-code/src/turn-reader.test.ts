@@ -76,6 +76,14 @@ describe("how a turn ended", () => {
     ["invalid_request", { stop_reason: "refusal" }, "refused"],
     ["max_output_tokens", {}, "max_tokens"],
     ["model_not_found", { api_error_status: 404 }, "unknown_model"],
+    ["server_error", { result: "API Error: getaddrinfo ENOTFOUND api.anthropic.com" }, "network"],
+    ["invalid_request", { api_error_status: 413, terminal_reason: "image_error" }, "prompt_too_long"],
+    ["unknown", { api_error_status: 422 }, "invalid_request"],
+    [
+      "invalid_request",
+      { api_error_status: 400, result: "API Error: 400 the field refuse_me is unknown" },
+      "invalid_request",
+    ],
   ])("%s %j is %s", (error, change, code) => {
     expect(read(apiError(error, change))).toMatchObject({ error: { code } });
   });
@@ -171,7 +179,9 @@ describe("what it counts", () => {
     reader.accept(
       message({ type: "stream_event", event: { type: "message_start", message: { id: "a", model: "m", usage } } }),
     );
-    reader.accept(message({ type: "stream_event", event: { type: "message_delta", usage: { output_tokens: 9 } } }));
+    reader.accept(
+      message({ type: "stream_event", event: { type: "message_delta", delta: {}, usage: { output_tokens: 9 } } }),
+    );
     expect(reader.usedSoFar).toMatchObject([
       { model: "m", usage: { inputTokens: 4, outputTokens: 9, cacheReadTokens: 3 } },
     ]);

@@ -1,5 +1,5 @@
 import type { SDKMessage, SDKResultMessage } from "@anthropic-ai/claude-agent-sdk";
-import { addUsage, noUsage, type LlmError, type Usage } from "@tandem/protocol";
+import { addUsage, LlmError, noUsage, type Usage } from "@tandem/protocol";
 import { turnError } from "./turn-error.ts";
 
 export interface ModelUse {
@@ -44,8 +44,7 @@ export class TurnReader {
         this.#readAnswer(message.message);
         return;
       case "stream_event":
-        this.#readStreamEvent(message.event);
-        return;
+        return message.parent_tool_use_id ? undefined : this.#readStreamEvent(message.event);
       case "rate_limit_event":
         if (message.rate_limit_info.status === "rejected" && message.rate_limit_info.resetsAt) {
           this.#rateLimitResetsAt = new Date(message.rate_limit_info.resetsAt * 1_000);
@@ -72,7 +71,7 @@ export class TurnReader {
     for (const block of blocks(message.content)) if (block.type === "text") this.#text += String(block["text"]);
   }
 
-  #readStreamEvent(event: StreamEvent): void {
+  #readStreamEvent(event: StreamEvent): TurnOutcome | undefined {
     if (event.type === "message_start") {
       const { id, model, usage } = event.message;
       this.#streamingId = id;
@@ -80,7 +79,15 @@ export class TurnReader {
     } else if (event.type === "message_delta") {
       const entry = this.#streamed.get(this.#streamingId);
       if (entry) entry.usage.outputTokens = event.usage.output_tokens;
+      // Claude Code would go on by itself, and its result would hold the tail alone.
+      if (event.delta.stop_reason === "max_tokens") return this.#cut();
     }
+    return undefined;
+  }
+
+  #cut(): TurnOutcome {
+    const error = new LlmError("max_tokens", "The answer was cut at the model's output limit.");
+    return { text: this.#text, answers: this.#answerIds.size, used: this.usedSoFar, error };
   }
 
   /**
@@ -92,7 +99,9 @@ export class TurnReader {
     const streamed = [...this.#streamed.values()];
     const [only, ...others] = entries;
     const sum = streamed.map(({ usage }) => usage).reduce(addUsage, noUsage());
-    if (!only || others.length > 0 || FIELDS.some((field) => sum[field] !== only.usage[field])) return entries;
+    // An answer that broke off is in the stream alone.
+    if (!only) return streamed;
+    if (others.length > 0 || FIELDS.some((field) => sum[field] !== only.usage[field])) return entries;
     return streamed.map(({ usage }) => ({ model: only.model, usage }));
   }
 

@@ -73,20 +73,30 @@ export class LlmError extends TandemError {
   /** How long the server asked to wait before trying again, if it did. */
   readonly retryAfterMs: number | undefined;
   readonly status: number | undefined;
+  /** Trying again would do harm, or cannot help, although errors of this code are worth it as a rule. */
+  readonly final: boolean;
 
   constructor(
     code: LlmErrorCode,
     message: string,
-    options: { fix?: string; cause?: unknown; resetsAt?: Date; retryAfterMs?: number; status?: number } = {},
+    options: {
+      fix?: string;
+      cause?: unknown;
+      resetsAt?: Date;
+      retryAfterMs?: number;
+      status?: number;
+      final?: boolean;
+    } = {},
   ) {
     super(code, message, { fix: options.fix ?? FIXES[code], cause: options.cause });
     this.resetsAt = options.resetsAt;
     this.retryAfterMs = options.retryAfterMs;
     this.status = options.status;
+    this.final = options.final ?? false;
   }
 
   get transient(): boolean {
-    return TRANSIENT.has(this.code);
+    return !this.final && TRANSIENT.has(this.code);
   }
 
   override toJSON(): Record<string, unknown> {

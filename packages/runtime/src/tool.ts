@@ -20,6 +20,8 @@ export interface Tool {
 // What both engines accept: Anthropic's API allows 64 characters, of which the MCP prefix takes some.
 const NAME = /^[a-zA-Z][a-zA-Z0-9_-]{0,47}$/;
 
+const LONGEST_DESCRIPTION = 4_096;
+
 export function defineTool<S extends z.ZodObject>(definition: {
   name: string;
   description: string;
@@ -30,6 +32,11 @@ export function defineTool<S extends z.ZodObject>(definition: {
   if (!NAME.test(name)) {
     throw new TandemError("bad_tool", `Tool name "${name}" is not usable.`, {
       fix: "Use up to 48 letters, digits, _ or -, starting with a letter.",
+    });
+  }
+  if (description.length > LONGEST_DESCRIPTION) {
+    throw new TandemError("bad_tool", `The description of tool "${name}" has ${description.length} characters.`, {
+      fix: `Use at most ${LONGEST_DESCRIPTION}: Claude Code cuts off the rest.`,
     });
   }
   if (!(schema instanceof z.ZodObject)) {

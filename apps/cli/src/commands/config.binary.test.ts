@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { outcomeOf, scratchMachine, TANDEM } from "../testing/run-tandem.ts";
