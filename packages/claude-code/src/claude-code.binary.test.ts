@@ -317,14 +317,14 @@ describe("loops", () => {
   });
 
   test("are not begun again when their process is lost while a tool runs", async () => {
+    await using own = await setStage([always(useLook())]);
     let runs = 0;
-    stage.rehearsal.use([always(useLook())]);
     const tools = [
       {
         ...look,
         execute: async () => {
           runs += 1;
-          for (const pid of await runningProcesses(stage)) process.kill(-pid, "SIGKILL");
+          for (const pid of await runningProcesses(own)) process.kill(-pid, "SIGKILL");
           return new Promise<{ markdown: string }>(() => {});
         },
       },
@@ -334,7 +334,7 @@ describe("loops", () => {
         if (error instanceof LlmError && error.transient) return operation(2);
         throw error;
       });
-    const error = await failure(room.loop(loop({ tools, attempt })));
+    const error = await failure(own.room().loop(loop({ tools, attempt })));
     expect(error).toMatchObject({ code: "process_died", transient: false });
     expect(runs).toBe(1);
   });

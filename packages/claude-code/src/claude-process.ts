@@ -144,8 +144,9 @@ export class ClaudeProcess {
     });
   }
 
+  /** Known at once, while its last words may still be on their way. */
   get dead(): boolean {
-    return this.#death !== undefined;
+    return this.#death !== undefined || this.#child?.ended === true;
   }
 
   get residentMb(): number | undefined {
