@@ -6,11 +6,14 @@ import { loadPeer } from "./load-peer.ts";
 
 /** The AI SDK with the community provider `ai-sdk-provider-claude-code`. */
 export async function aiSdkProvider(surroundings: Surroundings): Promise<Contender> {
+  // It warns of every model that it does not know, on every call.
+  Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false });
   const { createClaudeCode, generateText, Output } = await loadPeer();
   const run = tool(TOOL.name, TOOL.description, { word: z.string() }, async () => ({
     content: [{ type: "text", text: TOOL.answer }],
   }));
   const settings = {
+    logger: false,
     cwd: surroundings.folder,
     env: childVariables(surroundings),
     pathToClaudeCodeExecutable: findExecutable(),

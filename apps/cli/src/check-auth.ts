@@ -87,11 +87,10 @@ async function checkKey(context: Context, project: Project, deadlineMs: number):
   if (provider.backend === "vertex" || (provider.backend === "claude-code" && claudeCode.auth === "oauth_token")) {
     // Shows at least that it can be read.
     await (await createBackend(context, project)).close();
-    return {
-      state: "unverified",
-      detail: "The credential is there; the first call shows whether it is accepted.",
-      fix: "",
-    };
+    const isGooglesOwn = provider.backend === "vertex" && provider.vertex.credentials === undefined;
+    const what = isGooglesOwn ? "Google's default credentials are used" : "The credential is there";
+    const they = isGooglesOwn ? "they are" : "it is";
+    return { state: "unverified", detail: `${what}; the first call shows whether ${they} accepted.`, fix: "" };
   }
   const asked = provider.backend === "claude-code" ? withAnthropicKey(project) : project;
   const models = await listModels(context, asked, deadlineMs);

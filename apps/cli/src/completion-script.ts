@@ -1,6 +1,6 @@
 import type { Command, Option } from "commander";
 import { configKeys } from "./config/config-keys.ts";
-import type { Shell } from "./program.ts";
+import type { Shell } from "./option-choices.ts";
 
 /** What can follow a command, told in a way from which each shell's script is written. */
 interface Step {

@@ -1,18 +1,11 @@
 import { Command, Option } from "commander";
 import type { Context } from "./context.ts";
 import { EXIT_CODES } from "./exit-code.ts";
+import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from "./option-choices.ts";
 import type { ObjectOptions } from "./commands/object.ts";
 import type { RehearseOptions } from "./commands/rehearse.ts";
 import type { SetupOptions } from "./commands/setup.ts";
 import type { TextOptions } from "./commands/text.ts";
-
-// Spelled out here, not imported: the schema library alone would double the time of `tandem --help`. A test compares
-// them with the schema.
-export const BACKEND_CHOICES = ["claude-code", "anthropic", "vertex", "gateway"];
-export const AUTH_CHOICES = ["login", "api_key", "oauth_token"];
-export const ROLE_CHOICES = ["default", "triage", "candidateExtraction", "curator", "reconcile", "repair"];
-const SHELLS = ["bash", "zsh", "fish"] as const;
-export type Shell = (typeof SHELLS)[number];
 
 /** What an action does: run, and say with which code the process is to end. Nothing means 0. */
 export type Runner = (command: Command, run: (context: Context) => Promise<number | void>) => Promise<void>;

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Context } from "../context.ts";
-import type { Shell } from "../program.ts";
+import type { Shell } from "../option-choices.ts";
 import { completionScript } from "../completion-script.ts";
 import { write } from "../terminal.ts";
 

@@ -44,7 +44,7 @@ export async function record(
     upstream: options.upstream,
     log: logTo(context),
   });
-  await untilInterrupted(context, `Recording to ${basename(file)}`, recording, options);
+  await untilInterrupted(context, `Recording to ${basename(file)}`, recording, options, "own");
   await recording.close();
   const { stdout, json } = context;
   const { count } = recording;
@@ -57,12 +57,13 @@ async function untilInterrupted(
   title: string,
   server: Server,
   options: RehearseOptions,
+  keyNeeded: "any" | "own" = "any",
 ): Promise<void> {
   const { stdout, json, signal } = context;
   const variables = {
     ANTHROPIC_BASE_URL: server.url,
-    // Any key will do; without one, most clients do not even ask.
-    ANTHROPIC_API_KEY: "rehearsal",
+    // Any key will do for a stand-in, and without one most clients do not even ask; a recording needs your own.
+    ...(keyNeeded === "any" && { ANTHROPIC_API_KEY: "rehearsal" }),
   };
   const proxied = options.proxy ? server.proxy.variables : {};
   if (json) {

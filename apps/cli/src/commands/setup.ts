@@ -16,7 +16,7 @@ import { Progress } from "../progress.ts";
 import { type Choices, toEdits } from "../setup/choices.ts";
 import { discover } from "../setup/discover.ts";
 import { newConfig } from "../setup/new-config.ts";
-import { BACKEND_CHOICES } from "../program.ts";
+import { BACKEND_CHOICES } from "../option-choices.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 import { describeAuth } from "./status.ts";
 

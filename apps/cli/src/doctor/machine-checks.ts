@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { access, constants, stat } from "node:fs/promises";
+import { access, constants, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { sweepProcesses } from "../compose.ts";
@@ -66,4 +66,21 @@ const processes: Check = {
   },
 };
 
-export const machineChecks: readonly Check[] = [node, git, home, processes];
+const MANAGED_FOLDERS: Partial<Record<NodeJS.Platform, string>> = {
+  linux: "/etc/claude-code",
+  darwin: "/Library/Application Support/ClaudeCode",
+};
+
+/** An administrator's policy applies to isolated calls too, and its hooks and variables are not ours to see. */
+const policy: Check = {
+  name: "policy",
+  async run({ project }) {
+    const folder = MANAGED_FOLDERS[process.platform];
+    if (!folder || project?.config.llm.provider.backend !== "claude-code") return undefined;
+    const files = await readdir(folder).catch(() => []);
+    if (files.length === 0) return undefined;
+    return warning(`Claude Code is under a managed policy: ${files.map((file) => join(folder, file)).join(", ")}.`);
+  },
+};
+
+export const machineChecks: readonly Check[] = [node, git, home, processes, policy];

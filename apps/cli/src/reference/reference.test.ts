@@ -1,6 +1,7 @@
 import { BACKENDS, CLAUDE_CODE_AUTHS, ROLES } from "@tandem/protocol";
 import { expect, test } from "vitest";
-import { AUTH_CHOICES, BACKEND_CHOICES, createProgram, ROLE_CHOICES } from "../program.ts";
+import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES } from "../option-choices.ts";
+import { createProgram } from "../program.ts";
 import { cliReference } from "./cli-reference.ts";
 import { configurationReference } from "./configuration-reference.ts";
 
