@@ -170,9 +170,9 @@ describe("a replay", () => {
     await using folder = await scratchFolder();
     const prompt = (cwd: string, date: string, id: string) =>
       `<system-reminder>Working directory: ${cwd}\nToday is ${date}.</system-reminder>Look into ${cwd}/src on ${date}, run ${id}.`;
-    const before = prompt("/work/one", "2026-01-02", "0f0e0d0c-0000-4000-8000-000000000001");
+    const before = prompt("/home/ada/one", "2026-01-02", "0f0e0d0c-0000-4000-8000-000000000001");
     const after = prompt("/home/b/two", "2027-11-12T10:11:12Z", "11111111-2222-4333-8444-555555555555");
-    await record(folder.file, [toolUse("read", { path: "/work/one/src/a.ts" })], async (url) => {
+    await record(folder.file, [toolUse("read", { path: "/home/ada/one/src/a.ts" })], async (url) => {
       await clientOf(url)
         .messages.stream(ask(before, { system: "x-anthropic-billing-header: cc_version=1" }))
         .finalMessage();
