@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { LlmError, type Payer, type Usage } from "@tandem/protocol";
 import { z } from "zod";
-import { ClaudeProcess, type Deadlines, type ListedModel, type ProcessFixture, type Turn } from "./claude-process.ts";
+import { ClaudeProcess, type ListedModel, type ProcessFixture } from "./claude-process.ts";
 import { payerOf, type Credential } from "./credential.ts";
 import { findExecutable } from "./executable.ts";
 import { toolId } from "./isolation.ts";
@@ -10,7 +10,9 @@ import type { Effort } from "./isolation.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { ProcessPool, type Lease, type PoolSettings } from "./process-pool.ts";
 import { LONGEST_RESULT, type ToolCall, type ToolDefinition } from "./tool-server.ts";
+import type { Turn } from "./turn.ts";
 import type { TurnOutcome } from "./turn-reader.ts";
+import type { Deadlines } from "./turn-under-way.ts";
 import { childVariables, dropForeignVariables } from "./variables.ts";
 
 export interface ClaudeCodeSettings {

@@ -4,9 +4,12 @@ import { Child } from "./child.ts";
 import type { Credential } from "./credential.ts";
 import { checkInit, type Effort, isolatedOptions, TOOL_SERVER, toolId } from "./isolation.ts";
 import { MessageQueue } from "./message-queue.ts";
+import { aborted, asLlmError, busy, notForgotten, timedOut, unchecked } from "./process-errors.ts";
 import type { ProcessLedger } from "./process-ledger.ts";
 import { createToolServer, HOST_TIMEOUT_MS, toolServerKey, type ToolCall, type ToolDefinition } from "./tool-server.ts";
-import { resultTotals, TurnReader, type TurnOutcome } from "./turn-reader.ts";
+import type { Turn, TurnSetup } from "./turn.ts";
+import { resultTotals, type TurnOutcome } from "./turn-reader.ts";
+import { type Deadlines, failed, TurnUnderWay } from "./turn-under-way.ts";
 
 /** What cannot change in the life of a process. Two processes with equal fixtures are interchangeable. */
 export interface ProcessFixture {
@@ -25,43 +28,6 @@ export interface ListedModel {
   aliases: string[];
 }
 
-export interface Deadlines {
-  spawn: number;
-  init: number;
-  firstByte: number;
-  idle: number;
-  exit: number;
-}
-
-/** What can change from turn to turn. */
-export interface TurnSetup {
-  model: string;
-  tools: readonly ToolDefinition[];
-}
-
-export interface Turn extends TurnSetup {
-  prompt: string;
-  signal: AbortSignal;
-  callTool: ToolCall;
-  /** After each step whose tools have run; whether the turn may go on to another model request. */
-  afterTools: (toolNames: string[]) => Promise<boolean>;
-}
-
-interface CurrentTurn {
-  turn: Turn | undefined;
-  reader: TurnReader;
-  /** Whether Claude Code has said what it came up with, and it was what we asked for. */
-  checked: boolean;
-  /** Whether it has said that it forgot. */
-  forgotten: boolean;
-  settle: (outcome: TurnOutcome | LlmError) => void;
-  /** Ends a turn whose process can no longer be relied on, and the process with it. */
-  fail: (error: LlmError) => void;
-  /** A model request has been sent. */
-  asked: () => void;
-  alive: () => void;
-}
-
 /**
  * One running Claude Code with streaming input: takes one turn at a time, and forgets the conversation on `reset`.
  * Every way for it to end (result, deadline, abort, death) settles the turn that is under way exactly once.
@@ -75,7 +41,7 @@ export class ClaudeProcess {
   readonly #query: Query;
   #child: Child | undefined;
   #setup: { model: string; toolsKey: string; toolNames: string[] };
-  #current: CurrentTurn | undefined;
+  #current: TurnUnderWay | undefined;
   #totals: Record<string, Usage> = {};
   #death: LlmError | undefined;
 
@@ -160,7 +126,7 @@ export class ClaudeProcess {
 
   /** Runs one turn on top of the conversation so far. Never rejects: what went wrong is in the outcome. */
   async run(turn: Turn): Promise<TurnOutcome> {
-    if (turn.signal.aborted) return failed(abortedError(), []);
+    if (turn.signal.aborted) return failed(aborted(), []);
     this.#child?.hold();
     this.turns += 1;
     try {
@@ -172,7 +138,7 @@ export class ClaudeProcess {
     } catch (error) {
       // Half-prepared is an unknown state, as is a turn that was cut off.
       void this.kill();
-      return failed(turn.signal.aborted ? abortedError() : asLlmError(error), []);
+      return failed(turn.signal.aborted ? aborted() : asLlmError(error), []);
     }
   }
 
@@ -244,49 +210,26 @@ export class ClaudeProcess {
   }
 
   /** Sends a message and reads up to its result. A turn of ours is sent as text; without one it is a command. */
-  #converse(prompt: string, turn: Turn | undefined): Promise<TurnOutcome> {
-    const reader = new TurnReader();
-    return new Promise((resolve) => {
-      let timer: NodeJS.Timeout | undefined;
-      const watch = (ms: number, phase: string): void => {
-        clearTimeout(timer);
-        timer = setTimeout(() => current.fail(timeoutError(phase, ms)), ms);
-      };
-      const settle = (end: TurnOutcome | LlmError): void => {
-        clearTimeout(timer);
-        turn?.signal.removeEventListener("abort", onAbort);
-        if (this.#current === current) this.#current = undefined;
-        resolve(end instanceof LlmError ? failed(end, reader.usedSoFar) : end);
-      };
-      const onAbort = (): void => current.fail(abortedError());
-      const current: CurrentTurn = {
-        turn,
-        reader,
-        checked: false,
-        forgotten: false,
-        settle,
-        fail: (error) => {
-          settle(error);
-          void this.kill(0);
-        },
-        asked: () => watch(this.#deadlines.firstByte, "begin its answer (firstByte)"),
-        alive: () => watch(this.#deadlines.idle, "go on with its answer (idle)"),
-      };
-      if (this.#death) return settle(this.#death);
-      // Two turns at once would get each other's answers.
-      if (this.#current) return current.fail(new LlmError("process_died", "The Claude Code process was still busy."));
-      if (turn?.signal.aborted) return current.fail(abortedError());
-      this.#current = current;
-      turn?.signal.addEventListener("abort", onAbort, { once: true });
-      if (turn) current.asked();
-      else watch(this.#deadlines.init, "forget a conversation (init)");
-      this.#input.push({
-        type: "user",
-        message: { role: "user", content: prompt },
-        parent_tool_use_id: null,
-        ...(turn && { client_composed: true }),
-      });
+  async #converse(prompt: string, turn: Turn | undefined): Promise<TurnOutcome> {
+    // Two turns at once would get each other's answers.
+    const obstacle = this.#death ?? (turn?.signal.aborted ? aborted() : this.#current ? busy() : undefined);
+    if (obstacle) {
+      void this.kill(0);
+      return failed(obstacle, []);
+    }
+    const current = new TurnUnderWay(turn, this.#deadlines, () => void this.kill(0));
+    this.#current = current;
+    this.#input.push({
+      type: "user",
+      message: { role: "user", content: prompt },
+      parent_tool_use_id: null,
+      ...(turn && { client_composed: true }),
     });
+    try {
+      return await current.outcome;
+    } finally {
+      if (this.#current === current) this.#current = undefined;
+    }
   }
 
   async #read(): Promise<void> {
@@ -342,7 +285,7 @@ export class ClaudeProcess {
   async #within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(timeoutError(what, ms)), ms);
+      timer = setTimeout(() => reject(timedOut(what, ms)), ms);
     });
     try {
       return await Promise.race([work, late]);
@@ -361,12 +304,10 @@ const describeSetup = ({ model, tools }: TurnSetup): { model: string; toolsKey: 
   toolNames: tools.map(({ name }) => name),
 });
 
-const failed = (error: LlmError, used: TurnOutcome["used"]): TurnOutcome => ({ text: "", answers: 0, used, error });
-
 /** Settles as the work does, or rejects when the signal fires; leaves no listener behind. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(abortedError());
+  const onAbort = (): void => reject(aborted());
   signal.addEventListener("abort", onAbort, { once: true });
   try {
     return await Promise.race([work, promise]);
@@ -374,19 +315,3 @@ async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.removeEventListener("abort", onAbort);
   }
 }
-
-const unchecked = (): LlmError =>
-  new LlmError("isolation_breached", "Claude Code answered without saying what tools it came up with.");
-
-const notForgotten = (): LlmError =>
-  new LlmError("isolation_breached", "Claude Code did not say that it has forgotten the conversation.");
-
-const abortedError = (): LlmError => new LlmError("aborted", "The call was aborted.");
-
-const timeoutError = (what: string, ms: number): LlmError =>
-  new LlmError("timeout", `Claude Code did not ${what} within ${ms / 1_000} s.`);
-
-const asLlmError = (error: unknown): LlmError =>
-  error instanceof LlmError
-    ? error
-    : new LlmError("process_died", error instanceof Error ? error.message : String(error), { cause: error });

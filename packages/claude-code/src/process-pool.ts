@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { LlmError } from "@tandem/protocol";
-import type { ClaudeProcess, ProcessFixture, TurnSetup } from "./claude-process.ts";
+import type { ClaudeProcess, ProcessFixture } from "./claude-process.ts";
+import { aborted } from "./process-errors.ts";
+import type { TurnSetup } from "./turn.ts";
 
 export interface PoolSettings {
   mode: "reuse" | "single-use" | "off";
@@ -65,11 +66,11 @@ export class ProcessPool {
   /** Rejects with `aborted` when the signal fires or the pool is closed. */
   async take(fixture: ProcessFixture, setup: TurnSetup, signal: AbortSignal): Promise<Lease> {
     const want = { key: fixtureKey(fixture), fixture, setup };
-    if (signal.aborted || this.#closed) throw notTaken();
+    if (signal.aborted || this.#closed) throw aborted();
     const found = this.#unpark(want.key) ?? (await this.#nextCleared(want, signal));
     if (signal.aborted || this.#closed) {
       if (found) this.#park(want.key, found);
-      throw notTaken();
+      throw aborted();
     }
     const process = found ?? this.#takeStarting(want.key) ?? this.#launch(want);
     if (this.#settings.mode === "single-use") void this.#prepareSpare(want);
@@ -228,5 +229,3 @@ export class ProcessPool {
 /** Hashed, because variables hold the credential. */
 const fixtureKey = (fixture: ProcessFixture): string =>
   createHash("sha256").update(JSON.stringify(fixture)).digest("hex");
-
-const notTaken = (): LlmError => new LlmError("aborted", "The call was aborted.");
