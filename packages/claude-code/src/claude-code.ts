@@ -174,6 +174,7 @@ export class ClaudeCode implements AsyncDisposable {
     let steps = 0;
     let failures = 0;
     let toolsHaveRun = false;
+    const hasBegun = (): boolean => steps > 0 || toolsHaveRun;
     const finishStep = async (toolIds: string[]): Promise<void> => {
       steps += 1;
       const toolFailures = failures + toolIds.filter((id) => !ownIds.has(id)).length;
@@ -194,8 +195,9 @@ export class ClaudeCode implements AsyncDisposable {
     let lease: (Lease & AsyncDisposable) | undefined;
     try {
       return await call.attempt(async () => {
-        // Where there is a conversation it goes on where it broke: its tools have had their effects.
-        const goesOn = steps > 0;
+        // Where there is a conversation it goes on where it broke: its tools have had their effects. They may have had
+        // them before their step was over, because Claude Code starts them while the answer still arrives.
+        const goesOn = hasBegun();
         if (!goesOn) {
           lease?.release();
           lease = await this.#take(call, tools);
@@ -208,7 +210,7 @@ export class ClaudeCode implements AsyncDisposable {
           if (outcome.answers > steps - before) await finishStep([]);
           return { stopReason: outcome.stop ?? "natural", text: outcome.text };
         } catch (error) {
-          throw process.dead && toolsHaveRun ? lostConversation(error) : error;
+          throw process.dead && hasBegun() ? lostConversation(error) : error;
         }
       });
     } finally {
@@ -294,7 +296,7 @@ async function runTool(
 /** What a tool has done cannot be done again for the sake of another try. */
 const lostConversation = (error: unknown): unknown =>
   error instanceof LlmError && error.transient
-    ? new LlmError(error.code, `${error.message} Its tools had run already, so the loop was not started again.`, {
+    ? new LlmError(error.code, `${error.message} The loop was under way, so it was not started again.`, {
         fix: "Look at what its tools have done before you run it again.",
         cause: error,
         final: true,
