@@ -9,8 +9,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   protocol: [],
   rehearsal: [],
   "claude-code": ["protocol"],
+  workspace: ["protocol"],
+  storage: ["protocol"],
   runtime: ["protocol", "claude-code"],
-  cli: ["protocol", "claude-code", "runtime", "rehearsal"],
+  sessions: ["protocol", "storage", "workspace", "claude-code"],
+  server: ["protocol", "storage", "runtime", "sessions"],
+  cli: ["protocol", "workspace", "storage", "claude-code", "runtime", "sessions", "server", "rehearsal"],
 };
 
 /** Libraries that one room alone may know: whoever else wants a model goes through the runtime. */

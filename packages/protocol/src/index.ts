@@ -19,3 +19,93 @@ export { LlmError, type LlmErrorCode } from "./llm-error.ts";
 export { nearest } from "./nearest.ts";
 export { TandemError } from "./tandem-error.ts";
 export { addUsage, noUsage, type Usage } from "./usage.ts";
+export {
+  agent,
+  agentCreateParams,
+  agentUpdateParams,
+  EFFORTS,
+  sessionAgent,
+  threadAgent,
+  tool,
+  TOOLSET_TOOLS,
+  type Agent,
+  type AgentCreateParams,
+  type AgentUpdateParams,
+  type CustomTool,
+  type McpServer,
+  type Multiagent,
+  type PermissionPolicy,
+  type SessionAgent,
+  type ThreadAgent,
+  type Tool,
+  type ToolParams,
+  type ToolsetTool,
+} from "./agent.ts";
+export { clientEvent, REFUSED_CLIENT_EVENTS, type ClientEvent, type ClientEventType } from "./client-event.ts";
+export type { TextBlock, ToolResultContent, UserContent } from "./content.ts";
+export {
+  environment,
+  ENVIRONMENT_METADATA,
+  environmentCreateParams,
+  environmentUpdateParams,
+  LOCAL_ENVIRONMENT,
+  type Environment,
+  type EnvironmentConfigParams,
+  type EnvironmentCreateParams,
+  type EnvironmentUpdateParams,
+} from "./environment.ts";
+export {
+  isId,
+  newId,
+  type AgentId,
+  type EnvironmentId,
+  type EventId,
+  type FileId,
+  type IdKind,
+  type SessionId,
+  type ThreadId,
+  type TokenId,
+} from "./ids.ts";
+export { addCost, costOf, PRICES_AS_OF } from "./price.ts";
+export { RequestError, type RequestErrorCode } from "./request-error.ts";
+export {
+  budget,
+  file,
+  session,
+  SESSION_METADATA,
+  SESSION_STATUSES,
+  sessionCreateParams,
+  sessionUpdateParams,
+  thread,
+  usageSnapshot,
+  type Budget,
+  type FileMetadata,
+  type Session,
+  type SessionCreateParams,
+  type SessionStatus,
+  type SessionUpdateParams,
+  type Thread,
+  type UsageSnapshot,
+} from "./session.ts";
+export {
+  isOnPrimary,
+  type BackgroundTask,
+  type Delta,
+  type Evaluation,
+  type EventOf,
+  type FilePatch,
+  type LiveDelta,
+  type LoggedEvent,
+  type ModelUsage,
+  type Permission,
+  type RequestNote,
+  type SessionErrorDetail,
+  type SessionErrorType,
+  type SessionEvent,
+  type SessionEventBody,
+  type SessionEventType,
+  type StopDetails,
+  type StopReason,
+  type Todo,
+  type UsageNote,
+} from "./session-event.ts";

@@ -13,5 +13,4 @@ export type {
   Wait,
 } from "./llm-runtime.ts";
 export { checkModel, findModel, resolveModel, roleModels, type RoleModel } from "./models.ts";
-export { costOf, PRICES_AS_OF } from "./price.ts";
 export { defineTool, type Tool, type ToolOutput } from "./tool.ts";

@@ -1,6 +1,4 @@
-import type { Cost, Usage } from "@tandem/protocol";
-import { addUsage, noUsage } from "@tandem/protocol";
-import { addCost, costOf } from "./price.ts";
+import { addCost, addUsage, costOf, noUsage, type Cost, type Usage } from "@tandem/protocol";
 
 /** What one call used so far. Each request is priced by itself, because some models charge long ones differently. */
 export class Meter {

@@ -1,6 +1,6 @@
-import { noUsage } from "@tandem/protocol";
 import { describe, expect, it } from "vitest";
 import { addCost, costOf } from "./price.ts";
+import { noUsage } from "./usage.ts";
 
 const usd = (model: string, usage: Partial<ReturnType<typeof noUsage>>) =>
   costOf(model, { ...noUsage(), ...usage })?.usd;

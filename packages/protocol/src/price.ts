@@ -1,4 +1,5 @@
-import type { Cost, Usage } from "@tandem/protocol";
+import type { Cost } from "./call-report.ts";
+import type { Usage } from "./usage.ts";
 
 /** When the prices below were read. */
 export const PRICES_AS_OF = "2026-11-15";

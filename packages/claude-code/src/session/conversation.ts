@@ -1,0 +1,140 @@
+import type {
+  BackgroundTask,
+  CustomTool,
+  Delta,
+  EventId,
+  Evaluation,
+  LlmError,
+  ModelUsage,
+  Permission,
+  SessionErrorDetail,
+  SessionEventBody,
+  StopDetails,
+  ThreadId,
+  ToolResultContent,
+  UserContent,
+} from "@tandem/protocol";
+import type { Credential } from "../credential.ts";
+
+/** What a conversation needs to know of a subagent that may be called by name. */
+export interface SubagentDefinition {
+  name: string;
+  description: string;
+  system: string;
+  model?: string;
+  effort?: string;
+  /** Claude Code's own names; undefined for all of the conversation's. */
+  tools?: readonly string[];
+}
+
+/** Everything about a conversation that stays as it is while its process lives. */
+export interface ConversationSetup {
+  executable: string;
+  credential: Credential;
+  hostVariables: Readonly<Record<string, string | undefined>>;
+  /** Where process ledger and, for credentials other than a login, Claude Code's own state are kept. */
+  stateFolder: string;
+  /** Where it works; must exist. */
+  folder: string;
+  model: string;
+  effort?: string;
+  /** Appended to Claude Code's own system prompt, or in its place with `replaceSystem`. */
+  system?: string;
+  replaceSystem: boolean;
+  /** Built-in tools that are offered, in Claude Code's own names. */
+  tools: readonly string[];
+  customTools: readonly CustomTool[];
+  mcpServers: readonly { name: string; url: string; timeoutMs: number }[];
+  subagents: readonly SubagentDefinition[];
+  /** The object that each turn has to end with. */
+  outputSchema?: Record<string, unknown>;
+  maxTurns?: number;
+  /** Taken up again where it was left; undefined begins a new conversation, under `id`. */
+  resume: boolean;
+  /** The conversation's id in Claude Code's books, a UUID of ours. */
+  id: string;
+  deadlines: { spawn: number; init: number; firstByte: number; idle: number; exit: number };
+}
+
+/** Where the transcript of a conversation is kept, so that it can be taken up elsewhere. */
+export interface TranscriptStore {
+  append(subpath: string, lines: readonly Record<string, unknown>[]): Promise<void>;
+  load(subpath: string): Promise<Record<string, unknown>[]>;
+  subpaths(): Promise<string[]>;
+}
+
+export interface ToolCallRequest {
+  /** The id of the `…_use` event. */
+  eventId: EventId;
+  /** The id by which the model knows it. */
+  toolUseId: string;
+  /** Claude Code's name, or the bare name of a custom or MCP tool. */
+  name: string;
+  mcpServer?: string;
+  input: Record<string, unknown>;
+  thread: ThreadId | null;
+  /** Fires when the turn ends or the process dies before there is an answer. */
+  signal: AbortSignal;
+}
+
+/** What the engine decides and does on behalf of a conversation. None of these may throw; a throw denies. */
+export interface ConversationHost {
+  /** In the order in which it happened. Must not throw. */
+  onOutput(output: ConversationOutput): void;
+  /** Whether a tool may run: at once, from the agent's policy. Custom tools are not asked for. */
+  decide(call: { name: string; mcpServer?: string; input: Record<string, unknown> }): {
+    permission: Permission;
+    evaluation?: Evaluation;
+  };
+  /** Called where the decision was `ask`, once the use event is out. */
+  confirm(call: ToolCallRequest): Promise<{ allow: true } | { allow: false; message: string }>;
+  /** Called for each call of a custom tool, once the use event is out. */
+  callCustomTool(call: ToolCallRequest): Promise<{ content: ToolResultContent[]; isError: boolean }>;
+}
+
+/** What comes out of a conversation: durable events, previews, and where its turn stands. */
+export type ConversationOutput =
+  | { type: "event"; thread: ThreadId | null; id: EventId; event: SessionEventBody }
+  | { type: "delta"; thread: ThreadId | null; delta: Delta }
+  /** The model has been given this message; until then it may still be taken back. `uuid` is the one it was sent with. */
+  | { type: "message_taken"; uuid: string }
+  | { type: "background"; tasks: BackgroundTask[] }
+  | { type: "turn_ended"; outcome: TurnEnd }
+  /** Nothing more will come. `error` is undefined where the end was asked for. */
+  | { type: "closed"; error: LlmError | undefined };
+
+export interface TurnEnd {
+  stop: "end_turn" | "refusal" | "interrupted" | "max_turns" | "error";
+  stopDetails: StopDetails | null;
+  /** With `stop: "error"` and `"max_turns"`. */
+  error?: SessionErrorDetail;
+  /** Under an output schema. */
+  output?: unknown;
+  /** What Claude Code says that this turn took, by model; subagents included. */
+  reported: Record<string, ModelUsage & { usd: number }>;
+}
+
+/**
+ * One Claude Code process that carries one conversation. Opens at once; what it has to say goes to the host. Turns follow
+ * each other in the same process; between them it costs memory only, and may be closed and resumed without loss.
+ */
+export interface Conversation {
+  /** Resolves when the process has come up as it was asked to; rejects with an `LlmError` (then it is closed). */
+  readonly ready: Promise<void>;
+  readonly pid: number | undefined;
+  /** Gives the model a message: begins a turn, or steers the one that is running. */
+  send(message: { uuid: string; content: readonly ModelContent[] }): void;
+  /** Takes a message back that the model has not been given. False if it has. */
+  takeBack(uuid: string): Promise<boolean>;
+  /** Ends the turn that is running, if one is, as soon as can be; it still ends with `turn_ended`. */
+  interrupt(): Promise<void>;
+  /** Stops a background task by its id. */
+  stopTask(id: string): Promise<void>;
+  /** Resolves once all that the transcript store was given is stored; rejects if some of it could not be. */
+  flush(): Promise<void>;
+  /** Ends the process and its children; resolves when they are gone. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Content as the model takes it: files have been read into it. */
+export type ModelContent = Exclude<UserContent, { source: { type: "file" } }>;

@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { toolResultContent, userContent } from "./content.ts";
+
+// What a client may send into a session. Everything else that a log holds is the engine's to say.
+
+const nonEmpty = <T extends z.ZodType>(block: T) => z.array(block).min(1, "expected at least one content block");
+
+/** `queue` waits for the turn that is running to end; `steer` is put to the model within it. Ours: see `tandem`. */
+export const DELIVERIES = ["queue", "steer"] as const;
+
+export const userMessage = z
+  .strictObject({
+    type: z.literal("user.message"),
+    content: nonEmpty(userContent),
+    tandem: z.strictObject({ delivery: z.enum(DELIVERIES).optional() }).optional(),
+  })
+  .meta({ id: "UserMessage" });
+
+export const userInterrupt = z
+  .strictObject({
+    type: z.literal("user.interrupt"),
+    session_thread_id: z.string().nullish(),
+    /** Binds it to the turn that this message began: if another is running by then, nothing happens. */
+    tandem: z.strictObject({ turn_event_id: z.string().optional() }).optional(),
+  })
+  .meta({ id: "UserInterrupt" });
+
+export const userToolConfirmation = z
+  .strictObject({
+    type: z.literal("user.tool_confirmation"),
+    tool_use_id: z.string(),
+    result: z.enum(["allow", "deny"]),
+    deny_message: z.string().nullish(),
+  })
+  .meta({ id: "UserToolConfirmation" });
+
+export const userCustomToolResult = z
+  .strictObject({
+    type: z.literal("user.custom_tool_result"),
+    custom_tool_use_id: z.string(),
+    content: z.array(toolResultContent).optional(),
+    is_error: z.boolean().nullish(),
+  })
+  .meta({ id: "UserCustomToolResult" });
+
+export const clientEvent = z.discriminatedUnion("type", [
+  userMessage,
+  userInterrupt,
+  userToolConfirmation,
+  userCustomToolResult,
+]);
+export type ClientEvent = z.infer<typeof clientEvent>;
+export type ClientEventType = ClientEvent["type"];
+
+/** Client events that Anthropic's API has and we refuse, and why. */
+export const REFUSED_CLIENT_EVENTS: Readonly<Record<string, string>> = {
+  "user.tool_result": "Tandem runs the built-in tools itself; only custom tools take a result",
+  "user.define_outcome": "outcomes are not supported",
+  "system.message": "mid-conversation system messages are not supported; put the words into the agent's system prompt",
+};

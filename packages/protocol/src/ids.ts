@@ -1,0 +1,42 @@
+/** What an id says it is an id of. Prefixes are Anthropic's where they have one. */
+export const ID_PREFIXES = {
+  agent: "agent",
+  environment: "env",
+  session: "sesn",
+  thread: "sthr",
+  event: "sevt",
+  file: "file",
+  token: "tok",
+} as const;
+export type IdKind = keyof typeof ID_PREFIXES;
+
+declare const kind: unique symbol;
+type Id<K extends IdKind> = string & { readonly [kind]: K };
+
+export type AgentId = Id<"agent">;
+export type EnvironmentId = Id<"environment">;
+export type SessionId = Id<"session">;
+export type ThreadId = Id<"thread">;
+export type EventId = Id<"event">;
+export type FileId = Id<"file">;
+export type TokenId = Id<"token">;
+
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const TIME_LENGTH = 10;
+const RANDOM_LENGTH = 16;
+
+/** A new id: ids of one kind sort by the time that they were made, to the millisecond; the rest is random. */
+export function newId<K extends IdKind>(of: K, now = Date.now()): Id<K> {
+  let time = "";
+  for (let rest = now, i = 0; i < TIME_LENGTH; i += 1) {
+    time = ALPHABET[rest % 32]! + time;
+    rest = Math.floor(rest / 32);
+  }
+  const random = Array.from(crypto.getRandomValues(new Uint8Array(RANDOM_LENGTH)), (byte) => ALPHABET[byte % 32]!);
+  return `${ID_PREFIXES[of]}_${time}${random.join("")}` as Id<K>;
+}
+
+/** Whether a string from outside has the form of an id of that kind; ids that were not made here may be shorter. */
+export function isId<K extends IdKind>(of: K, text: string): text is Id<K> {
+  return new RegExp(`^${ID_PREFIXES[of]}_[0-9A-Za-z_-]{1,64}$`).test(text);
+}

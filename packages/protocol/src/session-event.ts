@@ -1,0 +1,261 @@
+import type { ClientEvent } from "./client-event.ts";
+import type { TextBlock, ToolResultContent, UserContent } from "./content.ts";
+import type { EventId, ThreadId } from "./ids.ts";
+import type { SessionAgent } from "./agent.ts";
+import type { Budget, UsageSnapshot } from "./session.ts";
+
+// The vocabulary of a session's log: Anthropic's Managed Agents events, and ours with the prefix `tandem.`. What we add to
+// one of theirs stands under its key `tandem`, which their clients pass over.
+
+export type StopReason =
+  | { type: "end_turn" }
+  | { type: "requires_action"; event_ids: EventId[] }
+  | { type: "retries_exhausted" }
+  | { type: "budget_reached" }
+  | { type: "refusal" };
+
+export interface StopDetails {
+  type: "refusal";
+  category: "cyber" | "bio" | "frontier_llm" | "reasoning_extraction" | "general_harms" | null;
+  explanation: string | null;
+}
+
+export type Permission = "allow" | "ask" | "deny";
+export type Evaluation = { type: "always_allow" } | { type: "always_ask" };
+
+export type SessionErrorType =
+  | "unknown_error"
+  | "model_overloaded_error"
+  | "model_rate_limited_error"
+  | "model_request_failed_error"
+  | "mcp_connection_failed_error"
+  | "mcp_authentication_failed_error"
+  | "billing_error"
+  | "tool_use_limit_reached_error"
+  | "compaction_limit_reached_error";
+
+export interface SessionErrorDetail {
+  type: SessionErrorType;
+  message: string;
+  retry_status: { type: "retrying" | "exhausted" | "terminal" };
+  mcp_server_name?: string;
+  /** A stable code of ours, and what to do. */
+  tandem?: { code: string; fix?: string; resets_at?: string };
+}
+
+/** Tokens of one model request, in Anthropic's words. */
+export interface ModelUsage {
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_input_tokens: number;
+  cache_creation_input_tokens: number;
+}
+
+/** What a built-in tool's call or result carries beside the standard fields. */
+interface ToolCallNote {
+  /** The id by which the model and Claude Code know the call. */
+  tool_use_id: string;
+}
+
+interface UseBase {
+  name: string;
+  input: Record<string, unknown>;
+  session_thread_id?: ThreadId | null;
+  tandem: ToolCallNote;
+}
+
+interface ResultBase {
+  content?: ToolResultContent[];
+  is_error?: boolean | null;
+  tandem?: {
+    /** Why there is no result of the tool itself: it may have run wholly, partly or not at all. */
+    interrupted?: "crash" | "interrupt" | "stopped";
+    /** What a file-changing tool changed, as hunks; whole files are never kept. */
+    patch?: FilePatch;
+  };
+}
+
+export interface FilePatch {
+  path: string;
+  kind: "create" | "update";
+  hunks: { old_start: number; old_lines: number; new_start: number; new_lines: number; lines: string[] }[];
+}
+
+export interface Todo {
+  id: string;
+  content: string;
+  status: "pending" | "in_progress" | "completed";
+  active_form?: string;
+}
+
+export interface BackgroundTask {
+  id: string;
+  /** `shell`, `subagent` or whatever kind Claude Code names. */
+  kind: string;
+  description: string;
+  status: string;
+  session_thread_id?: ThreadId;
+}
+
+/** Everything but `id` and `processed_at`, which every event has. */
+export type SessionEventBody =
+  // From clients, as they sent it.
+  | (ClientEvent & { session_thread_id?: string | null })
+  // From the agent.
+  | { type: "agent.message"; content: TextBlock[]; tandem?: { message_id: string } }
+  | { type: "agent.thinking" }
+  | ({ type: "agent.tool_use"; evaluated_permission?: Permission; evaluation?: Evaluation } & UseBase)
+  | ({ type: "agent.tool_result"; tool_use_id: EventId } & ResultBase)
+  | ({
+      type: "agent.mcp_tool_use";
+      mcp_server_name: string;
+      evaluated_permission?: Permission;
+      evaluation?: Evaluation;
+    } & UseBase)
+  | ({ type: "agent.mcp_tool_result"; mcp_tool_use_id: EventId } & ResultBase)
+  | ({ type: "agent.custom_tool_use" } & UseBase)
+  | { type: "agent.thread_context_compacted" }
+  | {
+      type: "agent.thread_message_sent";
+      to_session_thread_id: ThreadId;
+      to_agent_name?: string | null;
+      content: UserContent[];
+    }
+  | {
+      type: "agent.thread_message_received";
+      from_session_thread_id: ThreadId;
+      from_agent_name?: string | null;
+      content: UserContent[];
+    }
+  // From the session.
+  | { type: "session.status_running" }
+  | { type: "session.status_idle"; stop_reason: StopReason; stop_details: StopDetails | null }
+  | { type: "session.status_rescheduled" }
+  | { type: "session.status_terminated" }
+  | { type: "session.error"; error: SessionErrorDetail }
+  | {
+      type: "session.updated";
+      agent?: SessionAgent;
+      budget?: Budget | null;
+      metadata?: Record<string, string>;
+      title?: string | null;
+    }
+  | { type: "session.usage"; usage: UsageSnapshot; budget?: Budget | null; tandem?: UsageNote }
+  | { type: "session.deleted" }
+  | { type: "session.thread_created"; session_thread_id: ThreadId; agent_name: string; workflow_run_id: null }
+  | { type: "session.thread_status_running"; session_thread_id: ThreadId; agent_name: string }
+  | {
+      type: "session.thread_status_idle";
+      session_thread_id: ThreadId;
+      agent_name: string;
+      stop_reason: StopReason;
+      stop_details: StopDetails | null;
+    }
+  | { type: "session.thread_status_terminated"; session_thread_id: ThreadId; agent_name: string }
+  | { type: "span.model_request_start"; tandem?: { model?: string } }
+  | {
+      type: "span.model_request_end";
+      model_request_start_id: EventId;
+      is_error: boolean | null;
+      model_usage: ModelUsage;
+      tandem: RequestNote;
+    }
+  // Ours.
+  | {
+      type: "tandem.init";
+      model: string;
+      tools: string[];
+      mcp_servers: { name: string; status: string }[];
+      folder: string;
+      /** The conversation's name in Claude Code's own books. */
+      claude_session_id: string;
+      claude_code_version: string;
+    }
+  | { type: "tandem.thinking"; thinking_id: EventId; text: string; signature: string | null }
+  | { type: "tandem.thinking_redacted"; thinking_id: EventId; data: string }
+  | { type: "tandem.todo"; todos: Todo[] }
+  | { type: "tandem.background"; tasks: BackgroundTask[] }
+  | { type: "tandem.compaction"; trigger: "manual" | "auto"; tokens_before: number; tokens_after?: number }
+  | {
+      type: "tandem.retry";
+      attempt: number;
+      max_attempts: number;
+      delay_ms: number;
+      status: number | null;
+      reason: string;
+    }
+  | { type: "tandem.rate_limit"; status: string; kind?: string; resets_at?: string; utilization?: number }
+  | { type: "tandem.model_fallback"; from: string; to: string; reason: string }
+  | { type: "tandem.permission_denied"; name: string; tool_use_id: string; reason: string }
+  | { type: "tandem.mcp_status"; servers: { name: string; status: string; error?: string }[] }
+  /** A message that was waiting and will not be put to the model any more. */
+  | { type: "tandem.dropped"; event_id: EventId; reason: string }
+  /** The object that a turn under an output schema ended with. */
+  | { type: "tandem.output"; value: unknown }
+  /** A process or machine died in the middle of a turn; what was open has been closed. */
+  | { type: "tandem.recovered"; cause: string; closed: EventId[] }
+  /** What the requests of a turn add up to is not what Claude Code says the turn took. */
+  | { type: "tandem.usage_mismatch"; counted: Record<string, ModelUsage>; reported: Record<string, ModelUsage> }
+  | { type: "tandem.notice"; level: "info" | "warning" | "error"; text: string }
+  /** Something that Claude Code said and we have no word for. */
+  | { type: "tandem.unknown"; kind: string; message: unknown };
+
+export interface RequestNote {
+  /** The model that answered, and its message; a request that failed before an answer has neither. */
+  model?: string;
+  message_id?: string;
+  cache_write_5m_tokens?: number;
+  cache_write_1h_tokens?: number;
+  web_searches?: number;
+  /** List price, where it is known. */
+  usd?: number;
+}
+
+export interface UsageNote {
+  usd: number;
+  by_model: Record<string, UsageSnapshot & { usd: number | null }>;
+  by_thread: Record<string, UsageSnapshot & { usd: number | null }>;
+}
+
+/** A durable fact. `processed_at` is null only while it waits in the inbox, and only on what clients sent. */
+export type SessionEvent = SessionEventBody & { id: EventId; processed_at: string | null };
+export type SessionEventType = SessionEvent["type"];
+export type EventOf<T extends SessionEventType> = Extract<SessionEvent, { type: T }>;
+
+/** An event in its place in the log. `thread` is null on the session's primary thread. */
+export interface LoggedEvent {
+  /** From 1, without gaps, within its session. */
+  seq: number;
+  thread: ThreadId | null;
+  event: SessionEvent;
+}
+
+/** A live preview. Never stored, no id of its own. `tandem.*` ones go to clients that ask for ours. */
+export type Delta =
+  | { type: "event_start"; event: { type: "agent.message" | "agent.thinking"; id: EventId } }
+  | { type: "event_delta"; event_id: EventId; delta: { type: "content_delta"; index?: number; content: TextBlock } }
+  | { type: "tandem.thinking_delta"; event_id: EventId; text: string }
+  | { type: "tandem.tool_input_start"; event_id: EventId; name: string }
+  | { type: "tandem.tool_input_delta"; event_id: EventId; json: string }
+  | { type: "tandem.tool_progress"; event_id: EventId; elapsed_seconds: number };
+
+export interface LiveDelta {
+  thread: ThreadId | null;
+  delta: Delta;
+}
+
+/** Whether an event of a subagent's thread is shown on the session's own stream too: what waits for a person is. */
+export function isOnPrimary({ thread, event }: Pick<LoggedEvent, "thread" | "event">): boolean {
+  if (thread === null) return true;
+  switch (event.type) {
+    case "agent.tool_use":
+    case "agent.mcp_tool_use":
+      return event.evaluated_permission === "ask";
+    case "agent.custom_tool_use":
+    case "user.tool_confirmation":
+    case "user.custom_tool_result":
+      return true;
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,144 @@
+import type {
+  Agent,
+  AgentCreateParams,
+  AgentUpdateParams,
+  BackgroundTask,
+  ClientEvent,
+  Environment,
+  EnvironmentCreateParams,
+  EnvironmentUpdateParams,
+  FileMetadata,
+  LiveDelta,
+  LoggedEvent,
+  Session,
+  SessionCreateParams,
+  SessionEvent,
+  SessionId,
+  SessionStatus,
+  SessionUpdateParams,
+  Thread,
+} from "@tandem/protocol";
+import type { EventRange, Page, PageQuery, SessionStore } from "@tandem/storage";
+
+/**
+ * Everything that can be done with agents, environments and sessions, whoever asks: HTTP, ACP, stdio or a command. What it
+ * refuses, it refuses with a `RequestError`; what it has acknowledged is durable.
+ */
+export interface Engine {
+  readonly agents: Agents;
+  readonly environments: Environments;
+  readonly sessions: Sessions;
+  readonly files: Files;
+  /** The models that an agent may name. */
+  models(): Promise<Model[]>;
+  /** Takes up what a former process left: closes what was open, goes on with what waits. Resolves when states are honest. */
+  start(): Promise<void>;
+  /** Takes nothing new, lets turns end until the deadline, then interrupts them; resolves with no process left. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+export interface Model {
+  id: string;
+  name: string;
+  aliases: readonly string[];
+}
+
+export interface Agents {
+  create(params: AgentCreateParams): Promise<Agent>;
+  get(id: string, version?: number): Promise<Agent>;
+  /** Adds a version, unless nothing changes. */
+  update(id: string, params: AgentUpdateParams): Promise<Agent>;
+  archive(id: string): Promise<Agent>;
+  list(query: PageQuery): Promise<Page<Agent>>;
+  versions(id: string, query: PageQuery): Promise<Page<Agent>>;
+}
+
+export interface Environments {
+  create(params: EnvironmentCreateParams): Promise<Environment>;
+  get(id: string): Promise<Environment>;
+  update(id: string, params: EnvironmentUpdateParams): Promise<Environment>;
+  archive(id: string): Promise<Environment>;
+  delete(id: string): Promise<void>;
+  list(query: PageQuery): Promise<Page<Environment>>;
+}
+
+export interface Sessions {
+  create(params: SessionCreateParams): Promise<Session>;
+  get(id: string): Promise<Session>;
+  update(id: string, params: SessionUpdateParams): Promise<Session>;
+  archive(id: string): Promise<Session>;
+  delete(id: string): Promise<void>;
+  list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>>;
+  /** Puts events into the inbox; they are acknowledged when this resolves. A `dedupe` key makes a repeated send one. */
+  send(id: string, events: readonly ClientEvent[], dedupe?: string): Promise<SessionEvent[]>;
+  /** A page of the log; with what waits in the inbox at its end, where the page reaches it. */
+  events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }>;
+  head(id: string): Promise<number>;
+  follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
+  /**
+   * Live previews of a session, in order with its events: called after the `follow` of every event that came before.
+   * Returns how to stop.
+   */
+  onDelta(id: SessionId, listener: (deltas: readonly LiveDelta[]) => void): () => void;
+  threads(id: string): Promise<Thread[]>;
+  /** Background tasks of the running process. */
+  tasks(id: string): Promise<BackgroundTask[]>;
+  stopTask(id: string, taskId: string): Promise<void>;
+  /** The session's folder: list a directory, search names and contents, read a file. Nothing outside it, whatever links say. */
+  readonly folder: SessionFolder;
+  /** Sessions and what waits for a person, now; then each change, until the signal fires. */
+  feed(signal: AbortSignal): AsyncIterable<FeedItem>;
+  usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;
+}
+
+/** One row of the feed: a session in short. */
+export interface FeedSession {
+  id: string;
+  title: string | null;
+  status: SessionStatus;
+  agent: { id: string; name: string };
+  environment_id: string;
+  folder: string;
+  /** Events that a person has to answer. */
+  waiting_for: { event_id: string; type: "tool_confirmation" | "custom_tool_result"; name: string }[];
+  usd: number;
+  created_at: string;
+  updated_at: string;
+  archived_at: string | null;
+}
+
+export type FeedItem =
+  | { type: "snapshot"; sessions: FeedSession[] }
+  | { type: "changed"; session: FeedSession }
+  | { type: "removed"; id: string };
+
+export interface SessionFolder {
+  list(
+    id: string,
+    path: string,
+  ): Promise<{ name: string; path: string; type: "file" | "folder" | "link"; size: number }[]>;
+  search(
+    id: string,
+    query: { name?: string; text?: string; limit: number },
+  ): Promise<{ path: string; line?: number; text?: string }[]>;
+  read(
+    id: string,
+    path: string,
+  ): Promise<
+    | { path: string; size: number; truncated: boolean; text: string }
+    | { path: string; size: number; base64: string; truncated: boolean }
+  >;
+}
+
+export interface Files {
+  upload(file: {
+    filename: string;
+    mimeType: string;
+    content: Uint8Array;
+    expiresInSeconds?: number;
+  }): Promise<FileMetadata>;
+  get(id: string): Promise<FileMetadata>;
+  content(id: string): Promise<{ metadata: FileMetadata; content: Uint8Array }>;
+  delete(id: string): Promise<void>;
+  list(query: PageQuery & { ids?: readonly string[]; scope?: string }): Promise<Page<FileMetadata>>;
+}

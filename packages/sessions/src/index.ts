@@ -1,0 +1,11 @@
+export type {
+  Agents,
+  Engine,
+  Environments,
+  FeedItem,
+  FeedSession,
+  Files,
+  Model,
+  SessionFolder,
+  Sessions,
+} from "./engine.ts";

@@ -1,0 +1,252 @@
+import type {
+  Agent,
+  AgentId,
+  Environment,
+  EnvironmentId,
+  FileId,
+  FileMetadata,
+  LoggedEvent,
+  Session,
+  SessionEvent,
+  SessionId,
+  SessionStatus,
+  Thread,
+  ThreadId,
+  TokenId,
+} from "@tandem/protocol";
+
+/**
+ * Everything durable, in SQLite or Postgres. What a promise here has resolved for survives the death of the process.
+ * A database that cannot be reached rejects with `RequestError("unavailable")`, and works again once it can be.
+ */
+export interface Store extends AsyncDisposable {
+  readonly events: EventLog;
+  readonly inbox: Inbox;
+  readonly leases: Leases;
+  readonly sessions: SessionStore;
+  readonly agents: AgentStore;
+  readonly environments: EnvironmentStore;
+  readonly files: FileStore;
+  readonly transcripts: Transcripts;
+  readonly tokens: TokenStore;
+  /** Resolves if the database answers and its schema is ours. */
+  check(): Promise<void>;
+  /** What is on disk, for people. */
+  describe(): Promise<{ engine: "sqlite" | "postgres"; place: string; schema: number; bytes: number }>;
+}
+
+/** The right to write a session's log. `token` grows with every taker, so that a writer that lost it is fenced off. */
+export interface Lease {
+  session: SessionId;
+  token: number;
+}
+
+/** A change to a session's own row that belongs to the events it is appended with. Absent fields stay. */
+export type SessionChange = Partial<
+  Pick<
+    SessionRow,
+    | "status"
+    | "title"
+    | "metadata"
+    | "agent"
+    | "budget"
+    | "usage"
+    | "activeMs"
+    | "archivedAt"
+    | "claudeSession"
+    | "folder"
+  >
+>;
+
+export interface EventLog {
+  /**
+   * Appends events in one transaction, with the inbox entries that they take up (by event id), the threads they begin or
+   * change and the change to the session's row. Rejects with `LeaseLost` if the lease has been taken over: nothing is
+   * written then. Sequence numbers go on from the session's last one, without gaps.
+   */
+  append(
+    lease: Lease,
+    entries: readonly { thread: ThreadId | null; event: SessionEvent }[],
+    with_?: { session?: SessionChange; taken?: readonly string[]; threads?: readonly ThreadRow[] },
+  ): Promise<LoggedEvent[]>;
+  /** A page of a session's log: in order, from after `after` or, with `order: "desc"`, down from before `before`. */
+  read(session: SessionId, range: EventRange): Promise<LoggedEvent[]>;
+  find(session: SessionId, id: string): Promise<LoggedEvent | undefined>;
+  /** The last sequence number of a session; 0 where there is none yet. */
+  head(session: SessionId): Promise<number>;
+  /**
+   * Events after `after`, first those that are there, then those to come, without gap or repeat, until the signal fires or
+   * the session is deleted. Appends of this process are handed over synchronously with their commit, before `append`
+   * resolves; those of others follow within moments. A consumer that does not keep up makes no queue: it is read for
+   * again from the log.
+   */
+  follow(session: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
+  /** Called with each batch of events that this process commits, before `append` resolves. Returns how to stop. */
+  onAppend(listener: (session: SessionId, events: readonly LoggedEvent[]) => void): () => void;
+}
+
+export interface EventRange {
+  after?: number;
+  before?: number;
+  order?: "asc" | "desc";
+  limit: number;
+  types?: readonly string[];
+  /** A thread's own events; `null` for the primary thread's, with what is shown there too. Absent: all. */
+  thread?: ThreadId | null;
+  /** By `processed_at`. */
+  since?: { gt?: string; gte?: string; lt?: string; lte?: string };
+}
+
+/** What clients have sent and no turn has taken yet. Whoever may talk to a session may put: no lease is needed. */
+export interface Inbox {
+  /**
+   * Stores all of them or none, and returns them as stored. With a `dedupe` key that was seen for this session in the last
+   * hour, stores nothing and returns what was stored then.
+   */
+  put(session: SessionId, events: readonly SessionEvent[], dedupe?: string): Promise<SessionEvent[]>;
+  /** What waits, in the order it came. */
+  list(session: SessionId): Promise<SessionEvent[]>;
+  /** Sessions that have something waiting. */
+  sessions(): Promise<SessionId[]>;
+  /** Called with the session of each put of this process at once, and of others within moments. Returns how to stop. */
+  onPut(listener: (session: SessionId) => void): () => void;
+}
+
+export interface Leases {
+  /** Takes the lease if nobody holds it, or its holder has let it run out. Undefined if it is held: see `holder`. */
+  take(session: SessionId, holder: string, ttlMs: number): Promise<Lease | undefined>;
+  /** Prolongs leases; returns those that were lost in the meantime. */
+  renew(leases: readonly Lease[], ttlMs: number): Promise<Lease[]>;
+  release(lease: Lease): Promise<void>;
+  holder(session: SessionId): Promise<{ holder: string; expiresAt: string } | undefined>;
+  /** Sessions whose row says running or rescheduling though nobody holds their lease: their writer has died. */
+  abandoned(): Promise<SessionId[]>;
+}
+
+export interface SessionRow {
+  id: SessionId;
+  status: SessionStatus;
+  agent: Session["agent"];
+  environmentId: string;
+  title: string | null;
+  metadata: Record<string, string>;
+  resources: Session["resources"];
+  budget: Session["budget"];
+  usage: Session["usage"];
+  /** Milliseconds spent in turns. */
+  activeMs: number;
+  /** Where it works. */
+  folder: string;
+  /** The conversation's id in Claude Code's own books; undefined before its first turn. */
+  claudeSession: string | undefined;
+  primaryThread: ThreadId;
+  createdAt: string;
+  updatedAt: string;
+  archivedAt: string | null;
+}
+
+export interface ThreadRow {
+  id: ThreadId;
+  session: SessionId;
+  parent: ThreadId | null;
+  agent: Thread["agent"];
+  status: SessionStatus;
+  usage: Thread["usage"];
+  createdAt: string;
+  updatedAt: string;
+  archivedAt: string | null;
+}
+
+/** A page of a list that is sorted by time of creation and id; `next` and `previous` are cursors, or null at an end. */
+export interface Page<T> {
+  data: T[];
+  next: string | null;
+  previous: string | null;
+}
+
+/** A cursor that was not made here, or for another list, is `RequestError("invalid_request")` that says what to do. */
+export interface PageQuery {
+  limit: number;
+  cursor?: string;
+  order?: "asc" | "desc";
+  includeArchived?: boolean;
+  created?: { gt?: string; gte?: string; lt?: string; lte?: string };
+}
+
+export interface SessionStore {
+  /** With its primary thread and, in the same transaction, what is to wait in its inbox. */
+  create(row: SessionRow, inbox: readonly SessionEvent[]): Promise<void>;
+  get(id: string): Promise<SessionRow | undefined>;
+  list(
+    query: PageQuery & { agentId?: string; agentVersion?: number; statuses?: readonly SessionStatus[] },
+  ): Promise<Page<SessionRow>>;
+  threads(session: SessionId): Promise<ThreadRow[]>;
+  /** The session and all that is its own: log, inbox, threads, transcripts, files. Gone for good. */
+  delete(lease: Lease): Promise<void>;
+  /** Usage of all sessions, by day (UTC) and agent, of sessions updated in that span. */
+  usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;
+}
+
+export interface AgentStore {
+  create(agent: Agent): Promise<void>;
+  /** The newest version, or the one asked for. */
+  get(id: string, version?: number): Promise<Agent | undefined>;
+  /** Adds a version. Rejects with `RequestError("conflict")` if `agent.version` is not one more than the newest. */
+  addVersion(agent: Agent): Promise<void>;
+  archive(id: AgentId, at: string): Promise<void>;
+  list(query: PageQuery): Promise<Page<Agent>>;
+  /** Newest first. */
+  versions(id: AgentId, query: PageQuery): Promise<Page<Agent>>;
+}
+
+export interface EnvironmentStore {
+  create(environment: Environment): Promise<void>;
+  get(id: string): Promise<Environment | undefined>;
+  update(environment: Environment): Promise<void>;
+  /** Rejects with `RequestError("conflict")` while sessions that are not archived use it. */
+  delete(id: EnvironmentId): Promise<void>;
+  list(query: PageQuery): Promise<Page<Environment>>;
+}
+
+/** Uploaded files; the content is kept beside the rows, in the database. */
+export interface FileStore {
+  create(file: FileMetadata, content: Uint8Array): Promise<void>;
+  get(id: string): Promise<FileMetadata | undefined>;
+  content(id: FileId): Promise<Uint8Array | undefined>;
+  delete(id: FileId): Promise<boolean>;
+  list(query: PageQuery & { ids?: readonly string[]; scope?: string }): Promise<Page<FileMetadata>>;
+}
+
+/** Claude Code's own transcripts, line by line, so that a conversation goes on in another process, home or machine. */
+export interface Transcripts {
+  /** In order; a line whose `uuid` is there already is passed over. Fenced like the log. */
+  append(lease: Lease, subpath: string, lines: readonly TranscriptLine[]): Promise<void>;
+  load(session: SessionId, subpath: string): Promise<TranscriptLine[]>;
+  subpaths(session: SessionId): Promise<string[]>;
+  /** Puts `lines` in the place of all that is there: for what was imported or rewound. */
+  replace(lease: Lease, subpath: string, lines: readonly TranscriptLine[]): Promise<void>;
+}
+
+/** One line of a transcript as Claude Code wrote it. */
+export type TranscriptLine = Record<string, unknown> & { uuid?: string };
+
+export const SCOPES = ["read", "run", "admin"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface TokenRow {
+  id: TokenId;
+  name: string;
+  /** Of the secret; the secret itself is not kept. */
+  sha256: string;
+  scopes: readonly Scope[];
+  createdAt: string;
+  lastUsedAt: string | null;
+}
+
+export interface TokenStore {
+  create(token: TokenRow): Promise<void>;
+  findByHash(sha256: string): Promise<TokenRow | undefined>;
+  list(): Promise<TokenRow[]>;
+  delete(id: TokenId): Promise<boolean>;
+  touch(id: TokenId, at: string): Promise<void>;
+}
