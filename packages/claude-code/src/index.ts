@@ -12,3 +12,14 @@ export { findExecutable } from "./executable.ts";
 export { probeLogin, type LoginProbe } from "./probe-login.ts";
 export { ProcessLedger, type SweepResult } from "./process-ledger.ts";
 export { DENIED_VARIABLES, isDenied } from "./variables.ts";
+export type {
+  Conversation,
+  ConversationHost,
+  ConversationOutput,
+  ConversationSetup,
+  ModelContent,
+  SubagentDefinition,
+  ToolCallRequest,
+  TranscriptStore,
+  TurnEnd,
+} from "./session/conversation.ts";

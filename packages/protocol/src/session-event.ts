@@ -64,12 +64,14 @@ interface UseBase {
   tandem: ToolCallNote;
 }
 
+export type Interruption = "crash" | "interrupt" | "stopped";
+
 interface ResultBase {
   content?: ToolResultContent[];
   is_error?: boolean | null;
   tandem?: {
     /** Why there is no result of the tool itself: it may have run wholly, partly or not at all. */
-    interrupted?: "crash" | "interrupt" | "stopped";
+    interrupted?: Interruption;
     /** What a file-changing tool changed, as hunks; whole files are never kept. */
     patch?: FilePatch;
   };
@@ -100,7 +102,12 @@ export interface BackgroundTask {
 /** Everything but `id` and `processed_at`, which every event has. */
 export type SessionEventBody =
   // From clients, as they sent it.
-  | (ClientEvent & { session_thread_id?: string | null })
+  | (Exclude<ClientEvent, { type: "user.custom_tool_result" }> & { session_thread_id?: string | null })
+  // Also the engine's, for a call that nobody can answer any more.
+  | (Extract<ClientEvent, { type: "user.custom_tool_result" }> & {
+      session_thread_id?: string | null;
+      tandem?: { interrupted: Interruption };
+    })
   // From the agent.
   | { type: "agent.message"; content: TextBlock[]; tandem?: { message_id: string } }
   | { type: "agent.thinking" }
@@ -213,8 +220,8 @@ export interface RequestNote {
 
 export interface UsageNote {
   usd: number;
-  by_model: Record<string, UsageSnapshot & { usd: number | null }>;
-  by_thread: Record<string, UsageSnapshot & { usd: number | null }>;
+  by_model: Record<string, UsageSnapshot & { usd: number }>;
+  by_thread: Record<string, UsageSnapshot & { usd: number }>;
 }
 
 /** A durable fact. `processed_at` is null only while it waits in the inbox, and only on what clients sent. */

@@ -101,7 +101,7 @@ export interface FeedSession {
   folder: string;
   /** Events that a person has to answer. */
   waiting_for: { event_id: string; type: "tool_confirmation" | "custom_tool_result"; name: string }[];
-  usd: number;
+  list_cost: Session["usage"]["list_cost"];
   created_at: string;
   updated_at: string;
   archived_at: string | null;

@@ -9,3 +9,5 @@ export type {
   SessionFolder,
   Sessions,
 } from "./engine.ts";
+export { createEngine } from "./create-engine.ts";
+export type { EngineSettings } from "./engine-settings.ts";

@@ -21,4 +21,5 @@ export {
   type TokenStore,
   type TranscriptLine,
   type Transcripts,
+  type WaitingFor,
 } from "./store.ts";

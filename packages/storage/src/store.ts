@@ -55,6 +55,7 @@ export type SessionChange = Partial<
     | "archivedAt"
     | "claudeSession"
     | "folder"
+    | "waitingFor"
   >
 >;
 
@@ -135,6 +136,8 @@ export interface SessionRow {
   usage: Session["usage"];
   /** Milliseconds spent in turns. */
   activeMs: number;
+  /** Calls that wait for a person or a client, so that lists over all sessions need not read logs. */
+  waitingFor: WaitingFor[];
   /** Where it works. */
   folder: string;
   /** The conversation's id in Claude Code's own books; undefined before its first turn. */
@@ -143,6 +146,12 @@ export interface SessionRow {
   createdAt: string;
   updatedAt: string;
   archivedAt: string | null;
+}
+
+export interface WaitingFor {
+  event_id: string;
+  type: "tool_confirmation" | "custom_tool_result";
+  name: string;
 }
 
 export interface ThreadRow {

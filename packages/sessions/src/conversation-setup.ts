@@ -1,0 +1,62 @@
+import type { ConversationSetup, SubagentDefinition } from "@tandem/claude-code";
+import { SESSION_METADATA, type SessionAgent, type ThreadAgent } from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
+import { z } from "zod";
+import type { EngineSettings } from "./engine-settings.ts";
+import { offeredTools } from "./tool-policy.ts";
+
+/** What Claude Code is told about a session. */
+export async function conversationSetup(
+  row: SessionRow,
+  conversation: { id: string; resume: boolean },
+  settings: EngineSettings,
+): Promise<ConversationSetup> {
+  const { agent, metadata } = row;
+  const roster = rosterOf(agent);
+  const outputSchema = metadata[SESSION_METADATA.outputSchema];
+  const maxTurns = metadata[SESSION_METADATA.maxTurns];
+  return {
+    executable: settings.executable,
+    credential: await settings.credential(),
+    hostVariables: settings.hostVariables,
+    stateFolder: settings.stateFolder,
+    folder: row.folder,
+    model: agent.model.id,
+    ...(agent.model.effort && { effort: agent.model.effort.type }),
+    ...(agent.system && { system: agent.system }),
+    replaceSystem: metadata[SESSION_METADATA.system] === "replace",
+    tools: offeredTools(agent.tools, roster.length > 0 || hasInlineAgents(agent)),
+    customTools: agent.tools.filter((tool) => tool.type === "custom"),
+    mcpServers: agent.mcp_servers.map(({ name, url }) => ({ name, url, timeoutMs: settings.mcpTimeout })),
+    subagents: roster.map(asSubagent),
+    ...(outputSchema && { outputSchema: jsonObject.parse(JSON.parse(outputSchema)) }),
+    ...(maxTurns && { maxTurns: Number(maxTurns) }),
+    ...conversation,
+    deadlines: settings.deadlines,
+  };
+}
+
+export const jsonObject = z.record(z.string(), z.unknown());
+
+/** The agents that a session's agent may call by name. */
+export function rosterOf({ multiagent }: SessionAgent): ThreadAgent[] {
+  if (!multiagent) return [];
+  if (multiagent.type === "coordinator") return multiagent.agents;
+  return multiagent.subagents.type === "enabled" ? multiagent.subagents.predefined_agents : [];
+}
+
+const hasInlineAgents = ({ multiagent }: SessionAgent): boolean =>
+  multiagent?.type === "multiagent_20261001" &&
+  multiagent.subagents.type === "enabled" &&
+  multiagent.subagents.inline_agents.type === "enabled";
+
+function asSubagent(agent: ThreadAgent): SubagentDefinition {
+  return {
+    name: agent.name,
+    description: agent.description ?? agent.name,
+    system: agent.system ?? "",
+    model: agent.model.id,
+    ...(agent.model.effort && { effort: agent.model.effort.type }),
+    tools: [...offeredTools(agent.tools, false), ...agent.mcp_servers.map(({ name }) => `mcp__${name}`)],
+  };
+}

@@ -1,0 +1,33 @@
+import type { Store } from "@tandem/storage";
+import { AllowedRoots } from "@tandem/workspace";
+import { AgentCatalogue } from "./agents.ts";
+import { DeltaHub } from "./delta-hub.ts";
+import type { EngineSettings } from "./engine-settings.ts";
+import type { Engine } from "./engine.ts";
+import { EnvironmentCatalogue } from "./environments.ts";
+import { FileCatalogue } from "./files.ts";
+import { SessionActors } from "./session-actors.ts";
+import { SessionPlaces } from "./session-places.ts";
+import { SessionService } from "./session-service.ts";
+
+export async function createEngine(store: Store, settings: EngineSettings): Promise<Engine> {
+  const roots = await AllowedRoots.open(settings.roots);
+  const deltas = new DeltaHub();
+  const actors = new SessionActors(store, settings, deltas);
+  const agents = new AgentCatalogue(store.agents, settings.models);
+  const environments = new EnvironmentCatalogue(store.environments, roots, settings.roots[0]!);
+  const places = new SessionPlaces(roots, settings.stateFolder);
+  return {
+    agents,
+    environments,
+    sessions: new SessionService({ store, agents, environments, places, actors, deltas }),
+    files: new FileCatalogue(store.files),
+    models: settings.models,
+    async start() {
+      // A Claude Code that a dead server left must be gone before its session is taken up by another.
+      await settings.sweep();
+      await actors.start();
+    },
+    stop: (deadlineMs) => actors.stop(deadlineMs),
+  };
+}

@@ -1,0 +1,35 @@
+import type {
+  Conversation,
+  ConversationHost,
+  ConversationSetup,
+  Credential,
+  TranscriptStore,
+} from "@tandem/claude-code";
+import type { Model } from "./engine.ts";
+
+/** What the engine is told by whoever puts it together. All times are milliseconds. */
+export interface EngineSettings {
+  executable: string;
+  /** Read anew for each process, so that a changed key counts without a restart. */
+  credential: () => Promise<Credential>;
+  hostVariables: Readonly<Record<string, string | undefined>>;
+  stateFolder: string;
+  deadlines: ConversationSetup["deadlines"];
+  /** How long an idle session keeps its process. */
+  idle: number;
+  /** What becomes of a turn whose process or server died: it ends with an error, or goes on by itself. */
+  recovery: "stop" | "resume";
+  /** A writer that is not heard of for so long has lost its sessions. */
+  leaseTtl: number;
+  /** Who writes, in words for whoever finds a session held. */
+  holder: string;
+  mcpTimeout: number;
+  /** Folders that sessions may work in or under; the first is that of `env_local`. */
+  roots: readonly string[];
+  models: () => Promise<Model[]>;
+  openConversation: (setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore) => Conversation;
+  /** Ends Claude Code processes that dead servers of this machine have left. */
+  sweep: () => Promise<unknown>;
+  /** For what went wrong and concerns nobody's request. */
+  log: { warn(details: Record<string, unknown>, message: string): void };
+}

@@ -1,0 +1,89 @@
+import type {
+  EventId,
+  EventOf,
+  Interruption,
+  LoggedEvent,
+  SessionEventBody,
+  SessionId,
+  ThreadId,
+} from "@tandem/protocol";
+import type { EventLog } from "@tandem/storage";
+
+export type UseEvent = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
+
+export interface OpenCall {
+  thread: ThreadId | null;
+  use: UseEvent;
+}
+
+const PAGE = 200;
+
+/** The events of a session's last turn, if it has not ended: from the message that began it on. */
+export async function readOpenTurn(log: EventLog, session: SessionId): Promise<LoggedEvent[]> {
+  const turn: LoggedEvent[] = [];
+  for (let before: number | undefined; ; before = turn[0]!.seq) {
+    const page = await log.read(session, { order: "desc", limit: PAGE, ...(before !== undefined && { before }) });
+    for (const logged of page) {
+      if (endsTurn(logged)) return turn;
+      turn.unshift(logged);
+    }
+    if (page.length < PAGE) return turn;
+  }
+}
+
+const endsTurn = ({ event }: LoggedEvent): boolean =>
+  (event.type === "session.status_idle" && event.stop_reason.type !== "requires_action") ||
+  event.type === "session.status_terminated";
+
+/** Calls that have no result among these events. */
+export function openCalls(events: readonly LoggedEvent[]): Map<EventId, OpenCall> {
+  const open = new Map<EventId, OpenCall>();
+  for (const { thread, event } of events) track(open, thread, event);
+  return open;
+}
+
+export function track(
+  open: Map<EventId, OpenCall>,
+  thread: ThreadId | null,
+  event: SessionEventBody & { id: EventId },
+): void {
+  switch (event.type) {
+    case "agent.tool_use":
+    case "agent.mcp_tool_use":
+    case "agent.custom_tool_use":
+      open.set(event.id, { thread, use: event as UseEvent });
+      break;
+    case "agent.tool_result":
+      open.delete(event.tool_use_id);
+      break;
+    case "agent.mcp_tool_result":
+      open.delete(event.mcp_tool_use_id);
+      break;
+    case "user.custom_tool_result":
+      open.delete(event.custom_tool_use_id as EventId);
+      break;
+  }
+}
+
+/** What asks for a person among the open calls: custom tools, and calls that must be confirmed and have not been. */
+export function waitingCalls(events: readonly LoggedEvent[]): OpenCall[] {
+  const confirmed = new Set(
+    events.flatMap(({ event }) => (event.type === "user.tool_confirmation" ? [event.tool_use_id] : [])),
+  );
+  return [...openCalls(events).values()].filter(
+    ({ use }) => use.type === "agent.custom_tool_use" || (use.evaluated_permission === "ask" && !confirmed.has(use.id)),
+  );
+}
+
+/** The result of a call that has none: what it did, if anything, is not known. */
+export function interruptedResult({ use }: OpenCall, interrupted: Interruption, text: string): SessionEventBody {
+  const result = { content: [{ type: "text" as const, text }], is_error: true, tandem: { interrupted } };
+  switch (use.type) {
+    case "agent.tool_use":
+      return { type: "agent.tool_result", tool_use_id: use.id, ...result };
+    case "agent.mcp_tool_use":
+      return { type: "agent.mcp_tool_result", mcp_tool_use_id: use.id, ...result };
+    case "agent.custom_tool_use":
+      return { type: "user.custom_tool_result", custom_tool_use_id: use.id, ...result };
+  }
+}

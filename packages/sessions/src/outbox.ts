@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { RequestError, type LiveDelta, type LoggedEvent, type SessionEvent, type ThreadId } from "@tandem/protocol";
+import type { EventLog, Lease } from "@tandem/storage";
+
+export interface Entry {
+  thread: ThreadId | null;
+  event: SessionEvent;
+}
+
+type Companions = NonNullable<Parameters<EventLog["append"]>[2]>;
+type Item =
+  | { type: "write"; entries: readonly Entry[]; companions: Companions; settle: PromiseWithResolvers<LoggedEvent[]> }
+  | { type: "previews"; deltas: LiveDelta[] };
+
+/** So much may wait for a database that is away, before the session gives up. */
+const MOST_WAITING = 20_000;
+const SLOWEST_RETRY_MS = 2_000;
+
+/**
+ * Writes a session's events in the order they came, and lets previews out between them where they belong: a preview is
+ * shown only after everything before it is durable. What comes while a write is under way goes into the next one together.
+ * A database that is away is waited for; `onLost` is told once when nothing can be written any more.
+ */
+export class Outbox {
+  readonly #log: EventLog;
+  readonly #lease: Lease;
+  readonly #show: (deltas: readonly LiveDelta[]) => void;
+  readonly #onLost: (error: unknown) => void;
+  #items: Item[] = [];
+  #draining: Promise<void> | undefined;
+  #lost: unknown;
+
+  constructor(
+    log: EventLog,
+    lease: Lease,
+    show: (deltas: readonly LiveDelta[]) => void,
+    onLost: (error: unknown) => void,
+  ) {
+    this.#log = log;
+    this.#lease = lease;
+    this.#show = show;
+    this.#onLost = onLost;
+  }
+
+  /** Resolves when it is durable. Whoever does not wait need not catch: `onLost` says it too. */
+  write(entries: readonly Entry[], companions: Companions = {}): Promise<LoggedEvent[]> {
+    const settle = Promise.withResolvers<LoggedEvent[]>();
+    settle.promise.catch(() => undefined);
+    if (this.#lost !== undefined) settle.reject(this.#lost);
+    else if (this.#items.length >= MOST_WAITING)
+      this.#lose(new RequestError("unavailable", "Too much waits for the database."));
+    else this.#add({ type: "write", entries, companions, settle });
+    return settle.promise;
+  }
+
+  preview(delta: LiveDelta): void {
+    const last = this.#items.at(-1);
+    if (last?.type === "previews") last.deltas.push(delta);
+    else if (this.#draining === undefined) this.#show([delta]);
+    else this.#add({ type: "previews", deltas: [delta] });
+  }
+
+  /** Resolves when nothing waits any more, be it written or lost. */
+  async drained(): Promise<void> {
+    while (this.#draining) await this.#draining;
+  }
+
+  #add(item: Item): void {
+    this.#items.push(item);
+    this.#draining ??= this.#drain().finally(() => {
+      this.#draining = undefined;
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#items.length > 0) {
+      const first = this.#items[0]!;
+      if (first.type === "previews") {
+        this.#items.shift();
+        this.#show(first.deltas);
+        continue;
+      }
+      const end = this.#items.findIndex(({ type }) => type === "previews");
+      const batch = this.#items
+        .splice(0, end === -1 ? this.#items.length : end)
+        .filter((item) => item.type === "write");
+      try {
+        const logged = await this.#append(batch);
+        let from = 0;
+        for (const { entries, settle } of batch) settle.resolve(logged.slice(from, (from += entries.length)));
+      } catch (error) {
+        for (const { settle } of batch) settle.reject(error);
+        this.#lose(error);
+      }
+    }
+  }
+
+  /** One transaction for all of them; tried again for as long as the database is away. */
+  async #append(batch: readonly Extract<Item, { type: "write" }>[]): Promise<LoggedEvent[]> {
+    const entries = batch.flatMap((item) => item.entries);
+    const companions: Companions = {
+      session: Object.assign({}, ...batch.map((item) => item.companions.session ?? {})),
+      taken: batch.flatMap((item) => item.companions.taken ?? []),
+      threads: batch.flatMap((item) => item.companions.threads ?? []),
+    };
+    for (let attempt = 0, delayMs = 50; ; attempt += 1, delayMs = Math.min(delayMs * 2, SLOWEST_RETRY_MS)) {
+      try {
+        return (
+          (attempt > 0 && (await this.#written(entries))) || (await this.#log.append(this.#lease, entries, companions))
+        );
+      } catch (error) {
+        if (!(error instanceof RequestError && error.code === "unavailable") || this.#lost !== undefined) throw error;
+        await sleep(delayMs);
+      }
+    }
+  }
+
+  /** A connection may break after the commit and before its answer: then it is there, and must not be written twice. */
+  async #written(entries: readonly Entry[]): Promise<LoggedEvent[] | undefined> {
+    const { session } = this.#lease;
+    const first = entries[0] && (await this.#log.find(session, entries[0].event.id));
+    return first && this.#log.read(session, { after: first.seq - 1, limit: entries.length });
+  }
+
+  #lose(error: unknown): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = error;
+    for (const item of this.#items) if (item.type === "write") item.settle.reject(error);
+    this.#items = [];
+    this.#onLost(error);
+  }
+}

@@ -1,0 +1,78 @@
+import {
+  RequestError,
+  TOOLSET_TOOLS,
+  type McpServer,
+  type PermissionPolicy,
+  type Tool,
+  type ToolParams,
+  type ToolsetTool,
+} from "@tandem/protocol";
+
+type Toolset = Extract<Tool, { type: "agent_toolset_20260401" }>;
+type Policy = { enabled: boolean; permission_policy: PermissionPolicy };
+type PolicyParams = { enabled?: boolean | null; permission_policy?: PermissionPolicy | null };
+
+const ALLOW: PermissionPolicy = { type: "always_allow" };
+const ASK: PermissionPolicy = { type: "always_ask" };
+
+/** This is the user's own machine: where an agent does not say, it may look, and must ask before it does anything. */
+const LOOKING: ReadonlySet<ToolsetTool> = new Set(["read", "glob", "grep"]);
+
+/** The tools of an agent with every default filled in, so that nobody who reads them has to know the defaults. */
+export function resolveTools(params: readonly ToolParams[], servers: readonly McpServer[]): Tool[] {
+  const seen = new Set<string>();
+  return params.map((tool, index) => {
+    const name = identify(tool);
+    if (seen.has(name)) throw invalid(`tools[${index}]: ${name} is there twice`);
+    seen.add(name);
+    switch (tool.type) {
+      case "agent_toolset_20260401":
+        return resolveToolset(tool, index);
+      case "mcp_toolset": {
+        if (!servers.some((server) => server.name === tool.mcp_server_name)) {
+          throw invalid(`tools[${index}].mcp_server_name: the agent has no MCP server "${tool.mcp_server_name}"`);
+        }
+        const fallback = resolvePolicy(tool.default_config, { enabled: true, permission_policy: ASK });
+        return {
+          type: tool.type,
+          mcp_server_name: tool.mcp_server_name,
+          default_config: fallback,
+          configs: (tool.configs ?? []).map((config) => ({ name: config.name, ...resolvePolicy(config, fallback) })),
+        };
+      }
+      case "custom":
+        return tool;
+    }
+  });
+}
+
+function resolveToolset(tool: Extract<ToolParams, { type: "agent_toolset_20260401" }>, index: number): Toolset {
+  const stated = tool.default_config?.permission_policy;
+  const enabled = tool.default_config?.enabled ?? true;
+  const named = new Map((tool.configs ?? []).map((config) => [config.name, config]));
+  if (named.size !== (tool.configs ?? []).length) throw invalid(`tools[${index}].configs: a tool is there twice`);
+  // Named where it differs from the default, or was named by the client.
+  const configs = TOOLSET_TOOLS.filter((name) => named.has(name) || (!stated && LOOKING.has(name))).map((name) => {
+    const fallback = { enabled, permission_policy: stated ?? (LOOKING.has(name) ? ALLOW : ASK) };
+    return { type: name, name, ...resolvePolicy(named.get(name), fallback) };
+  });
+  return { type: tool.type, default_config: { enabled, permission_policy: stated ?? ASK }, configs };
+}
+
+const resolvePolicy = (params: PolicyParams | null | undefined, fallback: Policy): Policy => ({
+  enabled: params?.enabled ?? fallback.enabled,
+  permission_policy: params?.permission_policy ?? fallback.permission_policy,
+});
+
+const identify = (tool: ToolParams): string => {
+  switch (tool.type) {
+    case "agent_toolset_20260401":
+      return "the agent toolset";
+    case "mcp_toolset":
+      return `the toolset of "${tool.mcp_server_name}"`;
+    case "custom":
+      return `the custom tool "${tool.name}"`;
+  }
+};
+
+const invalid = (message: string): RequestError => new RequestError("invalid_request", `${message}.`);

@@ -1,0 +1,288 @@
+import {
+  newId,
+  RequestError,
+  type BackgroundTask,
+  type ClientEvent,
+  type LiveDelta,
+  type LoggedEvent,
+  type Session,
+  type SessionCreateParams,
+  type SessionEvent,
+  type SessionEventBody,
+  type SessionId,
+  type SessionUpdateParams,
+  type Thread,
+} from "@tandem/protocol";
+import type { EventRange, Page, SessionChange, SessionRow, SessionStore, Store } from "@tandem/storage";
+import { listFolder, readInside, searchFolder } from "@tandem/workspace";
+import { mergeMetadata, type AgentCatalogue } from "./agents.ts";
+import { budgetReached } from "./budget.ts";
+import type { DeltaHub } from "./delta-hub.ts";
+import type { FeedItem, SessionFolder, Sessions } from "./engine.ts";
+import type { EnvironmentCatalogue } from "./environments.ts";
+import { Feed } from "./feed.ts";
+import { readOpenTurn, waitingCalls } from "./open-turn.ts";
+import { resolveTools } from "./resolve-tools.ts";
+import type { SessionActors } from "./session-actors.ts";
+import { checkMetadata, draftSession } from "./session-draft.ts";
+import type { SessionPlaces } from "./session-places.ts";
+import { sessionView, threadView } from "./session-view.ts";
+
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/** What clients may do with sessions. Whatever changes one goes through its one writer; reading needs nobody. */
+export class SessionService implements Sessions {
+  readonly #store: Store;
+  readonly #agents: AgentCatalogue;
+  readonly #environments: EnvironmentCatalogue;
+  readonly #places: SessionPlaces;
+  readonly #actors: SessionActors;
+  readonly #deltas: DeltaHub;
+  readonly #feed: Feed;
+  readonly folder: SessionFolder;
+
+  constructor(parts: {
+    store: Store;
+    agents: AgentCatalogue;
+    environments: EnvironmentCatalogue;
+    places: SessionPlaces;
+    actors: SessionActors;
+    deltas: DeltaHub;
+  }) {
+    this.#store = parts.store;
+    this.#agents = parts.agents;
+    this.#environments = parts.environments;
+    this.#places = parts.places;
+    this.#actors = parts.actors;
+    this.#deltas = parts.deltas;
+    this.#feed = new Feed(parts.store);
+    const folderOf = async (id: string): Promise<string> => (await this.#row(id)).folder;
+    this.folder = {
+      list: async (id, path) => listFolder(await folderOf(id), path),
+      search: async (id, query) => searchFolder(await folderOf(id), query),
+      read: async (id, path) => readInside(await folderOf(id), path, { maxBytes: MAX_FILE_BYTES }),
+    };
+  }
+
+  async create(params: SessionCreateParams): Promise<Session> {
+    const environment = await this.#environments.open(params.environment_id);
+    const draft = await draftSession(params, this.#agents, this.#store.files);
+    const folder = await this.#places.prepare(environment, draft.row.id);
+    try {
+      const resources = await this.#places.placeFiles(folder, draft.files, this.#store.files);
+      const row: SessionRow = { ...draft.row, folder, resources };
+      await this.#store.sessions.create(row, draft.inbox);
+      this.#feed.changed(row.id);
+      if (draft.inbox.length > 0) this.#actors.wake(row.id);
+      return sessionView(row);
+    } catch (error) {
+      await this.#places.remove({ ...draft.row, folder, resources: [] });
+      throw error;
+    }
+  }
+
+  async get(id: string): Promise<Session> {
+    return sessionView(await this.#row(id));
+  }
+
+  async list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>> {
+    const page = await this.#store.sessions.list(query);
+    return { ...page, data: page.data.map(sessionView) };
+  }
+
+  async update(id: string, params: SessionUpdateParams): Promise<Session> {
+    const { id: session } = await this.#open(id);
+    if (params.vault_ids?.length) throw invalid("vault_ids: Tandem has no vaults");
+    const row = await this.#actors.with(session, (actor) => {
+      if (params.agent && actor.running) {
+        throw new RequestError(
+          "conflict",
+          `The agent of the session ${id} cannot be changed while a turn is running.`,
+          {
+            fix: "Interrupt it, or wait until it is idle.",
+          },
+        );
+      }
+      return actor.change((current) => describeUpdate(current, params));
+    });
+    this.#feed.changed(session);
+    return sessionView(row);
+  }
+
+  async archive(id: string): Promise<Session> {
+    const row = await this.#row(id);
+    if (row.archivedAt) return sessionView(row);
+    const archived = await this.#actors.with(row.id, async (actor) => {
+      await actor.interrupt();
+      return actor.change(() => ({
+        change: { status: "terminated", archivedAt: new Date().toISOString(), waitingFor: [] },
+        events: [{ type: "session.status_terminated" }],
+      }));
+    });
+    await this.#actors.release(row.id);
+    this.#feed.changed(row.id);
+    return sessionView(archived);
+  }
+
+  async delete(id: string): Promise<void> {
+    const row = await this.#row(id);
+    await this.#actors.with(row.id, async (actor) => {
+      await actor.interrupt();
+      await this.#places.remove(row);
+      await actor.change(() => ({ change: {}, events: [{ type: "session.deleted" }] }));
+      await this.#store.sessions.delete(actor.lease);
+      actor.lost();
+    });
+    this.#feed.removed(row.id);
+  }
+
+  async send(id: string, events: readonly ClientEvent[], dedupe?: string): Promise<SessionEvent[]> {
+    const row = await this.#open(id);
+    for (const [index, event] of events.entries()) await this.#check(row, event, `events[${index}]`, events);
+    const waiting = events.map((event): SessionEvent => ({ ...event, id: newId("event"), processed_at: null }));
+    const stored = await this.#store.inbox.put(row.id, waiting, dedupe);
+    this.#actors.wake(row.id);
+    return stored;
+  }
+
+  async events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }> {
+    const { id: session } = await this.#row(id);
+    // The inbox first: what is taken between the two reads shows twice at worst, and never not at all.
+    const waiting = await this.#store.inbox.list(session);
+    const events = await this.#store.events.read(session, range);
+    const taken = new Set(events.map(({ event }) => event.id));
+    const atEnd = range.order !== "desc" ? events.length < range.limit : range.before === undefined;
+    const shown = waiting.filter(({ id: event, type }) => !taken.has(event) && (range.types?.includes(type) ?? true));
+    return { events, waiting: atEnd && (range.thread ?? null) === null && !range.since ? shown : [] };
+  }
+
+  async head(id: string): Promise<number> {
+    return this.#store.events.head((await this.#row(id)).id);
+  }
+
+  follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]> {
+    return this.#store.events.follow(id, after, signal);
+  }
+
+  onDelta(id: SessionId, listener: (deltas: readonly LiveDelta[]) => void): () => void {
+    return this.#deltas.listen(id, listener);
+  }
+
+  async threads(id: string): Promise<Thread[]> {
+    const row = await this.#row(id);
+    return (await this.#store.sessions.threads(row.id)).map((thread) => threadView(thread, row));
+  }
+
+  async tasks(id: string): Promise<BackgroundTask[]> {
+    const { id: session } = await this.#row(id);
+    return [...((await this.#actors.present(session))?.tasks ?? [])];
+  }
+
+  async stopTask(id: string, taskId: string): Promise<void> {
+    const { id: session } = await this.#row(id);
+    const actor = await this.#actors.present(session);
+    if (!actor) throw new RequestError("not_found", `The session has no background task ${taskId}.`);
+    await actor.stopTask(taskId);
+  }
+
+  feed(signal: AbortSignal): AsyncIterable<FeedItem> {
+    return this.#feed.follow(signal);
+  }
+
+  usage(span: { from: string; to: string }): ReturnType<Sessions["usage"]> {
+    return this.#store.sessions.usage(span);
+  }
+
+  async #row(id: string): Promise<SessionRow> {
+    const row = await this.#store.sessions.get(id);
+    if (row) return row;
+    throw new RequestError("not_found", `There is no session ${id}.`);
+  }
+
+  async #open(id: string): Promise<SessionRow> {
+    const row = await this.#row(id);
+    if (!row.archivedAt) return row;
+    throw invalid(`the session ${id} is archived and takes nothing any more`);
+  }
+
+  async #check(row: SessionRow, event: ClientEvent, place: string, all: readonly ClientEvent[]): Promise<void> {
+    switch (event.type) {
+      case "user.message":
+        if (budgetReached(row.budget, Number(row.usage.list_cost.amount) / 100)) {
+          throw invalid(`${place}: the session's budget is used up; raise it with an update first`);
+        }
+        for (const block of event.content) {
+          if (block.type === "text" || block.source.type !== "file") continue;
+          const { file_id: file } = block.source;
+          if (!(await this.#store.files.get(file))) throw invalid(`${place}.content: there is no file ${file}`);
+        }
+        return;
+      case "user.interrupt":
+        if (event.session_thread_id && event.session_thread_id !== row.primaryThread) {
+          throw invalid(`${place}.session_thread_id: only the primary thread can be interrupted`);
+        }
+        return;
+      case "user.tool_confirmation":
+        return this.#checkAnswer(row, event.tool_use_id, `${place}.tool_use_id`, all, "agent.custom_tool_use", false);
+      case "user.custom_tool_result":
+        return this.#checkAnswer(
+          row,
+          event.custom_tool_use_id,
+          `${place}.custom_tool_use_id`,
+          all,
+          "agent.custom_tool_use",
+          true,
+        );
+    }
+  }
+
+  /** Whether a call waits for this kind of answer: known from the log, so that it holds after a restart too. */
+  async #checkAnswer(
+    row: SessionRow,
+    id: string,
+    place: string,
+    all: readonly ClientEvent[],
+    custom: string,
+    wantsCustom: boolean,
+  ): Promise<void> {
+    const turn = await readOpenTurn(this.#store.events, row.id);
+    const call = waitingCalls(turn).find(({ use }) => use.id === id);
+    if (!call || (call.use.type === custom) !== wantsCustom) {
+      const hint = id.startsWith("toolu_") ? "; expected the id of the event (sevt_…), not the tool's" : "";
+      throw invalid(`${place}: no call ${id} waits for this answer${hint}`);
+    }
+    const answers = [...all, ...(await this.#store.inbox.list(row.id))].filter((event) => answers_(event, id));
+    if (answers.length > 1) throw invalid(`${place}: the call ${id} has been answered already`);
+  }
+}
+
+const answers_ = (event: ClientEvent | SessionEvent, id: string): boolean =>
+  (event.type === "user.tool_confirmation" && event.tool_use_id === id) ||
+  (event.type === "user.custom_tool_result" && event.custom_tool_use_id === id);
+
+function describeUpdate(
+  row: SessionRow,
+  params: SessionUpdateParams,
+): { change: SessionChange; events: SessionEventBody[] } {
+  const change: SessionChange = {};
+  if (params.title !== undefined) change.title = params.title;
+  if (params.metadata !== undefined) {
+    change.metadata = mergeMetadata(row.metadata, params.metadata);
+    checkMetadata(change.metadata);
+  }
+  if (params.budget !== undefined) {
+    if (row.budget === null && params.budget !== null) {
+      throw invalid("budget: a session that began without a budget cannot be given one");
+    }
+    change.budget = params.budget;
+  }
+  if (params.agent) {
+    const servers = params.agent.mcp_servers ?? row.agent.mcp_servers;
+    const tools = resolveTools(params.agent.tools ?? row.agent.tools, servers);
+    change.agent = { ...row.agent, tools, mcp_servers: servers };
+  }
+  return { change, events: [{ type: "session.updated", ...change }] };
+}
+
+const invalid = (message: string): RequestError =>
+  new RequestError("invalid_request", `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);

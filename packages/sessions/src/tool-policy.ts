@@ -1,0 +1,57 @@
+import { TOOLSET_TOOLS, type Evaluation, type Permission, type Tool, type ToolsetTool } from "@tandem/protocol";
+
+/** What each tool of Anthropic's toolset is in Claude Code, its helpers included. */
+const CLAUDE_TOOLS: Record<ToolsetTool, readonly string[]> = {
+  bash: ["Bash", "BashOutput", "KillShell", "Monitor"],
+  edit: ["Edit", "NotebookEdit"],
+  read: ["Read"],
+  write: ["Write"],
+  glob: ["Glob"],
+  grep: ["Grep"],
+  web_fetch: ["WebFetch"],
+  web_search: ["WebSearch"],
+};
+
+/** Tools that change nothing outside of the conversation: lists of what is to do, and looking at one's own tasks. */
+const BOOKKEEPING = ["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop"];
+
+/** Calling a subagent does nothing by itself: each of its own calls is judged like any other. */
+const SUBAGENT_TOOLS = ["Agent", "Task", "SendMessage"];
+
+export interface Decision {
+  permission: Permission;
+  evaluation?: Evaluation;
+}
+
+/** Which built-in tools an agent is offered, in Claude Code's names. */
+export function offeredTools(tools: readonly Tool[], hasSubagents: boolean): string[] {
+  const toolset = tools.find((tool) => tool.type === "agent_toolset_20260401");
+  const subagents = hasSubagents ? ["Agent", "SendMessage"] : [];
+  if (!toolset) return subagents;
+  const enabled = TOOLSET_TOOLS.filter(
+    (name) => (toolset.configs.find((config) => config.name === name) ?? toolset.default_config).enabled,
+  );
+  return [...enabled.flatMap((name) => CLAUDE_TOOLS[name]), ...BOOKKEEPING, ...subagents];
+}
+
+/** Whether a call may run, must be asked for, or is not the agent's to make. What nobody has thought of is asked for. */
+export function decide(tools: readonly Tool[], call: { name: string; mcpServer?: string }): Decision {
+  if (call.mcpServer !== undefined) {
+    const toolset = tools.find((tool) => tool.type === "mcp_toolset" && tool.mcp_server_name === call.mcpServer);
+    if (toolset?.type !== "mcp_toolset") return { permission: "ask", evaluation: { type: "always_ask" } };
+    return judge(toolset.configs.find(({ name }) => name === call.name) ?? toolset.default_config);
+  }
+  if (BOOKKEEPING.includes(call.name) || SUBAGENT_TOOLS.includes(call.name)) return { permission: "allow" };
+  const toolset = tools.find((tool) => tool.type === "agent_toolset_20260401");
+  if (!toolset) return { permission: "deny" };
+  const known = TOOLSET_TOOLS.find((name) => CLAUDE_TOOLS[name].includes(call.name));
+  if (!known) return { permission: "ask", evaluation: { type: "always_ask" } };
+  return judge(toolset.configs.find(({ name }) => name === known) ?? toolset.default_config);
+}
+
+function judge(policy: { enabled: boolean; permission_policy: { type: string } }): Decision {
+  if (!policy.enabled) return { permission: "deny" };
+  return policy.permission_policy.type === "always_allow"
+    ? { permission: "allow", evaluation: { type: "always_allow" } }
+    : { permission: "ask", evaluation: { type: "always_ask" } };
+}

@@ -1,0 +1,31 @@
+import type { TurnEnd } from "@tandem/claude-code";
+import {
+  LlmError,
+  TandemError,
+  type LlmErrorCode,
+  type SessionErrorDetail,
+  type SessionErrorType,
+} from "@tandem/protocol";
+
+const TYPES: Partial<Record<LlmErrorCode, SessionErrorType>> = {
+  overloaded: "model_overloaded_error",
+  rate_limited: "model_rate_limited_error",
+  billing: "billing_error",
+};
+
+/** How a turn ends that failed before or beside the model: a process that did not come up, a file that is gone. */
+export function turnFailure(error: unknown): TurnEnd {
+  return { stop: "error", stopDetails: null, error: errorDetail(error), reported: {} };
+}
+
+export function errorDetail(error: unknown): SessionErrorDetail {
+  const known = error instanceof TandemError ? error : undefined;
+  const type =
+    error instanceof LlmError ? (TYPES[error.code as LlmErrorCode] ?? "model_request_failed_error") : "unknown_error";
+  return {
+    type,
+    message: known?.message ?? (error instanceof Error ? error.message : String(error)),
+    retry_status: { type: "exhausted" },
+    tandem: { code: known?.code ?? "internal", ...(known?.fix && { fix: known.fix }) },
+  };
+}

@@ -1,0 +1,175 @@
+import type { EventOf, ModelUsage, RequestNote, ThreadId, UsageNote, UsageSnapshot } from "@tandem/protocol";
+
+interface Count {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite5m: number;
+  cacheWrite1h: number;
+  webSearches: number;
+  /** A request of unknown price counts nothing until the turn's end, when Claude Code says what it took. */
+  usd: number;
+}
+
+type Priced = ModelUsage & { usd: number };
+
+/** Our table and Claude Code's may round differently. */
+const PRICE_NOISE = 1e-6;
+
+const nothing = (): Count => ({
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+  webSearches: 0,
+  usd: 0,
+});
+
+/**
+ * What a session has used: a sum over its model requests, each counted once by the id of the message that answered it,
+ * by model and by thread. At the end of a turn it is held against what Claude Code says that the turn took.
+ */
+export class UsageLedger {
+  readonly #primary: ThreadId;
+  readonly #byModel = new Map<string, Count>();
+  readonly #byThread = new Map<string, Count>();
+  readonly #seen = new Set<string>();
+  #turn = new Map<string, Priced>();
+  activeMs: number;
+
+  /** Goes on from the session's last `session.usage`. */
+  constructor(primary: ThreadId, before?: { note: UsageNote | undefined; activeMs: number }) {
+    this.#primary = primary;
+    this.activeMs = before?.activeMs ?? 0;
+    for (const [model, snapshot] of Object.entries(before?.note?.by_model ?? {})) {
+      this.#byModel.set(model, fromSnapshot(snapshot));
+    }
+    for (const [thread, snapshot] of Object.entries(before?.note?.by_thread ?? {})) {
+      this.#byThread.set(thread, fromSnapshot(snapshot));
+    }
+  }
+
+  add(thread: ThreadId | null, end: Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem">): void {
+    const { message_id: message, model } = end.tandem;
+    if (!model || (message && this.#seen.has(message))) return;
+    if (message) this.#seen.add(message);
+    this.#count(model, thread ?? this.#primary, end.model_usage, end.tandem);
+    const before = this.#turn.get(model);
+    this.#turn.set(model, { ...sum(before, end.model_usage), usd: (before?.usd ?? 0) + (end.tandem.usd ?? 0) });
+  }
+
+  /**
+   * Ends a turn. What Claude Code reports and no request showed is counted too, so that no money is overlooked; the two
+   * views are returned where they differ.
+   */
+  reconcile(
+    reported: Record<string, Priced>,
+  ): { counted: Record<string, ModelUsage>; reported: Record<string, ModelUsage> } | undefined {
+    const counted = this.#turn;
+    this.#turn = new Map();
+    let differs = [...counted.keys()].some((model) => !(model in reported));
+    for (const [model, total] of Object.entries(reported)) {
+      const missing = subtract(total, counted.get(model));
+      const usd = total.usd - (counted.get(model)?.usd ?? 0);
+      differs ||= FIELDS.some((field) => missing[field] !== 0);
+      const unseen = FIELDS.some((field) => missing[field] > 0);
+      if (unseen || usd > PRICE_NOISE) {
+        this.#count(model, this.#primary, atLeastNothing(missing), { usd: Math.max(usd, 0) });
+      }
+    }
+    if (!differs) return undefined;
+    return { counted: tokens(counted), reported: tokens(Object.entries(reported)) };
+  }
+
+  get usd(): number {
+    return [...this.#byModel.values()].reduce((total, count) => total + count.usd, 0);
+  }
+
+  get total(): UsageSnapshot {
+    return toSnapshot([...this.#byModel.values()].reduce(add, nothing()), this.activeMs);
+  }
+
+  thread(id: ThreadId): UsageSnapshot | null {
+    const count = this.#byThread.get(id);
+    return count ? toSnapshot(count, 0) : null;
+  }
+
+  get note(): UsageNote {
+    const all = (counts: Map<string, Count>): UsageNote["by_model"] =>
+      Object.fromEntries([...counts].map(([key, count]) => [key, { ...toSnapshot(count, 0), usd: count.usd }]));
+    return { usd: this.usd, by_model: all(this.#byModel), by_thread: all(this.#byThread) };
+  }
+
+  #count(model: string, thread: ThreadId, usage: ModelUsage, note: RequestNote): void {
+    const cacheWrite1h = note.cache_write_1h_tokens ?? 0;
+    const count: Count = {
+      input: usage.input_tokens,
+      output: usage.output_tokens,
+      cacheRead: usage.cache_read_input_tokens,
+      cacheWrite5m: usage.cache_creation_input_tokens - cacheWrite1h,
+      cacheWrite1h,
+      webSearches: note.web_searches ?? 0,
+      usd: note.usd ?? 0,
+    };
+    this.#byModel.set(model, add(this.#byModel.get(model) ?? nothing(), count));
+    this.#byThread.set(thread, add(this.#byThread.get(thread) ?? nothing(), count));
+  }
+}
+
+export const noUsageYet = (): UsageSnapshot => toSnapshot(nothing(), 0);
+
+const FIELDS = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"] as const;
+
+const tokens = (priced: Iterable<[string, Priced]>): Record<string, ModelUsage> =>
+  Object.fromEntries([...priced].map(([model, { usd: _, ...usage }]) => [model, usage]));
+
+const NO_TOKENS: ModelUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+};
+
+const combine = (a: ModelUsage, b: ModelUsage, with_: (a: number, b: number) => number): ModelUsage => ({
+  input_tokens: with_(a.input_tokens, b.input_tokens),
+  output_tokens: with_(a.output_tokens, b.output_tokens),
+  cache_read_input_tokens: with_(a.cache_read_input_tokens, b.cache_read_input_tokens),
+  cache_creation_input_tokens: with_(a.cache_creation_input_tokens, b.cache_creation_input_tokens),
+});
+const sum = (a: ModelUsage | undefined, b: ModelUsage): ModelUsage => combine(a ?? NO_TOKENS, b, (x, y) => x + y);
+const subtract = (a: ModelUsage, b: ModelUsage | undefined): ModelUsage => combine(a, b ?? NO_TOKENS, (x, y) => x - y);
+const atLeastNothing = (usage: ModelUsage): ModelUsage => combine(usage, NO_TOKENS, Math.max);
+
+const add = (a: Count, b: Count): Count => ({
+  input: a.input + b.input,
+  output: a.output + b.output,
+  cacheRead: a.cacheRead + b.cacheRead,
+  cacheWrite5m: a.cacheWrite5m + b.cacheWrite5m,
+  cacheWrite1h: a.cacheWrite1h + b.cacheWrite1h,
+  webSearches: a.webSearches + b.webSearches,
+  usd: a.usd + b.usd,
+});
+
+const toSnapshot = (count: Count, activeMs: number): UsageSnapshot => ({
+  input_tokens: count.input,
+  output_tokens: count.output,
+  cache_read_input_tokens: count.cacheRead,
+  cache_creation: {
+    ephemeral_5m_input_tokens: count.cacheWrite5m,
+    ephemeral_1h_input_tokens: count.cacheWrite1h,
+  },
+  ...(count.webSearches > 0 && { server_tool_use: { web_search_requests: count.webSearches } }),
+  list_cost: { amount: String(Math.round(count.usd * 100)), currency: "USD" },
+  active_seconds: Math.round(activeMs / 100) / 10,
+});
+
+const fromSnapshot = (snapshot: UsageSnapshot & { usd: number }): Count => ({
+  input: snapshot.input_tokens,
+  output: snapshot.output_tokens,
+  cacheRead: snapshot.cache_read_input_tokens,
+  cacheWrite5m: snapshot.cache_creation.ephemeral_5m_input_tokens,
+  cacheWrite1h: snapshot.cache_creation.ephemeral_1h_input_tokens,
+  webSearches: snapshot.server_tool_use?.web_search_requests ?? 0,
+  usd: snapshot.usd,
+});
