@@ -11,6 +11,12 @@ import type { EventLog } from "@tandem/storage";
 
 export type UseEvent = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
 
+/** An event before it has its id and time, and the thread it stands on. */
+export interface Placed {
+  thread: ThreadId | null;
+  body: SessionEventBody;
+}
+
 export interface OpenCall {
   thread: ThreadId | null;
   use: UseEvent;
@@ -62,6 +68,7 @@ export function track(
     case "user.custom_tool_result":
       open.delete(event.custom_tool_use_id as EventId);
       break;
+    default:
   }
 }
 
@@ -75,8 +82,13 @@ export function waitingCalls(events: readonly LoggedEvent[]): OpenCall[] {
   );
 }
 
-/** The result of a call that has none: what it did, if anything, is not known. */
-export function interruptedResult({ use }: OpenCall, interrupted: Interruption, text: string): SessionEventBody {
+/** The result of a call that has none, in its place. */
+export const closing = (call: OpenCall, why: Interruption, words: string): Placed => ({
+  thread: call.thread,
+  body: interruptedResult(call, why, words),
+});
+
+function interruptedResult({ use }: OpenCall, interrupted: Interruption, text: string): SessionEventBody {
   const result = { content: [{ type: "text" as const, text }], is_error: true, tandem: { interrupted } };
   switch (use.type) {
     case "agent.tool_use":

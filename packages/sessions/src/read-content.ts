@@ -6,7 +6,7 @@ import type { FileStore } from "@tandem/storage";
 export async function readContent(content: readonly UserContent[], files: FileStore): Promise<ModelContent[]> {
   return Promise.all(
     content.map(async (block): Promise<ModelContent> => {
-      if (block.type === "text" || block.source.type !== "file") return block as ModelContent;
+      if (block.type === "text" || block.source.type !== "file") return block;
       const id = block.source.file_id;
       const [metadata, bytes] = await Promise.all([files.get(id), files.content(id as FileId)]);
       if (!metadata || !bytes) throw new RequestError("not_found", `There is no file ${id}.`);

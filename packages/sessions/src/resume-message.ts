@@ -35,7 +35,7 @@ const text = (words: string): ModelContent => ({ type: "text", text: words });
 function readable(answer: Extract<Answer, { type: "user.custom_tool_result" }>): ModelContent[] {
   const content = (answer.content ?? []).map((block): ModelContent => {
     if (block.type === "search_result") return text(quote(block));
-    return "source" in block && block.source.type === "file" ? text(quote(block)) : (block as ModelContent);
+    return "source" in block && block.source.type === "file" ? text(quote(block)) : block;
   });
   return content.length > 0 ? content : [text("(nothing)")];
 }

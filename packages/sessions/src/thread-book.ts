@@ -60,7 +60,17 @@ export class ThreadBook {
   #agent(name: string): ThreadRow["agent"] {
     const known = this.#roster.find((agent) => agent.name === name);
     if (known) return known;
-    const { id: _, version: __, multiagent: ___, ...like } = this.#session.agent;
-    return { ...like, type: "inline", name, description: null, system: null };
+    const { model, tools, mcp_servers, skills, execution_identity } = this.#session.agent;
+    return {
+      type: "inline",
+      name,
+      description: null,
+      system: null,
+      model,
+      tools,
+      mcp_servers,
+      skills,
+      execution_identity,
+    };
   }
 }

@@ -16,7 +16,7 @@ const CLAUDE_TOOLS: Record<ToolsetTool, readonly string[]> = {
 const BOOKKEEPING = ["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop"];
 
 /** Calling a subagent does nothing by itself: each of its own calls is judged like any other. */
-const SUBAGENT_TOOLS = ["Agent", "Task", "SendMessage"];
+const SUBAGENT_TOOLS = new Set(["Agent", "Task", "SendMessage"]);
 
 export interface Decision {
   permission: Permission;
@@ -41,7 +41,7 @@ export function decide(tools: readonly Tool[], call: { name: string; mcpServer?:
     if (toolset?.type !== "mcp_toolset") return { permission: "ask", evaluation: { type: "always_ask" } };
     return judge(toolset.configs.find(({ name }) => name === call.name) ?? toolset.default_config);
   }
-  if (BOOKKEEPING.includes(call.name) || SUBAGENT_TOOLS.includes(call.name)) return { permission: "allow" };
+  if (BOOKKEEPING.includes(call.name) || SUBAGENT_TOOLS.has(call.name)) return { permission: "allow" };
   const toolset = tools.find((tool) => tool.type === "agent_toolset_20260401");
   if (!toolset) return { permission: "deny" };
   const known = TOOLSET_TOOLS.find((name) => CLAUDE_TOOLS[name].includes(call.name));

@@ -18,10 +18,9 @@ export function turnFailure(error: unknown): TurnEnd {
   return { stop: "error", stopDetails: null, error: errorDetail(error), reported: {} };
 }
 
-export function errorDetail(error: unknown): SessionErrorDetail {
+function errorDetail(error: unknown): SessionErrorDetail {
   const known = error instanceof TandemError ? error : undefined;
-  const type =
-    error instanceof LlmError ? (TYPES[error.code as LlmErrorCode] ?? "model_request_failed_error") : "unknown_error";
+  const type = error instanceof LlmError ? (TYPES[error.code] ?? "model_request_failed_error") : "unknown_error";
   return {
     type,
     message: known?.message ?? (error instanceof Error ? error.message : String(error)),
@@ -29,3 +28,5 @@ export function errorDetail(error: unknown): SessionErrorDetail {
     tandem: { code: known?.code ?? "internal", ...(known?.fix && { fix: known.fix }) },
   };
 }
+
+export const interruptedTurn = (): TurnEnd => ({ stop: "interrupted", stopDetails: null, reported: {} });

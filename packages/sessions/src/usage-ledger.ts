@@ -122,7 +122,7 @@ export const noUsageYet = (): UsageSnapshot => toSnapshot(nothing(), 0);
 const FIELDS = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"] as const;
 
 const tokens = (priced: Iterable<[string, Priced]>): Record<string, ModelUsage> =>
-  Object.fromEntries([...priced].map(([model, { usd: _, ...usage }]) => [model, usage]));
+  Object.fromEntries([...priced].map(([model, usage]) => [model, sum(undefined, usage)]));
 
 const NO_TOKENS: ModelUsage = {
   input_tokens: 0,

@@ -1,4 +1,5 @@
 import type { EventId, EventOf, SessionEventBody } from "@tandem/protocol";
+import type { SessionChange, WaitingFor } from "@tandem/storage";
 import type { OpenCall } from "./open-turn.ts";
 
 export type Answer = EventOf<"user.tool_confirmation" | "user.custom_tool_result">;
@@ -46,13 +47,10 @@ export class WaitingRoom {
     this.#guests.set(call.use.id, { call, take: undefined });
   }
 
-  has(answer: Answer): boolean {
-    const guest = this.#guests.get(answeredId(answer));
-    return guest !== undefined && (guest.call.use.type === "agent.custom_tool_use") === isCustom(answer);
-  }
-
-  call(answer: Answer): OpenCall | undefined {
-    return this.#guests.get(answeredId(answer))?.call;
+  /** The call that waits for an answer of this kind. */
+  find(answer: Answer): OpenCall | undefined {
+    const call = this.#guests.get(answeredId(answer))?.call;
+    return call && (call.use.type === "agent.custom_tool_use") === isCustom(answer) ? call : undefined;
   }
 
   /** Takes the call out; what is returned hands the answer over, and is called once the answer is durable. */
@@ -75,6 +73,15 @@ export class WaitingRoom {
     this.#announced = "";
   }
 
+  /** Where a turn stands that may wait for somebody. */
+  get standing(): SessionChange {
+    const waitingFor = this.calls.map(({ use }): WaitingFor => {
+      const type = use.type === "agent.custom_tool_use" ? "custom_tool_result" : "tool_confirmation";
+      return { event_id: use.id, type, name: use.name };
+    });
+    return { status: waitingFor.length === 0 ? "running" : "idle", waitingFor };
+  }
+
   /** The event that says who waits, if that has not been said. */
   announcement(): SessionEventBody | undefined {
     const ids = [...this.#guests.keys()];
@@ -90,7 +97,7 @@ export class WaitingRoom {
   }
 }
 
-export const answeredId = (answer: Answer): EventId =>
+const answeredId = (answer: Answer): EventId =>
   (answer.type === "user.tool_confirmation" ? answer.tool_use_id : answer.custom_tool_use_id) as EventId;
 
 const isCustom = (answer: Answer): boolean => answer.type === "user.custom_tool_result";

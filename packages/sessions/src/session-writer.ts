@@ -1,0 +1,104 @@
+import {
+  newId,
+  type EventId,
+  type LiveDelta,
+  type SessionEvent,
+  type SessionEventBody,
+  type ThreadId,
+} from "@tandem/protocol";
+import type { Lease, SessionChange, SessionRow, Store, ThreadRow } from "@tandem/storage";
+import { type OpenCall, type Placed, track } from "./open-turn.ts";
+import { Outbox } from "./outbox.ts";
+import { ThreadBook } from "./thread-book.ts";
+import type { UsageLedger } from "./usage-ledger.ts";
+
+/**
+ * A session as its one writer knows it: its row, its threads, its open calls, always as they will be once everything that
+ * was handed in is written. Events go to the log in the order they were handed in.
+ */
+export class SessionWriter {
+  readonly open = new Map<EventId, OpenCall>();
+  readonly #outbox: Outbox;
+  readonly #threads: ThreadBook;
+  readonly #ledger: UsageLedger;
+  #row: SessionRow;
+
+  constructor(parts: {
+    store: Store;
+    lease: Lease;
+    row: SessionRow;
+    threads: readonly ThreadRow[];
+    ledger: UsageLedger;
+    show: (deltas: readonly LiveDelta[]) => void;
+    onLost: (error: unknown) => void;
+  }) {
+    this.#row = parts.row;
+    this.#ledger = parts.ledger;
+    this.#threads = new ThreadBook(parts.row, parts.threads);
+    this.#outbox = new Outbox(parts.store.events, parts.lease, parts.show, parts.onLost);
+  }
+
+  get row(): SessionRow {
+    return this.#row;
+  }
+
+  /** Moves an event from the inbox into the log, with what follows from it. */
+  take(
+    event: SessionEvent,
+    following: readonly Placed[] = [],
+    change: SessionChange = {},
+    thread: ThreadId | null = null,
+  ) {
+    const at = new Date().toISOString();
+    const taken = { thread, event: { ...event, processed_at: at } };
+    return this.#write([taken, ...following.map((placed) => stamp(placed, at))], change, [event.id]);
+  }
+
+  /** Resolves when it is durable; need not be awaited. */
+  write(events: readonly SessionEventBody[], change: SessionChange = {}): Promise<void> {
+    return this.place(
+      events.map((body) => ({ thread: null, body })),
+      change,
+    );
+  }
+
+  place(events: readonly Placed[], change: SessionChange = {}): Promise<void> {
+    const at = new Date().toISOString();
+    return this.#write(
+      events.map((placed) => stamp(placed, at)),
+      change,
+    );
+  }
+
+  /** An event whose id has been given already, because previews of it were shown. */
+  record(thread: ThreadId | null, id: EventId, body: SessionEventBody, change: SessionChange): Promise<void> {
+    return this.#write([{ thread, event: { ...body, id, processed_at: new Date().toISOString() } }], change);
+  }
+
+  preview(delta: LiveDelta): void {
+    this.#outbox.preview(delta);
+  }
+
+  drained(): Promise<void> {
+    return this.#outbox.drained();
+  }
+
+  async #write(
+    entries: readonly { thread: ThreadId | null; event: SessionEvent }[],
+    change: SessionChange,
+    taken: readonly string[] = [],
+  ): Promise<void> {
+    if (entries.length === 0 && Object.keys(change).length === 0) return;
+    this.#row = { ...this.#row, ...change };
+    for (const { thread, event } of entries) {
+      track(this.open, thread, event);
+      this.#threads.note(thread, event);
+    }
+    await this.#outbox.write(entries, { taken, session: change, threads: this.#threads.changed(this.#ledger) });
+  }
+}
+
+const stamp = ({ thread, body }: Placed, at: string): { thread: ThreadId | null; event: SessionEvent } => ({
+  thread,
+  event: { ...body, id: newId("event"), processed_at: at },
+});

@@ -1,0 +1,44 @@
+import type { TurnEnd } from "@tandem/claude-code";
+import type { EventId, SessionEventBody, StopReason } from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
+import type { UsageLedger } from "./usage-ledger.ts";
+
+/** From the message that begins it to the next idle. */
+export class Turn {
+  /** The message that began it; none where it goes on after a crash or with late answers. */
+  readonly message: EventId | undefined;
+  readonly startedAt = Date.now();
+  interrupted = false;
+  overBudget = false;
+  /** The model has answered, and only background tasks are left. */
+  tasksOnly = false;
+
+  constructor(message?: EventId) {
+    this.message = message;
+  }
+
+  /** Why it ended, in the words of the log. */
+  stopReason(end: TurnEnd): StopReason {
+    if (this.overBudget) return { type: "budget_reached" };
+    switch (end.stop) {
+      case "end_turn":
+      case "interrupted":
+        return { type: "end_turn" };
+      case "refusal":
+        return { type: "refusal" };
+      case "max_turns":
+      case "error":
+        return { type: "retries_exhausted" };
+    }
+  }
+}
+
+/** What a turn has made and used, for the log: at its end, or where only background tasks are left of it. */
+export function accountsOf(end: TurnEnd, ledger: UsageLedger, { budget }: SessionRow): SessionEventBody[] {
+  const mismatch = ledger.reconcile(end.reported);
+  return [
+    ...(mismatch ? [{ type: "tandem.usage_mismatch" as const, ...mismatch }] : []),
+    ...(end.output === undefined ? [] : [{ type: "tandem.output" as const, value: end.output }]),
+    { type: "session.usage", usage: ledger.total, budget, tandem: ledger.note },
+  ];
+}
