@@ -153,8 +153,78 @@ const llm = z.strictObject({
   pool: pool.prefault({}).describe("Warm Claude Code processes."),
 });
 
+const DATABASE_EXPECTED = "expected postgres://… without a password, or env:NAME, file:path or command:program …";
+
+const storage = z.strictObject({
+  url: z
+    .string({ error: DATABASE_EXPECTED })
+    .refine((text) => SECRET_FORM.test(text) || /^postgres(ql)?:\/\/(?![^/]*:[^/]*@)/.test(text), DATABASE_EXPECTED)
+    .optional()
+    .meta({ format: SECRET_FORMAT, [NEEDS_TRUST]: true })
+    .describe("A Postgres URL without a password, or where one is kept; without it, a SQLite file in `TANDEM_HOME`."),
+});
+
+const server = z.strictObject({
+  host: z
+    .string()
+    .min(1)
+    .default("127.0.0.1")
+    .meta({ [NEEDS_TRUST]: true })
+    .describe("The address to listen on. Another than loopback needs `tls` or `trustedProxy`."),
+  port: z.int().min(0).max(65_535).default(4760).describe("The port to listen on; 0 takes a free one."),
+  allowedHosts: z
+    .array(z.string().min(1))
+    .default([])
+    .meta({ [NEEDS_TRUST]: true })
+    .describe("Names under which the server may be addressed, beside those of loopback."),
+  allowedOrigins: z
+    .array(z.string().min(1))
+    .default([])
+    .meta({ [NEEDS_TRUST]: true })
+    .describe("Origins of web pages, beside the server's own, that may call it."),
+  trustedProxy: z
+    .boolean()
+    .default(false)
+    .meta({ [NEEDS_TRUST]: true })
+    .describe("Whether a proxy in front of the server does TLS."),
+  tls: z
+    .strictObject({
+      certificate: z.string().min(1).optional().describe("Path of the certificate chain (PEM)."),
+      key: z.string().min(1).optional().describe("Path of the private key (PEM)."),
+    })
+    .refine(
+      ({ certificate, key }) => (certificate === undefined) === (key === undefined),
+      "expected both files or none",
+    )
+    .prefault({})
+    .meta({ [NEEDS_TRUST]: true })
+    .describe("TLS of the server's own."),
+  maxBodyMb: z.int().min(1).max(1_024).default(32).describe("Megabytes of a request's body at most."),
+  maxUploadMb: z.int().min(1).max(10_240).default(100).describe("Megabytes of an uploaded file at most."),
+  stopWithin: deadline.prefault("20s").describe("How long running turns may take to end when the server stops."),
+});
+
+const sessions = z.strictObject({
+  roots: z
+    .array(z.string().min(1))
+    .default(["."])
+    .meta({ [NEEDS_TRUST]: true })
+    .describe("Folders that sessions may work in or under; the first is that of `env_local`."),
+  idle: deadline.prefault("5m").describe("How long an idle session keeps its Claude Code process."),
+  recovery: z
+    .enum(["stop", "resume"])
+    .default("stop")
+    .describe("What becomes of a turn that a crash has cut: it ends with an error, or goes on by itself."),
+  mcpTimeout: deadline.prefault("60s").describe("How long a call of an MCP server may take."),
+});
+
 /** The whole of `tandem.yaml`. Unknown keys are errors: a misspelt setting must not be silently without effect. */
-export const configSchema = z.strictObject({ llm: llm.prefault({}).describe("LLM calls.") });
+export const configSchema = z.strictObject({
+  llm: llm.prefault({}).describe("LLM calls."),
+  storage: storage.prefault({}).describe("Where sessions, agents and files are kept."),
+  server: server.prefault({}).describe("The HTTP server of `tandem up`."),
+  sessions: sessions.prefault({}).describe("Sessions of agents."),
+});
 export type Config = z.output<typeof configSchema>;
 export type LlmConfig = Config["llm"];
 
