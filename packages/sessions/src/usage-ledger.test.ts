@@ -1,0 +1,82 @@
+import type { ModelUsage, ThreadId } from "@tandem/protocol";
+import { describe, expect, test } from "vitest";
+import { UsageLedger } from "./usage-ledger.ts";
+
+const primary = "sthr_primary" as ThreadId;
+const sub = "sthr_sub" as ThreadId;
+
+const usage = (input: number, output: number): ModelUsage => ({
+  input_tokens: input,
+  output_tokens: output,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+});
+const request = (message: string, input: number, output: number, usd = 0.01, model = "claude-sonnet-5-5") => ({
+  model_usage: usage(input, output),
+  tandem: { model, message_id: message, usd },
+});
+
+describe("the usage ledger", () => {
+  test("counts a request once, whatever is said of it again", () => {
+    const ledger = new UsageLedger(primary);
+    ledger.add(null, request("msg_1", 10, 5));
+    ledger.add(null, request("msg_1", 10, 5));
+    expect(ledger.total).toMatchObject({ input_tokens: 10, output_tokens: 5, list_cost: { amount: "1" } });
+  });
+
+  test("knows what each thread and model took", () => {
+    const ledger = new UsageLedger(primary);
+    ledger.add(null, request("msg_1", 10, 5));
+    ledger.add(sub, request("msg_2", 3, 1, 0.02, "claude-haiku-5-5"));
+    expect(ledger.thread(sub)).toMatchObject({ input_tokens: 3, output_tokens: 1 });
+    expect(ledger.note.by_model["claude-haiku-5-5"]).toMatchObject({ input_tokens: 3, usd: 0.02 });
+    expect(ledger.usd).toBeCloseTo(0.03);
+  });
+
+  test("agrees with what Claude Code reports, and says nothing", () => {
+    const ledger = new UsageLedger(primary);
+    ledger.add(null, request("msg_1", 10, 5));
+    expect(ledger.reconcile({ "claude-sonnet-5-5": { ...usage(10, 5), usd: 0.01 } })).toBeUndefined();
+    expect(ledger.usd).toBeCloseTo(0.01);
+  });
+
+  test("a request that no stream showed is counted at the turn's end, and the difference is told", () => {
+    const ledger = new UsageLedger(primary);
+    ledger.add(null, request("msg_1", 10, 5));
+    const mismatch = ledger.reconcile({
+      "claude-sonnet-5-5": { ...usage(14, 6), usd: 0.03 },
+      "claude-haiku-5-5": { ...usage(2, 1), usd: 0.001 },
+    });
+    expect(mismatch).toEqual({
+      counted: { "claude-sonnet-5-5": usage(10, 5) },
+      reported: { "claude-sonnet-5-5": usage(14, 6), "claude-haiku-5-5": usage(2, 1) },
+    });
+    expect(ledger.total).toMatchObject({ input_tokens: 16, output_tokens: 7 });
+    expect(ledger.usd).toBeCloseTo(0.031);
+  });
+
+  test("a request of unknown price is charged once Claude Code says what the turn took", () => {
+    const ledger = new UsageLedger(primary);
+    ledger.add(null, { model_usage: usage(10, 5), tandem: { model: "claude-new-9", message_id: "msg_1" } });
+    expect(ledger.usd).toBe(0);
+    expect(ledger.reconcile({ "claude-new-9": { ...usage(10, 5), usd: 0.5 } })).toBeUndefined();
+    expect(ledger.usd).toBeCloseTo(0.5);
+  });
+
+  test("a turn's difference is held against that turn alone", () => {
+    const ledger = new UsageLedger(primary);
+    ledger.add(null, request("msg_1", 10, 5));
+    ledger.reconcile({ "claude-sonnet-5-5": { ...usage(10, 5), usd: 0.01 } });
+    ledger.add(null, request("msg_2", 1, 1));
+    expect(ledger.reconcile({ "claude-sonnet-5-5": { ...usage(1, 1), usd: 0.01 } })).toBeUndefined();
+  });
+
+  test("goes on from what the log says", () => {
+    const before = new UsageLedger(primary);
+    before.add(null, request("msg_1", 10, 5));
+    before.add(sub, request("msg_2", 3, 1));
+    const after = new UsageLedger(primary, { note: before.note, activeMs: 1_500 });
+    expect(after.total).toEqual({ ...before.total, active_seconds: 1.5 });
+    expect(after.thread(sub)).toEqual(before.thread(sub));
+  });
+});
