@@ -70,6 +70,17 @@ describe("tandem config", () => {
     expect((await stat(file)).ino).toBe(before.ino);
   });
 
+  test("a list is set as a,b and shown as it would stand in the file", async () => {
+    await using machine = await scratchMachine("");
+    const file = machine.folder.join("project", "tandem.yaml");
+    expect((await machine.run(["config", "set", "sessions.roots", "., ../other"])).code).toBe(0);
+    expect(await readFile(file, "utf8")).toBe("sessions:\n  roots: [., ../other]\n");
+    expect((await machine.run(["config", "get", "sessions.roots"])).stdout).toBe("- .\n- ../other\n");
+    const { stdout } = await machine.run(["config", "show"]);
+    expect(stdout).toMatch(/^sessions\.roots +\[\., \.\.\/other\] +tandem\.yaml:2$/m);
+    expect(stdout).toMatch(/^server\.allowedHosts +\[\] +default$/m);
+  });
+
   test("unset brings the default back", async () => {
     await using machine = await scratchMachine(FILE);
     expect((await machine.run(["config", "unset", "llm.models.default"])).code).toBe(0);

@@ -1,7 +1,8 @@
 import { formatDuration, nearest, TandemError } from "@tandem/protocol";
-import { stringify } from "yaml";
+import { parse, stringify } from "yaml";
 import { checkEdited } from "../config/check-edited.ts";
 import { configJsonSchema, configKey, configKeys, configSettings, type ConfigKey } from "../config/config-keys.ts";
+import { type ConfigValue, shownValue } from "../config/config-value.ts";
 import { editConfig } from "../config/edit-config.ts";
 import { readConfigFile, type Project } from "../config/load-project.ts";
 import { trustFolder, untrustedSettings } from "../config/trust.ts";
@@ -9,8 +10,6 @@ import { writeFileAtomically } from "../config/write-file-atomically.ts";
 import type { Context } from "../context.ts";
 import { openProject } from "../open-project.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
-
-type Value = string | number | boolean;
 
 export async function schema({ stdout }: Context): Promise<void> {
   await write(stdout, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
@@ -30,8 +29,8 @@ export async function show(context: Context): Promise<void> {
   const { dim, bold } = styleFor(stdout);
   const rows = settings.map(({ key, value, line }) =>
     line === undefined
-      ? [dim(key), dim(value === undefined ? "–" : String(value)), dim("default")]
-      : [key, bold(printable(String(value))), `${project.shownFile}:${line}`],
+      ? [dim(key), dim(value === undefined ? "–" : shownValue(value)), dim("default")]
+      : [key, bold(printable(shownValue(value!))), `${project.shownFile}:${line}`],
   );
   await write(stdout, `${table(rows).join("\n")}\n`);
 }
@@ -81,17 +80,33 @@ function requireKey(path: string): ConfigKey {
 }
 
 /** As it would stand in the file. What does not fit the key's type is left as text, for the schema to refuse. */
-function toValue(key: ConfigKey, text: string): Value {
+function toValue(key: ConfigKey, text: string): ConfigValue {
+  if (key.type === "list") return toList(text);
   if (key.type === "boolean" && (text === "true" || text === "false")) return text === "true";
   if (key.type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   return text;
 }
 
-function valueOf({ config }: Project, key: ConfigKey): Value | undefined {
+/** `a, b`, or as YAML has it where an entry holds a comma: `["a, b"]`. */
+function toList(text: string): string[] {
+  if (!text.trimStart().startsWith("[")) {
+    return text
+      .split(",")
+      .map((entry) => entry.trim())
+      .filter(Boolean);
+  }
+  try {
+    return parse(text) as string[];
+  } catch {
+    throw new TandemError("usage", `${text} is not a list.`, { fix: "Write it as a,b or as [a, b]." });
+  }
+}
+
+function valueOf({ config }: Project, key: ConfigKey): ConfigValue | undefined {
   const value = key.path
     .split(".")
     .reduce<unknown>((section, name) => (section as Record<string, unknown> | undefined)?.[name], config);
-  return key.type === "duration" ? formatDuration(value as number) : (value as Value | undefined);
+  return key.type === "duration" ? formatDuration(value as number) : (value as ConfigValue | undefined);
 }
 
 function sectionOf(project: Project, path: string): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 import { findProject } from "../config/find-project.ts";
+import { shownValue } from "../config/config-value.ts";
 import { revokeTrust, riskySettings, trustFolder, untrustedSettings } from "../config/trust.ts";
 import type { Context } from "../context.ts";
 import { openProject } from "../open-project.ts";
@@ -22,7 +23,7 @@ export async function trust(context: Context, { revoke = false }: { revoke?: boo
   const { dim, warn } = styleFor(context.stdout);
   const rows = risky.map((setting) => [
     `  ${untrusted.includes(setting) ? warn(setting.path) : setting.path}`,
-    printable(String(setting.value)),
+    printable(shownValue(setting.value)),
     dim(`line ${setting.line}`),
   ]);
   await answer(context, { folder: project.folder, trusted: true, settings: risky }, [

@@ -1,5 +1,6 @@
 import { configSchema, DURATION_FORMAT, NEEDS_TRUST, SECRET_FORMAT } from "@tandem/protocol";
 import { z } from "zod";
+import type { ConfigValue } from "./config-value.ts";
 
 /** One line of the configuration, as everything that is not validation sees it: errors, docs, completion, trust. */
 export interface ConfigKey {
@@ -7,10 +8,10 @@ export interface ConfigKey {
   path: string;
   description: string;
   /** A section has keys below it; everything else has a value. */
-  type: "section" | "text" | "duration" | "secret" | "url" | "number" | "boolean" | "choice";
+  type: "section" | "text" | "duration" | "secret" | "url" | "number" | "boolean" | "choice" | "list";
   allowed: readonly string[];
   /** As one would write it in the file; undefined if it has none. */
-  default: string | number | boolean | undefined;
+  default: ConfigValue | undefined;
   minimum: number | undefined;
   maximum: number | undefined;
   needsTrust: boolean;
@@ -22,7 +23,10 @@ const node = z.object({
   description: z.string().default(""),
   format: z.string().optional(),
   enum: z.array(z.string()).default([]),
-  default: z.union([z.string(), z.number(), z.boolean()]).optional().catch(undefined),
+  default: z
+    .union([z.string(), z.number(), z.boolean(), z.array(z.string())])
+    .optional()
+    .catch(undefined),
   minimum: z.number().optional(),
   maximum: z.number().optional(),
   [NEEDS_TRUST]: z.boolean().default(false),
@@ -60,7 +64,9 @@ export function namesIn(path: string): string[] {
 function below(parent: Node, prefix: string): ConfigKey[] {
   return Object.entries(parent.properties ?? {}).flatMap(([name, child]) => {
     const path = prefix ? `${prefix}.${name}` : name;
-    return [describe(child, path)].concat(below(child, path));
+    // What a section needs, each of its settings needs.
+    const inherited = { ...child, [NEEDS_TRUST]: child[NEEDS_TRUST] || parent[NEEDS_TRUST] };
+    return [describe(inherited, path)].concat(below(inherited, path));
   });
 }
 
@@ -80,6 +86,7 @@ function describe(node: Node, path: string): ConfigKey {
 
 function typeOf(node: Node): ConfigKey["type"] {
   if (node.properties) return "section";
+  if (node.type === "array") return "list";
   if (node.enum.length > 0) return "choice";
   if (node.format === SECRET_FORMAT) return "secret";
   if (node.format === "uri") return "url";

@@ -107,6 +107,25 @@ describe("editing a config", () => {
     expect(parse(edited)).toEqual({ a: "true", b: "12", c: "x: # y" });
   });
 
+  const ROOTS = "sessions:\n  roots: # where\n    - a\n    - b # second\n\n  idle: 1m\n";
+
+  test.each([
+    ["sessions: {}\n", ["."], { sessions: { roots: ["."] } }],
+    ["sessions:\n  roots: [a, b] # where\n", ["c"], { sessions: { roots: ["c"] } }],
+    [ROOTS, ["c", "d, e"], { sessions: { roots: ["c", "d, e"], idle: "1m" } }],
+    [ROOTS, undefined, { sessions: { idle: "1m" } }],
+    ["", [], { sessions: { roots: [] } }],
+  ])("a list in %j becomes %j", (source, value, expected) => {
+    expect(parse(editConfig(source, [{ path: "sessions.roots", value }]))).toEqual(expected);
+  });
+
+  test("a list is set on the line of its key, and one that is so already stays as it is written", () => {
+    const edited = editConfig("sessions:\n  idle: 1m # short\n", [{ path: "sessions.roots", value: ["a", "b"] }]);
+    expect(edited).toBe("sessions:\n  idle: 1m # short\n  roots: [a, b]\n");
+    expect(editConfig(ROOTS, [{ path: "sessions.roots", value: ["a", "b"] }])).toBe(ROOTS);
+    expect(editConfig(ROOTS, [{ path: "sessions.roots", value: ["a"] }])).toContain("\n\n  idle: 1m\n");
+  });
+
   test("a value that others refer to is not changed under their feet", () => {
     const edited = editConfig("llm:\n  models:\n    default: &m opus\n    triage: *m\n", [
       { path: "llm.models.triage", value: "haiku" },

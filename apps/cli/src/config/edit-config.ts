@@ -1,9 +1,21 @@
-import { type Document, isMap, isScalar, type Pair, parseDocument, type Scalar, stringify, type YAMLMap } from "yaml";
+import {
+  type Document,
+  isMap,
+  isScalar,
+  isSeq,
+  type Pair,
+  parseDocument,
+  type Scalar,
+  stringify,
+  type YAMLMap,
+  type YAMLSeq,
+} from "yaml";
+import type { ConfigValue } from "./config-value.ts";
 
 /** Sets a value, or with `value: undefined` removes the key. */
 export interface Edit {
   path: string;
-  value: string | number | boolean | undefined;
+  value: ConfigValue | undefined;
 }
 
 type Place = { pair: Pair<Scalar> | undefined; parent: YAMLMap<Scalar>; rest: string[] };
@@ -16,7 +28,7 @@ type Place = { pair: Pair<Scalar> | undefined; parent: YAMLMap<Scalar>; rest: st
 export function editConfig(source: string, edits: readonly Edit[]): string {
   return edits.reduce((text, edit) => {
     const document = parseDocument(text);
-    const before = JSON.stringify(document.getIn(edit.path.split(".")));
+    const before = JSON.stringify(valueIn(document, edit.path));
     if (before === JSON.stringify(edit.value)) return text;
     apply(document, edit);
     const expected = canonical(document.toJS());
@@ -41,7 +53,12 @@ function apply(document: Document, { path, value }: Edit): void {
       else document.setIn(parent, document.createNode({}));
     }
   }
-  document.setIn(names, value);
+  document.setIn(names, document.createNode(value, { flow: true }));
+}
+
+function valueIn(document: Document, path: string): unknown {
+  const value: unknown = document.getIn(path.split("."));
+  return isSeq(value) ? value.toJSON() : value;
 }
 
 function holds(text: string, expected: string): boolean {
@@ -101,7 +118,8 @@ function locate(root: Place["parent"], names: string[]): Place {
 }
 
 function replaceValue(text: string, pair: Pair<Scalar>, value: NonNullable<Edit["value"]>): string | undefined {
-  const node = pair.value;
+  const node: unknown = pair.value;
+  if (isSeq(node)) return replaceList(text, pair, node, value);
   if (!isScalar(node)) return undefined;
   if (isNull(node)) {
     const colon = text.indexOf(":", pair.key.range![1]) + 1;
@@ -109,6 +127,15 @@ function replaceValue(text: string, pair: Pair<Scalar>, value: NonNullable<Edit[
   }
   const [start, end] = node.range!;
   return text.slice(0, start) + scalar(value) + text.slice(end);
+}
+
+/** A list that stands in lines of its own comes up to the line of its key. */
+function replaceList(text: string, pair: Pair<Scalar>, list: YAMLSeq, value: ConfigValue): string {
+  const [start, end] = list.range!;
+  if (list.flow) return text.slice(0, start) + scalar(value) + text.slice(end);
+  const colon = text.indexOf(":", pair.key.range![1]) + 1;
+  const last = (list.items.at(-1) as Scalar).range![1];
+  return `${text.slice(0, colon)} ${scalar(value)}${text.slice(last)}`;
 }
 
 function removeLines(text: string, pair: Pair<Scalar>): string {
@@ -154,5 +181,6 @@ function endOf(pair: Pair<Scalar>): number {
 }
 
 const columnOf = (text: string, offset: number) => offset - (text.lastIndexOf("\n", offset - 1) + 1);
-const scalar = (value: unknown) => stringify(value, { lineWidth: 0 }).trimEnd();
+const scalar = (value: unknown) =>
+  stringify(value, { lineWidth: 0, collectionStyle: "flow", flowCollectionPadding: false }).trimEnd();
 const isNull = (node: unknown) => isScalar(node) && node.value === null;

@@ -96,4 +96,15 @@ describe("an invalid file", () => {
     ["llm: *nowhere\n", "unresolved alias"],
     ["__proto__:\n  llm: 1\n", "__proto__: there is no such setting"],
   ])("%j: %s", (source, text) => expect(problems(source).message).toContain(text));
+
+  test.each([
+    ["sessions: { roots: . }", 'sessions.roots: expected a list of texts such as [a, b], got "."'],
+    ["server: { allowedHosts: [ok, 7] }", "server.allowedHosts: expected a list of texts such as [a, b], got 7"],
+    ["server: { tls: { key: a } }", "server.tls: expected both files or none"],
+    ["storage: { url: 'postgres://u:hunter2@h/d' }", "storage.url: expected postgres://"],
+  ])("%s", (source, message) => {
+    const error = problems(source);
+    expect(error.message).toContain(message);
+    expect(error.message).not.toContain("hunter2");
+  });
 });

@@ -3,11 +3,12 @@ import { type Document, isMap, isScalar, LineCounter, parseDocument, type Node, 
 import type { z } from "zod";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
 import { configKey, configKeys, configSettings, namesIn } from "./config-keys.ts";
+import type { ConfigValue } from "./config-value.ts";
 
 /** A value that the file itself sets, as opposed to a default. */
 export interface Setting {
   path: string;
-  value: string | number | boolean;
+  value: ConfigValue;
   line: number;
 }
 
@@ -84,7 +85,8 @@ function withoutEmptySections(value: unknown, path: string): unknown {
 type Explanation = Omit<ConfigProblem, "line" | "column" | "key"> & { keyPath: string[] };
 
 function explain(issue: z.core.$ZodIssue, root: unknown): Explanation[] {
-  const keyPath = issue.path.map(String);
+  // Of a list, the list is meant.
+  const keyPath = issue.path.filter((step) => typeof step !== "number").map(String);
   const path = keyPath.join(".");
   if (issue.code === "unrecognized_keys") {
     const names = namesIn(path);
@@ -98,10 +100,15 @@ function explain(issue: z.core.$ZodIssue, root: unknown): Explanation[] {
   const key = configKey(path);
   const value = valueAt(root, keyPath);
   if (key?.type === "secret") return [{ keyPath, message: issue.message }];
+  if (key?.type === "section" && issue.code === "custom") return [{ keyPath, message: issue.message }];
   if (path === "" || key?.type === "section") {
     return [{ keyPath, message: `expected a section, got ${show(value)}`, allowed: namesIn(path) }];
   }
   if (value === null) return [{ keyPath, message: "has no value; remove the line or give it one" }];
+  if (key?.type === "list") {
+    const wrong = Array.isArray(value) ? value.find((item) => typeof item !== "string" || item === "") : value;
+    return [{ keyPath, message: `expected a list of texts such as [a, b], got ${show(wrong)}` }];
+  }
   if (issue.code === "invalid_value" && key) {
     return [
       {

@@ -17,9 +17,21 @@ describe("what needs trust", () => {
     ["llm: { provider: { gateway: { apiKey: 'env:GITHUB_TOKEN' } } }", "llm.provider.gateway.apiKey"],
     ["llm: { provider: { gateway: { apiKey: 'env:ANTHROPIC_API_KEY' } } }", "llm.provider.gateway.apiKey"],
     ["llm: { provider: { vertex: { project: someone-elses } } }", "llm.provider.vertex.project"],
+    ["sessions: { roots: [/] }", "sessions.roots"],
+    ["server: { host: 0.0.0.0 }", "server.host"],
+    ["server: { allowedOrigins: ['https://evil.example'] }", "server.allowedOrigins"],
+    ["storage: { url: 'postgres://evil.example/tandem' }", "storage.url"],
   ])("%s", (source, path) => expect(paths(source)).toEqual([path]));
 
+  test("what a section needs, its settings need", () => {
+    expect(paths("server: { tls: { certificate: a.pem, key: /etc/shadow } }")).toEqual([
+      "server.tls.certificate",
+      "server.tls.key",
+    ]);
+  });
+
   test("an ordinary config needs none", () => {
+    expect(paths("sessions: { roots: [.] }\nserver: { host: 127.0.0.1, port: 0, allowedHosts: [] }")).toEqual([]);
     expect(
       paths("llm: { provider: { backend: claude-code }, models: { default: opus }, limits: { idle: 1m } }"),
     ).toEqual([]);
@@ -55,6 +67,14 @@ describe("trust", () => {
     expect(await revokeTrust(env, "/repo")).toBe(true);
     expect(await revokeTrust(env, "/repo")).toBe(false);
     expect(await untrustedSettings(env, "/repo", settings)).toHaveLength(1);
+  });
+
+  test("of a list holds for its entries, not for their sum", async () => {
+    await using home = await scratchFolder();
+    const env = { TANDEM_HOME: home.path };
+    await trustFolder(env, "/repo", settingsOf("sessions: { roots: ['a,b'] }"));
+    expect(await untrustedSettings(env, "/repo", settingsOf("sessions: { roots: ['a,b'] }"))).toEqual([]);
+    expect(await untrustedSettings(env, "/repo", settingsOf("sessions: { roots: [a, b] }"))).toHaveLength(1);
   });
 
   test("is recorded where only the user can read and write", async () => {

@@ -3,6 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { configKey } from "./config-keys.ts";
+import { identityOf } from "./config-value.ts";
 import type { ProjectPlace } from "./find-project.ts";
 import type { Setting } from "./parse-config.ts";
 import { ensureTandemHome, tandemHome, type Variables } from "./tandem-home.ts";
@@ -21,11 +22,12 @@ type TrustFile = z.output<typeof trustFile>;
 
 const pathOf = (env: Variables) => join(tandemHome(env), "trusted.json");
 
-/** The settings that need trust. A secret in the variable that the key has by default is what the user set it for. */
+/** The settings that need trust. What has its default does nothing that an empty file would not do. */
 export function riskySettings(settings: readonly Setting[]): Setting[] {
   return settings.filter(({ path, value }) => {
     const key = configKey(path);
-    return key?.needsTrust || (key?.type === "secret" && value !== key.default);
+    if (!key?.needsTrust && key?.type !== "secret") return false;
+    return key.default === undefined || identityOf(value) !== identityOf(key.default);
   });
 }
 
@@ -38,7 +40,7 @@ export async function untrustedSettings(
   const risky = riskySettings(settings);
   if (risky.length === 0) return [];
   const trusted = (await readTrust(env)).folders[folder]?.settings ?? {};
-  return risky.filter(({ path, value }) => !Object.hasOwn(trusted, path) || trusted[path] !== String(value));
+  return risky.filter(({ path, value }) => !Object.hasOwn(trusted, path) || trusted[path] !== identityOf(value));
 }
 
 export async function requireTrust(
@@ -67,7 +69,7 @@ class UntrustedError extends TandemError {
 
 /** Trusts the folder with these very settings, and no longer with others. */
 export async function trustFolder(env: Variables, folder: string, settings: readonly Setting[]): Promise<void> {
-  const entries = riskySettings(settings).map(({ path, value }) => [path, String(value)]);
+  const entries = riskySettings(settings).map(({ path, value }) => [path, identityOf(value)]);
   const { folders } = await readTrust(env);
   await writeTrust(env, {
     ...folders,

@@ -1,4 +1,5 @@
 import { configKeys, type ConfigKey } from "../config/config-keys.ts";
+import { shownValue } from "../config/config-value.ts";
 import { range } from "../config/parse-config.ts";
 
 const INTRODUCTION = `# Configuration
@@ -35,8 +36,8 @@ A secret never stands in the file, only the place where it is kept. Its value is
 The \`tandem.yaml\` of a folder that you have cloned was written by somebody else. What in it could run a program, read a
 file, or send your credentials and prompts elsewhere takes effect only after \`tandem trust\`, and only with the values that
 you have trusted: when one of them changes, you are asked again. These are the settings marked *needs trust* below, and
-every secret that is kept elsewhere than in the variable that is its default. \`tandem setup\` trusts what it writes;
-\`tandem trust --revoke\` takes it back. The list is in \`~/.tandem/trusted.json\`.
+every secret; one that has its default needs none. \`tandem setup\` trusts what it writes; \`tandem trust --revoke\` takes it
+back. The list is in \`~/.tandem/trusted.json\`.
 
 ## Durations
 
@@ -62,7 +63,7 @@ const parentOf = (path: string) => path.slice(0, path.lastIndexOf("."));
 
 function row(key: ConfigKey): string {
   const name = key.path.slice(key.path.lastIndexOf(".") + 1);
-  const value = key.default === undefined ? "" : `\`${key.default}\``;
+  const value = key.default === undefined ? "" : `\`${shownValue(key.default)}\``;
   const notes = [key.description, allowed(key), key.needsTrust ? "*Needs trust.*" : ""].filter(Boolean).join(" ");
   return `| \`${name}\` | ${value} | ${notes} |`;
 }
@@ -81,6 +82,8 @@ function allowed(key: ConfigKey): string {
       return "A secret's place.";
     case "url":
       return "A URL.";
+    case "list":
+      return "A list of texts.";
     case "section":
     case "text":
       return "";
