@@ -1,4 +1,5 @@
 export { LeaseLost } from "./lease-lost.ts";
+export { openStore } from "./open-store.ts";
 export {
   SCOPES,
   type AgentStore,
@@ -12,6 +13,7 @@ export {
   type Page,
   type PageQuery,
   type Scope,
+  type SessionArchive,
   type SessionChange,
   type SessionRow,
   type SessionStore,

@@ -185,6 +185,11 @@ export interface PageQuery {
 export interface SessionStore {
   /** With its primary thread and, in the same transaction, what is to wait in its inbox. */
   create(row: SessionRow, inbox: readonly SessionEvent[]): Promise<void>;
+  /**
+   * A session with its past, as it was exported: all of it or nothing. Its events are numbered anew from 1, in their order.
+   * Rejects with `RequestError("conflict")` if its id is there already.
+   */
+  restore(archive: SessionArchive): Promise<void>;
   get(id: string): Promise<SessionRow | undefined>;
   list(
     query: PageQuery & { agentId?: string; agentVersion?: number; statuses?: readonly SessionStatus[] },
@@ -194,6 +199,16 @@ export interface SessionStore {
   delete(lease: Lease): Promise<void>;
   /** Usage of all sessions, by day (UTC) and agent, of sessions updated in that span. */
   usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;
+}
+
+/** Everything of a session but its uploaded files. */
+export interface SessionArchive {
+  session: SessionRow;
+  /** With the primary one. */
+  threads: readonly ThreadRow[];
+  events: readonly LoggedEvent[];
+  inbox: readonly SessionEvent[];
+  transcripts: readonly { subpath: string; lines: readonly TranscriptLine[] }[];
 }
 
 export interface AgentStore {

@@ -1,0 +1,27 @@
+import type { Operation } from "./operation.ts";
+
+/** A database of either engine. Failures are `TandemError`s; one that cannot be reached is `unavailable`. */
+export interface Database extends AsyncDisposable {
+  readonly engine: "sqlite" | "postgres";
+  /** For people; without a password. */
+  readonly place: string;
+  read<A, T>(operation: Operation<A, T>, args: A): Promise<T>;
+  /**
+   * In a transaction: all of it or nothing. Writes of one session are done in the order in which they were asked for, and
+   * those that wait while a commit is under way go into the next one together.
+   */
+  write<A, T>(operation: Operation<A, T>, args: A, session?: string): Promise<T>;
+  /** From now on says what other connections do, until it is told to stop with undefined. Begins with a `look`. */
+  watch(listener: ((bell: Bell) => void) | undefined): void;
+  bytes(): Promise<number>;
+}
+
+/** A hint; the tables are the truth. */
+export type Bell =
+  /** The log of a session reaches to `seq`. */
+  | { type: "log"; session: string; seq: number }
+  /** The inbox of a session was filled up to `position`. */
+  | { type: "inbox"; session: string; position: number }
+  | { type: "gone"; session: string }
+  /** Anything may have happened. */
+  | { type: "look" };

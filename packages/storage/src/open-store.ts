@@ -1,0 +1,56 @@
+import { createAgentStore } from "./agent-store.ts";
+import { Broadcast } from "./broadcast.ts";
+import type { Database } from "./database.ts";
+import { createEnvironmentStore } from "./environment-store.ts";
+import { createEventLog } from "./event-log.ts";
+import { createFileStore } from "./file-store.ts";
+import { createInbox } from "./inbox.ts";
+import { createLeases } from "./leases.ts";
+import { parseLocation } from "./location.ts";
+import { readSchema } from "./migrations.ts";
+import { createSessionStore } from "./session-store.ts";
+import type { Store } from "./store.ts";
+import { createTokenStore } from "./token-store.ts";
+import { createTranscripts } from "./transcripts.ts";
+
+/**
+ * Opens a database, and brings its schema up to date. `location` is `postgres://…` or a SQLite file, which is made if it
+ * is not there, for its owner alone.
+ */
+export async function openStore(location: string): Promise<Store> {
+  const database = await openDatabase(location);
+  const broadcast = new Broadcast(database);
+  return {
+    events: createEventLog(database, broadcast),
+    inbox: createInbox(database, broadcast),
+    leases: createLeases(database),
+    sessions: createSessionStore(database, broadcast),
+    agents: createAgentStore(database),
+    environments: createEnvironmentStore(database),
+    files: createFileStore(database),
+    transcripts: createTranscripts(database),
+    tokens: createTokenStore(database),
+    check: async () => void (await database.read(readSchema, undefined)),
+    describe: async () => ({
+      engine: database.engine,
+      place: database.place,
+      schema: await database.read(readSchema, undefined),
+      bytes: await database.bytes(),
+    }),
+    [Symbol.asyncDispose]: async () => {
+      broadcast.close();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Each engine is loaded only where it is used. */
+async function openDatabase(location: string): Promise<Database> {
+  const parsed = parseLocation(location);
+  if (parsed.engine === "postgres") {
+    const { PostgresDatabase } = await import("./postgres/postgres-database.ts");
+    return PostgresDatabase.open(parsed.url);
+  }
+  const { SqliteDatabase } = await import("./sqlite/sqlite-database.ts");
+  return SqliteDatabase.open(parsed.file);
+}

@@ -1,0 +1,23 @@
+import type { Work } from "./sql.ts";
+
+/** Work that has a name, so that it can be asked for from another thread. Arguments and result are plain data. */
+export interface Operation<A, T> {
+  readonly name: string;
+  work(args: A): Work<T>;
+}
+
+const known = new Map<string, Operation<never, unknown>>();
+
+export function operation<A, T>(name: string, work: (args: A) => Work<T>): Operation<A, T> {
+  if (known.has(name)) throw new Error(`There are two operations called ${name}.`);
+  const made: Operation<A, T> = { name, work };
+  known.set(name, made);
+  return made;
+}
+
+/** The work that was asked for by name, by a thread that runs the same code. */
+export function workOf(name: string, args: unknown): Work<unknown> {
+  const found = known.get(name) as Operation<unknown, unknown> | undefined;
+  if (!found) throw new Error(`There is no operation called ${name}.`);
+  return found.work(args);
+}

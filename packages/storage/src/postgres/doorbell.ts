@@ -1,0 +1,68 @@
+import { Socket } from "node:net";
+import pg from "pg";
+import type { Bell } from "../database.ts";
+import { POSTGRES_CHANNEL } from "../migrations.ts";
+
+const FIRST_RETRY_MS = 100;
+const LONGEST_RETRY_MS = 2_000;
+
+/** Listens on a connection of its own, and comes back when it is lost: with a `look`, for what it may have missed. */
+export class Doorbell {
+  readonly #config: pg.ClientConfig;
+  readonly #ring: (bell: Bell) => void;
+  #client: pg.Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #closed = false;
+
+  constructor(config: pg.ClientConfig, ring: (bell: Bell) => void) {
+    this.#config = config;
+    this.#ring = ring;
+    void this.#connect();
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#drop(this.#client);
+  }
+
+  async #connect(): Promise<void> {
+    // Listening alone keeps no process alive.
+    const client = new pg.Client({ ...this.#config, stream: () => new Socket().unref() });
+    this.#client = client;
+    client.on("error", () => this.#lost(client));
+    client.on("end", () => this.#lost(client));
+    client.on("notification", ({ payload }) => this.#heard(payload));
+    try {
+      await client.connect();
+      await client.query(`listen ${POSTGRES_CHANNEL}`);
+      if (this.#closed) return this.#drop(client);
+      this.#retryMs = FIRST_RETRY_MS;
+      this.#ring({ type: "look" });
+    } catch {
+      this.#lost(client);
+    }
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#client !== client) return;
+    this.#drop(client);
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => void this.#connect(), this.#retryMs).unref();
+    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+  }
+
+  #drop(client: pg.Client | undefined): void {
+    this.#client = undefined;
+    client?.end().catch(() => {});
+  }
+
+  #heard(payload = ""): void {
+    const [type, session, number] = payload.split(" ");
+    if (session === undefined) return;
+    if (type === "log") this.#ring({ type, session, seq: Number(number) });
+    if (type === "inbox") this.#ring({ type, session, position: Number(number) });
+    if (type === "gone") this.#ring({ type, session });
+  }
+}

@@ -1,0 +1,183 @@
+import pg from "pg";
+import type { Bell, Database } from "../database.ts";
+import { Lane, type Outcome } from "../lane.ts";
+import { migrate, POSTGRES, POSTGRES_SCHEMA, schemaVersion, SCHEMA_VERSION } from "../migrations.ts";
+import type { Operation } from "../operation.ts";
+import { performAsync, raw, sql, type Sql, type Work } from "../sql.ts";
+import { unavailable } from "../wire-error.ts";
+import { Doorbell } from "./doorbell.ts";
+import { isConnectionLost, translate } from "./postgres-error.ts";
+
+const CONNECTIONS = 10;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** On the server. All our statements are short; one that is not would hold locks that others wait for. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** On our side, for a server that has vanished without a word. */
+const QUERY_TIMEOUT_MS = 35_000;
+const INT8 = 20;
+
+interface Call {
+  work(): Work<unknown>;
+}
+
+/** A Postgres database. Sessions are written in parallel; the writes of one session follow each other. */
+export class PostgresDatabase implements Database {
+  readonly engine = "postgres";
+  readonly place: string;
+  readonly #config: pg.ClientConfig;
+  readonly #pool: pg.Pool;
+  readonly #lanes = new Map<string, Lane<Call>>();
+  #doorbell: Doorbell | undefined;
+  #closing: Promise<void> | undefined;
+
+  private constructor(url: string) {
+    this.place = withoutPassword(url);
+    this.#config = {
+      connectionString: url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+      query_timeout: QUERY_TIMEOUT_MS,
+      keepAlive: true,
+      application_name: "tandem",
+      options: `-c search_path=${POSTGRES_SCHEMA}`,
+      // Counters and times are well below 2^53.
+      types: {
+        getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as never,
+      },
+    };
+    this.#pool = new pg.Pool({ ...this.#config, max: CONNECTIONS, allowExitOnIdle: true });
+    // A connection that dies while nobody uses it is replaced; without listeners, it would end the process.
+    this.#pool.on("error", () => {});
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
+  }
+
+  static async open(url: string): Promise<PostgresDatabase> {
+    const database = new PostgresDatabase(url);
+    try {
+      if (!(await database.#isUpToDate())) {
+        await database.#transaction((client) => performAsync(migrate(POSTGRES), on(client)));
+      }
+      return database;
+    } catch (error) {
+      await database[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  read<A, T>(operation: Operation<A, T>, args: A): Promise<T> {
+    if (this.#closing) return Promise.reject(closed());
+    return performAsync(operation.work(args), on(this.#pool));
+  }
+
+  async write<A, T>(operation: Operation<A, T>, args: A, session?: string): Promise<T> {
+    if (this.#closing) throw closed();
+    const call: Call = { work: () => operation.work(args) };
+    // Without a session, nothing else is likely to want the same rows.
+    if (session === undefined) return (await this.#transaction((client) => performAsync(call.work(), on(client)))) as T;
+    const lane = this.#lanes.get(session) ?? new Lane<Call>((calls) => this.#commit(calls));
+    this.#lanes.set(session, lane);
+    try {
+      return (await lane.add(call)) as T;
+    } finally {
+      if (lane.idle && this.#lanes.get(session) === lane) this.#lanes.delete(session);
+    }
+  }
+
+  watch(listener: ((bell: Bell) => void) | undefined): void {
+    this.#doorbell?.close();
+    this.#doorbell = listener && new Doorbell({ ...this.#config, query_timeout: undefined }, listener);
+  }
+
+  async bytes(): Promise<number> {
+    const rows = await on(this.#pool)(sql`
+      select cast(coalesce(sum(pg_total_relation_size(pg_class.oid)), 0) as bigint) as bytes
+      from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+      where nspname = ${POSTGRES_SCHEMA} and relkind = 'r'`);
+    return (rows as { bytes: number }[])[0]!.bytes;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    this.#doorbell?.close();
+    await Promise.all([...this.#lanes.values()].map((lane) => lane.drained()));
+    await this.#pool.end();
+  }
+
+  /** Looked at without a lock, so that a role that may not create anything can use what is there. */
+  async #isUpToDate(): Promise<boolean> {
+    const execute = on(this.#pool);
+    const [row] = await execute(sql`select to_regclass(${`${POSTGRES_SCHEMA}.schema_version`}) as found`);
+    if ((row as { found: string | null }).found === null) return false;
+    return (await performAsync(schemaVersion(), execute)) === SCHEMA_VERSION;
+  }
+
+  /** All calls in one transaction; if there are several, each can be undone alone. */
+  #commit(calls: readonly Call[]): Promise<Outcome[]> {
+    return this.#transaction(async (client) => {
+      const execute = on(client);
+      const outcomes: Outcome[] = [];
+      if (calls.length === 1) return [{ ok: true, value: await performAsync(calls[0]!.work(), execute) }];
+      for (const call of calls) {
+        await execute(raw("savepoint one_call"));
+        try {
+          outcomes.push({ ok: true, value: await performAsync(call.work(), execute) });
+          await execute(raw("release one_call"));
+        } catch (error) {
+          outcomes.push({ ok: false, error });
+          // Fails too if the connection is lost; then all of them have failed.
+          await execute(raw("rollback to one_call"));
+        }
+      }
+      return outcomes;
+    });
+  }
+
+  async #transaction<T>(body: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw translate(error);
+    });
+    let isUsable = true;
+    try {
+      await client.query("begin");
+      const value = await body(client);
+      await client.query("commit");
+      return value;
+    } catch (error) {
+      isUsable = !isConnectionLost(error) && (await succeeds(client.query("rollback")));
+      throw translate(error);
+    } finally {
+      client.release(!isUsable);
+    }
+  }
+}
+
+/** Statements on this connection, or on any of the pool. */
+const on =
+  (target: pg.Pool | pg.PoolClient) =>
+  async ({ parts, values, name }: Sql): Promise<unknown[]> => {
+    const text = parts.reduce((all, part, index) => `${all}$${index}${part}`);
+    try {
+      return (await target.query({ text, values: [...values], ...(name && { name }) })).rows as unknown[];
+    } catch (error) {
+      throw translate(error);
+    }
+  };
+
+const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
+  attempt.then(
+    () => true,
+    () => false,
+  );
+
+const closed = (): Error => unavailable("it has been closed");
+
+function withoutPassword(url: string): string {
+  const parsed = URL.parse(url);
+  if (!parsed) return "postgres";
+  parsed.password = "";
+  return parsed.href;
+}

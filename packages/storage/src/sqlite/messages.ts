@@ -1,0 +1,29 @@
+import type { WireError } from "../wire-error.ts";
+
+// What the main thread and the two threads with a connection say to each other.
+
+export interface Call {
+  name: string;
+  args: unknown;
+}
+
+export interface ThreadData {
+  file: string;
+  role: "writer" | "reader";
+}
+
+export type Request =
+  /** Each call in a savepoint of one transaction. */
+  | { id: number; type: "write"; calls: Call[] }
+  | { id: number; type: "read"; call: Call }
+  | { id: number; type: "close" }
+  | { type: "watch"; on: boolean };
+
+export type Result = { ok: true; value: unknown } | { ok: false; error: WireError };
+
+export type Reply =
+  /** The connection is open and the schema up to date, or never will be. */
+  | { type: "opened"; result: Result }
+  | { type: "done"; id: number; results: Result[] }
+  /** Another process has committed something. */
+  | { type: "changed" };

@@ -1,0 +1,120 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { TandemError } from "@tandem/protocol";
+import type { Sql } from "../sql.ts";
+import { alreadyThere, storageFailed, unavailable } from "../wire-error.ts";
+
+/** Another process's transaction may take this long before ours gives up; they are all short. */
+const BUSY_TIMEOUT_MS = 5_000;
+/** A log that a burst has made large is cut back to this. */
+const WAL_LIMIT_BYTES = 16 * 1_048_576;
+const PREPARED = 256;
+
+const RESULT = { busy: 5, locked: 6, readonly: 8, io: 10, corrupt: 11, full: 13, cannotOpen: 14, notADatabase: 26 };
+const CONSTRAINT_PRIMARY_KEY = 1_555;
+const CONSTRAINT_UNIQUE = 2_067;
+
+/** One connection, in a thread of its own: every call blocks. */
+export class SqliteConnection implements Disposable {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(file: string, options: { readOnly: boolean }) {
+    this.#database = open(() => new DatabaseSync(file, { readOnly: options.readOnly, timeout: BUSY_TIMEOUT_MS }));
+    this.#database.function("now_ms", () => BigInt(Date.now()));
+    if (options.readOnly) return;
+    // Before there is a table: pages of what was deleted are given back to the disk.
+    open(() => this.#database.exec("pragma auto_vacuum = incremental"));
+    // Two processes that open a new file at once are not made to wait for each other here, so we do.
+    open(() => this.#database.exec("pragma journal_mode = wal"));
+    this.#database.exec("pragma synchronous = full");
+    this.#database.exec("pragma secure_delete = on");
+    this.#database.exec(`pragma journal_size_limit = ${WAL_LIMIT_BYTES}`);
+  }
+
+  execute(statement: Sql): unknown[] {
+    try {
+      return this.#prepare(statement.parts.join("?")).all(...statement.values);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  run(text: string): void {
+    try {
+      this.#database.exec(text);
+    } catch (error) {
+      throw translate(error);
+    }
+  }
+
+  get isInTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  /** A number that changes when another connection has committed. */
+  get dataVersion(): unknown {
+    return this.#prepare("pragma data_version").get()?.["data_version"];
+  }
+
+  get freePages(): number {
+    return Number(this.#prepare("pragma freelist_count").get()?.["freelist_count"]);
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+
+  #prepare(text: string): StatementSync {
+    const found = this.#statements.get(text);
+    if (found) return found;
+    const made = this.#database.prepare(text);
+    this.#statements.set(text, made);
+    const [oldest] = this.#statements.keys();
+    if (this.#statements.size > PREPARED) this.#statements.delete(oldest!);
+    return made;
+  }
+}
+
+/** Again and again while another process is just making the file. */
+function open<T>(attempt: () => T): T {
+  const deadline = Date.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (resultOf(error) !== RESULT.busy || Date.now() > deadline) throw translate(error);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+}
+
+const errcode = (error: unknown): number =>
+  error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : 0;
+
+/** The low byte; the rest is detail. */
+const resultOf = (error: unknown): number => errcode(error) % 256;
+
+function translate(error: unknown): unknown {
+  if (error instanceof TandemError) return error;
+  const detail = errcode(error);
+  if (detail === CONSTRAINT_PRIMARY_KEY || detail === CONSTRAINT_UNIQUE) return alreadyThere(error);
+  switch (resultOf(error)) {
+    case RESULT.busy:
+    case RESULT.locked:
+      return unavailable("another process is busy writing", error);
+    case RESULT.full:
+      return unavailable("the disk is full", error);
+    case RESULT.readonly:
+    case RESULT.io:
+    case RESULT.cannotOpen:
+      return unavailable(error instanceof Error ? error.message : "its file cannot be read or written", error);
+    case RESULT.corrupt:
+    case RESULT.notADatabase:
+      return new TandemError("not_a_database", "The file is not a database of Tandem, or is damaged.", {
+        fix: "Name another file, or put a copy back in its place.",
+        cause: error,
+      });
+    default:
+      return storageFailed(error);
+  }
+}

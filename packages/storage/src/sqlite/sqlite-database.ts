@@ -1,0 +1,118 @@
+import { mkdir, open, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Bell, Database } from "../database.ts";
+import { Lane, type Outcome } from "../lane.ts";
+import type { Operation } from "../operation.ts";
+import { fromWire, unavailable } from "../wire-error.ts";
+import type { Call, Result, ThreadData } from "./messages.ts";
+import { SqliteWorker } from "./sqlite-worker.ts";
+
+/**
+ * A SQLite file, with one thread that writes and one that reads: neither blocks the event loop, and a read never waits
+ * for the disk to confirm a commit.
+ */
+export class SqliteDatabase implements Database {
+  readonly engine = "sqlite";
+  readonly place: string;
+  readonly #lane = new Lane<Call>((calls) => this.#commit(calls));
+  readonly #workers: { [role in ThreadData["role"]]?: Promise<SqliteWorker> } = {};
+  #listener: ((bell: Bell) => void) | undefined;
+  #closing: Promise<void> | undefined;
+
+  private constructor(file: string) {
+    this.place = file;
+  }
+
+  static async open(file: string): Promise<SqliteDatabase> {
+    try {
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      // SQLite gives its side files the mode of this one.
+      await (await open(file, "a", 0o600)).close();
+    } catch (error) {
+      throw unavailable(error instanceof Error ? error.message : `${file} cannot be made`, error);
+    }
+    const database = new SqliteDatabase(file);
+    // The writer first: it makes the schema that the reader expects.
+    await database.#worker("writer");
+    await database.#worker("reader");
+    return database;
+  }
+
+  async read<A, T>(operation: Operation<A, T>, args: A): Promise<T> {
+    if (this.#closing) throw closed();
+    const reader = await this.#worker("reader");
+    const [result] = await reader.ask({ type: "read", call: { name: operation.name, args } });
+    return valueOf(result!) as T;
+  }
+
+  write<A, T>(operation: Operation<A, T>, args: A): Promise<T> {
+    if (this.#closing) return Promise.reject(closed());
+    return this.#lane.add({ name: operation.name, args }) as Promise<T>;
+  }
+
+  watch(listener: ((bell: Bell) => void) | undefined): void {
+    this.#listener = listener;
+    if (this.#closing) return;
+    // A thread that cannot be started says so to whoever reads or writes.
+    this.#worker("writer").then(
+      (writer) => writer.watch(this.#listener !== undefined),
+      () => {},
+    );
+  }
+
+  async bytes(): Promise<number> {
+    const sizes = await Promise.all(
+      ["", "-wal", "-shm"].map((suffix) =>
+        stat(this.place + suffix).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    await this.#lane.drained();
+    // The reader first: the last connection to close tidies up the write-ahead log.
+    for (const role of ["reader", "writer"] as const) {
+      const worker = await this.#workers[role]?.catch(() => undefined);
+      await worker?.ask({ type: "close" }).catch(() => undefined);
+    }
+  }
+
+  async #commit(calls: Call[]): Promise<Outcome[]> {
+    const writer = await this.#worker("writer");
+    const results = await writer.ask({ type: "write", calls });
+    return results.map((result) => (result.ok ? result : { ok: false, error: fromWire(result.error) }));
+  }
+
+  /** A thread that has died is replaced when it is needed. */
+  #worker(role: ThreadData["role"]): Promise<SqliteWorker> {
+    const found = this.#workers[role];
+    if (found) return found;
+    const forget = (): void => {
+      if (this.#workers[role] === opened) delete this.#workers[role];
+    };
+    const opened: Promise<SqliteWorker> = SqliteWorker.open(
+      { file: this.place, role },
+      { changed: () => this.#listener?.({ type: "look" }), ended: forget },
+    );
+    this.#workers[role] = opened;
+    opened.then((worker) => {
+      if (role === "writer" && this.#listener) worker.watch(true);
+    }, forget);
+    return opened;
+  }
+}
+
+const closed = (): Error => unavailable("it has been closed");
+
+function valueOf(result: Result): unknown {
+  if (!result.ok) throw fromWire(result.error);
+  return result.value;
+}

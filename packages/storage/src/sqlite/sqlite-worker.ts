@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { fromWire, unavailable } from "../wire-error.ts";
+import type { Reply, Request, Result, ThreadData } from "./messages.ts";
+
+interface Pending {
+  resolve(results: Result[]): void;
+  reject(error: unknown): void;
+}
+
+type Question<R = Request> = R extends { id: number } ? Omit<R, "id"> : never;
+
+/** The main thread's end of a thread with a connection. A thread that dies fails what it was asked for. */
+export class SqliteWorker {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  readonly #onEnd: () => void;
+  #count = 0;
+
+  private constructor(data: ThreadData, handlers: { changed(): void; ended(): void }) {
+    this.#worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url), { workerData: data, env: {} });
+    this.#onEnd = handlers.ended;
+    this.#worker.on("message", (reply: Reply) => {
+      if (reply.type === "changed") handlers.changed();
+      if (reply.type === "done") this.#settle(reply.id)?.resolve(reply.results);
+    });
+    this.#worker.on("error", () => this.#end());
+    this.#worker.on("exit", () => this.#end());
+  }
+
+  /** Rejects if the database cannot be opened. */
+  static async open(data: ThreadData, handlers: { changed(): void; ended(): void }): Promise<SqliteWorker> {
+    const made = new SqliteWorker(data, handlers);
+    const [reply] = (await once(made.#worker, "message")) as [Extract<Reply, { type: "opened" }>];
+    if (!reply.result.ok) {
+      await made.#worker.terminate();
+      throw fromWire(reply.result.error);
+    }
+    // Only a question that waits for its answer keeps the process alive.
+    made.#worker.unref();
+    return made;
+  }
+
+  ask(question: Question): Promise<Result[]> {
+    return new Promise((resolve, reject) => {
+      this.#count += 1;
+      if (this.#pending.size === 0) this.#worker.ref();
+      this.#pending.set(this.#count, { resolve, reject });
+      this.#worker.postMessage({ ...question, id: this.#count });
+    });
+  }
+
+  watch(on: boolean): void {
+    this.#worker.postMessage({ type: "watch", on } satisfies Request);
+  }
+
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#worker.unref();
+    return pending;
+  }
+
+  #end(): void {
+    const error = unavailable("its thread has ended");
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+    this.#onEnd();
+  }
+}
