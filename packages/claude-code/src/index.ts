@@ -11,6 +11,7 @@ export type { Credential } from "./credential.ts";
 export { findExecutable } from "./executable.ts";
 export { probeLogin, type LoginProbe } from "./probe-login.ts";
 export { ProcessLedger, type SweepResult } from "./process-ledger.ts";
+export { readCredential } from "./read-credential.ts";
 export { DENIED_VARIABLES, isDenied } from "./variables.ts";
 export type {
   Conversation,

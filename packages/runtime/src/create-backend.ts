@@ -1,4 +1,3 @@
-import type { Credential } from "@tandem/claude-code";
 import type { LlmConfig, SecretReference } from "@tandem/protocol";
 import { BACKENDS, LlmError, nearest } from "@tandem/protocol";
 import type { Provider } from "./backends/ai-sdk/provider.ts";
@@ -44,7 +43,8 @@ export async function createBackend(config: LlmConfig, surroundings: BackendSurr
       return onAiSdk(gateway({ apiKey, baseUrl }), config);
     }
     case "claude-code": {
-      const credential = await claudeCredential(config.claudeCode, surroundings);
+      const { readCredential } = await import("@tandem/claude-code");
+      const credential = await readCredential(config.claudeCode, surroundings);
       const { createClaudeCodeBackend } = await import("./backends/claude-code/create-claude-code-backend.ts");
       return createClaudeCodeBackend(config, { credential, stateFolder, hostVariables });
     }
@@ -56,23 +56,6 @@ export async function createBackend(config: LlmConfig, surroundings: BackendSurr
 async function onAiSdk(provider: Provider, config: LlmConfig): Promise<LlmBackend> {
   const { createAiSdkBackend } = await import("./backends/ai-sdk/create-ai-sdk-backend.ts");
   return createAiSdkBackend(provider, config);
-}
-
-/** Exactly one credential, by the config's choice; the others are not even read. */
-async function claudeCredential(
-  { auth, apiKey, oauthToken, baseUrl }: LlmConfig["claudeCode"],
-  { readSecret, hostVariables }: BackendSurroundings,
-): Promise<Credential> {
-  switch (auth) {
-    case "login": {
-      const configDir = hostVariables["CLAUDE_CONFIG_DIR"];
-      return { type: "login", ...(configDir && { configDir }) };
-    }
-    case "api_key":
-      return { type: "api_key", key: await readSecret(apiKey), ...(baseUrl && { baseUrl }) };
-    case "oauth_token":
-      return { type: "oauth_token", token: await readSecret(oauthToken) };
-  }
 }
 
 /** The config's schema keeps such a name out; a host that builds its config by hand has no such guard. */
