@@ -1,1 +1,5 @@
-export {};
+export { createLogger, type Logger } from "./http/create-logger.ts";
+export { createToken } from "./http/create-token.ts";
+export { ensureToken } from "./http/ensure-token.ts";
+export { defaultSettings, type ServerSettings } from "./http/settings.ts";
+export { startServer, type RunningServer } from "./http/start-server.ts";

@@ -1,0 +1,66 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { RequestError } from "@tandem/protocol";
+import { SCOPES, type Scope, type TokenRow, type TokenStore } from "@tandem/storage";
+import { WireError } from "./wire-error.ts";
+
+/** How often it is noted that a token is in use. */
+const TOUCH_EVERY_MS = 60_000;
+
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Says whose token a request carries. What a token may do stands on the server's side alone. */
+export class Authorizer {
+  readonly #tokens: TokenStore;
+  readonly #touched = new Map<string, number>();
+
+  constructor(tokens: TokenStore) {
+    this.#tokens = tokens;
+  }
+
+  /** Rejects in the same words whatever is wrong, so that nothing can be learnt by trying. */
+  async authenticate(headers: IncomingHttpHeaders): Promise<TokenRow> {
+    const secret = secretOf(headers);
+    const token = secret === undefined ? undefined : await this.#find(sha256(secret));
+    if (!token) {
+      throw new WireError("unauthorized", "A valid token is needed.", {
+        fix: "Send it as `authorization: Bearer …` or `x-api-key`.",
+        headers: { "www-authenticate": "Bearer" },
+      });
+    }
+    this.#touch(token);
+    return token;
+  }
+
+  /** Whether a token that was valid still is: for streams, which outlive the request that opened them. */
+  async isStillValid(token: TokenRow): Promise<boolean> {
+    return (await this.#find(token.sha256)) !== undefined;
+  }
+
+  async #find(hash: string): Promise<TokenRow | undefined> {
+    const token = await this.#tokens.findByHash(hash);
+    return token && timingSafeEqual(Buffer.from(token.sha256), Buffer.from(hash)) ? token : undefined;
+  }
+
+  #touch({ id }: TokenRow): void {
+    const now = Date.now();
+    if (now - (this.#touched.get(id) ?? 0) < TOUCH_EVERY_MS) return;
+    this.#touched.set(id, now);
+    this.#tokens.touch(id, new Date(now).toISOString()).catch(() => undefined);
+  }
+}
+
+/** `admin` may do all, `run` may also read. */
+export function requireScope({ scopes }: TokenRow, wanted: Scope): void {
+  const rank = Math.max(-1, ...scopes.map((scope) => SCOPES.indexOf(scope)));
+  if (rank >= SCOPES.indexOf(wanted)) return;
+  throw new RequestError("forbidden", `This needs a token with the scope ${wanted}.`);
+}
+
+/** The clients send one of the two headers. Both at once are fine if they agree. */
+function secretOf(headers: IncomingHttpHeaders): string | undefined {
+  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
+  const key = headers["x-api-key"];
+  if (headers.authorization !== undefined && key !== undefined) return bearer === key ? bearer : undefined;
+  return bearer ?? (typeof key === "string" && key !== "" ? key : undefined);
+}

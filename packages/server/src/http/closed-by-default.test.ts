@@ -1,0 +1,189 @@
+import { SCOPES } from "@tandem/storage";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MemoryEngine } from "../testing/memory-engine.ts";
+import { rawRequest } from "../testing/raw-request.ts";
+import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+import { routeTable } from "./route-table.ts";
+import { refusedRoutes } from "./routes/refused.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer({ engine: new MemoryEngine().engine });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const addressOf = (path: string): string => path.replaceAll(/:\w+/g, "some_id");
+const every = [
+  ...routeTable.map(({ method, path }) => ({ method: method as string, path: addressOf(path) })),
+  ...refusedRoutes.flatMap(({ path }) => [
+    { method: "GET", path: addressOf(path) },
+    { method: "POST", path: `${addressOf(path)}/below/it` },
+  ]),
+  { method: "GET", path: "/nothing/here" },
+  { method: "GET", path: "/" },
+  { method: "PUT", path: "/v1/agents" },
+  { method: "HEAD", path: "/v1/agents" },
+  { method: "OPTIONS", path: "/v1/agents" },
+];
+
+describe("without a valid token", () => {
+  const wrong: Record<string, () => Record<string, string>> = {
+    "none at all": () => ({}),
+    "an unknown one": () => ({ authorization: `Bearer tandem_${"A".repeat(43)}` }),
+    "an unknown key": () => ({ "x-api-key": `tandem_${"A".repeat(43)}` }),
+    "an empty one": () => ({ authorization: "Bearer " }),
+    "an empty key": () => ({ "x-api-key": "" }),
+    "another way of saying it": () => ({ authorization: `Basic ${server.secret}` }),
+    "a true one cut short": () => ({ authorization: `Bearer ${server.secret.slice(0, -1)}` }),
+    "a true one in the query": () => ({}),
+    "two that differ": () => ({ authorization: `Bearer ${server.secret}`, "x-api-key": "tandem_other" }),
+    "a true key beside a strange authorization": () => ({ authorization: "Negotiate x", "x-api-key": server.secret }),
+    "a claim of scopes": () => ({ "x-scopes": "admin", "x-tandem-scope": "admin" }),
+  };
+
+  test.each(Object.entries(wrong))("(%s) nothing at all can be reached", async (name, headers) => {
+    const query = name.includes("query") ? `?token=${server.secret}&api_key=${server.secret}` : "";
+    const answers = await Promise.all(
+      every.map(async ({ method, path }) => {
+        const { status } = await rawRequest(server, { method, path: path + query, headers: headers() });
+        return `${method} ${path}: ${status}`;
+      }),
+    );
+    expect(answers).toEqual(every.map(({ method, path }) => `${method} ${path}: 401`));
+  });
+
+  test("the answer is the same whatever was wrong", async () => {
+    const answers = await Promise.all(
+      Object.values(wrong).map((headers) => rawRequest(server, { path: "/v1/agents", headers: headers() })),
+    );
+    const bodies = answers.map(({ text, headers }) => text.replaceAll(headers["request-id"] as string, "…"));
+    expect(new Set(bodies).size).toBe(1);
+    expect(JSON.parse(bodies[0]!)).toMatchObject({ type: "error", error: { type: "authentication_error" } });
+  });
+
+  test("an upgrade is refused like everything else", async () => {
+    const headers = {
+      connection: "Upgrade",
+      upgrade: "websocket",
+      "sec-websocket-key": "x",
+      "sec-websocket-version": "13",
+    };
+    const { status } = await rawRequest(server, { path: "/v1/feed", headers });
+    expect(status).toBe(401);
+  });
+
+  test("a session's stream does not open, and a body is not read", async () => {
+    const body = "x".repeat(1_000_000);
+    const { status } = await rawRequest(server, { method: "POST", path: "/v1/sessions", body });
+    expect(status).toBe(401);
+  });
+});
+
+describe("with a token", () => {
+  test("both headers are taken", async () => {
+    for (const headers of [
+      { authorization: `Bearer ${server.secret}` },
+      { authorization: `bearer ${server.secret}` },
+      { "x-api-key": server.secret },
+      { authorization: `Bearer ${server.secret}`, "x-api-key": server.secret },
+    ]) {
+      const { status } = await rawRequest(server, { path: "/v1/agents", headers: headers as Record<string, string> });
+      expect(status).toBe(200);
+    }
+  });
+
+  test.each(SCOPES)("of the scope %s, exactly what that scope allows is not forbidden", async (scope) => {
+    const secret = await server.secretFor(scope);
+    const answers = await Promise.all(
+      routeTable.map(async (route) => {
+        const isStream = route.kind === "stream" && route.name === "feed.stream";
+        const path = isStream ? `${route.path}?unknown=1` : addressOf(route.path);
+        const { status, text } = await rawRequest(server, {
+          method: route.method,
+          path,
+          headers: { "x-api-key": secret },
+        });
+        if (status === 403) expect(text).toContain(`scope ${route.scope}`);
+        return { name: route.name, forbidden: status === 403 };
+      }),
+    );
+    const rank = SCOPES.indexOf(scope);
+    expect(answers).toEqual(
+      routeTable.map((route) => ({ name: route.name, forbidden: SCOPES.indexOf(route.scope) > rank })),
+    );
+  });
+
+  test("that has been revoked, nothing is left of it", async () => {
+    const secret = await server.secretFor("admin");
+    const reach = async () =>
+      (await rawRequest(server, { path: "/v1/agents", headers: { "x-api-key": secret } })).status;
+    expect(await reach()).toBe(200);
+    const rows = await server.tokens.list();
+    await server.tokens.delete(rows.at(-1)!.id);
+    expect(await reach()).toBe(401);
+  });
+});
+
+test("every route that changes something wants more than to read, and none of them is a GET", () => {
+  for (const route of routeTable) {
+    expect(route.scope === "read", route.name).toBe(route.method === "GET");
+  }
+});
+
+test("GET routes only call what reads", async () => {
+  const called: string[] = [];
+  const reads = new Set([
+    "list",
+    "get",
+    "versions",
+    "events",
+    "head",
+    "threads",
+    "tasks",
+    "feed",
+    "usage",
+    "content",
+    "search",
+    "read",
+    "models",
+  ]);
+  const watch = (target: object, path: string): object =>
+    new Proxy(target, {
+      get(object, key) {
+        const value = Reflect.get(object, key) as unknown;
+        const name = `${path}${String(key)}`;
+        if (typeof value === "function") {
+          called.push(String(key));
+          return value.bind(object) as unknown;
+        }
+        return typeof value === "object" && value !== null ? watch(value, `${name}.`) : value;
+      },
+    });
+  await using watched = await startTestServer({ engine: watch(new MemoryEngine().engine, "") as never });
+  for (const route of routeTable.filter(({ method, kind }) => method === "GET" && kind !== "stream")) {
+    await watched.request(`${addressOf(route.path)}${route.name.startsWith("sessions.files") ? "?path=a&name=a" : ""}`);
+  }
+  expect(called.length).toBeGreaterThan(10);
+  expect(called.filter((name) => !reads.has(name))).toEqual([]);
+});
+
+describe("health", () => {
+  test("needs no token and says nothing", async () => {
+    for (const path of ["/healthz", "/readyz"]) {
+      const { status, text } = await rawRequest(server, { path });
+      expect({ status, text }).toEqual({ status: 204, text: "" });
+    }
+  });
+
+  test("is not ready while the database is away or silent, and is again afterwards", async () => {
+    let isAway = true;
+    const check = async (): Promise<void> => {
+      if (isAway) throw new Error("gone");
+    };
+    await using flaky = await startTestServer({ engine: new MemoryEngine().engine, check });
+    expect((await rawRequest(flaky, { path: "/readyz" })).status).toBe(503);
+    expect((await rawRequest(flaky, { path: "/healthz" })).status).toBe(204);
+    isAway = false;
+    await expect.poll(async () => (await rawRequest(flaky, { path: "/readyz" })).status, { timeout: 5_000 }).toBe(204);
+  });
+});

@@ -1,0 +1,121 @@
+import type { HttpBindings } from "@hono/node-server";
+import { RequestError } from "@tandem/protocol";
+import type { TokenRow } from "@tandem/storage";
+import { Hono, type Context } from "hono";
+import { requireScope, type Authorizer } from "./authorize.ts";
+import type { Logger } from "./create-logger.ts";
+import type { EntranceGuard } from "./entrance-guard.ts";
+import { errorReply } from "./error-reply.ts";
+import type { Exchange } from "./exchange.ts";
+import { routeTable } from "./route-table.ts";
+import { refusedRoutes } from "./routes/refused.ts";
+import type { RouteRunner } from "./run-route.ts";
+import { WireError } from "./wire-error.ts";
+
+interface Surroundings {
+  Bindings: HttpBindings & { exchange: Exchange };
+  Variables: { token: TokenRow };
+}
+
+/** What the app asks of the server around it. */
+export interface Readiness {
+  /** Resolves with whether the server can do its work. */
+  isReady(): Promise<boolean>;
+  /** Whether it takes nothing new any more. */
+  readonly isStopping: boolean;
+}
+
+const HEALTH_PATHS = new Set(["/healthz", "/readyz"]);
+
+/** The routes of the table behind the guard and the token check, each of which comes before anything else is looked at. */
+export function createApp(parts: {
+  guard: EntranceGuard;
+  authorizer: Authorizer;
+  runner: RouteRunner;
+  readiness: Readiness;
+  logger: Logger;
+}): Hono<Surroundings> {
+  const { guard, authorizer, runner, readiness, logger } = parts;
+  const app = new Hono<Surroundings>();
+
+  app.use(async (c, next) => {
+    const { incoming, exchange } = c.env;
+    const origin = guard.check(incoming.headers);
+    if (origin !== undefined) allowOrigin(c, origin);
+    if (origin !== undefined && c.req.method === "OPTIONS") return preflight();
+    if (!HEALTH_PATHS.has(c.req.path)) {
+      const token = await authorizer.authenticate(incoming.headers);
+      exchange.token = token.id;
+      c.set("token", token);
+      // Hono would answer HEAD by GET, and so open a stream that nobody reads.
+      if (c.req.method === "HEAD") throw notAllowed(allowedAt(c.req.path));
+    }
+    return next();
+  });
+
+  app.get("/healthz", () => new Response(null, { status: 204 }));
+  app.get("/readyz", async () => new Response(null, { status: (await readiness.isReady()) ? 204 : 503 }));
+
+  for (const route of routeTable) {
+    app.on(route.method, route.path, (c) => {
+      const token = c.get("token");
+      requireScope(token, route.scope);
+      if (readiness.isStopping && route.method !== "GET") {
+        throw new RequestError("unavailable", "The server is stopping.");
+      }
+      const { incoming, outgoing } = c.env;
+      const { searchParams: search } = new URL(c.req.url);
+      return runner.run(route, { incoming, outgoing, token, search, params: c.req.param() });
+    });
+  }
+  for (const { path, reason } of refusedRoutes) {
+    const refuse = (): never => {
+      throw new RequestError("not_supported", reason);
+    };
+    app.all(path, refuse).all(`${path}/*`, refuse);
+  }
+  for (const path of new Set([...routeTable.map((route) => route.path), ...HEALTH_PATHS])) {
+    app.all(path, (c) => {
+      throw notAllowed(HEALTH_PATHS.has(path) ? "GET, HEAD" : allowedAt(c.req.path));
+    });
+  }
+  app.notFound(() => {
+    throw new RequestError("not_found", "There is nothing at this address.");
+  });
+
+  app.onError((error, c) => {
+    const { exchange } = c.env;
+    const reply = errorReply(error, exchange.id);
+    if (reply.unexpected) logger.error({ err: error, request_id: exchange.id }, "a request failed unexpectedly");
+    return new Response(reply.body, { status: reply.status, headers: reply.headers });
+  });
+  return app;
+}
+
+const notAllowed = (allow: string): WireError =>
+  new WireError("method_not_allowed", `This address takes ${allow || "no such method"}.`, { headers: { allow } });
+
+function allowedAt(path: string): string {
+  const matches = (pattern: string): boolean =>
+    new RegExp(`^${pattern.replaceAll(/:\w+/g, "[^/]+").replaceAll(".", String.raw`\.`)}$`).test(path);
+  const methods = routeTable.filter((route) => matches(route.path)).map(({ method }) => method);
+  return [...new Set(methods)].join(", ");
+}
+
+/** Only ever for an origin that the settings name. */
+function allowOrigin(c: Context<Surroundings>, origin: string): void {
+  c.env.outgoing.setHeader("access-control-allow-origin", origin);
+  c.env.outgoing.setHeader("access-control-expose-headers", "request-id, x-should-retry");
+  c.env.outgoing.setHeader("vary", "origin");
+}
+
+const preflight = (): Response =>
+  new Response(null, {
+    status: 204,
+    headers: {
+      "access-control-allow-methods": "GET, POST, DELETE",
+      "access-control-allow-headers":
+        "authorization, x-api-key, content-type, last-event-id, anthropic-version, anthropic-beta, x-stainless-retry-count",
+      "access-control-max-age": "600",
+    },
+  });

@@ -1,0 +1,19 @@
+import { pino, type DestinationStream, type Logger } from "pino";
+import { redact } from "./redact.ts";
+
+export type { Logger } from "pino";
+
+/** A log of JSON lines, out of which credentials are taken whatever wrote them there. */
+export function createLogger({
+  level = "info",
+  destination,
+}: { level?: string; destination?: DestinationStream } = {}): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    hooks: { streamWrite: redact },
+  };
+  return destination ? pino(options, destination) : pino(options);
+}

@@ -1,0 +1,27 @@
+import { randomBytes } from "node:crypto";
+import { newId, TandemError } from "@tandem/protocol";
+import type { Scope, TokenRow, TokenStore } from "@tandem/storage";
+import { sha256 } from "./authorize.ts";
+
+/** Makes a token. The secret is handed out here and nowhere else: only its hash is kept. */
+export async function createToken(
+  tokens: TokenStore,
+  { name, scopes }: { name: string; scopes: readonly Scope[] },
+): Promise<{ secret: string; token: TokenRow }> {
+  if (scopes.length === 0) {
+    throw new TandemError("invalid_token", "A token without a scope could do nothing.", {
+      fix: "Give it read, run or admin.",
+    });
+  }
+  const secret = `tandem_${randomBytes(32).toString("base64url")}`;
+  const token: TokenRow = {
+    id: newId("token"),
+    name,
+    sha256: sha256(secret),
+    scopes,
+    createdAt: new Date().toISOString(),
+    lastUsedAt: null,
+  };
+  await tokens.create(token);
+  return { secret, token };
+}

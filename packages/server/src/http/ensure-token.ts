@@ -1,0 +1,79 @@
+import { constants } from "node:fs";
+import { link, mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { TandemError } from "@tandem/protocol";
+import type { TokenStore } from "@tandem/storage";
+import { sha256 } from "./authorize.ts";
+import { createToken } from "./create-token.ts";
+
+const MODE = 0o600;
+
+/**
+ * Sees to it that a file holds a token that is valid: the one by which clients on this machine find the server. Made at the
+ * first start, with the scope `admin`, readable by its owner alone. One that has been revoked, or belongs to another
+ * database, is replaced. Says so if the file was open to others.
+ */
+export async function ensureToken(file: string, tokens: TokenStore): Promise<{ created: boolean; warning?: string }> {
+  const found = await readPrivately(file);
+  if (found && (await tokens.findByHash(sha256(found.secret)))) return { created: false, warning: found.warning };
+  const { secret, token } = await createToken(tokens, { name: "local", scopes: ["admin"] });
+  if (await writePrivately(file, secret, { replace: found !== undefined })) {
+    return { created: true, warning: found?.warning };
+  }
+  // Another server of this machine was faster.
+  await tokens.delete(token.id);
+  return ensureToken(file, tokens);
+}
+
+async function readPrivately(file: string): Promise<{ secret: string; warning?: string } | undefined> {
+  let handle;
+  try {
+    handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (code === "ELOOP") throw refused(file, "it is a link", cause);
+    throw refused(file, `the system says ${code}`, cause);
+  }
+  await using opened = handle;
+  const { mode, uid } = await opened.stat();
+  if (process.getuid && uid !== process.getuid()) throw refused(file, "it belongs to somebody else");
+  const secret = (await opened.readFile("utf8")).trim();
+  // Windows has no such bits.
+  if (process.platform === "win32" || (mode & 0o077) === 0) return { secret };
+  await opened.chmod(MODE);
+  const warning = `${file} could be read by others; it cannot any more. If somebody may have read it, delete it and start again.`;
+  return { secret, warning };
+}
+
+const refused = (file: string, why: string, cause?: unknown): TandemError =>
+  new TandemError("token_file", `The token in ${file} cannot be trusted: ${why}.`, {
+    fix: "Remove it and start again; a new one is made.",
+    cause,
+  });
+
+/** As a whole or not at all. False if there is a file by now and it is not to be replaced. */
+async function writePrivately(file: string, secret: string, { replace }: { replace: boolean }): Promise<boolean> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.${process.pid}.${Date.now()}.tmp`;
+  try {
+    const handle = await open(temporary, "wx", MODE);
+    try {
+      await handle.writeFile(`${secret}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    if (replace) await rename(temporary, file);
+    else await link(temporary, file);
+    return true;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw new TandemError("token_file", `Cannot write ${file}.`, {
+      fix: `Check that ${dirname(file)} is writable.`,
+      cause,
+    });
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}

@@ -1,0 +1,71 @@
+import { LlmError, RequestError, type RequestErrorCode } from "@tandem/protocol";
+import { LeaseLost } from "@tandem/storage";
+import { redact } from "./redact.ts";
+import { WireError } from "./wire-error.ts";
+
+export interface ErrorReply {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+  /** Nobody has foreseen it: its cause belongs into the log, not to the client. */
+  unexpected: boolean;
+}
+
+const STATUS: Readonly<Record<RequestErrorCode, { status: number; type: string }>> = {
+  invalid_request: { status: 400, type: "invalid_request_error" },
+  forbidden: { status: 403, type: "permission_error" },
+  not_found: { status: 404, type: "not_found_error" },
+  conflict: { status: 409, type: "conflict_error" },
+  too_large: { status: 413, type: "request_too_large" },
+  not_supported: { status: 501, type: "invalid_request_error" },
+  unavailable: { status: 503, type: "api_error" },
+};
+
+/** The official clients try these again by themselves, which would only repeat the refusal. */
+const NO_RETRY = new Set([409, 501]);
+
+interface Refusal {
+  status: number;
+  type: string;
+  message: string;
+  detail?: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** What a client is told about an error, in Anthropic's shape. */
+export function errorReply(error: unknown, requestId: string): ErrorReply {
+  const known = refusalOf(error);
+  const { status, type, message, detail, headers } = known ?? {
+    status: 500,
+    type: "api_error",
+    message: "Something went wrong inside the server. Its log has more under this request's id.",
+  };
+  return {
+    status,
+    headers: {
+      "content-type": "application/json",
+      ...(NO_RETRY.has(status) && { "x-should-retry": "false" }),
+      ...headers,
+    },
+    body: JSON.stringify({
+      type: "error",
+      error: { type, message: redact(message), ...(detail && { details: { error_code: detail } }) },
+      request_id: requestId,
+    }),
+    unexpected: known === undefined,
+  };
+}
+
+function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof RequestError) {
+    return { ...STATUS[error.code], message: sentences(error), detail: error.detail };
+  }
+  if (error instanceof WireError) {
+    return { status: error.status, type: error.type, message: sentences(error), headers: error.headers };
+  }
+  if (error instanceof LeaseLost) return { ...STATUS.conflict, message: sentences(error) };
+  if (error instanceof LlmError) return { ...STATUS.unavailable, message: sentences(error) };
+  return undefined;
+}
+
+const sentences = ({ message, fix }: { message: string; fix: string }): string => (fix ? `${message} ${fix}` : message);

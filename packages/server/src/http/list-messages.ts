@@ -1,0 +1,38 @@
+import { project, type LoggedEvent, type Message, type SessionEvent, type ThreadId } from "@tandem/protocol";
+import type { Sessions } from "@tandem/sessions";
+
+const PAGE = 500;
+/** A message of the agent's may be longer than any page; then it is shown from where reading stopped. */
+const MOST_EVENTS = 5_000;
+/** What comes after a page may belong into it: the result of a tool, for instance, that was still running. */
+const LOOKAHEAD = 200;
+
+/** The messages of a thread, from the end: the last ones, or the last before a message's `seq`. Oldest first. */
+export async function listMessages(
+  sessions: Sessions,
+  request: { session: string; thread: ThreadId | null; limit: number; before: number | undefined },
+): Promise<{ data: Message[]; before: number | null }> {
+  const { session, thread, limit, before } = request;
+  const lookahead =
+    before === undefined
+      ? []
+      : (await sessions.events(session, { after: before - 1, limit: LOOKAHEAD, thread })).events;
+  let events: LoggedEvent[] = [];
+  let waiting: SessionEvent[] = [];
+  for (;;) {
+    const position = events[0]?.seq ?? before;
+    const page = await sessions.events(session, { order: "desc", before: position, limit: PAGE, thread });
+    events = page.events.toReversed().concat(events);
+    if (position === undefined) waiting = page.waiting;
+    const isWhole = page.events.length < PAGE;
+    const messages = project([...events, ...lookahead], waiting).filter(
+      (message) => message.thread === thread && (before === undefined || (message.seq ?? Infinity) < before),
+    );
+    // The first may have begun before what was read, and would then go by another id.
+    const sure = isWhole || messages.length === 1 ? messages : messages.slice(1);
+    if (!isWhole && sure.length < limit && events.length < MOST_EVENTS) continue;
+    const data = sure.slice(-limit);
+    const first = data.find(({ seq }) => seq !== null)?.seq ?? null;
+    return { data, before: data.length < sure.length || !isWhole ? first : null };
+  }
+}

@@ -1,0 +1,50 @@
+import { RequestError, type SessionId, type ThreadId } from "@tandem/protocol";
+import type { Sessions } from "@tandem/sessions";
+import { z } from "zod";
+import type { Call, StreamRoute } from "./route.ts";
+import { Audience, PREVIEWS } from "./sse/audience.ts";
+
+export const streamQuery = z.strictObject({
+  event_deltas: z
+    .array(z.enum(PREVIEWS))
+    .optional()
+    .meta({ description: "Also send previews of events of these types while they are being produced." }),
+  tandem: z.enum(["true", "false"]).default("false").meta({
+    description:
+      "Tandem's own: also send previews of thinking and of tools' input, and `tandem.` events that arise while the session is idle.",
+  }),
+});
+
+/** Lets a client listen to a session or to one of its threads. */
+export async function openSessionStream(
+  sessions: Sessions,
+  request: {
+    session: string;
+    thread: ThreadId | null;
+    query: z.output<typeof streamQuery>;
+    header: Call["header"];
+  },
+  { hubs, open }: Parameters<StreamRoute["handle"]>[1],
+): Promise<void> {
+  const session = request.session as SessionId;
+  const after = await readLastEventId(sessions, session, request.header("last-event-id"));
+  const audience = new Audience({
+    thread: request.thread,
+    previews: request.query.event_deltas ?? [],
+    tandem: request.query.tandem === "true",
+  });
+  await hubs.join(session, { audience, after, open });
+}
+
+async function readLastEventId(
+  sessions: Sessions,
+  session: SessionId,
+  text: string | undefined,
+): Promise<number | undefined> {
+  if (text === undefined || text === "") return undefined;
+  const seq = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  if (seq !== undefined && seq <= (await sessions.head(session))) return seq;
+  throw new RequestError("invalid_request", "Last-Event-ID: this is not the id of an event of this session's stream.", {
+    fix: "Open the stream without it, list the session's events, and pass over those whose `id` you have.",
+  });
+}

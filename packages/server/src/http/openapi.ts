@@ -1,0 +1,158 @@
+import { z } from "zod";
+import type { Route } from "./route.ts";
+
+type Json = Record<string, unknown>;
+
+const errorBody = z
+  .object({
+    type: z.literal("error"),
+    error: z.object({
+      type: z.string(),
+      message: z.string(),
+      details: z.object({ error_code: z.string() }).optional(),
+    }),
+    request_id: z.string(),
+  })
+  .meta({ id: "Error" });
+
+/** The table of routes as an OpenAPI 3.1 document. Schemas that have an id become components. */
+export function describeApi(routes: readonly Route[]): Json {
+  const components = new Components();
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
+  }
+  const error = components.of(errorBody, "output");
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Tandem",
+      version: "1",
+      description:
+        "Claude Code behind Anthropic's Managed Agents API. Operations marked `x-tandem` are Tandem's own; all others are Anthropic's.",
+    },
+    security: [{ bearer: [] }, { key: [] }],
+    paths: {
+      ...paths,
+      "/healthz": health("Whether the process is alive"),
+      "/readyz": health("Whether it can serve: not while it is stopping, or its database cannot be reached"),
+    },
+    components: {
+      schemas: components.schemas,
+      responses: { Error: { description: "What went wrong, in a sentence.", content: json(error) } },
+      securitySchemes: {
+        bearer: { type: "http", scheme: "bearer" },
+        key: { type: "apiKey", in: "header", name: "x-api-key" },
+      },
+    },
+  };
+}
+
+const json = (schema: Json): Json => ({ "application/json": { schema } });
+
+const health = (summary: string): Json => ({
+  get: { summary, security: [], responses: { 204: { description: "Yes." }, 503: { description: "No." } } },
+});
+
+function operation(route: Route, components: Components): Json {
+  const body = requestBody(route, components);
+  return {
+    operationId: route.name,
+    tags: [route.name.slice(0, route.name.lastIndexOf("."))],
+    summary: route.summary,
+    "x-scope": route.scope,
+    ...(route.extension && { "x-tandem": true }),
+    parameters: [...pathParameters(route), ...queryParameters(route, components), ...headerParameters(route)],
+    ...(body && { requestBody: { required: true, content: body } }),
+    responses: {
+      200: { description: route.summary, content: answer(route, components) },
+      default: { $ref: "#/components/responses/Error" },
+    },
+  };
+}
+
+function requestBody(route: Route, components: Components): Json | undefined {
+  switch (route.kind) {
+    case "json":
+      return route.body && json(components.of(route.body, "input"));
+    case "upload": {
+      const form = components.of(route.body.extend({ file: z.file() }), "input");
+      return { "multipart/form-data": { schema: form } };
+    }
+    case "download":
+    case "stream":
+      return undefined;
+  }
+}
+
+function answer(route: Route, components: Components): Json {
+  switch (route.kind) {
+    case "json":
+    case "upload":
+      return json(components.of(route.response, "output"));
+    case "download":
+      return { "application/octet-stream": { schema: {} } };
+    case "stream":
+      // OpenAPI 3.1 has no words for streams: this is the schema of each frame's data.
+      return { "text/event-stream": { schema: components.of(route.frame, "output") } };
+  }
+}
+
+const pathParameters = ({ path }: Route): Json[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({ name, in: "path", required: true, schema: { type: "string" } }));
+
+function queryParameters({ query }: Route, components: Components): Json[] {
+  const { properties = {}, required = [] } = components.of(query, "input") as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name: schema["type"] === "array" ? `${name}[]` : name,
+    in: "query",
+    ...(description !== undefined && { description }),
+    required: required.includes(name),
+    schema,
+  }));
+}
+
+function headerParameters(route: Route): Json[] {
+  if (route.kind !== "stream" || !route.name.includes("events")) return [];
+  return [
+    {
+      name: "Last-Event-ID",
+      in: "header",
+      description: "Go on after the event with this id. Without it, the stream begins now.",
+      required: false,
+      schema: { type: "string" },
+    },
+  ];
+}
+
+/** Schemas with an id stand once, wherever they are used. */
+class Components {
+  readonly schemas: Record<string, Json> = {};
+
+  of(schema: z.ZodType, io: "input" | "output"): Json {
+    const {
+      $schema: _,
+      $defs,
+      ...own
+    } = z.toJSONSchema(schema, { io, override: shorten }) as Json & { $defs?: Record<string, Json> };
+    const { id } = schema.meta() ?? {};
+    const named = { ...$defs, ...(id !== undefined && { [id]: own }) };
+    for (const [name, definition] of Object.entries(named)) {
+      const { id: _id, ...rest } = relink(definition);
+      this.schemas[name] ??= rest;
+    }
+    return id === undefined ? relink(own) : { $ref: `#/components/schemas/${id}` };
+  }
+}
+
+/** Zod's pattern for times is a page long and says no more than the format. */
+function shorten({ jsonSchema }: { jsonSchema: Json }): void {
+  if (jsonSchema["format"] === "date-time") delete jsonSchema["pattern"];
+}
+
+const relink = (schema: Json): Json =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;

@@ -1,0 +1,33 @@
+import { RequestError } from "@tandem/protocol";
+import { z } from "zod";
+import { describeIssues } from "./describe-issues.ts";
+
+/** What older clients append to every address; it means nothing here. */
+const IGNORED = new Set(["beta"]);
+
+/** The query of an address, checked. Lists come as `name[]=a&name[]=b`; what is not known is refused, never ignored. */
+export function readQuery<Q extends z.ZodObject>(search: URLSearchParams, schema: Q): z.output<Q> {
+  const raw: Record<string, unknown> = {};
+  for (const key of new Set(search.keys())) {
+    if (IGNORED.has(key)) continue;
+    const values = search.getAll(key);
+    const name = key.endsWith("[]") ? key.slice(0, -2) : key;
+    if (isList(schema, name)) {
+      raw[name] = [...((raw[name] as string[] | undefined) ?? []), ...values];
+    } else if (values.length > 1) {
+      throw new RequestError("invalid_request", `The query parameter ${key} is there ${values.length} times.`);
+    } else raw[key] = values[0];
+  }
+  const result = schema.safeParse(raw);
+  if (result.success) return result.data;
+  throw new RequestError(
+    "invalid_request",
+    describeIssues(result.error.issues, { noun: "query parameter", known: Object.keys(schema.shape) }),
+  );
+}
+
+function isList(schema: z.ZodObject, name: string): boolean {
+  let field: unknown = Object.hasOwn(schema.shape, name) ? schema.shape[name] : undefined;
+  while (field instanceof z.ZodOptional || field instanceof z.ZodDefault) field = field.unwrap();
+  return field instanceof z.ZodArray;
+}

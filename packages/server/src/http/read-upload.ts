@@ -1,0 +1,75 @@
+import type { IncomingMessage } from "node:http";
+import { RequestError } from "@tandem/protocol";
+import { hasBody, readBytes, wantType } from "./read-body.ts";
+import type { ServerSettings } from "./settings.ts";
+import { WireError } from "./wire-error.ts";
+
+/** What a form has around its file. */
+const FORM_BYTES = 64 * 1024;
+const LONGEST_NAME = 255;
+
+export interface Form {
+  fields: Record<string, string>;
+  upload: { filename: string; mimeType: string; content: Uint8Array };
+}
+
+/** Takes files in. They are held in memory as they come, so only so many at once. */
+export class UploadDesk {
+  readonly #limit: number;
+  readonly #places: number;
+  #taken = 0;
+
+  constructor({ maxUploadBytes, maxUploadsAtOnce }: Pick<ServerSettings, "maxUploadBytes" | "maxUploadsAtOnce">) {
+    this.#limit = maxUploadBytes;
+    this.#places = maxUploadsAtOnce;
+  }
+
+  async receive<T>(incoming: IncomingMessage, use: (form: Form) => Promise<T>): Promise<T> {
+    wantType(incoming, "multipart/form-data");
+    if (!hasBody(incoming)) throw new RequestError("invalid_request", "file: is missing.");
+    if (this.#taken >= this.#places) throw new WireError("too_many", "Too many files are being uploaded at once.");
+    this.#taken += 1;
+    try {
+      const bytes = await readBytes(incoming, this.#limit + FORM_BYTES);
+      return await use(await readForm(bytes, incoming.headers["content-type"]!, this.#limit));
+    } finally {
+      this.#taken -= 1;
+    }
+  }
+}
+
+async function readForm(bytes: Buffer<ArrayBuffer>, type: string, limit: number): Promise<Form> {
+  const form = await new Response(bytes, { headers: { "content-type": type } }).formData().catch((cause: unknown) => {
+    throw new RequestError("invalid_request", "The body is not a valid form.", { cause });
+  });
+  const fields: Record<string, string> = {};
+  let file: File | undefined;
+  for (const [name, value] of form) {
+    if (typeof value === "string") fields[name] = value;
+    else if (name !== "file" || file) {
+      throw new RequestError("invalid_request", `${name}: expected one file, under the name \`file\`.`);
+    } else file = value;
+  }
+  if (!file) throw new RequestError("invalid_request", "file: is missing.");
+  if (file.size > limit) throw new RequestError("too_large", `file: larger than ${Math.floor(limit / 1024)} KiB.`);
+  return {
+    fields,
+    upload: {
+      filename: plainName(file.name),
+      mimeType: file.type || "application/octet-stream",
+      content: new Uint8Array(await file.arrayBuffer()),
+    },
+  };
+}
+
+/** A name is a name, not a path: whoever uses it later must not be led anywhere. */
+function plainName(name: string): string {
+  const plain = name.replaceAll(/\p{C}/gu, "").split(/[/\\]/).at(-1)!.trim();
+  if (plain === "" || plain === "." || plain === "..") {
+    throw new RequestError("invalid_request", "file: expected a file with a name.");
+  }
+  if (plain.length > LONGEST_NAME) {
+    throw new RequestError("invalid_request", `file: its name is longer than ${LONGEST_NAME} characters.`);
+  }
+  return plain;
+}

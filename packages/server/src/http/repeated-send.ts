@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ClientEvent, SessionEvent } from "@tandem/protocol";
+import type { Sessions } from "@tandem/sessions";
+
+// The official clients send again when the connection broke before the answer came, and the first try may have been stored.
+// They give a send no key, only the number of the try. So a second try looks whether what it sends is there already: in the
+// log and the inbox themselves, which are what survives a crash; nothing else is kept. Whoever sends the same words twice
+// on purpose begins with try 0 each time, and gets both.
+//
+// What is there already must have been stored within the time that the tries can have taken. That is short, because an equal
+// message from before may also have been meant: then this one, whose first try never arrived, would be lost.
+
+/** Between tries, the clients wait half a second, then twice as long each time, at most this. */
+const SLOWEST_BACKOFF_MS = 8_000;
+/** For a try to fail: a connection that is reset fails at once, one that is not accepted after about ten seconds. */
+const FAILING_MS = 10_000;
+const MOST_EVENTS = 200;
+
+/** How long before the try with this number an equal send may have been stored and still be the same one. */
+export function repeatWindowMs(tryNumber: number): number {
+  let windowMs = 0;
+  for (let i = 0; i < Math.min(tryNumber, 1_000); i++) {
+    windowMs += FAILING_MS + Math.min(500 * 2 ** i, SLOWEST_BACKOFF_MS);
+  }
+  return windowMs;
+}
+
+/** Sends of this process that have not been stored yet, so that a second try waits for the first. */
+export class SendsUnderWay {
+  readonly #bySession = new Map<string, Set<Promise<unknown>>>();
+
+  async run<T>(session: string, send: () => Promise<T>): Promise<T> {
+    const sends = this.#bySession.get(session) ?? new Set();
+    this.#bySession.set(session, sends);
+    const promise = send();
+    sends.add(promise);
+    try {
+      return await promise;
+    } finally {
+      sends.delete(promise);
+      if (sends.size === 0) this.#bySession.delete(session);
+    }
+  }
+
+  async settled(session: string): Promise<void> {
+    await Promise.allSettled([...(this.#bySession.get(session) ?? [])]);
+  }
+}
+
+/** The events of an earlier try, if all that is sent is there. */
+export async function findEarlierTry(
+  sessions: Sessions,
+  session: string,
+  events: readonly ClientEvent[],
+  tryNumber: number,
+): Promise<SessionEvent[] | undefined> {
+  const since = Date.now() - repeatWindowMs(tryNumber);
+  const { events: logged, waiting } = await sessions.events(session, {
+    order: "desc",
+    limit: MOST_EVENTS,
+    types: [...new Set(events.map(({ type }) => type))],
+  });
+  const candidates = [...waiting, ...logged.map(({ event }) => event)].filter(({ id }) => madeAt(id) >= since);
+  const found: SessionEvent[] = [];
+  for (const event of events) {
+    const index = candidates.findIndex((candidate) => isSame(candidate, event));
+    if (index === -1) return undefined;
+    found.push(...candidates.splice(index, 1));
+  }
+  return found;
+}
+
+/** What is stored may have more keys, but each that was sent as it was sent. */
+const isSame = (stored: SessionEvent, sent: ClientEvent): boolean =>
+  Object.entries(sent).every(([key, value]) => isDeepStrictEqual((stored as Record<string, unknown>)[key], value));
+
+const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/** When an id was made: it begins with the time. One that was not made here has none, and counts as old. */
+function madeAt(id: string): number {
+  const digits = /^sevt_([0-9A-HJKMNP-TV-Z]{10})[0-9A-Z]{16}$/.exec(id)?.[1];
+  return digits ? Array.from(digits).reduce((time, digit) => time * 32 + ALPHABET.indexOf(digit), 0) : 0;
+}

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { describeApi } from "./openapi.ts";
+import { jsonRoute, type Route } from "./route.ts";
+import { agentRoutes } from "./routes/agents.ts";
+import { environmentRoutes } from "./routes/environments.ts";
+import { fileRoutes } from "./routes/files.ts";
+import { modelRoutes } from "./routes/models.ts";
+import { overviewRoutes } from "./routes/overview.ts";
+import { sessionEventRoutes } from "./routes/session-events.ts";
+import { sessionFolderRoutes } from "./routes/session-folder.ts";
+import { sessionMessageRoutes } from "./routes/session-messages.ts";
+import { sessionResourceRoutes } from "./routes/session-resources.ts";
+import { sessionTaskRoutes } from "./routes/session-tasks.ts";
+import { sessionThreadRoutes } from "./routes/session-threads.ts";
+import { sessionRoutes } from "./routes/sessions.ts";
+
+const described: readonly Route[] = [
+  ...agentRoutes,
+  ...environmentRoutes,
+  ...sessionRoutes,
+  ...sessionEventRoutes,
+  ...sessionThreadRoutes,
+  ...sessionResourceRoutes,
+  ...sessionMessageRoutes,
+  ...sessionTaskRoutes,
+  ...sessionFolderRoutes,
+  ...fileRoutes,
+  ...modelRoutes,
+  ...overviewRoutes,
+];
+
+let document: unknown;
+
+/** Every route that answers with something. What is refused as a whole is in `refusedRoutes`. */
+export const routeTable: readonly Route[] = [
+  ...described,
+  jsonRoute({
+    name: "openapi.retrieve",
+    method: "GET",
+    path: "/openapi.json",
+    scope: "read",
+    extension: true,
+    summary: "This API as an OpenAPI 3.1 document",
+    response: z.looseObject({ openapi: z.string() }),
+    handle: async () => (document ??= describeApi(routeTable)) as { openapi: string },
+  }),
+];

@@ -1,0 +1,135 @@
+import type { Engine } from "@tandem/sessions";
+import type { Scope, TokenRow } from "@tandem/storage";
+import { z } from "zod";
+import type { EventStream } from "./sse/event-stream.ts";
+import type { SessionHubs } from "./sse/session-hubs.ts";
+
+// Every route is one entry of a table. What answers requests, what checks them, the OpenAPI document, the reference in the
+// docs and the tests that walk all routes come from that table, so that none of them can say something else.
+
+export interface Call<Params = Record<string, string>, Query = unknown, Body = unknown> {
+  engine: Engine;
+  token: TokenRow;
+  params: Params;
+  query: Query;
+  body: Body;
+  header: (name: string) => string | undefined;
+}
+
+interface RouteBase {
+  /** `agents.create`: the operation's id; what stands before the dot is its section. */
+  name: string;
+  method: "GET" | "POST" | "DELETE";
+  /** With `:name` for what varies. */
+  path: `/${string}`;
+  /** What a token must be allowed to do. */
+  scope: Scope;
+  /** One sentence without its full stop. */
+  summary: string;
+  /** Ours, not Anthropic's. */
+  extension: boolean;
+  query: z.ZodObject;
+}
+
+export interface JsonRoute extends RouteBase {
+  kind: "json";
+  body: z.ZodType | undefined;
+  response: z.ZodType;
+  handle(call: Call): Promise<unknown>;
+}
+
+export interface UploadRoute extends RouteBase {
+  kind: "upload";
+  /** Fields of the form, beside `file`. */
+  body: z.ZodObject;
+  response: z.ZodType;
+  handle(call: Call & { upload: { filename: string; mimeType: string; content: Uint8Array } }): Promise<unknown>;
+}
+
+export interface DownloadRoute extends RouteBase {
+  kind: "download";
+  handle(call: Call): Promise<{ filename: string; mimeType: string; content: Uint8Array }>;
+}
+
+export interface StreamRoute extends RouteBase {
+  kind: "stream";
+  /** What the data of each frame is. */
+  frame: z.ZodType;
+  /** Everything that may be refused is to be refused before `open` is called. */
+  handle(call: Call, streams: { hubs: SessionHubs; open: () => EventStream }): Promise<void>;
+}
+
+/** A part of Anthropic's API that Tandem does not have, with all that is below its path. */
+export interface RefusedRoute {
+  kind: "refused";
+  name: string;
+  path: `/${string}`;
+  /** A sentence. */
+  reason: string;
+}
+
+export type Route = JsonRoute | UploadRoute | DownloadRoute | StreamRoute;
+
+/** The names after colons in a path. */
+type ParamName<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamName<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+type Params<Path extends string> = Record<ParamName<Path>, string>;
+
+export const noQuery = z.strictObject({});
+
+interface Definition<Path extends `/${string}`, Q extends z.ZodObject> {
+  name: string;
+  method: RouteBase["method"];
+  path: Path;
+  scope: Scope;
+  summary: string;
+  extension?: boolean;
+  query?: Q;
+}
+
+export function jsonRoute<
+  Path extends `/${string}`,
+  R extends z.ZodType,
+  Q extends z.ZodObject = typeof noQuery,
+  B extends z.ZodType = z.ZodUndefined,
+>(
+  definition: Definition<Path, Q> & {
+    body?: B;
+    response: R;
+    handle(call: Call<Params<Path>, z.output<Q>, z.output<B>>): Promise<z.input<R>>;
+  },
+): JsonRoute {
+  return { extension: false, query: noQuery, body: undefined, ...definition, kind: "json" } as unknown as JsonRoute;
+}
+
+export function streamRoute<Path extends `/${string}`, Q extends z.ZodObject = typeof noQuery>(
+  definition: Definition<Path, Q> & {
+    frame: z.ZodType;
+    handle(call: Call<Params<Path>, z.output<Q>>, streams: Parameters<StreamRoute["handle"]>[1]): Promise<void>;
+  },
+): StreamRoute {
+  return { extension: false, query: noQuery, ...definition, kind: "stream" } as unknown as StreamRoute;
+}
+
+export function uploadRoute<Path extends `/${string}`, B extends z.ZodObject>(
+  definition: Definition<Path, typeof noQuery> & {
+    body: B;
+    response: z.ZodType;
+    handle(
+      call: Call<Params<Path>, unknown, z.output<B>> & Pick<Parameters<UploadRoute["handle"]>[0], "upload">,
+    ): Promise<unknown>;
+  },
+): UploadRoute {
+  return { extension: false, query: noQuery, ...definition, kind: "upload" } as unknown as UploadRoute;
+}
+
+export function downloadRoute<Path extends `/${string}`>(
+  definition: Definition<Path, typeof noQuery> & {
+    handle(call: Call<Params<Path>>): ReturnType<DownloadRoute["handle"]>;
+  },
+): DownloadRoute {
+  return { extension: false, query: noQuery, ...definition, kind: "download" } as unknown as DownloadRoute;
+}

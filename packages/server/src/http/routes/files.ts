@@ -1,0 +1,60 @@
+import { file } from "@tandem/protocol";
+import { z } from "zod";
+import { downloadRoute, jsonRoute, uploadRoute, type Route } from "../route.ts";
+import { deletedOf, nextPage, pageOf, pageQuery, toPageQuery } from "../schemas/page.ts";
+
+export const fileRoutes: Route[] = [
+  uploadRoute({
+    name: "files.upload",
+    method: "POST",
+    path: "/v1/files",
+    scope: "run",
+    summary: "Upload a file",
+    body: z.strictObject({ expires_in_seconds: z.coerce.number().int().min(1).optional() }),
+    response: file,
+    handle: ({ engine, body, upload }) => engine.files.upload({ ...upload, expiresInSeconds: body.expires_in_seconds }),
+  }),
+  jsonRoute({
+    name: "files.list",
+    method: "GET",
+    path: "/v1/files",
+    scope: "read",
+    summary: "List uploaded files, newest first",
+    query: z.strictObject({ ...pageQuery, ids: z.array(z.string()).optional(), scope_id: z.string().optional() }),
+    response: pageOf(file),
+    handle: async ({ engine, query }) =>
+      nextPage(await engine.files.list({ ...toPageQuery(query), ids: query.ids, scope: query.scope_id })),
+  }),
+  jsonRoute({
+    name: "files.retrieveMetadata",
+    method: "GET",
+    path: "/v1/files/:file_id",
+    scope: "read",
+    summary: "Retrieve what is known about a file",
+    response: file,
+    handle: ({ engine, params }) => engine.files.get(params.file_id),
+  }),
+  downloadRoute({
+    name: "files.download",
+    method: "GET",
+    path: "/v1/files/:file_id/content",
+    scope: "read",
+    summary: "Download a file",
+    handle: async ({ engine, params }) => {
+      const { metadata, content } = await engine.files.content(params.file_id);
+      return { filename: metadata.filename, mimeType: metadata.mime_type, content };
+    },
+  }),
+  jsonRoute({
+    name: "files.delete",
+    method: "DELETE",
+    path: "/v1/files/:file_id",
+    scope: "run",
+    summary: "Delete a file",
+    response: deletedOf("file_deleted"),
+    handle: async ({ engine, params }) => {
+      await engine.files.delete(params.file_id);
+      return { type: "file_deleted" as const, id: params.file_id };
+    },
+  }),
+];

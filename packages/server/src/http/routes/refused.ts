@@ -1,0 +1,31 @@
+import type { RefusedRoute } from "../route.ts";
+
+const resource = (name: string, what: string, instead = ""): RefusedRoute => ({
+  kind: "refused",
+  name,
+  path: `/v1/${name}`,
+  reason: `Tandem has no ${what}.${instead && ` ${instead}`}`,
+});
+
+/** Parts of Anthropic's API that Tandem does not have. Each stands for all that is below its path. */
+export const refusedRoutes: RefusedRoute[] = [
+  resource("messages", "Messages API", "Send messages into a session."),
+  resource("complete", "completions", "Send messages into a session."),
+  resource("batches", "batches"),
+  resource("memory_stores", "memory stores"),
+  resource("skills", "skills"),
+  resource("vaults", "vaults"),
+  resource("deployments", "deployments"),
+  resource("deployment_runs", "deployments"),
+  resource("dreams", "dreams"),
+  resource("user_profiles", "user profiles"),
+  resource("tunnels", "tunnels"),
+  resource("organizations", "organizations"),
+  resource("commands", "list of slash commands yet"),
+  {
+    kind: "refused",
+    name: "environments.work",
+    path: "/v1/environments/:environment_id/work",
+    reason: "Tandem has no self-hosted environments: it runs the tools itself.",
+  },
+];

@@ -1,0 +1,158 @@
+import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { RequestError } from "@tandem/protocol";
+import type { Engine } from "@tandem/sessions";
+import type { TokenRow } from "@tandem/storage";
+import type { z } from "zod";
+import type { Logger } from "./create-logger.ts";
+import { describeIssues } from "./describe-issues.ts";
+import { readJson } from "./read-body.ts";
+import { readQuery } from "./read-query.ts";
+import { UploadDesk } from "./read-upload.ts";
+import type { Call, JsonRoute, Route, StreamRoute, UploadRoute } from "./route.ts";
+import type { ServerSettings } from "./settings.ts";
+import type { OpenStreams } from "./sse/open-streams.ts";
+import type { SessionHubs } from "./sse/session-hubs.ts";
+import { WireError } from "./wire-error.ts";
+
+export interface Arrival extends Pick<HttpBindings, "incoming" | "outgoing"> {
+  token: TokenRow;
+  params: Record<string, string>;
+  search: URLSearchParams;
+}
+
+/** Checks a request against its route, has it handled, and answers. What is refused is thrown. */
+export class RouteRunner {
+  readonly #engine: Engine;
+  readonly #settings: ServerSettings;
+  readonly #hubs: SessionHubs;
+  readonly #streams: OpenStreams;
+  readonly #uploads: UploadDesk;
+  readonly #logger: Logger;
+
+  constructor(parts: {
+    engine: Engine;
+    settings: ServerSettings;
+    hubs: SessionHubs;
+    streams: OpenStreams;
+    logger: Logger;
+  }) {
+    this.#engine = parts.engine;
+    this.#settings = parts.settings;
+    this.#hubs = parts.hubs;
+    this.#streams = parts.streams;
+    this.#uploads = new UploadDesk(parts.settings);
+    this.#logger = parts.logger;
+  }
+
+  async run(route: Route, arrival: Arrival): Promise<Response> {
+    checkParams(arrival.params);
+    const call: Call = {
+      engine: this.#engine,
+      token: arrival.token,
+      params: arrival.params,
+      query: readQuery(arrival.search, route.query),
+      body: undefined,
+      header: (name) => {
+        const value = arrival.incoming.headers[name];
+        return Array.isArray(value) ? value.join(", ") : value;
+      },
+    };
+    switch (route.kind) {
+      case "json":
+        return this.#answer(route, await this.#json(route, call, arrival));
+      case "upload":
+        return this.#answer(route, await this.#upload(route, call, arrival));
+      case "download":
+        return download(await this.#inTime(route, route.handle(call)));
+      case "stream":
+        return this.#stream(route, call, arrival);
+    }
+  }
+
+  async #json(route: JsonRoute, call: Call, { incoming }: Arrival): Promise<unknown> {
+    const raw = await readJson(incoming, this.#settings.maxJsonBytes);
+    if (!route.body && !isNothing(raw)) throw new RequestError("invalid_request", "This takes no body.");
+    const body = route.body && parse(route.body, raw);
+    return this.#inTime(route, route.handle({ ...call, body }));
+  }
+
+  #upload(route: UploadRoute, call: Call, { incoming }: Arrival): Promise<unknown> {
+    return this.#uploads.receive(incoming, ({ fields, upload }) =>
+      this.#inTime(route, route.handle({ ...call, body: parse(route.body, fields), upload })),
+    );
+  }
+
+  /** Answers as soon as the stream is open; what the stream then does is its own affair. */
+  async #stream(route: StreamRoute, call: Call, { outgoing, token }: Arrival): Promise<Response> {
+    const opened = Promise.withResolvers<void>();
+    const open = () => {
+      const stream = this.#streams.open(outgoing, token);
+      opened.resolve();
+      return stream;
+    };
+    const handled = route.handle(call, { hubs: this.#hubs, open });
+    handled.catch((error: unknown) => {
+      if (outgoing.headersSent) this.#logger.warn({ err: error, route: route.name }, "a stream broke off");
+    });
+    await this.#inTime(route, Promise.race([opened.promise, handled]));
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  #answer(route: JsonRoute | UploadRoute, result: unknown): Response {
+    if (this.#settings.checkResponses) route.response.parse(result);
+    return new Response(JSON.stringify(result), { headers: { "content-type": "application/json" } });
+  }
+
+  async #inTime<T>({ name, method }: Route, work: Promise<T>): Promise<T> {
+    const { promise, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      // What may still be under way must not be begun a second time.
+      const headers: Record<string, string> = method === "GET" ? {} : { "x-should-retry": "false" };
+      reject(new WireError("timeout", `${name} has taken too long.`, { headers }));
+    }, this.#settings.handlerTimeoutMs);
+    try {
+      return await Promise.race([work, promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Nothing that could be an id is longer, and none has slashes or unprintable characters. */
+function checkParams(params: Record<string, string>): void {
+  for (const [name, value] of Object.entries(params)) {
+    if (/^[^\p{C}/\\]{1,200}$/u.test(value)) continue;
+    throw new RequestError("not_found", `There is no such ${name.replace(/_id$/, "")}.`);
+  }
+}
+
+/** Clients of some languages send an empty object where there is nothing to say. */
+const isNothing = (body: unknown): boolean =>
+  body === undefined || (typeof body === "object" && body !== null && Object.keys(body).length === 0);
+
+function parse<T extends z.ZodType>(schema: T, raw: unknown): z.output<T> {
+  const result = schema.safeParse(raw === undefined ? {} : raw);
+  if (result.success) return result.data;
+  const known = "shape" in schema && typeof schema.shape === "object" ? Object.keys(schema.shape ?? {}) : [];
+  throw new RequestError("invalid_request", describeIssues(result.error.issues, { noun: "field", known }));
+}
+
+/** As an attachment that no browser takes for a page, whatever somebody has uploaded. */
+function download({
+  filename,
+  mimeType,
+  content,
+}: {
+  filename: string;
+  mimeType: string;
+  content: Uint8Array;
+}): Response {
+  return new Response(Buffer.from(content.buffer as ArrayBuffer, content.byteOffset, content.byteLength), {
+    headers: {
+      "content-type": /^[\w.+-]+\/[\w.+-]+$/.test(mimeType) ? mimeType : "application/octet-stream",
+      "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
+      "content-security-policy": "sandbox; default-src 'none'",
+    },
+  });
+}

@@ -1,0 +1,57 @@
+import { isOnPrimary, type Delta, type LoggedEvent, type ThreadId } from "@tandem/protocol";
+import type { StreamItem } from "./stream-item.ts";
+
+export const PREVIEWS = ["agent.message", "agent.thinking"] as const;
+type Preview = (typeof PREVIEWS)[number];
+
+/** What a client has asked to hear of a session. Clients that asked for the same share every byte. */
+export class Audience {
+  readonly key: string;
+  /** Null for the session's own stream, which is its primary thread's. */
+  readonly #thread: ThreadId | null;
+  readonly #previews: ReadonlySet<Preview>;
+  readonly #tandem: boolean;
+
+  constructor({
+    thread,
+    previews,
+    tandem,
+  }: {
+    thread: ThreadId | null;
+    previews: readonly Preview[];
+    tandem: boolean;
+  }) {
+    this.#thread = thread;
+    this.#previews = new Set(previews);
+    this.#tandem = tandem;
+    this.key = JSON.stringify([thread, PREVIEWS.filter((preview) => this.#previews.has(preview)), tandem]);
+  }
+
+  wants(item: StreamItem): boolean {
+    if (item.type === "delta") return item.live.thread === this.#thread && this.#wantsDelta(item.live.delta);
+    // For the official tool runner `session.status_idle` is the last event of a turn: one more after it, of whatever kind,
+    // and it waits for ever.
+    if (item.isIdle && !this.#tandem && item.logged.event.type.startsWith("tandem.")) return false;
+    return this.#thread === null ? isOnPrimary(item.logged) : isAbout(item.logged, this.#thread);
+  }
+
+  #wantsDelta(delta: Delta): boolean {
+    switch (delta.type) {
+      case "event_start":
+        return this.#previews.has(delta.event.type);
+      case "event_delta":
+        return this.#previews.has("agent.message");
+      case "tandem.thinking_delta":
+      case "tandem.tool_input_start":
+      case "tandem.tool_input_delta":
+      case "tandem.tool_progress":
+        return this.#tandem;
+    }
+  }
+}
+
+/** A thread's own events, and what the session says about the thread. */
+function isAbout({ thread, event }: LoggedEvent, wanted: ThreadId): boolean {
+  if (thread === wanted) return true;
+  return event.type.startsWith("session.thread_") && "session_thread_id" in event && event.session_thread_id === wanted;
+}

@@ -1,0 +1,214 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { newId, RequestError, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import type { Sessions } from "@tandem/sessions";
+import type { Logger } from "../create-logger.ts";
+import type { ServerSettings } from "../settings.ts";
+import type { Audience } from "./audience.ts";
+import type { EventStream } from "./event-stream.ts";
+import { namedFrame } from "./frame.ts";
+import { frameOf, ItemMaker, previewedId, STATUS_TYPES, type StreamItem } from "./stream-item.ts";
+
+export type HubSettings = Pick<ServerSettings, "batchMs" | "slowBytes" | "stuckBytes">;
+
+const FIRST_RETRY_MS = 200;
+const SLOWEST_RETRY_MS = 5_000;
+const PAGE = 200;
+/** One core does some 50,000 writes a second, so that with many clients the window grows: 50 ms for a thousand. */
+const CLIENTS_PER_MS = 20;
+/** A client that reads its backlog may stand still for so long. */
+const DRAIN_MS = 30_000;
+
+interface Subscriber {
+  stream: EventStream;
+  audience: Audience;
+  /** Events whose previews it did not get from the beginning: it gets none of the rest, for previews are a prefix. */
+  muted: Set<string>;
+  /** The last event it had when it came: it may have heard of more, elsewhere, than this hub has. */
+  has: number;
+}
+
+/**
+ * One session's events and previews, for all who listen to it here. It reads the log once, encodes each batch once for all
+ * that asked for the same, and writes it to each. It lives from its first client to its last.
+ */
+export class SessionHub {
+  readonly #session: SessionId;
+  readonly #sessions: Sessions;
+  readonly #settings: HubSettings;
+  readonly #logger: Logger;
+  readonly #stop = new AbortController();
+  readonly #subscribers = new Set<Subscriber>();
+  /** Events of which previews have been shown and that have not come yet. */
+  readonly #previewed = new Set<string>();
+  /** Up to here the log has been read, and up to here it has been written to clients. */
+  #received = 0;
+  #written = 0;
+  #pending: StreamItem[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #lastFlush = 0;
+  #maker = new ItemMaker(undefined);
+  #saidDeleted = false;
+
+  constructor(session: SessionId, sessions: Sessions, settings: HubSettings, logger: Logger) {
+    this.#session = session;
+    this.#sessions = sessions;
+    this.#settings = settings;
+    this.#logger = logger;
+  }
+
+  /** Resolves when nothing that is appended from now on will be missed. */
+  async start(): Promise<void> {
+    const head = await this.#sessions.head(this.#session);
+    this.#maker = await this.#makerAfter(head);
+    this.#received = this.#written = head;
+    const silence = this.#sessions.onDelta(this.#session, (deltas) => {
+      for (const live of deltas) this.#push({ type: "delta", live });
+    });
+    this.#stop.signal.addEventListener("abort", silence, { once: true });
+    void this.#follow();
+  }
+
+  stop(): void {
+    this.#stop.abort();
+    clearTimeout(this.#timer);
+  }
+
+  /** From now on, or from after the event `after`, without gap or repeat. */
+  join(stream: EventStream, audience: Audience, after: number | undefined): void {
+    const subscriber: Subscriber = { stream, audience, muted: new Set(), has: after ?? 0 };
+    if (after === undefined) this.#attach(subscriber);
+    else {
+      this.#catchUp(subscriber, after).catch((error: unknown) => {
+        this.#logger.warn({ err: error, session: this.#session }, "could not read a stream's backlog");
+        stream.end();
+      });
+    }
+  }
+
+  /** To be called where `#written` is what the client has: nothing may be awaited in between. */
+  #attach(subscriber: Subscriber): void {
+    if (subscriber.stream.closed.aborted) return;
+    for (const id of this.#previewed) subscriber.muted.add(id);
+    this.#subscribers.add(subscriber);
+    subscriber.stream.closed.addEventListener("abort", () => this.#subscribers.delete(subscriber), { once: true });
+  }
+
+  async #catchUp(subscriber: Subscriber, after: number): Promise<void> {
+    const { stream, audience } = subscriber;
+    const maker = await this.#makerAfter(after);
+    for (let position = after; position < this.#written;) {
+      const { events } = await this.#sessions.events(this.#session, { after: position, limit: PAGE });
+      const due = events.filter(({ seq }) => seq <= this.#written);
+      if (due.length === 0) throw new Error(`The log ends at ${position}, before ${this.#written}.`);
+      const items = due.map((logged) => maker.make(logged)).filter((item) => audience.wants(item));
+      position = due.at(-1)!.seq;
+      stream.write(items.map(frameOf).join(""));
+      if (!(await stream.drained(DRAIN_MS))) return stream.destroy();
+    }
+    this.#attach(subscriber);
+  }
+
+  /** For the events after that one. */
+  async #makerAfter(seq: number): Promise<ItemMaker> {
+    const range = { before: seq + 1, order: "desc", limit: 1, types: STATUS_TYPES } as const;
+    const { events } = await this.#sessions.events(this.#session, range);
+    return new ItemMaker(events[0]?.event.type);
+  }
+
+  /** A database that goes away is waited for; what was missed meanwhile is read from the log. */
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    for (let delayMs = FIRST_RETRY_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, SLOWEST_RETRY_MS)) {
+      try {
+        for await (const events of this.#sessions.follow(this.#session, this.#received, signal)) {
+          delayMs = FIRST_RETRY_MS;
+          for (const logged of events) this.#receive(logged);
+        }
+        if (!signal.aborted) this.#endDeleted();
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof RequestError && error.code === "not_found") return this.#endDeleted();
+        this.#logger.warn({ err: error, session: this.#session }, "lost sight of a session's log; trying again");
+        await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  #receive(logged: LoggedEvent): void {
+    if (logged.seq <= this.#received) return;
+    if (logged.seq > this.#received + 1) throw new Error(`Event ${logged.seq} came after ${this.#received}.`);
+    this.#received = logged.seq;
+    this.#saidDeleted = logged.event.type === "session.deleted";
+    this.#push(this.#maker.make(logged));
+  }
+
+  /** What comes alone goes out with the end of this tick; what comes in numbers, once per window. */
+  #push(item: StreamItem): void {
+    this.#pending.push(item);
+    if (this.#timer) return;
+    const windowMs = Math.max(this.#settings.batchMs, this.#subscribers.size / CLIENTS_PER_MS);
+    this.#timer = setTimeout(() => this.#flush(), Math.max(0, this.#lastFlush + windowMs - Date.now()));
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    this.#lastFlush = Date.now();
+    const items = this.#pending;
+    this.#pending = [];
+    const encoded = new Map<string, Buffer>();
+    for (const subscriber of this.#subscribers) this.#deliver(subscriber, items, encoded);
+    this.#written = this.#received;
+    this.#notePreviews(items);
+  }
+
+  #deliver(subscriber: Subscriber, items: readonly StreamItem[], encoded: Map<string, Buffer>): void {
+    const { stream, audience, muted } = subscriber;
+    if (stream.unsent > this.#settings.stuckBytes) {
+      const resync = { type: "tandem.resync", last_event_id: String(this.#written) };
+      stream.end(namedFrame(resync.type, resync));
+      return;
+    }
+    if (stream.unsent > this.#settings.slowBytes) {
+      for (const item of items) {
+        const id = previewedId(item);
+        if (id !== undefined) muted.add(id);
+      }
+    }
+    const silenced = new Set(items.map(previewedId).filter((id) => id !== undefined && muted.has(id)));
+    const has = Math.max(subscriber.has, this.#written);
+    const key = `${audience.key} ${has} ${[...silenced].join()}`;
+    let chunk = encoded.get(key);
+    if (!chunk) {
+      const wanted = items.filter(
+        (item) =>
+          (item.type === "event" ? item.logged.seq > has : !silenced.has(previewedId(item))) && audience.wants(item),
+      );
+      chunk = Buffer.from(wanted.map(frameOf).join(""));
+      encoded.set(key, chunk);
+    }
+    if (chunk.length > 0) stream.write(chunk);
+    if (muted.size > 0) for (const item of items) if (item.type === "event") muted.delete(item.logged.event.id);
+  }
+
+  /** A preview ends with its event; one that was broken off, at the latest when the session is idle. */
+  #notePreviews(items: readonly StreamItem[]): void {
+    for (const item of items) {
+      const id = previewedId(item);
+      if (id !== undefined) this.#previewed.add(id);
+      else if (item.type === "event") {
+        this.#previewed.delete(item.logged.event.id);
+        if (item.logged.event.type === "session.status_idle") this.#previewed.clear();
+      }
+    }
+  }
+
+  /** The log is gone with the session, so that its last event is nowhere but here. */
+  #endDeleted(): void {
+    this.#flush();
+    const event = { type: "session.deleted", id: newId("event"), processed_at: new Date().toISOString() };
+    const farewell = this.#saidDeleted ? "" : namedFrame("message", event);
+    for (const { stream } of this.#subscribers) stream.end(farewell);
+    this.stop();
+  }
+}

@@ -1,0 +1,280 @@
+import {
+  newId,
+  RequestError,
+  type LiveDelta,
+  type LoggedEvent,
+  type Session,
+  type SessionEvent,
+  type SessionEventBody,
+  type SessionId,
+  type Thread,
+  type ThreadId,
+} from "@tandem/protocol";
+import type { Engine, FeedItem, Sessions } from "@tandem/sessions";
+import type { EventRange } from "@tandem/storage";
+
+/**
+ * An engine whose events a test says itself, for what cannot be brought about with a real one: a certain order, a moment
+ * between two events, a database that is away. It knows sessions and their logs, and nothing else.
+ */
+export class MemoryEngine {
+  readonly #logs = new Map<string, Log>();
+  readonly #feeds = new Set<(item: FeedItem) => void>();
+  /** What `follow` and everything that reads rejects with, while it is set. */
+  failure: Error | undefined;
+  /** Who follows and who listens to previews, so that a test sees them leave. */
+  followers = 0;
+  listeners = 0;
+  /** Awaited by `send` before it stores. */
+  beforeSend: () => Promise<void> = async () => undefined;
+  /** What `models` does. */
+  models: Engine["models"] = async () => [{ id: "claude-sonnet-5-5", name: "Sonnet 5.5", aliases: ["sonnet"] }];
+
+  createSession(): SessionId {
+    const id = newId("session");
+    this.#logs.set(id, {
+      events: [],
+      waiting: [],
+      wake: new Set(),
+      deltas: new Set(),
+      primary: newId("thread"),
+      threads: [],
+    });
+    return id;
+  }
+
+  createThread(session: SessionId): ThreadId {
+    const id = newId("thread");
+    this.#log(session).threads.push(id);
+    return id;
+  }
+
+  append(
+    session: SessionId,
+    body: SessionEventBody,
+    { thread = null, id = newId("event") }: { thread?: ThreadId | null; id?: string } = {},
+  ): LoggedEvent {
+    const log = this.#log(session);
+    const event = { ...body, id, processed_at: new Date().toISOString() } as SessionEvent;
+    const logged: LoggedEvent = { seq: log.events.length + 1, thread, event };
+    log.events.push(logged);
+    log.waiting = log.waiting.filter((waiting) => waiting.id !== id);
+    for (const wake of log.wake) wake();
+    return logged;
+  }
+
+  preview(session: SessionId, ...deltas: LiveDelta[]): void {
+    for (const listener of this.#log(session).deltas) listener(deltas);
+  }
+
+  /** Takes what waits into the log, as a turn would. */
+  takeAll(session: SessionId): void {
+    for (const { id, ...body } of this.#log(session).waiting) this.append(session, body, { id });
+  }
+
+  tellFeeds(item: FeedItem): void {
+    for (const feed of this.#feeds) feed(item);
+  }
+
+  get engine(): Engine {
+    const nothing = async (): Promise<never> => {
+      throw new RequestError("not_found", "There is nothing here.");
+    };
+    const empty = async () => ({ data: [], next: null, previous: null });
+    const catalogue = {
+      create: nothing,
+      get: nothing,
+      update: nothing,
+      archive: nothing,
+      delete: nothing,
+      list: empty,
+    };
+    return {
+      agents: { ...catalogue, versions: empty },
+      environments: catalogue,
+      files: { ...catalogue, upload: nothing, content: nothing },
+      sessions: this.#sessions(catalogue),
+      models: () => this.models(),
+      start: async () => undefined,
+      stop: async () => undefined,
+    };
+  }
+
+  #sessions(catalogue: Pick<Sessions, "create" | "update" | "archive"> & { list: Sessions["list"] }): Sessions {
+    const nothing = async (): Promise<never> => {
+      throw new RequestError("not_found", "There is nothing here.");
+    };
+    return {
+      ...catalogue,
+      get: async (id) => this.#log(id) && session(id),
+      delete: async (id) => {
+        const log = this.#log(id);
+        this.#logs.delete(id);
+        for (const wake of log.wake) wake();
+      },
+      send: async (id, events) => {
+        const log = this.#log(id);
+        await this.beforeSend();
+        const stored = events.map((event): SessionEvent => ({ ...event, id: newId("event"), processed_at: null }));
+        log.waiting.push(...stored);
+        return stored;
+      },
+      events: async (id, range) => this.#read(id, range),
+      head: async (id) => this.#log(id).events.length,
+      follow: (id, after, signal) => this.#follow(id, after, signal),
+      onDelta: (id, listener) => {
+        const { deltas } = this.#log(id);
+        deltas.add(listener);
+        this.listeners += 1;
+        return () => {
+          this.listeners -= deltas.delete(listener) ? 1 : 0;
+        };
+      },
+      threads: async (id) => {
+        const { primary, threads } = this.#log(id);
+        return [thread(id, primary, null), ...threads.map((own) => thread(id, own, primary))];
+      },
+      tasks: async () => [],
+      stopTask: nothing,
+      folder: { list: nothing, search: nothing, read: nothing },
+      feed: (signal) => this.#feed(signal),
+      usage: async () => [],
+    };
+  }
+
+  #log(id: string): Log {
+    if (this.failure) throw this.failure;
+    const log = this.#logs.get(id);
+    if (!log) throw new RequestError("not_found", `There is no session ${id}.`);
+    return log;
+  }
+
+  #read(id: string, range: EventRange): { events: LoggedEvent[]; waiting: SessionEvent[] } {
+    const { after = 0, before = Infinity, order = "asc", limit, types, thread } = range;
+    const { events: all, waiting } = this.#log(id);
+    const fitting = all.filter(
+      (logged) =>
+        logged.seq > after &&
+        logged.seq < before &&
+        (types?.includes(logged.event.type) ?? true) &&
+        (thread === undefined || logged.thread === thread),
+    );
+    const events = (order === "asc" ? fitting : fitting.toReversed()).slice(0, limit);
+    const isAtEnd = order === "asc" ? events.length < limit : range.before === undefined;
+    return { events, waiting: isAtEnd ? waiting.filter(({ type }) => types?.includes(type) ?? true) : [] };
+  }
+
+  async *#follow(id: SessionId, after: number, signal: AbortSignal): AsyncGenerator<LoggedEvent[]> {
+    let woken = Promise.withResolvers<void>();
+    const wake = (): void => woken.resolve();
+    const log = this.#log(id);
+    log.wake.add(wake);
+    signal.addEventListener("abort", wake, { once: true });
+    this.followers += 1;
+    try {
+      for (let position = after; !signal.aborted && this.#logs.has(id);) {
+        if (this.failure) throw this.failure;
+        const events = log.events.slice(position);
+        position = log.events.length;
+        if (events.length > 0) yield events;
+        else await woken.promise;
+        woken = Promise.withResolvers<void>();
+      }
+    } finally {
+      this.followers -= 1;
+      log.wake.delete(wake);
+    }
+  }
+
+  /** Lets those who follow see `failure`. */
+  wakeAll(): void {
+    for (const { wake } of this.#logs.values()) for (const one of wake) one();
+  }
+
+  async *#feed(signal: AbortSignal): AsyncGenerator<FeedItem> {
+    const items: FeedItem[] = [{ type: "snapshot", sessions: [] }];
+    let woken = Promise.withResolvers<void>();
+    const tell = (item: FeedItem): void => {
+      items.push(item);
+      woken.resolve();
+    };
+    this.#feeds.add(tell);
+    signal.addEventListener("abort", () => woken.resolve(), { once: true });
+    try {
+      while (!signal.aborted) {
+        for (let item = items.shift(); item; item = items.shift()) yield item;
+        await woken.promise;
+        woken = Promise.withResolvers<void>();
+      }
+    } finally {
+      this.#feeds.delete(tell);
+    }
+  }
+}
+
+interface Log {
+  events: LoggedEvent[];
+  waiting: SessionEvent[];
+  wake: Set<() => void>;
+  deltas: Set<(deltas: readonly LiveDelta[]) => void>;
+  primary: ThreadId;
+  threads: ThreadId[];
+}
+
+const AT = "2026-01-01T00:00:00.000Z";
+const AGENT = {
+  type: "agent" as const,
+  id: "agent_1",
+  version: 1,
+  name: "tester",
+  description: null,
+  model: { id: "claude-sonnet-5-5" },
+  system: null,
+  tools: [],
+  mcp_servers: [],
+  skills: [],
+  execution_identity: { type: "service_account" as const },
+};
+const USAGE = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+  list_cost: { amount: "0", currency: "USD" as const },
+  active_seconds: 0,
+};
+
+const session = (id: string): Session => ({
+  type: "session",
+  id,
+  status: "idle",
+  agent: { ...AGENT, multiagent: null },
+  environment_id: "env_local",
+  title: null,
+  metadata: {},
+  resources: [],
+  vault_ids: [],
+  budget: null,
+  usage: USAGE,
+  stats: { active_seconds: 0, duration_seconds: 0 },
+  outcome_evaluations: [],
+  deployment_id: null,
+  created_at: AT,
+  updated_at: AT,
+  archived_at: null,
+});
+
+const thread = (session: string, id: ThreadId, parent: ThreadId | null): Thread => ({
+  type: "session_thread",
+  id,
+  session_id: session,
+  parent_thread_id: parent,
+  agent: AGENT,
+  status: "idle",
+  stats: null,
+  usage: null,
+  workflow_run_id: null,
+  created_at: AT,
+  updated_at: AT,
+  archived_at: null,
+});

@@ -1,0 +1,30 @@
+import { request, type IncomingHttpHeaders } from "node:http";
+import type { TestServer } from "./start-test-server.ts";
+
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+/** A request whose every header is the test's own: `fetch` would not send some of them. */
+export function rawRequest(
+  server: Pick<TestServer, "port">,
+  {
+    method = "GET",
+    path,
+    headers = {},
+    body,
+  }: { method?: string; path: string; headers?: Record<string, string>; body?: string },
+): Promise<RawAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+  const sent = request({ host: "127.0.0.1", port: server.port, method, path, headers, agent: false }, (answer) => {
+    let text = "";
+    answer.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    answer.on("end", () => resolve({ status: answer.statusCode!, headers: answer.headers, text }));
+    answer.on("error", reject);
+  });
+  sent.on("error", reject);
+  sent.end(body);
+  return promise;
+}

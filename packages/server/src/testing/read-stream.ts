@@ -1,0 +1,109 @@
+import type { TestServer } from "./start-test-server.ts";
+
+export interface Frame {
+  event?: string;
+  id?: string;
+  data?: Record<string, unknown>;
+  comment?: string;
+}
+
+const DEADLINE_MS = 5_000;
+
+/** A client of a stream that keeps every frame it gets. */
+export class StreamReader implements AsyncDisposable {
+  readonly frames: Frame[] = [];
+  readonly response: Response;
+  readonly #abort: AbortController;
+  readonly #done: Promise<void>;
+  #ended = false;
+  #changed = Promise.withResolvers<void>();
+
+  static async open(server: TestServer, path: string, headers: Record<string, string> = {}): Promise<StreamReader> {
+    const abort = new AbortController();
+    const response = await server.request(path, { headers, signal: abort.signal });
+    return new StreamReader(response, abort);
+  }
+
+  private constructor(response: Response, abort: AbortController) {
+    this.response = response;
+    this.#abort = abort;
+    this.#done = this.#read().catch(() => undefined);
+  }
+
+  /** Frames that carry something, without comments. */
+  get events(): Frame[] {
+    return this.frames.filter(({ data }) => data !== undefined);
+  }
+
+  get types(): unknown[] {
+    return this.events.map(({ data }) => data!["type"]);
+  }
+
+  /** Resolves once a frame fits, be it there already or yet to come. */
+  async until(fits: (frame: Frame) => boolean): Promise<Frame> {
+    const late = AbortSignal.timeout(DEADLINE_MS);
+    for (;;) {
+      const found = this.frames.find(fits);
+      if (found) return found;
+      if (this.#ended) throw new Error(`The stream ended. There were: ${this.types.join(", ")}`);
+      await within(this.#changed.promise, late, () => `It did not come. There were: ${this.types.join(", ")}`);
+    }
+  }
+
+  untilType(type: string): Promise<Frame> {
+    return this.until(({ data }) => data?.["type"] === type);
+  }
+
+  /** Resolves when the server has ended it. */
+  async ended(): Promise<void> {
+    await within(this.#done, AbortSignal.timeout(DEADLINE_MS), () => "The stream did not end.");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#abort.abort();
+    await this.#done;
+  }
+
+  async #read(): Promise<void> {
+    let rest = "";
+    try {
+      for await (const text of this.response.body!.pipeThrough(new TextDecoderStream())) {
+        const blocks = (rest + text).split("\n\n");
+        rest = blocks.pop()!;
+        this.frames.push(...blocks.map(parseFrame));
+        this.#tell();
+      }
+    } finally {
+      this.#ended = true;
+      this.#tell();
+    }
+  }
+
+  #tell(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+}
+
+function parseFrame(block: string): Frame {
+  const frame: Frame = {};
+  for (const line of block.split("\n")) {
+    const [, field, value] = /^(\w*): ?(.*)$/.exec(line) ?? [];
+    if (field === "") frame.comment = value;
+    else if (field === "event" || field === "id") frame[field] = value;
+    else if (field === "data") frame.data = JSON.parse(value!) as Record<string, unknown>;
+    else throw new Error(`Not a line of a frame: ${line}`);
+  }
+  return frame;
+}
+
+async function within<T>(work: Promise<T>, late: AbortSignal, say: () => string): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const fail = (): void => reject(new Error(say()));
+  late.addEventListener("abort", fail, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    late.removeEventListener("abort", fail);
+  }
+}

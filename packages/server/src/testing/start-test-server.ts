@@ -1,0 +1,56 @@
+import { Writable } from "node:stream";
+import type { Engine } from "@tandem/sessions";
+import type { Scope, Store } from "@tandem/storage";
+import { createLogger } from "../http/create-logger.ts";
+import { createToken } from "../http/create-token.ts";
+import type { ServerSettings } from "../http/settings.ts";
+import { startServer, type RunningServer } from "../http/start-server.ts";
+import { memoryTokens } from "./memory-tokens.ts";
+
+export interface TestServer extends RunningServer {
+  /** Of a token that may do everything. */
+  readonly secret: string;
+  readonly tokens: Store["tokens"];
+  /** A secret with just this scope. */
+  secretFor(scope: Scope): Promise<string>;
+  /** Lines of the log so far. */
+  readonly log: readonly Record<string, unknown>[];
+  /** A request with the token that may do everything, unless it is given another header. */
+  request(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** A server on loopback, on a free port, that checks its own answers against their schemas. */
+export async function startTestServer(parts: {
+  engine: Engine;
+  tokens?: Store["tokens"];
+  check?: () => Promise<void>;
+  settings?: Partial<ServerSettings>;
+}): Promise<TestServer> {
+  const tokens = parts.tokens ?? memoryTokens();
+  const log: Record<string, unknown>[] = [];
+  const destination = new Writable({
+    write(line: Buffer, _encoding, done) {
+      log.push(JSON.parse(line.toString()) as Record<string, unknown>);
+      done();
+    },
+  });
+  const server = await startServer({
+    engine: parts.engine,
+    store: { tokens, check: parts.check ?? (async () => undefined) },
+    logger: createLogger({ level: "debug", destination }),
+    settings: { port: 0, checkResponses: true, ...parts.settings },
+  });
+  const secretFor = async (scope: Scope) => (await createToken(tokens, { name: scope, scopes: [scope] })).secret;
+  const secret = await secretFor("admin");
+  return Object.assign(server, {
+    secret,
+    tokens,
+    log,
+    secretFor,
+    request(path: string, init: RequestInit = {}) {
+      const headers = new Headers(init.headers);
+      if (!headers.has("authorization") && !headers.has("x-api-key")) headers.set("authorization", `Bearer ${secret}`);
+      return fetch(`${server.url}${path}`, { ...init, headers });
+    },
+  });
+}
