@@ -66,7 +66,9 @@ export {
   type ThreadId,
   type TokenId,
 } from "./ids.ts";
+export { message, part, type Message, type Part, type PartOf } from "./message.ts";
 export { addCost, costOf, PRICES_AS_OF } from "./price.ts";
+export { project, Projection } from "./project.ts";
 export { RequestError, type RequestErrorCode } from "./request-error.ts";
 export {
   budget,
@@ -94,6 +96,7 @@ export {
   type Evaluation,
   type EventOf,
   type FilePatch,
+  type Interruption,
   type LiveDelta,
   type LoggedEvent,
   type ModelUsage,

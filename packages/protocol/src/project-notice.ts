@@ -1,0 +1,36 @@
+import type { PartOf } from "./message.ts";
+import type { SessionEvent } from "./session-event.ts";
+
+type Notice = Pick<PartOf<"notice">, "level" | "text">;
+
+const BROKEN_SERVER: ReadonlySet<string> = new Set(["failed", "needs-auth"]);
+
+/** What a person is told of an event that is neither said nor done by the agent; undefined for most. */
+export function noticeOf(event: SessionEvent): Notice | undefined {
+  switch (event.type) {
+    case "tandem.notice":
+      return { level: event.level, text: event.text };
+    case "tandem.rate_limit": {
+      if (event.status === "allowed") return undefined;
+      const until = event.resets_at === undefined ? "" : `, until ${event.resets_at}`;
+      return { level: "warning", text: `Rate limit${event.kind ? ` (${event.kind})` : ""}: ${event.status}${until}` };
+    }
+    case "tandem.model_fallback":
+      return { level: "warning", text: `${event.to} answers instead of ${event.from}: ${event.reason}` };
+    case "tandem.mcp_status": {
+      const broken = event.servers.filter(({ status, error }) => error !== undefined || BROKEN_SERVER.has(status));
+      if (broken.length === 0) return undefined;
+      const each = broken.map(({ name, status, error }) => `${name}: ${status}${error ? ` (${error})` : ""}`);
+      return { level: "warning", text: `MCP server not connected. ${each.join("; ")}` };
+    }
+    case "tandem.usage_mismatch":
+      return {
+        level: "info",
+        text: "The tokens of this turn's requests do not add up to what Claude Code says that it took",
+      };
+    case "tandem.dropped":
+      return { level: "warning", text: `Something that was sent had no effect: ${event.reason}` };
+    default:
+      return undefined;
+  }
+}
