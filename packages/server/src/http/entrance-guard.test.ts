@@ -35,12 +35,9 @@ describe("names", () => {
     expect(await status({ host }, "/healthz")).toBe(403);
   });
 
-  test.each(["user@localhost", "localhost/x", "local host"])(
-    "what is no name (%s) is turned away",
-    async (host) => {
-      expect([400, 403]).toContain(await status({ host }));
-    },
-  );
+  test.each(["user@localhost", "localhost/x", "local host"])("what is no name (%s) is turned away", async (host) => {
+    expect([400, 403]).toContain(await status({ host }));
+  });
 
   test("those of the settings are let in, a wildcard address is no name", () => {
     const guard = new EntranceGuard({

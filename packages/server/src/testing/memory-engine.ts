@@ -63,7 +63,9 @@ export class MemoryEngine {
     return logged;
   }
 
-  preview(session: SessionId, ...deltas: LiveDelta[]): void {
+  /** After those who follow have got what was appended before, as it is with a real engine. */
+  async preview(session: SessionId, ...deltas: LiveDelta[]): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
     for (const listener of this.#log(session).deltas) listener(deltas);
   }
 

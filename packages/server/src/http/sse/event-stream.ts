@@ -55,14 +55,15 @@ export class EventStream {
     );
   }
 
-  /** Says a last word and lets the client go. */
-  end(farewell = ""): void {
-    if (this.closed.aborted || this.#isEnding) return;
+  /** Says a last word and lets the client go. False if it is going already. */
+  end(farewell = ""): boolean {
+    if (this.closed.aborted || this.#isEnding) return false;
     this.#isEnding = true;
     this.#outgoing.end(farewell);
     const timer = setTimeout(() => this.destroy(), FAREWELL_MS);
     timer.unref();
     this.closed.addEventListener("abort", () => clearTimeout(timer), { once: true });
+    return true;
   }
 
   destroy(): void {

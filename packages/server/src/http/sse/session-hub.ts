@@ -166,7 +166,9 @@ export class SessionHub {
     const { stream, audience, muted } = subscriber;
     if (stream.unsent > this.#settings.stuckBytes) {
       const resync = { type: "tandem.resync", last_event_id: String(this.#written) };
-      stream.end(namedFrame(resync.type, resync));
+      if (stream.end(namedFrame(resync.type, resync))) {
+        this.#logger.info({ session: this.#session, unsent: stream.unsent }, "let go of a client that did not keep up");
+      }
       return;
     }
     if (stream.unsent > this.#settings.slowBytes) {

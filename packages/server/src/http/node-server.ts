@@ -1,0 +1,75 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { TandemError } from "@tandem/protocol";
+import type { Logger } from "./create-logger.ts";
+import type { ServerSettings } from "./settings.ts";
+
+// Node's own server: what it bears, how it begins and how it ends.
+
+/** How often a connection is looked at that ought to have sent its request by now. */
+const CHECK_CONNECTIONS_MS = 2_000;
+
+export function createNodeServer(
+  settings: ServerSettings,
+  logger: Logger,
+  handle: (incoming: IncomingMessage, outgoing: ServerResponse) => void,
+): Server {
+  const options = {
+    headersTimeout: settings.headersTimeoutMs,
+    requestTimeout: settings.requestTimeoutMs,
+    connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, settings.headersTimeoutMs),
+  };
+  const server = settings.tls
+    ? createTlsServer({ ...options, ...settings.tls }, handle)
+    : createServer(options, handle);
+  return server.on("clientError", (error, socket) => turnAway(error, socket, logger));
+}
+
+const MALFORMED: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
+/** What is not HTTP, or comes too slowly, never becomes a request; it is in the log all the same. */
+function turnAway(error: NodeJS.ErrnoException, socket: Duplex, logger: Logger): void {
+  const status = MALFORMED[error.code ?? ""] ?? "400 Bad Request";
+  if (error.code !== "ECONNRESET")
+    logger.info({ status: Number.parseInt(status, 10), reason: error.code }, "no request");
+  if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
+  else socket.destroy();
+}
+
+export async function bind(server: Server, { host, port }: ServerSettings): Promise<AddressInfo> {
+  try {
+    server.listen(port, host.replace(/^\[|\]$/g, ""));
+    await once(server, "listening");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE") {
+      throw new TandemError("port_in_use", `Port ${port} of ${host} is taken.`, {
+        fix: "Stop what listens there, or choose another port; 0 takes a free one.",
+        cause,
+      });
+    }
+    throw new TandemError("listen_failed", `Cannot listen on ${host}, port ${port}: the system says ${code}.`, {
+      cause,
+    });
+  }
+  return server.address() as AddressInfo;
+}
+
+export async function closeServer(server: Server, deadlineMs: number): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
+  try {
+    await closed;
+  } finally {
+    clearInterval(idle);
+    clearTimeout(cut);
+  }
+}

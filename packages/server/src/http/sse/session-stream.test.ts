@@ -1,0 +1,287 @@
+import { newId, type LiveDelta, type SessionEventBody, type SessionId, type ThreadId } from "@tandem/protocol";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MemoryEngine } from "../../testing/memory-engine.ts";
+import { StreamReader } from "../../testing/read-stream.ts";
+import { startTestServer, type TestServer } from "../../testing/start-test-server.ts";
+
+const running: SessionEventBody = { type: "session.status_running" };
+const idle: SessionEventBody = {
+  type: "session.status_idle",
+  stop_reason: { type: "end_turn" },
+  stop_details: null,
+};
+const notice = (text: string): SessionEventBody => ({ type: "tandem.notice", level: "info", text });
+const message = (text: string): SessionEventBody => ({ type: "agent.message", content: [{ type: "text", text }] });
+const started = (id: string, type: "agent.message" | "agent.thinking" = "agent.message"): LiveDelta => ({
+  thread: null,
+  delta: { type: "event_start", event: { type, id: id as never } },
+});
+const piece = (id: string, text: string, thread: ThreadId | null = null): LiveDelta => ({
+  thread,
+  delta: {
+    type: "event_delta",
+    event_id: id as never,
+    delta: { type: "content_delta", content: { type: "text", text } },
+  },
+});
+
+let memory: MemoryEngine;
+let server: TestServer;
+let session: SessionId;
+beforeEach(async () => {
+  memory = new MemoryEngine();
+  server = await startTestServer({ engine: memory.engine });
+  session = memory.createSession();
+});
+afterEach(() => server[Symbol.asyncDispose]());
+
+const open = (query = "", headers: Record<string, string> = {}): Promise<StreamReader> =>
+  StreamReader.open(server, `/v1/sessions/${session}/events/stream${query}`, headers);
+
+describe("frames", () => {
+  test("name Anthropic's vocabulary `message` and ours by its type, with the place in the log as id", async () => {
+    await using stream = await open();
+    expect(stream.response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(stream.response.headers.get("request-id")).toMatch(/^req_/);
+    memory.append(session, running);
+    memory.append(session, notice("hello"));
+    memory.append(session, message("Two\nlines."));
+    await stream.untilType("agent.message");
+    expect(stream.events).toMatchObject([
+      { event: "message", id: "1", data: { type: "session.status_running", processed_at: expect.any(String) } },
+      { event: "tandem.notice", id: "2", data: { text: "hello" } },
+      { event: "message", id: "3", data: { content: [{ text: "Two\nlines." }] } },
+    ]);
+  });
+
+  test("begin with what happens after the stream is open: there is no replay", async () => {
+    memory.append(session, running);
+    memory.append(session, idle);
+    await using stream = await open();
+    memory.append(session, running);
+    await stream.untilType("session.status_running");
+    expect(stream.events.map(({ id }) => id)).toEqual(["3"]);
+  });
+
+  test("miss nothing that is appended as soon as the answer is there", async () => {
+    for (let i = 0; i < 20; i++) {
+      await using stream = await open();
+      const { seq } = memory.append(session, running);
+      await stream.until(({ id }) => id === String(seq));
+      expect(stream.events).toHaveLength(1);
+    }
+  });
+});
+
+describe("going on after Last-Event-ID", () => {
+  test("has neither gap nor repeat, also while the log is being written to", async () => {
+    const total = 1_500;
+    for (let i = 0; i < total / 2; i++) memory.append(session, message(`${i}`));
+    const streams = await Promise.all(["0", "1", "300", "749", "750"].map((id) => open("", { "last-event-id": id })));
+    for (let i = total / 2; i < total; i++) {
+      memory.append(session, message(`${i}`));
+      if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    for (const [index, from] of [0, 1, 300, 749, 750].entries()) {
+      await using stream = streams[index]!;
+      await stream.until(({ id }) => id === String(total));
+      expect(stream.events.map(({ id }) => Number(id))).toEqual(
+        Array.from({ length: total - from }, (_, i) => from + 1 + i),
+      );
+    }
+  });
+
+  test("with the id of the last event, hears only what is new", async () => {
+    memory.append(session, running);
+    await using stream = await open("", { "last-event-id": "1" });
+    memory.append(session, message("new"));
+    await stream.untilType("agent.message");
+    expect(stream.events.map(({ id }) => id)).toEqual(["2"]);
+  });
+
+  test.each(["2", "-1", "1.5", "abc", "sevt_01", "9999999999999999999"])(
+    "an id that is not of this session's stream (%s) is refused with what to do",
+    async (id) => {
+      memory.append(session, running);
+      const response = await server.request(`/v1/sessions/${session}/events/stream`, {
+        headers: { "last-event-id": id },
+      });
+      expect(response.status).toBe(400);
+      expect(await response.text()).toContain("list the session's events");
+    },
+  );
+
+  test("does not reach into another session", async () => {
+    const other = memory.createSession();
+    memory.append(other, notice("a secret of the other"));
+    memory.append(session, running);
+    await using stream = await open("", { "last-event-id": "0" });
+    memory.append(other, notice("another"));
+    memory.append(session, idle);
+    await stream.untilType("session.status_idle");
+    expect(stream.types).toEqual(["session.status_running", "session.status_idle"]);
+  });
+});
+
+describe("events of ours while the session is idle", () => {
+  const play = (): void => {
+    memory.append(session, notice("before the first turn"));
+    memory.append(session, running);
+    memory.append(session, notice("within the turn"));
+    memory.append(session, idle);
+    memory.append(session, notice("after the turn"));
+    memory.append(session, { type: "session.updated", title: "New" });
+    memory.append(session, notice("later"));
+    memory.append(session, running);
+    memory.append(session, notice("within the next"));
+    memory.append(session, idle);
+  };
+  const texts = (stream: StreamReader) => stream.events.flatMap(({ data }) => data!["text"] ?? []);
+  const untilTheEnd = (stream: StreamReader) => stream.until(({ id }) => id === "10");
+
+  test("are not sent to who has not asked: idle is the last event of a turn", async () => {
+    await using live = await open();
+    play();
+    await untilTheEnd(live);
+    expect(texts(live)).toEqual(["within the turn", "within the next"]);
+    await using resumed = await open("", { "last-event-id": "4" });
+    await untilTheEnd(resumed);
+    expect(texts(resumed)).toEqual(["within the next"]);
+    expect(resumed.types).toContain("session.updated");
+  });
+
+  test("are sent to who asks with `tandem=true`", async () => {
+    await using live = await open("?tandem=true");
+    play();
+    await untilTheEnd(live);
+    expect(texts(live)).toHaveLength(5);
+  });
+
+  test("a stream that opens in the middle knows whether the session is idle", async () => {
+    memory.append(session, running);
+    memory.append(session, idle);
+    await using stream = await open();
+    memory.append(session, notice("while idle"));
+    memory.append(session, running);
+    await stream.untilType("session.status_running");
+    expect(stream.types).toEqual(["session.status_running"]);
+  });
+});
+
+describe("previews", () => {
+  const id = newId("event");
+
+  test("go to who asks for them, before their event and without an id", async () => {
+    await using plain = await open();
+    await using messages = await open("?event_deltas[]=agent.message");
+    await using both = await open("?event_deltas%5B%5D=agent.message&event_deltas%5B%5D=agent.thinking");
+    await using ours = await open("?tandem=true");
+    const thought = newId("event");
+    memory.append(session, running);
+    await memory.preview(session, started(thought, "agent.thinking"));
+    await memory.preview(session, {
+      thread: null,
+      delta: { type: "tandem.thinking_delta", event_id: thought, text: "Hm." },
+    });
+    memory.append(session, { type: "agent.thinking" }, { id: thought });
+    await memory.preview(session, started(id), piece(id, "Hel"), piece(id, "lo"));
+    memory.append(session, message("Hello"), { id });
+    memory.append(session, idle);
+    for (const stream of [plain, messages, both, ours]) await stream.untilType("session.status_idle");
+    const durable = ["session.status_running", "agent.thinking", "agent.message", "session.status_idle"];
+    expect(plain.types).toEqual(durable);
+    expect(messages.types.filter((type) => !durable.includes(type as string))).toEqual([
+      "event_start",
+      "event_delta",
+      "event_delta",
+    ]);
+    expect(messages.types.indexOf("event_delta")).toBeLessThan(messages.types.indexOf("agent.message"));
+    expect(both.types.filter((type) => type === "event_start")).toHaveLength(2);
+    expect(ours.types).toContain("tandem.thinking_delta");
+    expect(ours.types).not.toContain("event_start");
+    for (const { event, id: frameId, data } of messages.events) {
+      expect(event).toBe("message");
+      expect(frameId === undefined).toBe(String(data!["type"]).startsWith("event_"));
+    }
+  });
+
+  test("of anything else are refused", async () => {
+    const response = await server.request(`/v1/sessions/${session}/events/stream?event_deltas[]=agent.tool_use`);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("agent.thinking");
+  });
+
+  test("are from the beginning or not at all: who comes in the middle gets the event", async () => {
+    await using early = await open("?event_deltas[]=agent.message");
+    await memory.preview(session, started(id), piece(id, "Hel"));
+    await early.untilType("event_delta");
+    await using late = await open("?event_deltas[]=agent.message");
+    await memory.preview(session, piece(id, "lo"));
+    await early.until(({ data }) => JSON.stringify(data).includes('"lo"'));
+    memory.append(session, message("Hello"), { id });
+    const next = newId("event");
+    await memory.preview(session, started(next), piece(next, "Bye"));
+    memory.append(session, message("Bye"), { id: next });
+    await late.until(({ data }) => data?.["id"] === next);
+    expect(late.types).toEqual(["agent.message", "event_start", "event_delta", "agent.message"]);
+  });
+});
+
+describe("threads", () => {
+  test("have streams of their own, and the session's has what concerns it", async () => {
+    const thread = memory.createThread(session);
+    const other = memory.createThread(session);
+    await using main = await open("?event_deltas[]=agent.message");
+    await using own = await StreamReader.open(
+      server,
+      `/v1/sessions/${session}/threads/${thread}/stream?event_deltas[]=agent.message`,
+    );
+    const id = newId("event");
+    memory.append(session, {
+      type: "session.thread_created",
+      session_thread_id: thread,
+      agent_name: "scout",
+      workflow_run_id: null,
+    });
+    await memory.preview(session, { ...started(id), thread }, piece(id, "From below", thread));
+    memory.append(session, message("From below"), { thread, id });
+    memory.append(session, message("From elsewhere"), { thread: other });
+    const use = { name: "Bash", input: {}, tandem: { tool_use_id: "toolu_1" } };
+    memory.append(session, { type: "agent.tool_use", evaluated_permission: "ask", ...use }, { thread });
+    memory.append(session, message("From above"));
+    memory.append(session, {
+      type: "session.thread_status_terminated",
+      session_thread_id: thread,
+      agent_name: "scout",
+    });
+    await main.untilType("session.thread_status_terminated");
+    await own.untilType("session.thread_status_terminated");
+    expect(main.types).toEqual([
+      "session.thread_created",
+      "agent.tool_use",
+      "agent.message",
+      "session.thread_status_terminated",
+    ]);
+    expect(own.types).toEqual([
+      "session.thread_created",
+      "event_start",
+      "event_delta",
+      "agent.message",
+      "agent.tool_use",
+      "session.thread_status_terminated",
+    ]);
+  });
+
+  test("the primary one has the session's stream", async () => {
+    const response = await server.request(`/v1/sessions/${session}/threads`);
+    const { data } = (await response.json()) as { data: { id: string }[] };
+    await using stream = await StreamReader.open(server, `/v1/sessions/${session}/threads/${data[0]!.id}/stream`);
+    memory.append(session, running);
+    await stream.untilType("session.status_running");
+  });
+
+  test("that are not there are not found", async () => {
+    const response = await server.request(`/v1/sessions/${session}/threads/sthr_nothing/stream`);
+    expect(response.status).toBe(404);
+  });
+});
