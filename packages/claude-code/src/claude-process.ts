@@ -183,8 +183,8 @@ export class ClaudeProcess {
 
   #serversFor(tools: readonly ToolDefinition[]): Record<string, ReturnType<typeof createToolServer>> {
     if (tools.length === 0) return {};
-    const call: ToolCall = async (name, input, signal) =>
-      (await this.#byHost((turn) => turn.callTool(name, input, signal))) ?? {
+    const call: ToolCall = async (name, input, signal, toolUseId) =>
+      (await this.#byHost((turn) => turn.callTool(name, input, signal, toolUseId))) ?? {
         text: "This call has ended.",
         isError: true,
       };

@@ -24,3 +24,4 @@ export type {
   TranscriptStore,
   TurnEnd,
 } from "./session/conversation.ts";
+export { openConversation } from "./session/open-conversation.ts";

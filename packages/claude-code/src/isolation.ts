@@ -11,7 +11,7 @@ export const toolId = (name: string): string => `mcp__${TOOL_SERVER}__${name}`;
 export type Effort = "low" | "medium" | "high";
 
 /** Plugins that Claude Code brings itself. Turned off, and tolerated by name where a release lists them all the same. */
-const BUILTIN_PLUGINS = [
+export const BUILTIN_PLUGINS = [
   "cc-plugin-agents-md",
   "cc-plugin-privacy",
   "cc-plugin-plugin-authoring",
@@ -21,8 +21,8 @@ const BUILTIN_PLUGINS = [
 /** Tools that the SDK is known to list beside those it was given. They do nothing that leaves the conversation. */
 const PLACEHOLDER_TOOLS = new Set(["DeferredToolPlaceholder"]);
 
-/** Insurance only: with `tools: []` none of them is offered. */
-const BUILTIN_TOOLS = [
+/** Insurance only: what is not in `tools` is not offered. */
+export const BUILTIN_TOOLS = [
   ...["Agent", "Task", "Bash", "BashOutput", "KillShell", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep"],
   ...[
     "WebFetch",
@@ -90,23 +90,38 @@ const KEY_SOURCES: Record<Credential["type"], readonly string[]> = {
   oauth_token: ["none"],
 };
 
-type Init = Pick<SDKSystemMessage, "tools" | "mcp_servers" | "plugins" | "apiKeySource" | "cwd">;
+export type Init = Pick<SDKSystemMessage, "tools" | "mcp_servers" | "plugins" | "apiKeySource" | "cwd">;
 
 /**
- * Compares what Claude Code says it came up with to what we asked for, and throws `isolation_breached` on any difference.
- * Skills, agents and slash commands are not compared: Claude Code lists what it has found, not what it offers.
+ * What Claude Code came up with and was not asked for. Skills, agents and slash commands are not compared: it lists what it
+ * has found, not what it offers.
  */
+export function foreignParts(
+  init: Init,
+  credential: Credential,
+  asked: { isOffered: (tool: string) => boolean; isServer: (name: string) => boolean },
+): string[] {
+  return [
+    ...init.tools
+      .filter((name) => !PLACEHOLDER_TOOLS.has(name) && !asked.isOffered(name))
+      .map((name) => `the tool ${name}`),
+    ...init.mcp_servers.filter(({ name }) => !asked.isServer(name)).map(({ name }) => `the MCP server ${name}`),
+    ...init.plugins.filter((plugin) => !isBuiltin(plugin)).map(({ name }) => `the plugin ${name}`),
+    ...(KEY_SOURCES[credential.type].includes(init.apiKeySource)
+      ? []
+      : [`the credential source "${init.apiKeySource}"`]),
+  ];
+}
+
+/** Compares what Claude Code says it came up with to what we asked for, and throws `isolation_breached` on any difference. */
 export function checkInit(init: Init, expected: { toolNames: readonly string[]; credential: Credential }): void {
   const wanted = new Set(expected.toolNames.map(toolId));
-  const tools = init.tools.filter((name) => !PLACEHOLDER_TOOLS.has(name));
-  const servers = expected.toolNames.length > 0 ? [TOOL_SERVER] : [];
-  const keySources = KEY_SOURCES[expected.credential.type];
   const breaches = [
-    ...tools.filter((name) => !wanted.has(name)).map((name) => `the tool ${name}`),
-    ...[...wanted].filter((name) => !tools.includes(name)).map((name) => `no tool ${name}`),
-    ...init.mcp_servers.filter(({ name }) => !servers.includes(name)).map(({ name }) => `the MCP server ${name}`),
-    ...init.plugins.filter((plugin) => !isBuiltin(plugin)).map(({ name }) => `the plugin ${name}`),
-    ...(keySources.includes(init.apiKeySource) ? [] : [`the credential source "${init.apiKeySource}"`]),
+    ...foreignParts(init, expected.credential, {
+      isOffered: (tool) => wanted.has(tool),
+      isServer: (name) => name === TOOL_SERVER && wanted.size > 0,
+    }),
+    ...[...wanted].filter((name) => !init.tools.includes(name)).map((name) => `no tool ${name}`),
   ];
   if (breaches.length === 0) return;
   throw new LlmError(

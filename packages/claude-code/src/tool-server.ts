@@ -16,14 +16,19 @@ export interface ToolDefinition {
   inputSchema: Record<string, unknown>;
 }
 
-interface ToolReply {
-  text: string;
+type ToolReply = ({ text: string } | { content: CallToolResult["content"] }) & {
   isError?: boolean;
   /** The turn is over once the model has been told; no further model request is made. */
   endsTurn?: boolean;
-}
+};
 
-export type ToolCall = (name: string, input: unknown, signal: AbortSignal) => Promise<ToolReply>;
+/** `toolUseId` is the model's own id of the call, where Claude Code tells it. */
+export type ToolCall = (
+  name: string,
+  input: Record<string, unknown>,
+  signal: AbortSignal,
+  toolUseId: string | undefined,
+) => Promise<ToolReply>;
 
 /** Two servers with the same key offer the same tools in the same words. */
 export const toolServerKey = (tools: readonly ToolDefinition[]): string => JSON.stringify(tools);
@@ -32,8 +37,12 @@ export const toolServerKey = (tools: readonly ToolDefinition[]): string => JSON.
  * An in-process MCP server with the given tools. The low-level handlers are used so that schemas travel as they are and
  * inputs reach `call` unchecked: whoever defined a tool validates its input, and so words the complaint to the model.
  */
-export function createToolServer(tools: readonly ToolDefinition[], call: ToolCall): McpSdkServerConfigWithInstance {
-  const instance = new McpServer({ name: TOOL_SERVER, version: "1.0.0" }, { capabilities: { tools: {} } });
+export function createToolServer(
+  tools: readonly ToolDefinition[],
+  call: ToolCall,
+  { name = TOOL_SERVER, timeoutMs = HOST_TIMEOUT_MS } = {},
+): McpSdkServerConfigWithInstance {
+  const instance = new McpServer({ name, version: "1.0.0" }, { capabilities: { tools: {} } });
   instance.server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools.map(({ name, description, inputSchema }) => ({
       name,
@@ -43,12 +52,18 @@ export function createToolServer(tools: readonly ToolDefinition[], call: ToolCal
     })),
   }));
   instance.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }): Promise<CallToolResult> => {
-    const reply = await call(params.name, params.arguments ?? {}, signal);
+    const toolUseId = params._meta?.["claudecode/toolUseId"];
+    const reply = await call(
+      params.name,
+      params.arguments ?? {},
+      signal,
+      typeof toolUseId === "string" ? toolUseId : undefined,
+    );
     return {
-      content: [{ type: "text", text: reply.text }],
+      content: "text" in reply ? [{ type: "text", text: reply.text }] : reply.content,
       ...(reply.isError && { isError: true }),
       ...(reply.endsTurn && { _meta: { "claude/endTurn": true } }),
     };
   });
-  return { type: "sdk", name: TOOL_SERVER, instance, timeout: HOST_TIMEOUT_MS };
+  return { type: "sdk", name, instance, timeout: timeoutMs };
 }

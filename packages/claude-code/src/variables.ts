@@ -67,32 +67,47 @@ export const DENIED_VARIABLES: readonly string[] = [
 export const isDenied = (name: string): boolean =>
   DENIED_VARIABLES.some((entry) => (entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : name === entry));
 
-/** Ours on every call: no memory, no updates, no telemetry, no bundled extras, and retries left to the runtime. */
-const FIXED: Record<string, string> = {
+/** Ours in every child: no memory, no updates, no telemetry, no bundled extras, no other model than the chosen one. */
+const ALWAYS: Record<string, string> = {
   CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1",
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   CLAUDE_CODE_DISABLE_BUNDLED_SKILLS: "1",
-  CLAUDE_CODE_DISABLE_ATTACHMENTS: "1",
   CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS: "1",
-  CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
-  // No other model, and no other way of asking, than the one that the call chose.
+  // No other model, and no other way of asking, than the one that was chosen.
   CLAUDE_CODE_DISABLE_MODEL_ACCESS_FALLBACK: "1",
   CLAUDE_CODE_DISABLE_REFUSAL_FALLBACK: "1",
   CLAUDE_CODE_DISABLE_REFUSAL_RETRY: "1",
   CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: "1",
   CLAUDE_CODE_DISABLE_LEGACY_MODEL_REMAP: "1",
-  // A login's claude.ai connectors are the user's, not this call's.
+  // A login's claude.ai connectors are the user's, not ours.
   ENABLE_CLAUDEAI_MCP_SERVERS: "false",
-  // A loop that outgrows the window ends as `prompt_too_long`; it does not go on with a summary instead of its task.
-  DISABLE_COMPACT: "1",
-  DISABLE_AUTO_COMPACT: "1",
-  MAX_MCP_OUTPUT_TOKENS: "1000000",
-  CLAUDE_CODE_MAX_RETRIES: "0",
   // A process that cannot start says why in its result instead of dying silently.
   CLAUDE_CODE_STARTUP_FAILURE_RESULTS: "1",
   DISABLE_AUTOUPDATER: "1",
   CLAUDE_AGENT_SDK_CLIENT_APP: "tandem",
 };
+
+/** What an isolated call has beside: nothing that outlives or changes it, and retries left to the runtime. */
+const CALL: Record<string, string> = {
+  CLAUDE_CODE_DISABLE_ATTACHMENTS: "1",
+  CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
+  // A loop that outgrows the window ends as `prompt_too_long`; it does not go on with a summary instead of its task.
+  DISABLE_COMPACT: "1",
+  DISABLE_AUTO_COMPACT: "1",
+  MAX_MCP_OUTPUT_TOKENS: "1000000",
+  CLAUDE_CODE_MAX_RETRIES: "0",
+};
+
+/** A session is Claude Code as people know it: it compacts, works in the background, and tries again a few times. */
+const SESSION: Record<string, string> = { CLAUDE_CODE_MAX_RETRIES: "4" };
+
+/** What a child is for. */
+export type Purpose = "call" | "session";
+
+const fixedFor = (purpose: Purpose): Record<string, string> => ({
+  ...ALWAYS,
+  ...(purpose === "call" ? CALL : SESSION),
+});
 
 /**
  * The variables of a Claude Code child, complete: nothing is inherited beside them.
@@ -103,13 +118,14 @@ export function childVariables(
   host: Readonly<Record<string, string | undefined>>,
   credential: Credential,
   configDir: string | undefined,
+  purpose: Purpose = "call",
 ): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(host)) {
     if (value === undefined || isDenied(name)) continue;
     if (ALLOWED.has(name) || ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix))) variables[name] = value;
   }
-  Object.assign(variables, FIXED);
+  Object.assign(variables, fixedFor(purpose));
   if (configDir) variables["CLAUDE_CONFIG_DIR"] = configDir;
   switch (credential.type) {
     case "login":
@@ -139,7 +155,7 @@ const CREDENTIAL_NAMES: Record<Credential["type"], string | undefined> = {
 export function overridingVariables(variables: Record<string, string>, credential: Credential): Record<string, string> {
   const names = [
     ...DENIED_VARIABLES.filter((name) => !name.endsWith("*")),
-    ...Object.keys(FIXED),
+    ...Object.keys({ ...ALWAYS, ...CALL, ...SESSION }),
     ...stateFileNames(variables),
   ];
   return Object.fromEntries(

@@ -49,10 +49,18 @@ export interface ConversationSetup {
   /** The object that each turn has to end with. */
   outputSchema?: Record<string, unknown>;
   maxTurns?: number;
-  /** Taken up again where it was left; undefined begins a new conversation, under `id`. */
+  /** Taken up again where it was left, from the transcript store; false begins a new conversation, under `id`. */
   resume: boolean;
+  /**
+   * With `resume`: the turn that an earlier process left unfinished goes on by itself, without a message, and ends with
+   * `turn_ended`. The model is given these results of calls that were open then (custom tools that were answered since, say);
+   * of every other open call it is told that nobody knows what it did.
+   */
+  goOn?: { results: readonly { toolUseId: string; content: readonly ToolResultContent[]; isError: boolean }[] };
   /** The conversation's id in Claude Code's books, a UUID of ours. */
   id: string;
+  /** The name of the primary thread, for what subagents are told and answer. */
+  primaryThread: ThreadId;
   deadlines: { spawn: number; init: number; firstByte: number; idle: number; exit: number };
 }
 
@@ -96,7 +104,10 @@ export interface ConversationHost {
 export type ConversationOutput =
   | { type: "event"; thread: ThreadId | null; id: EventId; event: SessionEventBody }
   | { type: "delta"; thread: ThreadId | null; delta: Delta }
-  /** The model has been given this message; until then it may still be taken back. `uuid` is the one it was sent with. */
+  /**
+   * The model is given this message; until then it may still be taken back. `uuid` is the one it was sent with. It comes first
+   * in a turn that the message begins. A message that no turn could take in begins a turn of its own when that has ended.
+   */
   | { type: "message_taken"; uuid: string }
   | { type: "background"; tasks: BackgroundTask[] }
   | { type: "turn_ended"; outcome: TurnEnd }
@@ -122,11 +133,17 @@ export interface Conversation {
   /** Resolves when the process has come up as it was asked to; rejects with an `LlmError` (then it is closed). */
   readonly ready: Promise<void>;
   readonly pid: number | undefined;
-  /** Gives the model a message: begins a turn, or steers the one that is running. */
+  /**
+   * Gives the model a message, as it is: no slash commands, no `@file`. Begins a turn, or steers the one that is running: then
+   * the model gets it with the next results of tools, or as a turn of its own if there are none.
+   */
   send(message: { uuid: string; content: readonly ModelContent[] }): void;
   /** Takes a message back that the model has not been given. False if it has. */
   takeBack(uuid: string): Promise<boolean>;
-  /** Ends the turn that is running, if one is, as soon as can be; it still ends with `turn_ended`. */
+  /**
+   * Ends the turn that is running, if one is, as soon as can be; resolves after its `turn_ended`. Background tasks go on, and
+   * messages that were not taken begin a turn of their own.
+   */
   interrupt(): Promise<void>;
   /** Stops a background task by its id. */
   stopTask(id: string): Promise<void>;

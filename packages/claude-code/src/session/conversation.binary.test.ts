@@ -1,0 +1,318 @@
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { LlmError, type EventId, type ToolResultContent } from "@tandem/protocol";
+import { always, madeUpLogin, reply, stallMidStream, text, thinking, toolUse } from "@tandem/rehearsal";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { eventually, runningProcesses, setStage, type Stage } from "../testing/stage.ts";
+import type { ToolCallRequest } from "./conversation.ts";
+import { MemoryTranscripts, openSession } from "./testing/open-session.ts";
+
+/** Runs until it is ended, and leaves a trace that it has begun. */
+const ENDLESS = "touch begun; tail -f /dev/null";
+const hasBegun = () =>
+  eventually(
+    () => readFile(join(stage.home, "project", "begun")).catch(() => undefined),
+    (file) => file !== undefined,
+  );
+
+const ASK = { name: "ask", description: "Asks.", type: "custom" as const, input_schema: { type: "object" as const } };
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage();
+});
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+beforeEach(async () => {
+  // Every test ends what it began.
+  expect(await runningProcesses(stage).catch(() => [])).toEqual([]);
+  await rm(join(stage.home, "project"), { recursive: true, force: true });
+});
+
+test("a turn: thinking, words, a tool and its result, in their order", async () => {
+  stage.rehearsal.use([
+    reply([thinking("hm"), text("I look."), toolUse("Bash", { command: "echo hi" })]),
+    text("All done."),
+  ]);
+  await using session = openSession(stage);
+  await session.conversation.ready;
+  expect(await session.turn("Go.")).toMatchObject({
+    stop: "end_turn",
+    reported: { "claude-sonnet-5-5": { input_tokens: 20 } },
+  });
+  const types = session.outputs.flatMap((output) => (output.type === "event" ? [output.event.type] : []));
+  expect(types).toEqual([
+    "tandem.init",
+    "span.model_request_start",
+    "agent.thinking",
+    "tandem.thinking",
+    "agent.message",
+    "agent.tool_use",
+    "span.model_request_end",
+    "agent.tool_result",
+    "span.model_request_start",
+    "agent.message",
+    "span.model_request_end",
+  ]);
+  expect(session.events("agent.tool_result")[0]).toMatchObject({
+    tool_use_id: session.events("agent.tool_use")[0]!.id,
+    content: [{ type: "text", text: "hi" }],
+  });
+  await session.conversation.flush();
+});
+
+test("two turns in one process", async () => {
+  stage.rehearsal.use([text("one"), text("two")]);
+  await using session = openSession(stage);
+  await session.turn("first");
+  const { pid } = session.conversation;
+  expect(await session.turn("second")).toMatchObject({
+    stop: "end_turn",
+    reported: { "claude-sonnet-5-5": { input_tokens: 10 } },
+  });
+  expect(session.conversation.pid).toBe(pid);
+  expect(JSON.stringify(stage.rehearsal.modelRequests[1]!.messages)).toContain("first");
+});
+
+describe("taken up again", () => {
+  const remembered = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.messages);
+
+  test("in the same home, and counted from where it was", async () => {
+    stage.rehearsal.use([text("PELICAN"), text("again")]);
+    const first = openSession(stage);
+    await first.turn("Say a word.");
+    await first.conversation.close();
+    await using second = openSession(stage, { ...first.setup, transcripts: first.transcripts, resume: true });
+    expect(await second.turn("Which?")).toMatchObject({ reported: { "claude-sonnet-5-5": { input_tokens: 10 } } });
+    expect(remembered()).toContain("PELICAN");
+    expect(second.events("tandem.init")[0]!.claude_session_id).toBe(first.setup.id);
+  });
+
+  test("from the store alone, in another home with an expired token: the login is renewed there", async () => {
+    stage.rehearsal.use([text("PELICAN"), text("again")]);
+    const first = openSession(stage);
+    await first.turn("Say a word.");
+    await first.conversation.close();
+    const home = join(stage.home, "other");
+    const configDir = join(home, ".claude");
+    const { accessToken } = await madeUpLogin(configDir, { expiresAt: new Date(Date.now() - 60_000) });
+    await using second = openSession(stage, {
+      ...first.setup,
+      transcripts: first.transcripts,
+      resume: true,
+      credential: { type: "login", configDir },
+      hostVariables: { ...stage.hostVariables, HOME: home },
+    });
+    expect(await second.turn("Which?")).toMatchObject({ stop: "end_turn" });
+    expect(remembered()).toContain("PELICAN");
+    const stored = await readFile(join(configDir, ".credentials.json"), "utf8");
+    expect(stored, "a new token, and still one to renew it with").not.toContain(accessToken);
+    expect(stored).toMatch(/"refreshToken":"sk-ant-ort01/);
+  });
+
+  test("after a crash, with what Claude Code had written and the store had not got", async () => {
+    stage.rehearsal.use([text("PELICAN"), text("HERON"), text("again")]);
+    const transcripts = new MemoryTranscripts();
+    const first = openSession(stage, { transcripts });
+    await first.turn("Say a word.");
+    await first.conversation.flush();
+    transcripts.broken = true;
+    await first.turn("Say another.");
+    await first.conversation.close();
+    transcripts.broken = false;
+    expect(JSON.stringify([...transcripts.lines])).not.toContain("HERON");
+    await using second = openSession(stage, { ...first.setup, transcripts, resume: true });
+    await second.turn("Which?");
+    expect(remembered()).toContain("HERON");
+    expect(JSON.stringify([...transcripts.lines]), "the store has caught up").toContain("HERON");
+  });
+
+  test("with the result of a custom tool that came after its process was killed", async () => {
+    stage.rehearsal.use([
+      reply([text("I ask."), toolUse("mcp__tandem__ask", { n: 1 }), toolUse("Bash", { command: ENDLESS })]),
+      always((request) => text(JSON.stringify(request.toolResults))),
+    ]);
+    const asked = Promise.withResolvers<ToolCallRequest>();
+    const first = openSession(stage, {
+      customTools: [ASK],
+      host: {
+        callCustomTool: async (request) => {
+          asked.resolve(request);
+          return new Promise(() => {});
+        },
+      },
+    });
+    first.say("Go.");
+    const { toolUseId } = await asked.promise;
+    await first.until((output) => output.type === "event" && output.event.type === "span.model_request_end");
+    await eventually(
+      async () => JSON.stringify(await first.transcripts.load("")),
+      (lines) => lines.includes("tail -f"),
+    );
+    process.kill(-first.conversation.pid!, "SIGKILL");
+    expect((await first.closed()).error).toMatchObject({ code: "process_died" });
+    const content: ToolResultContent[] = [{ type: "text", text: "forty-two" }];
+    await using second = openSession(stage, {
+      ...first.setup,
+      transcripts: first.transcripts,
+      resume: true,
+      goOn: { results: [{ toolUseId, content, isError: false }] },
+    });
+    expect(await second.ended()).toMatchObject({ stop: "end_turn" });
+    const results = stage.rehearsal.modelRequests.at(-1)!.toolResults;
+    expect(results).toMatchObject([
+      { toolUseId, text: "forty-two", isError: false },
+      { text: expect.stringContaining("not known"), isError: true },
+    ]);
+  });
+});
+
+test("a transcript that cannot be stored is told by flush, and kept until it can", async () => {
+  stage.rehearsal.use([text("one")]);
+  const transcripts = new MemoryTranscripts();
+  transcripts.broken = true;
+  await using session = openSession(stage, { transcripts });
+  await session.turn("Go.");
+  await expect(session.conversation.flush()).rejects.toThrow("the database is gone");
+  transcripts.broken = false;
+  await session.conversation.flush();
+  expect(transcripts.lines.get("")!.map(({ type }) => type)).toEqual(expect.arrayContaining(["user", "assistant"]));
+});
+
+describe("an interrupt", () => {
+  test("in the middle of an answer: no final event, the span is closed, and the next turn works", async () => {
+    stage.rehearsal.use([stallMidStream("It begins"), text("well again")]);
+    await using session = openSession(stage);
+    session.say("Go.");
+    await session.until((output) => output.type === "delta" && output.delta.type === "event_delta");
+    await session.conversation.interrupt();
+    expect(await session.ended()).toMatchObject({ stop: "interrupted" });
+    expect(session.events("agent.message")).toEqual([]);
+    expect(session.events("span.model_request_end")).toMatchObject([{ is_error: true }]);
+    expect(await session.turn("Again.")).toMatchObject({ stop: "end_turn" });
+  });
+
+  test("in the middle of a tool: its call is closed as interrupted", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: ENDLESS })]);
+    await using session = openSession(stage);
+    session.say("Go.");
+    await hasBegun();
+    await session.conversation.interrupt();
+    expect(await session.ended()).toMatchObject({ stop: "interrupted" });
+    expect(session.events("agent.tool_result")).toMatchObject([
+      { is_error: true, tandem: { interrupted: "interrupt" } },
+    ]);
+  });
+
+  test("while a person is asked: whoever waits for the answer is told", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: "echo hi" })]);
+    const asked = Promise.withResolvers<ToolCallRequest>();
+    await using session = openSession(stage, {
+      host: {
+        decide: () => ({ permission: "ask" }),
+        confirm: async (request) => {
+          asked.resolve(request);
+          return new Promise(() => {});
+        },
+      },
+    });
+    session.say("Go.");
+    const { signal } = await asked.promise;
+    await session.conversation.interrupt();
+    expect(await session.ended()).toMatchObject({ stop: "interrupted" });
+    expect(signal.aborted).toBe(true);
+    expect(session.events("agent.tool_result")).toHaveLength(1);
+  });
+
+  test("of nothing does nothing", async () => {
+    stage.rehearsal.use([text("fine")]);
+    await using session = openSession(stage);
+    await session.conversation.interrupt();
+    expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
+  });
+});
+
+describe("a call that asks", () => {
+  const asking = (allow: boolean) => {
+    const requests: ToolCallRequest[] = [];
+    return {
+      requests,
+      decide: () => ({ permission: "ask" as const, evaluation: { type: "always_ask" as const } }),
+      confirm: async (request: ToolCallRequest) => {
+        requests.push(request);
+        return allow ? { allow: true as const } : { allow: false as const, message: "Not on my machine." };
+      },
+    };
+  };
+
+  test("runs when it is allowed", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: "echo yes" }), text("done")]);
+    const host = asking(true);
+    await using session = openSession(stage, { host });
+    await session.turn("Go.");
+    const [use] = session.events("agent.tool_use");
+    expect(use).toMatchObject({ evaluated_permission: "ask", evaluation: { type: "always_ask" } });
+    expect(host.requests).toMatchObject([
+      { eventId: use!.id as EventId, name: "Bash", input: { command: "echo yes" } },
+    ]);
+    expect(session.events("agent.tool_result")[0]!.content).toEqual([{ type: "text", text: "yes" }]);
+  });
+
+  test("does not run when it is denied, and the model is told why", async () => {
+    const trace = join(stage.home, "trace");
+    stage.rehearsal.use([toolUse("Bash", { command: `touch '${trace}'` }), text("done")]);
+    await using session = openSession(stage, { host: asking(false) });
+    await session.turn("Go.");
+    expect(session.events("agent.tool_result")[0]).toMatchObject({ is_error: true });
+    expect(stage.rehearsal.modelRequests[1]!.toolResults[0]!.text).toContain("Not on my machine.");
+    await expect(readFile(trace)).rejects.toThrow("ENOENT");
+  });
+
+  test.each(["decide", "confirm"] as const)("does not run when %s throws", async (where) => {
+    const trace = join(stage.home, "trace");
+    stage.rehearsal.use([toolUse("Bash", { command: `touch '${trace}'` }), text("done")]);
+    const fail = (): never => {
+      throw new Error("broken");
+    };
+    const decide = () => (where === "decide" ? fail() : ({ permission: "ask" } as const));
+    await using session = openSession(stage, { host: { decide, confirm: async () => fail() } });
+    expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
+    expect(session.events("agent.tool_result")[0]).toMatchObject({ is_error: true });
+    await expect(readFile(trace)).rejects.toThrow("ENOENT");
+  });
+});
+
+test("a custom tool is called with its event's id, and its answer reaches the model", async () => {
+  stage.rehearsal.use([toolUse("mcp__tandem__ask", { question: "six by seven?" }), text("done")]);
+  const requests: ToolCallRequest[] = [];
+  await using session = openSession(stage, {
+    customTools: [ASK],
+    host: {
+      callCustomTool: async (request) => {
+        requests.push(request);
+        return { content: [{ type: "text", text: "forty-two" }], isError: false };
+      },
+    },
+  });
+  await session.turn("Go.");
+  const [use] = session.events("agent.custom_tool_use");
+  expect(use).toMatchObject({ name: "ask", input: { question: "six by seven?" } });
+  expect(requests).toMatchObject([
+    { eventId: use!.id, name: "ask", input: { question: "six by seven?" }, thread: null },
+  ]);
+  expect(stage.rehearsal.modelRequests[1]!.toolResults).toMatchObject([{ text: "forty-two", isError: false }]);
+});
+
+test("killed in the middle of a turn: calls closed, the turn ended, then the reason", async () => {
+  stage.rehearsal.use([toolUse("Bash", { command: ENDLESS })]);
+  const session = openSession(stage);
+  session.say("Go.");
+  await hasBegun();
+  process.kill(session.conversation.pid!, "SIGKILL");
+  expect(await session.ended()).toMatchObject({ stop: "error", error: { tandem: { code: "process_died" } } });
+  const { error } = await session.closed();
+  expect(error).toBeInstanceOf(LlmError);
+  expect(session.events("agent.tool_result")).toMatchObject([{ tandem: { interrupted: "crash" } }]);
+  await session.conversation.close();
+});

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { appendFile } from "node:fs/promises";
+import { z } from "zod";
+import type { ConversationSetup, TranscriptStore } from "./conversation.ts";
+import { readTranscript, toText, type TranscriptLine } from "./transcript-line.ts";
+
+const UNKNOWN =
+  "The process ended before this call had a result, so its outcome is not known. Check whether it took effect before you " +
+  "rely on it or make it again.";
+
+const entry = z.looseObject({
+  uuid: z.string(),
+  isSidechain: z.boolean().optional(),
+  message: z.looseObject({
+    content: z.array(
+      z.looseObject({ type: z.string(), id: z.string().optional(), tool_use_id: z.string().optional() }),
+    ),
+  }),
+});
+type Entry = z.infer<typeof entry>;
+
+type Results = NonNullable<ConversationSetup["goOn"]>["results"];
+
+/**
+ * Gives the calls that a transcript leaves open their results, as Claude Code itself would have written them: a result that is
+ * sent as a message is not taken for one. Where there is no result, the model is told so.
+ */
+export async function finishTurn(store: TranscriptStore, file: string, results: Results): Promise<void> {
+  const lines = (await readTranscript(file)) ?? [];
+  const added = resultLines(lines, results);
+  if (added.length === 0) return;
+  await appendFile(file, toText(added));
+  await store.append("", added);
+}
+
+export function resultLines(lines: readonly TranscriptLine[], results: Results): TranscriptLine[] {
+  const entries = lines.flatMap((line) => entry.safeParse(line).data ?? []).filter(({ isSidechain }) => !isSidechain);
+  const answered = new Set(entries.flatMap(({ message }) => message.content.map(({ tool_use_id }) => tool_use_id)));
+  const open = entries.flatMap((from) =>
+    from.message.content.flatMap(({ type, id }) =>
+      type === "tool_use" && id !== undefined && !answered.has(id) ? [{ from, id }] : [],
+    ),
+  );
+  let parent = entries.at(-1)?.uuid;
+  return open.map(({ from, id }) => {
+    const line = resultLine(from, id, parent, results);
+    parent = line.uuid;
+    return line;
+  });
+}
+
+function resultLine(
+  from: Entry,
+  id: string,
+  parent: string | undefined,
+  results: Results,
+): TranscriptLine & { uuid: string } {
+  const result = results.find(({ toolUseId }) => toolUseId === id);
+  const { message: _, requestId: __, ...frame } = from;
+  return {
+    ...frame,
+    parentUuid: parent ?? from.uuid,
+    type: "user",
+    message: {
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          tool_use_id: id,
+          content: result ? [...result.content] : UNKNOWN,
+          ...((result?.isError ?? true) && { is_error: true }),
+        },
+      ],
+    },
+    uuid: randomUUID(),
+    timestamp: new Date().toISOString(),
+    sourceToolAssistantUUID: from.uuid,
+  };
+}

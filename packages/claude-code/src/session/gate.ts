@@ -1,0 +1,202 @@
+import { isDeepStrictEqual } from "node:util";
+import type { CanUseTool, HookCallback, SyncHookJSONOutput } from "@anthropic-ai/claude-agent-sdk";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type { EventId, Permission, ThreadId } from "@tandem/protocol";
+import { z } from "zod";
+import type { ConversationHost, ConversationOutput, ConversationSetup, ToolCallRequest } from "./conversation.ts";
+import { asMcpContent } from "./mcp-content.ts";
+import { OUTPUT_TOOL } from "./session-options.ts";
+import { type Judge, type NamedTool, nameTool, type ToolNames } from "./translate/calls.ts";
+
+/** A call that is asked about before its event is out can wait for it so long; then something is wrong, and it is denied. */
+const ANNOUNCEMENT_MS = 10_000;
+
+interface Announced {
+  eventId: EventId;
+  thread: ThreadId | null;
+  permission: Permission;
+  name: string;
+  mcpServer: string | undefined;
+  input: Record<string, unknown>;
+  /** Fires when nobody waits for the call any more. */
+  ended: AbortController;
+}
+
+type Verdict = { allow: true } | { allow: false; message: string };
+type Reply = { content: CallToolResult["content"]; isError: boolean };
+
+const toolInput = z.record(z.string(), z.unknown());
+
+/**
+ * Stands before every tool. A call passes only if its event is out, the policy allows it or a person does, and it still is
+ * what it was when that was decided. Everything else is denied: an error, a throw, a call that nobody announced.
+ */
+export class Gate {
+  readonly #setup: ConversationSetup;
+  readonly #host: ConversationHost;
+  readonly #names: ToolNames;
+  readonly #announced = new Map<string, Announced>();
+  readonly #awaited = new Map<string, () => void>();
+  readonly #passed = new Set<string>();
+
+  constructor(setup: ConversationSetup, host: ConversationHost, names: ToolNames) {
+    this.#setup = setup;
+    this.#host = host;
+    this.#names = names;
+  }
+
+  /** What the policy says of a call. Tools that are not offered are denied whatever it says. */
+  readonly judge: Judge = ({ kind, name, mcpServer, input }) => {
+    if (name === OUTPUT_TOOL && this.#setup.outputSchema) return { permission: "allow" };
+    const offered =
+      kind === "builtin"
+        ? this.#setup.tools.includes(name === "Task" ? "Agent" : name)
+        : this.#names.mcpServers.includes(mcpServer ?? "");
+    if (!offered) return { permission: "deny" };
+    try {
+      return this.#host.decide({ name, ...(mcpServer !== undefined && { mcpServer }), input });
+    } catch {
+      return { permission: "deny" };
+    }
+  };
+
+  /** Hears everything that the host is told, after the host has. */
+  observe(output: ConversationOutput): void {
+    if (output.type === "turn_ended" && output.outcome.stop !== "end_turn")
+      return this.endAll((call) => call.thread === null);
+    if (output.type !== "event") return;
+    const { event } = output;
+    switch (event.type) {
+      case "agent.tool_use":
+      case "agent.mcp_tool_use":
+      case "agent.custom_tool_use": {
+        const id = event.tandem.tool_use_id;
+        this.#announced.set(id, {
+          eventId: output.id,
+          thread: output.thread,
+          permission: event.type === "agent.custom_tool_use" ? "allow" : (event.evaluated_permission ?? "deny"),
+          name: event.name,
+          mcpServer: event.type === "agent.mcp_tool_use" ? event.mcp_server_name : undefined,
+          input: event.input,
+          ended: new AbortController(),
+        });
+        this.#awaited.get(id)?.();
+        return;
+      }
+      case "agent.tool_result":
+      case "agent.mcp_tool_result": {
+        const eventId = event.type === "agent.tool_result" ? event.tool_use_id : event.mcp_tool_use_id;
+        this.endAll((call) => call.eventId === eventId);
+      }
+    }
+  }
+
+  endAll(which: (call: Announced) => boolean = () => true): void {
+    for (const [id, call] of this.#announced) {
+      if (!which(call)) continue;
+      call.ended.abort();
+      this.#announced.delete(id);
+      this.#passed.delete(id);
+    }
+  }
+
+  /** For `PreToolUse`, which is asked before every tool that is offered, in subagents too. */
+  readonly beforeTool: HookCallback = async (input, _toolUseId, { signal }) => {
+    if (input.hook_event_name !== "PreToolUse") return {};
+    const verdict = await this.#verdict(input.tool_use_id, input.tool_name, input.tool_input, signal).catch(
+      (error: unknown): Verdict => ({ allow: false, message: `The call could not be judged: ${String(error)}` }),
+    );
+    if (verdict.allow) this.#passed.add(input.tool_use_id);
+    return answer(verdict);
+  };
+
+  /** For what Claude Code asks about beside the hook: only what has passed it may run. */
+  readonly canUseTool: CanUseTool = async (name, _input, { toolUseID }) =>
+    this.#passed.has(toolUseID)
+      ? { behavior: "allow" }
+      : { behavior: "deny", message: `${name} was not allowed by this session.` };
+
+  async callCustomTool(
+    name: string,
+    input: Record<string, unknown>,
+    signal: AbortSignal,
+    toolUseId: string | undefined,
+  ): Promise<Reply> {
+    const call = toolUseId === undefined ? undefined : await this.#announcement(toolUseId, signal);
+    if (!call || toolUseId === undefined) return failed("The call came from nowhere.");
+    try {
+      const request = this.#request(toolUseId, call, { name, input }, signal);
+      const { content, isError } = await this.#host.callCustomTool(request);
+      return { content: asMcpContent(content), isError };
+    } catch (error) {
+      return failed(`The tool failed: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      this.#announced.delete(toolUseId);
+    }
+  }
+
+  async #verdict(toolUseId: string, fullName: string, rawInput: unknown, signal: AbortSignal): Promise<Verdict> {
+    const tool = nameTool(fullName, this.#names);
+    const input = toolInput.parse(rawInput);
+    const call = await this.#announcement(toolUseId, signal);
+    if (!call) return { allow: false, message: "The call was not announced in time." };
+    // Whoever decides about a custom tool is who runs it.
+    if (tool.kind === "custom") return { allow: true };
+    const permission = isDeepStrictEqual(input, call.input) ? call.permission : this.#judgeAgain(tool, input, call);
+    switch (permission) {
+      case "allow":
+        return { allow: true };
+      case "deny":
+        return { allow: false, message: "This session does not allow the call." };
+      case "ask":
+        return this.#host.confirm(this.#request(toolUseId, call, { ...tool, input }, signal));
+    }
+  }
+
+  /** Claude Code may complete an input. What was decided holds only if it would be decided again. */
+  #judgeAgain(tool: NamedTool, input: Record<string, unknown>, call: Announced): Permission {
+    const { permission } = this.judge({ ...tool, input });
+    return permission === call.permission ? permission : "deny";
+  }
+
+  #request(
+    toolUseId: string,
+    call: Announced,
+    { name, mcpServer, input }: { name: string; mcpServer?: string; input: Record<string, unknown> },
+    signal: AbortSignal,
+  ): ToolCallRequest {
+    return {
+      eventId: call.eventId,
+      toolUseId,
+      name,
+      ...(mcpServer !== undefined && { mcpServer }),
+      input,
+      thread: call.thread,
+      signal: AbortSignal.any([call.ended.signal, signal]),
+    };
+  }
+
+  /** The hook may be asked before the message with the call has been read. */
+  async #announcement(toolUseId: string, signal: AbortSignal): Promise<Announced | undefined> {
+    if (!this.#announced.has(toolUseId)) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, ANNOUNCEMENT_MS);
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      this.#awaited.set(toolUseId, resolve);
+      await promise;
+      clearTimeout(timer);
+      this.#awaited.delete(toolUseId);
+    }
+    return this.#announced.get(toolUseId);
+  }
+}
+
+const answer = (verdict: Verdict): SyncHookJSONOutput => ({
+  hookSpecificOutput: {
+    hookEventName: "PreToolUse",
+    permissionDecision: verdict.allow ? "allow" : "deny",
+    ...(!verdict.allow && { permissionDecisionReason: verdict.message }),
+  },
+});
+
+const failed = (text: string): Reply => ({ content: [{ type: "text", text }], isError: true });

@@ -1,0 +1,328 @@
+import { createHash } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { query, type Query, type SDKMessage, type SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
+import { LlmError, newId, type ThreadId } from "@tandem/protocol";
+import { Child } from "../child.ts";
+import { TOOL_SERVER } from "../isolation.ts";
+import { MessageQueue } from "../message-queue.ts";
+import { asLlmError, timedOut } from "../process-errors.ts";
+import { ProcessLedger } from "../process-ledger.ts";
+import { createToolServer } from "../tool-server.ts";
+import { childVariables, dropForeignVariables } from "../variables.ts";
+import type {
+  Conversation,
+  ConversationHost,
+  ConversationOutput,
+  ConversationSetup,
+  ModelContent,
+  TranscriptStore,
+} from "./conversation.ts";
+import { Gate } from "./gate.ts";
+import { readPast } from "./read-past.ts";
+import { checkSessionInit, remoteServers, sessionOptions } from "./session-options.ts";
+import { TranscriptMirror } from "./transcript-mirror.ts";
+import type { ToolNames } from "./translate/calls.ts";
+import { Translator } from "./translate/translator.ts";
+import { Watch } from "./watch.ts";
+
+/** People may take days to answer. Timers end at 24.8 days: one that is set for longer fires at once. */
+const PATIENCE_MS = 21 * 24 * 60 * 60 * 1_000;
+
+/** Claude Code takes a message back by this request, which the SDK has and does not declare. */
+type WithCancel = { cancelAsyncMessage(uuid: string): Promise<boolean> };
+const canCancel = (query: object): query is WithCancel => "cancelAsyncMessage" in query;
+
+export function openConversation(
+  setup: ConversationSetup,
+  host: ConversationHost,
+  transcripts: TranscriptStore,
+): Conversation {
+  return new ClaudeConversation(setup, host, transcripts);
+}
+
+class ClaudeConversation implements Conversation {
+  readonly ready: Promise<void>;
+  readonly #setup: ConversationSetup;
+  readonly #host: ConversationHost;
+  readonly #names: ToolNames;
+  readonly #gate: Gate;
+  readonly #translator: Translator;
+  readonly #mirror: TranscriptMirror;
+  readonly #watch: Watch;
+  readonly #input = new MessageQueue<SDKUserMessage>();
+  readonly #query: Query;
+  readonly #gone: Promise<void>;
+  /** Messages that were sent and have not been taken. */
+  readonly #waiting = new Set<string>();
+  #child: Child | undefined;
+  #turns = 0;
+  #expectsTurn: boolean;
+  #turnEnd = Promise.withResolvers<void>();
+  #mcp = "";
+  #failure: LlmError | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore) {
+    const { credential, stateFolder } = setup;
+    this.#setup = setup;
+    this.#host = host;
+    this.#expectsTurn = setup.goOn !== undefined;
+    this.#names = toolNames(setup);
+    this.#gate = new Gate(setup, host, this.#names);
+    this.#translator = new Translator({
+      newEventId: () => newId("event"),
+      threadIdOf: (toolUseId) => threadId(setup.id, toolUseId),
+      primaryThread: setup.primaryThread,
+      judge: this.#gate.judge,
+      names: this.#names,
+      outputExpected: setup.outputSchema !== undefined,
+    });
+    this.#watch = new Watch(setup.deadlines, (error) => this.#fail(error));
+    const configDir = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
+    const variables = childVariables(setup.hostVariables, credential, configDir, "session");
+    if (setup.goOn) variables["CLAUDE_CODE_RESUME_INTERRUPTED_TURN"] = "1";
+    this.#mirror = new TranscriptMirror(transcripts, {
+      projectsFolder: join(configDir ?? join(variables["HOME"] ?? "", ".claude"), "projects"),
+      goOn: setup.goOn,
+      onFound: (found) => this.#translator.remember(readPast(found)),
+      onLine: (subpath, line) => {
+        if (subpath !== "") this.#tell(this.#translator.acceptTranscript(line));
+      },
+    });
+    this.#query = this.#start(variables);
+    if (setup.goOn) this.#watch.begin();
+    this.#gone = this.#read();
+    this.ready = this.#within(
+      setup.deadlines.spawn + setup.deadlines.init,
+      "become ready",
+      this.#query.initializationResult(),
+    ).then(() => {});
+    // Whoever does not wait for it hears of the failure by `closed`.
+    this.ready.catch((error: unknown) => this.#fail(asLlmError(error)));
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.process.pid;
+  }
+
+  send({ uuid, content }: { uuid: string; content: readonly ModelContent[] }): void {
+    if (this.#failure || this.#closing) return;
+    this.#waiting.add(uuid);
+    if (!this.#translator.underWay) this.#watch.begin();
+    this.#input.push({
+      type: "user",
+      uuid: uuid as SDKUserMessage["uuid"] & string,
+      message: { role: "user", content: [...content] as SDKUserMessage["message"]["content"] },
+      parent_tool_use_id: null,
+      client_composed: true,
+    });
+  }
+
+  async takeBack(uuid: string): Promise<boolean> {
+    if (!this.#waiting.has(uuid) || !canCancel(this.#query)) return false;
+    const query: WithCancel = this.#query;
+    const cancelled = await this.#within(
+      this.#setup.deadlines.init,
+      "take a message back",
+      query.cancelAsyncMessage(uuid),
+    );
+    if (cancelled) this.#waiting.delete(uuid);
+    if (cancelled && !this.#translator.underWay && this.#waiting.size === 0) this.#watch.rest();
+    return cancelled;
+  }
+
+  async interrupt(): Promise<void> {
+    if (this.#failure || this.#closing || !this.#turnExpected) return;
+    const ended = this.#turnEnd.promise;
+    this.#translator.interrupting();
+    try {
+      await this.#within(
+        this.#setup.deadlines.init,
+        "end its turn",
+        this.#query.interrupt().then(() => ended),
+      );
+    } catch (error) {
+      this.#fail(asLlmError(error));
+      await this.#gone;
+    }
+  }
+
+  async stopTask(id: string): Promise<void> {
+    await this.#within(this.#setup.deadlines.init, "stop a task", this.#query.stopTask(id));
+  }
+
+  flush(): Promise<void> {
+    return this.#mirror.flush(this.#turns > 0);
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  get #turnExpected(): boolean {
+    return this.#translator.underWay || this.#waiting.size > 0 || this.#expectsTurn;
+  }
+
+  #start(variables: Record<string, string>): Query {
+    const { setup, gate } = { setup: this.#setup, gate: this.#gate };
+    const ledger = new ProcessLedger(join(setup.stateFolder, "processes"));
+    if (setup.credential.type !== "login") {
+      mkdirSync(variables["CLAUDE_CONFIG_DIR"] ?? "", { recursive: true, mode: 0o700 });
+      dropForeignVariables(variables);
+    }
+    const custom = setup.customTools.map(({ name, description, input_schema: { $schema: _, ...inputSchema } }) => ({
+      name,
+      description,
+      inputSchema,
+    }));
+    return query({
+      prompt: this.#input,
+      options: {
+        ...sessionOptions(setup, variables),
+        mcpServers: {
+          ...remoteServers(setup),
+          ...(custom.length > 0 && {
+            [this.#names.customServer]: createToolServer(
+              custom,
+              (name, input, signal, toolUseId) => gate.callCustomTool(name, input, signal, toolUseId),
+              { name: this.#names.customServer, timeoutMs: PATIENCE_MS },
+            ),
+          }),
+        },
+        hooks: { PreToolUse: [{ hooks: [gate.beforeTool], timeout: PATIENCE_MS / 1_000, onFailure: "block" }] },
+        canUseTool: gate.canUseTool,
+        sessionStore: this.#mirror,
+        sessionStoreFlush: "eager",
+        loadTimeoutMs: setup.deadlines.init,
+        spawnClaudeCodeProcess: (options) => {
+          this.#child = new Child(ledger, options);
+          return this.#child.process;
+        },
+      },
+    });
+  }
+
+  async #read(): Promise<void> {
+    let reason = "it ended by itself";
+    try {
+      for await (const message of this.#query) this.#accept(message);
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error);
+    }
+    const error = this.#closing ? undefined : (this.#failure ?? (await this.#obituary(reason)));
+    this.#failure ??= error;
+    this.#watch.rest();
+    this.#tell(this.#translator.end(error, this.#turnExpected));
+    this.#gate.endAll();
+    await this.#child?.kill(this.#setup.deadlines.exit);
+    await this.#mirror.flush(false).catch(() => {});
+    this.#host.onOutput({ type: "closed", error });
+  }
+
+  #accept(message: SDKMessage): void {
+    if (this.#failure) return;
+    if (message.type === "system" && message.subtype === "init") {
+      try {
+        checkSessionInit(message, this.#setup, this.#names.customServer);
+      } catch (error) {
+        return this.#fail(asLlmError(error));
+      }
+      this.#lookAtServers(message.mcp_servers);
+    }
+    this.#tell(this.#translator.accept(message));
+    this.#watch.observe(message, this.#translator);
+  }
+
+  #tell(outputs: readonly ConversationOutput[]): void {
+    for (const output of outputs) {
+      if (output.type === "message_taken" && !this.#waiting.delete(output.uuid)) continue;
+      if (output.type === "turn_ended") {
+        this.#turns += 1;
+        this.#expectsTurn = false;
+      }
+      this.#host.onOutput(output);
+      this.#gate.observe(output);
+      if (output.type !== "turn_ended") continue;
+      this.#turnEnd.resolve();
+      this.#turnEnd = Promise.withResolvers();
+      if (this.#waiting.size > 0) this.#watch.begin();
+    }
+  }
+
+  /** Every turn begins with the states of the servers; why one failed has to be asked for. */
+  #lookAtServers(servers: readonly { name: string; status: string }[]): void {
+    const remote = servers.filter(({ name }) => name !== this.#names.customServer);
+    const told = JSON.stringify(remote.map(({ name, status }) => [name, status]));
+    if (remote.length === 0 || told === this.#mcp) return;
+    this.#mcp = told;
+    this.#within(this.#setup.deadlines.init, "name its MCP servers", this.#query.mcpServerStatus()).then(
+      (states) =>
+        this.#tell(
+          this.#translator.acceptMcpStatus(
+            states
+              .filter(({ name }) => name !== this.#names.customServer)
+              .map(({ name, status, error }) => ({ name, status, ...(error !== undefined && { error }) })),
+          ),
+        ),
+      () => {},
+    );
+  }
+
+  /** The process can no longer be relied on: it ends, and what was under way ends with the error. */
+  #fail(error: LlmError): void {
+    if (this.#failure || this.#closing) return;
+    this.#failure = error;
+    this.#watch.rest();
+    void this.#child?.kill(0);
+    this.#query.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#watch.rest();
+    const { exit } = this.#setup.deadlines;
+    if (this.#translator.underWay && !this.#failure) {
+      this.#translator.interrupting();
+      // Closed in the middle of an answer, Claude Code would go on with it, or ask for one more.
+      await this.#within(exit, "end its turn", this.#query.interrupt()).catch(() => {});
+    }
+    this.#input.end();
+    this.#query.close();
+    // It says goodbye by itself, and writes down what it has used; if it does not, it is made to end.
+    const late = setTimeout(() => void this.#child?.kill(exit), exit);
+    await this.#gone;
+    clearTimeout(late);
+  }
+
+  async #obituary(reason: string): Promise<LlmError> {
+    const tail = await this.#child?.stderrTail();
+    return new LlmError("process_died", `The Claude Code process died: ${reason}${tail ? ` (stderr: ${tail})` : ""}`);
+  }
+
+  async #within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(timedOut(what, ms)), ms);
+    });
+    try {
+      return await Promise.race([work, late]);
+    } catch (error) {
+      if (this.#failure || error instanceof LlmError) throw this.#failure ?? error;
+      throw await this.#obituary(error instanceof Error ? error.message : String(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** Our server has a name that none of the agent's has. */
+function toolNames({ mcpServers }: ConversationSetup): ToolNames {
+  const names = mcpServers.map(({ name }) => name);
+  let customServer = TOOL_SERVER;
+  while (names.includes(customServer)) customServer += "-";
+  return { customServer, mcpServers: names };
+}
+
+/** The same call is the same thread, in every process that the conversation ever has. */
+const threadId = (conversation: string, toolUseId: string): ThreadId =>
+  `sthr_${createHash("sha256").update(`${conversation}/${toolUseId}`).digest("hex").slice(0, 26)}` as ThreadId;

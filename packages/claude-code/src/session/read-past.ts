@@ -1,0 +1,18 @@
+import { z } from "zod";
+import type { TranscriptLine } from "./transcript-line.ts";
+import { readTotals } from "./translate/reported-usage.ts";
+import type { KnownThread } from "./translate/threads.ts";
+import type { Past } from "./translate/translator.ts";
+
+const subagent = z.object({ type: z.literal("agent_metadata"), agentType: z.string(), toolUseId: z.string() });
+
+/** What the transcripts of a conversation tell about it: its subagents, and the totals from which Claude Code counts on. */
+export function readPast(transcripts: ReadonlyMap<string, readonly TranscriptLine[]>): Past {
+  const threads = [...transcripts].flatMap(([subpath, lines]): KnownThread[] => {
+    const taskId = /(?:^|\/)agent-([^/]+)$/.exec(subpath)?.[1];
+    const known = lines.map((line) => subagent.safeParse(line).data).findLast((data) => data !== undefined);
+    return taskId && known ? [{ taskId, toolUseId: known.toolUseId, agentName: known.agentType }] : [];
+  });
+  const totals = transcripts.get("")?.findLast(({ type }) => type === "cost-state");
+  return { threads, totals: readTotals(totals?.["modelUsage"]) };
+}

@@ -1,0 +1,92 @@
+import type { AgentDefinition, McpServerConfig, Options } from "@anthropic-ai/claude-agent-sdk";
+import { LlmError } from "@tandem/protocol";
+import { BUILTIN_PLUGINS, BUILTIN_TOOLS, foreignParts, type Init } from "../isolation.ts";
+import { overridingVariables } from "../variables.ts";
+import type { ConversationSetup, SubagentDefinition } from "./conversation.ts";
+import { projectInstructions } from "./project-instructions.ts";
+
+/** The tool by which a model hands over the object of an output schema. */
+export const OUTPUT_TOOL = "StructuredOutput";
+
+/**
+ * The options of a session's process, explicit even where they are the SDK's defaults today. Nothing is read from disk but
+ * CLAUDE.md, as text, and no file outside of the folder is reached by the file tools. What depends on the conversation's
+ * state (hooks, custom tools, the transcript store) is added by whoever starts it.
+ */
+export function sessionOptions(setup: ConversationSetup, variables: Record<string, string>): Options {
+  const words = [setup.system, projectInstructions(setup.folder)].filter((text) => text !== undefined).join("\n\n");
+  const { $schema: _, ...schema } = setup.outputSchema ?? {};
+  return {
+    cwd: setup.folder,
+    env: variables,
+    model: setup.model,
+    ...(setup.effort && { effort: setup.effort as NonNullable<Options["effort"]> }),
+    // Written anew for each process: what the agent and CLAUDE.md say now counts, not what they said at the first turn.
+    systemPrompt: setup.replaceSystem
+      ? { type: "custom", prompt: words, snapshot: false }
+      : { type: "preset", preset: "claude_code", ...(words && { append: words }), snapshot: false },
+    settingSources: [],
+    skills: [],
+    plugins: [],
+    tools: [...setup.tools],
+    disallowedTools: BUILTIN_TOOLS.filter((name) => !setup.tools.includes(name) && !ALIASES.has(name)),
+    agents: Object.fromEntries(setup.subagents.map((agent) => [agent.name, asAgent(agent)])),
+    strictMcpConfig: true,
+    permissionMode: "default",
+    // We list background tasks and can stop each; so an interrupt ends the turn alone.
+    perTaskStopAffordance: true,
+    includePartialMessages: true,
+    forwardSubagentText: true,
+    persistSession: true,
+    ...(setup.resume ? { resume: setup.id } : { sessionId: setup.id }),
+    ...(setup.maxTurns !== undefined && { maxTurns: setup.maxTurns }),
+    // A schema that names its draft ends the process, where Claude Code does not know that draft.
+    ...(setup.outputSchema && { outputFormat: { type: "json_schema", schema } }),
+    settings: {
+      env: overridingVariables(variables, setup.credential),
+      apiKeyHelper: "",
+      autoMemoryEnabled: false,
+      disableClaudeAiConnectors: true,
+      enabledPlugins: Object.fromEntries(BUILTIN_PLUGINS.map((name) => [`${name}@builtin`, false])),
+    },
+    // No messaging socket, and file tools that stay in the folder.
+    extraArgs: { restricted: null },
+    pathToClaudeCodeExecutable: setup.executable,
+  };
+}
+
+/** The same tool under a second name: Claude Code lists the one and calls the other. */
+const ALIASES = new Set(["Task", "Agent"]);
+
+export const remoteServers = (setup: ConversationSetup): Record<string, McpServerConfig> =>
+  Object.fromEntries(
+    setup.mcpServers.map(({ name, url, timeoutMs }) => [
+      name,
+      { type: "http" as const, url, timeout: timeoutMs, alwaysLoad: true },
+    ]),
+  );
+
+const asAgent = ({ description, system, model, effort, tools }: SubagentDefinition): AgentDefinition => ({
+  description,
+  prompt: system,
+  ...(model !== undefined && { model }),
+  ...(effort !== undefined && { effort: effort as NonNullable<Options["effort"]> }),
+  ...(tools && { tools: [...tools] }),
+});
+
+/** Throws `isolation_breached` if Claude Code came up with more than this conversation asked for, or another payer. */
+export function checkSessionInit(init: Init, setup: ConversationSetup, customServer: string): void {
+  const servers = setup.mcpServers.map(({ name }) => name);
+  const offered = new Set([...setup.tools, ...(setup.outputSchema ? [OUTPUT_TOOL] : [])]);
+  if (offered.has("Agent")) offered.add("Task");
+  const breaches = foreignParts(init, setup.credential, {
+    isOffered: (tool) =>
+      offered.has(tool) || [customServer, ...servers].some((server) => tool.startsWith(`mcp__${server}__`)),
+    isServer: (name) => name === customServer || servers.includes(name),
+  });
+  if (breaches.length === 0) return;
+  throw new LlmError(
+    "isolation_breached",
+    `Claude Code came up with ${breaches.join(", ")}, which this session did not ask for.`,
+  );
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { EventOf, SessionEventBody, SessionEventType, ThreadId } from "@tandem/protocol";
+import { findExecutable } from "../../executable.ts";
+import type { Stage } from "../../testing/stage.ts";
+import type {
+  Conversation,
+  ConversationHost,
+  ConversationOutput,
+  ConversationSetup,
+  TranscriptStore,
+  TurnEnd,
+} from "../conversation.ts";
+import { openConversation } from "../open-conversation.ts";
+
+/** A transcript store in memory that can be told to fail. */
+export class MemoryTranscripts implements TranscriptStore {
+  readonly lines = new Map<string, Record<string, unknown>[]>();
+  broken = false;
+
+  async append(subpath: string, lines: readonly Record<string, unknown>[]): Promise<void> {
+    if (this.broken) throw new Error("the database is gone");
+    const seen = new Set(this.lines.get(subpath)?.map(({ uuid }) => uuid));
+    const added = lines.filter(({ uuid }) => uuid === undefined || !seen.has(uuid));
+    // As a database would keep them: nothing is shared with whoever gave them.
+    this.lines.set(subpath, [...(this.lines.get(subpath) ?? []), ...structuredClone(added)]);
+  }
+
+  async load(subpath: string): Promise<Record<string, unknown>[]> {
+    return structuredClone(this.lines.get(subpath) ?? []);
+  }
+
+  async subpaths(): Promise<string[]> {
+    return [...this.lines.keys()];
+  }
+}
+
+export type Overrides = Partial<Omit<ConversationSetup, "deadlines">> & {
+  deadlines?: Partial<ConversationSetup["deadlines"]>;
+  host?: Partial<ConversationHost>;
+  transcripts?: TranscriptStore;
+};
+
+export type Logged<T extends SessionEventType = SessionEventType> = {
+  thread: ThreadId | null;
+  event: EventOf<T>;
+};
+
+/** A conversation on a stage, with everything that it said. Allows every tool unless the host says otherwise. */
+export interface OpenSession extends AsyncDisposable {
+  setup: ConversationSetup;
+  conversation: Conversation;
+  transcripts: TranscriptStore;
+  outputs: ConversationOutput[];
+  events<T extends SessionEventType>(...types: T[]): (Extract<SessionEventBody, { type: T }> & { id: string })[];
+  /** Sends a message and waits for the end of its turn. */
+  turn(text: string): Promise<TurnEnd>;
+  say(text: string): string;
+  /** The next output, come or to come since the last call, that fits. */
+  until<T extends ConversationOutput>(fits: (output: ConversationOutput) => output is T): Promise<T>;
+  until(fits: (output: ConversationOutput) => boolean): Promise<ConversationOutput>;
+  ended(): Promise<TurnEnd>;
+  closed(): Promise<Extract<ConversationOutput, { type: "closed" }>>;
+}
+
+const TIMEOUT_MS = 20_000;
+
+export function openSession(stage: Stage, overrides: Overrides = {}): OpenSession {
+  const { host: hostOverrides, transcripts = new MemoryTranscripts(), deadlines, ...rest } = overrides;
+  const folder = join(stage.home, "project");
+  mkdirSync(folder, { recursive: true });
+  const setup: ConversationSetup = {
+    executable: findExecutable(),
+    credential: stage.login,
+    hostVariables: stage.hostVariables,
+    stateFolder: stage.stateFolder,
+    folder,
+    model: "sonnet",
+    replaceSystem: false,
+    tools: ["Bash", "Read", "Write", "Edit"],
+    customTools: [],
+    mcpServers: [],
+    subagents: [],
+    resume: false,
+    id: randomUUID(),
+    primaryThread: "sthr_primary" as ThreadId,
+    ...rest,
+    deadlines: { spawn: 20_000, init: 20_000, firstByte: 20_000, idle: 20_000, exit: 2_000, ...deadlines },
+  };
+  const outputs: ConversationOutput[] = [];
+  let read = 0;
+  let wake = (): void => {};
+  const host: ConversationHost = {
+    decide: () => ({ permission: "allow" }),
+    confirm: async () => ({ allow: false, message: "Nobody is here." }),
+    callCustomTool: async () => ({ content: [], isError: true }),
+    ...hostOverrides,
+    onOutput: (output) => {
+      outputs.push(output);
+      hostOverrides?.onOutput?.(output);
+      wake();
+    },
+  };
+  const conversation = openConversation(setup, host, transcripts);
+  const until = async (fits: (output: ConversationOutput) => boolean): Promise<ConversationOutput> => {
+    const deadline = Date.now() + TIMEOUT_MS;
+    while (true) {
+      for (; read < outputs.length; read += 1) {
+        if (fits(outputs[read]!)) return outputs[read++]!;
+      }
+      const rest = deadline - Date.now();
+      if (rest <= 0) throw new Error(`Awaited in vain; last heard: ${JSON.stringify(outputs.slice(-5), undefined, 1)}`);
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, rest).unref();
+      });
+    }
+  };
+  const session: OpenSession = {
+    setup,
+    conversation,
+    transcripts,
+    outputs,
+    until: until as OpenSession["until"],
+    events: (...types) =>
+      outputs.flatMap((output) =>
+        output.type === "event" && types.includes(output.event.type as never)
+          ? [{ ...output.event, id: output.id } as never]
+          : [],
+      ),
+    say(text) {
+      const uuid = randomUUID();
+      conversation.send({ uuid, content: [{ type: "text", text }] });
+      return uuid;
+    },
+    async turn(text) {
+      session.say(text);
+      return session.ended();
+    },
+    async ended() {
+      const output = await until(({ type }) => type === "turn_ended");
+      return (output as Extract<ConversationOutput, { type: "turn_ended" }>).outcome;
+    },
+    async closed() {
+      return (await until(({ type }) => type === "closed")) as Extract<ConversationOutput, { type: "closed" }>;
+    },
+    [Symbol.asyncDispose]: () => conversation.close(),
+  };
+  return session;
+}

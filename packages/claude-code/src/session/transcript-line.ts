@@ -1,0 +1,28 @@
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+
+/** A line of a transcript. Its form is Claude Code's own; we look at no more of it than we must. */
+export type TranscriptLine = Record<string, unknown>;
+
+const line = z.record(z.string(), z.unknown());
+
+/** The lines of a transcript file, or undefined if there is none. A line that was cut off by a crash is left out. */
+export async function readTranscript(file: string): Promise<TranscriptLine[] | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  return text.split("\n").flatMap((row) => {
+    try {
+      return row ? [line.parse(JSON.parse(row))] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+export const toText = (lines: readonly TranscriptLine[]): string =>
+  lines.map((row) => `${JSON.stringify(row)}\n`).join("");

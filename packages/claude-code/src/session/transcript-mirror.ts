@@ -1,0 +1,101 @@
+import type { SessionKey, SessionStore, SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
+import { LlmError } from "@tandem/protocol";
+import type { ConversationSetup, TranscriptStore } from "./conversation.ts";
+import { finishTurn } from "./finish-turn.ts";
+import { restoreTranscript } from "./restore-transcript.ts";
+import type { TranscriptLine } from "./transcript-line.ts";
+
+/** The transcript of the conversation itself; those of subagents have a path of their own. */
+const MAIN = "";
+
+/**
+ * Keeps the transcript store in step with the files that Claude Code writes, and puts the files in place before it starts.
+ * The SDK would resume from a store in a folder of its own making, without the login's refresh token; so it is told that
+ * there is nothing to load, and finds the files where it looks for them anyway.
+ */
+export class TranscriptMirror implements SessionStore {
+  readonly #store: TranscriptStore;
+  readonly #projectsFolder: string;
+  readonly #onLine: (subpath: string, line: TranscriptLine) => void;
+  readonly #onFound: (transcripts: ReadonlyMap<string, TranscriptLine[]>) => void;
+  readonly #goOn: ConversationSetup["goOn"];
+  /** What is not stored yet, in order. Nothing is dropped: what cannot be stored now is tried again with what follows. */
+  #waiting: { subpath: string; lines: TranscriptLine[] }[] = [];
+  #writing: Promise<void> | undefined;
+  #seen = 0;
+
+  constructor(
+    store: TranscriptStore,
+    settings: {
+      projectsFolder: string;
+      goOn: ConversationSetup["goOn"];
+      onLine: (subpath: string, line: TranscriptLine) => void;
+      /** What was there before this process, by path. */
+      onFound: (transcripts: ReadonlyMap<string, TranscriptLine[]>) => void;
+    },
+  ) {
+    this.#store = store;
+    this.#projectsFolder = settings.projectsFolder;
+    this.#goOn = settings.goOn;
+    this.#onLine = settings.onLine;
+    this.#onFound = settings.onFound;
+  }
+
+  async append({ subpath = MAIN }: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
+    this.#seen += entries.length;
+    this.#waiting.push({ subpath, lines: entries });
+    for (const entry of entries) this.#onLine(subpath, entry);
+    // Whoever has to know whether it is stored asks `flush`.
+    this.#write().catch(() => {});
+  }
+
+  /** Called once before Claude Code starts, and only to resume. */
+  async load({ projectKey, sessionId, subpath }: SessionKey): Promise<null> {
+    if (subpath !== undefined) return null;
+    const folder = `${this.#projectsFolder}/${projectKey}`;
+    const found = new Map<string, TranscriptLine[]>();
+    for (const path of new Set([MAIN, ...(await this.#store.subpaths())])) {
+      found.set(path, await restoreTranscript(this.#store, path, folder, sessionId));
+    }
+    this.#onFound(found);
+    if (this.#goOn) await finishTurn(this.#store, `${folder}/${sessionId}.jsonl`, this.#goOn.results);
+    return null;
+  }
+
+  /** Resolves when everything that came is stored. `expected`: a turn has ended, so something must have come. */
+  async flush(expected: boolean): Promise<void> {
+    try {
+      while (this.#waiting.length > 0 || this.#writing) await this.#write();
+    } catch (cause) {
+      throw new LlmError("process_died", `The transcript could not be stored: ${String(cause)}`, {
+        fix: "Check the database and its disk; the conversation cannot be taken up elsewhere until it is stored.",
+        cause,
+      });
+    }
+    if (!expected || this.#seen > 0) return;
+    throw new LlmError("process_died", "Claude Code wrote its transcript where it is not looked for.", {
+      fix: "Set CLAUDE_CONFIG_DIR for Tandem and Claude Code alike.",
+    });
+  }
+
+  /** One writer at a time, so that the store gets the lines in their order. */
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+    return this.#writing;
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const { subpath } = this.#waiting[0]!;
+      const end = this.#waiting.findIndex((other) => other.subpath !== subpath);
+      const batch = this.#waiting.slice(0, end === -1 ? undefined : end);
+      await this.#store.append(
+        subpath,
+        batch.flatMap(({ lines }) => lines),
+      );
+      this.#waiting = this.#waiting.slice(batch.length);
+    }
+  }
+}

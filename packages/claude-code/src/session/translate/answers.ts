@@ -1,0 +1,110 @@
+import type { SDKAssistantMessage, SDKPartialAssistantMessage } from "@anthropic-ai/claude-agent-sdk";
+import type { EventId, ThreadId } from "@tandem/protocol";
+import type { Calls } from "./calls.ts";
+import type { Emit } from "./emit.ts";
+
+type StreamEvent = SDKPartialAssistantMessage["event"];
+type Block = SDKAssistantMessage["message"]["content"][number];
+
+/**
+ * The blocks of the model's answers. Those of the primary thread arrive twice, piece by piece and then whole: the event's id
+ * is allotted with the first piece, so that previews and event bear the same one.
+ */
+export class Answers {
+  readonly #emit: Emit;
+  readonly #calls: Calls;
+  /** Blocks that are being streamed, by their index in the answer. */
+  readonly #streaming = new Map<number, { type: string; toolUseId: string | undefined; id: EventId }>();
+
+  constructor(emit: Emit, calls: Calls) {
+    this.#emit = emit;
+    this.#calls = calls;
+  }
+
+  stream(event: StreamEvent): void {
+    switch (event.type) {
+      case "message_start":
+        return this.abandon();
+      case "content_block_start":
+        return this.#begin(event.index, event.content_block);
+      case "content_block_delta":
+        return this.#goOn(event.index, event.delta);
+      case "content_block_stop":
+        this.#streaming.delete(event.index);
+    }
+  }
+
+  /** What has not come to its end by now never will. */
+  abandon(): void {
+    this.#streaming.clear();
+  }
+
+  block(thread: ThreadId | null, block: Block, messageId: string): void {
+    const id = (thread === null ? this.#allotted(block) : undefined) ?? this.#emit.newEventId();
+    switch (block.type) {
+      case "text":
+        if (block.text === "") return;
+        this.#emit.event(
+          thread,
+          { type: "agent.message", content: [{ type: "text", text: block.text }], tandem: { message_id: messageId } },
+          id,
+        );
+        return;
+      case "thinking":
+        this.#emit.event(thread, { type: "agent.thinking" }, id);
+        this.#emit.event(thread, {
+          type: "tandem.thinking",
+          thinking_id: id,
+          text: block.thinking,
+          signature: block.signature || null,
+        });
+        return;
+      case "redacted_thinking":
+        this.#emit.event(thread, { type: "agent.thinking" }, id);
+        this.#emit.event(thread, { type: "tandem.thinking_redacted", thinking_id: id, data: block.data });
+        return;
+      case "tool_use":
+        return this.#calls.use(thread, block, id);
+      default:
+        this.#emit.event(thread, { type: "tandem.unknown", kind: `assistant/${block.type}`, message: block }, id);
+    }
+  }
+
+  #begin(index: number, block: Extract<StreamEvent, { type: "content_block_start" }>["content_block"]): void {
+    const id = this.#emit.newEventId();
+    this.#streaming.set(index, { type: block.type, toolUseId: block.type === "tool_use" ? block.id : undefined, id });
+    if (block.type === "text") this.#emit.delta(null, { type: "event_start", event: { type: "agent.message", id } });
+    if (block.type === "thinking" || block.type === "redacted_thinking")
+      this.#emit.delta(null, { type: "event_start", event: { type: "agent.thinking", id } });
+    if (block.type === "tool_use")
+      this.#emit.delta(null, { type: "tandem.tool_input_start", event_id: id, name: this.#calls.bareName(block.name) });
+  }
+
+  #goOn(index: number, delta: Extract<StreamEvent, { type: "content_block_delta" }>["delta"]): void {
+    const id = this.#streaming.get(index)?.id;
+    if (!id) return;
+    switch (delta.type) {
+      case "text_delta":
+        return this.#emit.delta(null, {
+          type: "event_delta",
+          event_id: id,
+          delta: { type: "content_delta", index: 0, content: { type: "text", text: delta.text } },
+        });
+      case "thinking_delta":
+        return this.#emit.delta(null, { type: "tandem.thinking_delta", event_id: id, text: delta.thinking });
+      case "input_json_delta":
+        if (delta.partial_json)
+          this.#emit.delta(null, { type: "tandem.tool_input_delta", event_id: id, json: delta.partial_json });
+    }
+  }
+
+  #allotted(block: Block): EventId | undefined {
+    for (const [index, streamed] of this.#streaming) {
+      if (streamed.type !== block.type) continue;
+      if (block.type === "tool_use" && streamed.toolUseId !== block.id) continue;
+      this.#streaming.delete(index);
+      return streamed.id;
+    }
+    return undefined;
+  }
+}

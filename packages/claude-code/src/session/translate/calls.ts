@@ -1,0 +1,147 @@
+import type { EventId, Evaluation, Interruption, Permission, ThreadId } from "@tandem/protocol";
+import { z } from "zod";
+import type { Emit } from "./emit.ts";
+import { filePatch } from "./file-patch.ts";
+import { resultContent } from "./result-content.ts";
+
+export interface ToolNames {
+  /** The server under which our custom tools are offered. */
+  customServer: string;
+  mcpServers: readonly string[];
+}
+
+export interface NamedTool {
+  kind: "builtin" | "mcp" | "custom";
+  name: string;
+  mcpServer?: string;
+}
+
+/** Whose tool it is. Servers may have underscores in their names, so the known ones are looked for first, longest first. */
+export function nameTool(full: string, { customServer, mcpServers }: ToolNames): NamedTool {
+  const server = [customServer, ...mcpServers]
+    .filter((name) => full.startsWith(`mcp__${name}__`))
+    .sort((a, b) => b.length - a.length)[0];
+  if (server !== undefined) {
+    const name = full.slice(`mcp__${server}__`.length);
+    return server === customServer ? { kind: "custom", name } : { kind: "mcp", name, mcpServer: server };
+  }
+  const [, mcpServer, name] = /^mcp__(.+?)__(.+)$/.exec(full) ?? [];
+  return mcpServer && name ? { kind: "mcp", name, mcpServer } : { kind: "builtin", name: full };
+}
+
+/** Whether a call may run. Not asked for custom tools. */
+export type Judge = (call: NamedTool & { input: Record<string, unknown> }) => {
+  permission: Permission;
+  evaluation?: Evaluation;
+};
+
+export interface Call extends NamedTool {
+  toolUseId: string;
+  eventId: EventId;
+  thread: ThreadId | null;
+  input: Record<string, unknown>;
+}
+
+const NOT_KNOWN = "There was no result when the turn ended. What the call did is not known.";
+/** What Claude Code says in the place of a result when it was interrupted. It sounds as if somebody had refused the call. */
+const STOPPED_BY_USER = /^The user doesn't want to (proceed|take this action)|^\[Request interrupted/;
+
+const inputObject = z.record(z.string(), z.unknown());
+
+/** Calls of tools and their results, matched by the id that the model gave them. */
+export class Calls {
+  readonly #emit: Emit;
+  readonly #names: ToolNames;
+  readonly #judge: Judge;
+  readonly #open = new Map<string, Call>();
+  /** Where a call was made, also after its result. */
+  readonly #threads = new Map<string, ThreadId | null>();
+
+  constructor(emit: Emit, names: ToolNames, judge: Judge) {
+    this.#emit = emit;
+    this.#names = names;
+    this.#judge = judge;
+  }
+
+  bareName(full: string): string {
+    return nameTool(full, this.#names).name;
+  }
+
+  /** Open calls of the primary thread. */
+  get openOnPrimary(): number {
+    return [...this.#open.values()].filter(({ thread }) => thread === null).length;
+  }
+
+  find(toolUseId: string): Call | undefined {
+    return this.#open.get(toolUseId);
+  }
+
+  threadOf(toolUseId: string | undefined): ThreadId | null {
+    return this.#threads.get(toolUseId ?? "") ?? null;
+  }
+
+  use(thread: ThreadId | null, block: { id: string; name: string; input: unknown }, eventId: EventId): void {
+    if (this.#threads.has(block.id)) return;
+    const tool = nameTool(block.name, this.#names);
+    const input = inputObject.safeParse(block.input).data ?? { value: block.input };
+    this.#open.set(block.id, { ...tool, toolUseId: block.id, eventId, thread, input });
+    this.#threads.set(block.id, thread);
+    const use = {
+      name: tool.name,
+      input,
+      ...(thread !== null && { session_thread_id: thread }),
+      tandem: { tool_use_id: block.id },
+    };
+    if (tool.kind === "custom") {
+      this.#emit.event(thread, { type: "agent.custom_tool_use", ...use }, eventId);
+      return;
+    }
+    const { permission, evaluation } = this.#judge({ ...tool, input });
+    const judged = { ...use, evaluated_permission: permission, ...(evaluation && { evaluation }) };
+    if (tool.mcpServer === undefined) this.#emit.event(thread, { type: "agent.tool_use", ...judged }, eventId);
+    else this.#emit.event(thread, { type: "agent.mcp_tool_use", mcp_server_name: tool.mcpServer, ...judged }, eventId);
+  }
+
+  /** Returns the call, or undefined if nobody made one with this id. */
+  result(
+    block: { tool_use_id: string; content?: unknown; is_error?: boolean },
+    output: unknown,
+    interrupting: boolean,
+  ): Call | undefined {
+    const call = this.#open.get(block.tool_use_id);
+    if (!call) return undefined;
+    this.#open.delete(call.toolUseId);
+    const content = resultContent(block.content);
+    const words = content[0]?.type === "text" ? content[0].text : "";
+    if (interrupting && block.is_error && STOPPED_BY_USER.test(words)) {
+      this.#close(call, "interrupt");
+      return call;
+    }
+    const patch = block.is_error ? undefined : filePatch(output);
+    this.#report(call, {
+      content,
+      is_error: block.is_error ?? false,
+      ...(patch && { tandem: { patch } }),
+    });
+    return call;
+  }
+
+  /** Closes what is open and will have no result. */
+  closeAll(interrupted: Interruption, which: (call: Call) => boolean = () => true): void {
+    for (const call of [...this.#open.values()].filter(which)) {
+      this.#open.delete(call.toolUseId);
+      this.#close(call, interrupted);
+    }
+  }
+
+  #close(call: Call, interrupted: Interruption): void {
+    this.#report(call, { content: [{ type: "text", text: NOT_KNOWN }], is_error: true, tandem: { interrupted } });
+  }
+
+  #report({ kind, thread, eventId }: Call, result: object): void {
+    if (kind === "builtin") this.#emit.event(thread, { type: "agent.tool_result", tool_use_id: eventId, ...result });
+    if (kind === "mcp")
+      this.#emit.event(thread, { type: "agent.mcp_tool_result", mcp_tool_use_id: eventId, ...result });
+    // The record of a custom tool's result is what the client sent.
+  }
+}

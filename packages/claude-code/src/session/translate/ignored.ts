@@ -1,0 +1,27 @@
+/** Messages that say nothing which is not said elsewhere, or nothing that concerns a session; each with the reason. */
+export const IGNORED: Readonly<Record<string, string>> = {
+  keep_alive: "a heartbeat",
+  "system/status": "requests and compactions are told by what comes of them",
+  "system/thinking_tokens": "an estimate that the usage replaces",
+  "system/task_progress": "a heartbeat; a subagent's own messages say more",
+  "system/session_state_changed": "turns are told by their messages and results",
+  "system/control_request_progress": "a heartbeat of our own requests",
+  "system/hook_started": "our own hooks",
+  "system/hook_progress": "our own hooks",
+  "system/hook_response": "our own hooks",
+  "system/commands_changed": "slash commands are not offered",
+  "system/model_refusal_no_fallback": "the result says so too, and how the turn ended",
+  "system/post_turn_summary": "a summary for Claude Code's own clients",
+  "system/task_summary": "a summary for Claude Code's own clients",
+  "system/session_metadata": "a title for Claude Code's own clients",
+  autocompact_state: "compactions are told when they happen",
+  tool_use_summary: "a summary of calls that are told one by one",
+  prompt_suggestion: "not asked for",
+};
+
+/** Words that Claude Code puts to the model in the user's name; told by events of their own, or of no concern. */
+export const IGNORED_WORDS: readonly { pattern: RegExp; why: string }[] = [
+  { pattern: /^\[Request interrupted by user/, why: "the turn's end says that it was interrupted" },
+  { pattern: /^\[structured-output-enforce\]/, why: "Claude Code reminds the model of the output schema" },
+  { pattern: /^This session is being continued from a previous conversation/, why: "the summary of a compaction" },
+];

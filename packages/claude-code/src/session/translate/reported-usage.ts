@@ -1,0 +1,44 @@
+import type { ModelUsage } from "@tandem/protocol";
+import { z } from "zod";
+
+export type Reported = Record<string, ModelUsage & { usd: number }>;
+
+const totals = z.record(
+  z.string(),
+  z.object({
+    inputTokens: z.number(),
+    outputTokens: z.number(),
+    cacheReadInputTokens: z.number(),
+    cacheCreationInputTokens: z.number(),
+    costUSD: z.number(),
+  }),
+);
+
+/** Claude Code's running totals by model, as results and transcripts have them. */
+export const readTotals = (modelUsage: unknown): Reported =>
+  Object.fromEntries(
+    Object.entries(totals.safeParse(modelUsage).data ?? {}).map(([model, used]) => [
+      model,
+      {
+        input_tokens: used.inputTokens,
+        output_tokens: used.outputTokens,
+        cache_read_input_tokens: used.cacheReadInputTokens,
+        cache_creation_input_tokens: used.cacheCreationInputTokens,
+        usd: used.costUSD,
+      },
+    ]),
+  );
+
+const FIELDS = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"] as const;
+
+/** What came to the totals since; models that were not used are left out. */
+export function usedSince(now: Reported, before: Reported): Reported {
+  const used: Reported = {};
+  for (const [model, total] of Object.entries(now)) {
+    const old = before[model];
+    const rest = { ...total, usd: total.usd - (old?.usd ?? 0) };
+    for (const field of FIELDS) rest[field] -= old?.[field] ?? 0;
+    if (FIELDS.some((field) => rest[field] > 0)) used[model] = rest;
+  }
+  return used;
+}

@@ -1,0 +1,191 @@
+import type {
+  SDKAssistantMessage,
+  SDKTaskNotificationMessage,
+  SDKTaskStartedMessage,
+} from "@anthropic-ai/claude-agent-sdk";
+import type { StopReason, ThreadId } from "@tandem/protocol";
+import type { Emit } from "./emit.ts";
+
+/** A subagent that an earlier process of the same conversation has begun. */
+export interface KnownThread {
+  toolUseId: string;
+  taskId: string;
+  agentName: string;
+}
+
+interface Thread {
+  id: ThreadId;
+  agentName: string;
+  /** Who spoke to it last, and gets its answer. */
+  caller: Party;
+  running: boolean;
+  background: boolean;
+  /** What it said last. */
+  words: string;
+}
+
+interface Party {
+  /** The thread on which its events stand; null on the primary one. */
+  thread: ThreadId | null;
+  id: ThreadId;
+  name: string | null;
+}
+
+/**
+ * Subagents as threads. A thread is known by the call that began it: every message of a subagent names that call, also when
+ * it is taken up again, in this process or a later one.
+ */
+export class Threads {
+  readonly #emit: Emit;
+  readonly #idOf: (toolUseId: string) => ThreadId;
+  readonly #primary: ThreadId;
+  readonly #byCall = new Map<string, Thread>();
+  readonly #byTask = new Map<string, Thread>();
+  readonly #byId = new Map<ThreadId, Thread>();
+
+  constructor(emit: Emit, settings: { idOf: (toolUseId: string) => ThreadId; primary: ThreadId }) {
+    this.#emit = emit;
+    this.#idOf = settings.idOf;
+    this.#primary = settings.primary;
+  }
+
+  remember(known: readonly KnownThread[]): void {
+    for (const { toolUseId, taskId, agentName } of known) {
+      this.#add(toolUseId, taskId, agentName, this.#party(null));
+    }
+  }
+
+  ofTask(taskId: string | undefined): ThreadId | undefined {
+    return this.#byTask.get(taskId ?? "")?.id;
+  }
+
+  /** Whether it goes on when the turn ends. */
+  isInBackground(thread: ThreadId | null): boolean {
+    const known = thread === null ? undefined : this.#byId.get(thread);
+    return known !== undefined && known.running && known.background;
+  }
+
+  /** The thread of a message. One that was never announced is announced now. */
+  ofMessage(message: {
+    parent_tool_use_id: string | null;
+    agent_id?: string;
+    subagent_type?: string;
+  }): ThreadId | null {
+    const toolUseId = message.parent_tool_use_id;
+    if (toolUseId === null) return null;
+    const known = this.#byCall.get(toolUseId);
+    if (known) return known.id;
+    const thread = this.#add(toolUseId, message.agent_id, message.subagent_type ?? "subagent", this.#party(null));
+    this.#announce(thread);
+    return thread.id;
+  }
+
+  started(message: SDKTaskStartedMessage, callerThread: ThreadId | null): void {
+    const caller = this.#party(callerThread);
+    const known = this.#byTask.get(message.task_id);
+    const thread =
+      known ??
+      this.#add(
+        message.tool_use_id ?? message.task_id,
+        message.task_id,
+        message.subagent_type ?? message.description,
+        caller,
+      );
+    Object.assign(thread, { caller, background: message.is_backgrounded ?? false, words: "" });
+    if (known) this.#run(thread);
+    else this.#announce(thread);
+    if (message.prompt) this.#exchange(caller, this.#party(thread.id), message.prompt);
+  }
+
+  movedToBackground(taskId: string): void {
+    const thread = this.#byTask.get(taskId);
+    if (thread) thread.background = true;
+  }
+
+  spoke(id: ThreadId, blocks: SDKAssistantMessage["message"]["content"]): void {
+    const thread = this.#byId.get(id);
+    const words = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n");
+    if (thread && words) thread.words = words;
+  }
+
+  ended({ task_id, status, summary }: Pick<SDKTaskNotificationMessage, "task_id" | "status" | "summary">): void {
+    const thread = this.#byTask.get(task_id);
+    if (!thread?.running) return;
+    const words = status === "completed" ? thread.words || summary : summary;
+    if (words) this.#exchange(this.#party(thread.id), thread.caller, words);
+    this.#rest(thread, status === "failed" ? "retries_exhausted" : "end_turn");
+  }
+
+  /** Those that the turn takes along when it ends. */
+  endAll(inBackgroundToo: boolean): void {
+    for (const thread of this.#byCall.values()) {
+      if (thread.running && (inBackgroundToo || !thread.background)) this.#rest(thread, "end_turn");
+    }
+  }
+
+  #add(toolUseId: string, taskId: string | undefined, agentName: string, caller: Party): Thread {
+    const thread: Thread = {
+      id: this.#idOf(toolUseId),
+      agentName,
+      caller,
+      running: false,
+      background: false,
+      words: "",
+    };
+    this.#byCall.set(toolUseId, thread);
+    if (taskId !== undefined) this.#byTask.set(taskId, thread);
+    this.#byId.set(thread.id, thread);
+    return thread;
+  }
+
+  #announce(thread: Thread): void {
+    this.#emit.event(thread.caller.thread, {
+      type: "session.thread_created",
+      session_thread_id: thread.id,
+      agent_name: thread.agentName,
+      workflow_run_id: null,
+    });
+    this.#run(thread);
+  }
+
+  #run(thread: Thread): void {
+    thread.running = true;
+    this.#emit.event(thread.caller.thread, {
+      type: "session.thread_status_running",
+      session_thread_id: thread.id,
+      agent_name: thread.agentName,
+    });
+  }
+
+  #rest(thread: Thread, stop: StopReason["type"] & ("end_turn" | "retries_exhausted")): void {
+    thread.running = false;
+    this.#emit.event(thread.caller.thread, {
+      type: "session.thread_status_idle",
+      session_thread_id: thread.id,
+      agent_name: thread.agentName,
+      stop_reason: { type: stop },
+      stop_details: null,
+    });
+  }
+
+  #exchange(from: Party, to: Party, text: string): void {
+    const content = [{ type: "text" as const, text }];
+    this.#emit.event(from.thread, {
+      type: "agent.thread_message_sent",
+      to_session_thread_id: to.id,
+      to_agent_name: to.name,
+      content,
+    });
+    this.#emit.event(to.thread, {
+      type: "agent.thread_message_received",
+      from_session_thread_id: from.id,
+      from_agent_name: from.name,
+      content,
+    });
+  }
+
+  #party(thread: ThreadId | null): Party {
+    if (thread === null) return { thread: null, id: this.#primary, name: null };
+    return { thread, id: thread, name: this.#byId.get(thread)?.agentName ?? null };
+  }
+}

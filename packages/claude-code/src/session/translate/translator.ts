@@ -1,0 +1,364 @@
+import type {
+  SDKAssistantMessage,
+  SDKMessage,
+  SDKResultMessage,
+  SDKSystemMessage,
+  SDKUserMessage,
+  SDKUserMessageReplay,
+} from "@anthropic-ai/claude-agent-sdk";
+import type { EventId, Interruption, LlmError, ThreadId } from "@tandem/protocol";
+import { z } from "zod";
+import type { ConversationOutput } from "../conversation.ts";
+import { Answers } from "./answers.ts";
+import { Background } from "./background.ts";
+import { Calls, type Judge, type ToolNames } from "./calls.ts";
+import { Emit } from "./emit.ts";
+import { IGNORED, IGNORED_WORDS } from "./ignored.ts";
+import { Incidents } from "./incidents.ts";
+import { readTotals, type Reported, usedSince } from "./reported-usage.ts";
+import { Spans } from "./spans.ts";
+import { type KnownThread, Threads } from "./threads.ts";
+import { Todos } from "./todos.ts";
+import { failure, type Hints, turnOutcome } from "./turn-end.ts";
+
+export interface TranslatorSettings {
+  newEventId: () => EventId;
+  threadIdOf: (toolUseId: string) => ThreadId;
+  primaryThread: ThreadId;
+  judge: Judge;
+  names: ToolNames;
+  /** Whether every turn has to end with an object. */
+  outputExpected: boolean;
+}
+
+/** What an earlier process of the same conversation left: subagents, and totals that the next result goes on from. */
+export interface Past {
+  threads: readonly KnownThread[];
+  totals: Reported;
+}
+
+/** Messages that the SDK passes on and its types do not have. */
+const lifecycle = z.object({
+  type: z.literal("command_lifecycle"),
+  command_uuid: z.string(),
+  state: z.string(),
+});
+const fallback = z.object({
+  subtype: z.literal("model_fallback"),
+  original_model: z.string(),
+  fallback_model: z.string(),
+  trigger: z.string().optional(),
+});
+
+/**
+ * From the messages of Claude Code to events. Deterministic and without effects: the same messages come to the same events,
+ * but for the ids, which are given to it. Every message comes to something, unless it stands among the ignored ones.
+ */
+export class Translator {
+  readonly #settings: TranslatorSettings;
+  readonly #emit: Emit;
+  readonly #calls: Calls;
+  readonly #answers: Answers;
+  readonly #spans: Spans;
+  readonly #threads: Threads;
+  readonly #background: Background;
+  readonly #todos: Todos;
+  readonly #incidents: Incidents;
+  #totals: Reported = {};
+  #init = "";
+  #hints: Hints = noHints();
+  #compacted = false;
+  #underWay = false;
+
+  constructor(settings: TranslatorSettings) {
+    this.#settings = settings;
+    this.#emit = new Emit(settings.newEventId);
+    this.#calls = new Calls(this.#emit, settings.names, settings.judge);
+    this.#answers = new Answers(this.#emit, this.#calls);
+    this.#spans = new Spans(this.#emit);
+    this.#threads = new Threads(this.#emit, {
+      idOf: settings.threadIdOf,
+      primary: settings.primaryThread,
+    });
+    this.#background = new Background(this.#emit, this.#threads);
+    this.#todos = new Todos(this.#emit);
+    this.#incidents = new Incidents(this.#emit);
+  }
+
+  /** Whether Claude Code is working on a turn. */
+  get underWay(): boolean {
+    return this.#underWay;
+  }
+
+  /** Whether the primary thread waits for tools, and not for the model. */
+  get waitsForTools(): boolean {
+    return this.#calls.openOnPrimary > 0;
+  }
+
+  get hasBackgroundTasks(): boolean {
+    return this.#background.running;
+  }
+
+  /** Before the first message of a conversation that is taken up again. */
+  remember({ threads, totals }: Past): void {
+    this.#threads.remember(threads);
+    this.#totals = totals;
+  }
+
+  accept(message: SDKMessage): ConversationOutput[] {
+    this.#accept(message);
+    return this.#emit.take();
+  }
+
+  /** A line that Claude Code has added to the transcript of a subagent. */
+  acceptTranscript(line: unknown): ConversationOutput[] {
+    this.#spans.transcript(line);
+    return this.#emit.take();
+  }
+
+  /** The states of the MCP servers, with the reasons of those that failed. */
+  acceptMcpStatus(servers: readonly { name: string; status: string; error?: string }[]): ConversationOutput[] {
+    this.#emit.event(null, { type: "tandem.mcp_status", servers: [...servers] });
+    for (const { name, status, error } of servers) {
+      if (status !== "failed" && status !== "needs-auth") continue;
+      this.#emit.event(null, {
+        type: "session.error",
+        error: {
+          type: status === "failed" ? "mcp_connection_failed_error" : "mcp_authentication_failed_error",
+          message: `The MCP server ${name} cannot be used: ${error ?? "it asks for a login"}.`,
+          retry_status: { type: "exhausted" },
+          mcp_server_name: name,
+        },
+      });
+    }
+    return this.#emit.take();
+  }
+
+  /** We have asked Claude Code to end the turn; what it says of calls from now on is not the user's refusal. */
+  interrupting(): void {
+    this.#hints.interrupting = true;
+  }
+
+  /** No more messages will come. Closes what is open; a turn that was under way or waited for ends with the error. */
+  end(error: LlmError | undefined, turnExpected: boolean): ConversationOutput[] {
+    const why: Interruption = error ? "crash" : "stopped";
+    this.#close(why, true);
+    if (this.#underWay || turnExpected) {
+      this.#underWay = false;
+      const interrupted = { stop: "interrupted" as const, stopDetails: null };
+      this.#emit.put({
+        type: "turn_ended",
+        outcome: { ...(error && !this.#hints.interrupting ? failure(error) : interrupted), reported: {} },
+      });
+    }
+    return this.#emit.take();
+  }
+
+  #accept(message: SDKMessage): void {
+    switch (message.type) {
+      case "assistant":
+        return this.#assistant(message);
+      case "user":
+        return this.#user(message);
+      case "stream_event":
+        return this.#stream(message);
+      case "result":
+        return this.#result(message);
+      case "system":
+        return this.#system(message);
+      case "tool_progress": {
+        const call = this.#calls.find(message.tool_use_id);
+        const thread = this.#threads.ofMessage(message);
+        if (message.subagent_retry)
+          this.#incidents.subagentRetry(
+            this.#threads.ofTask(message.subagent_retry.agent_id) ?? thread,
+            message.subagent_retry,
+          );
+        if (!call) return;
+        return this.#emit.delta(call.thread, {
+          type: "tandem.tool_progress",
+          event_id: call.eventId,
+          elapsed_seconds: message.elapsed_time_seconds,
+        });
+      }
+      case "rate_limit_event": {
+        const { status, resetsAt } = message.rate_limit_info;
+        if (status === "rejected" && resetsAt !== undefined) this.#hints.resetsAt = new Date(resetsAt * 1_000);
+        return this.#incidents.rateLimit(message.rate_limit_info);
+      }
+      case "auth_status":
+        if (message.error) this.#incidents.notice("warning", message.error);
+        return;
+      default:
+        return this.#other(message);
+    }
+  }
+
+  #system(message: Extract<SDKMessage, { type: "system" }>): void {
+    switch (message.subtype) {
+      case "init":
+        return this.#begun(message);
+      case "status":
+        if (message.status === "requesting") this.#spans.begin();
+        return;
+      case "api_retry":
+        this.#answers.abandon();
+        this.#spans.begin();
+        this.#spans.fail();
+        return this.#incidents.retry(message);
+      case "compact_boundary":
+        this.#compacted = true;
+        return this.#incidents.compacted(message.compact_metadata);
+      case "task_started":
+        if (message.task_type === "local_agent") {
+          this.#threads.started(message, this.#calls.threadOf(message.tool_use_id));
+        }
+        return this.#background.started(message);
+      case "task_updated":
+        if (message.patch.is_backgrounded) this.#threads.movedToBackground(message.task_id);
+        return;
+      case "task_notification":
+        this.#threads.ended(message);
+        return this.#background.ended(message);
+      case "background_tasks_changed":
+        return this.#background.changed(message);
+      case "permission_denied":
+        return this.#incidents.permissionDenied(this.#calls.threadOf(message.tool_use_id), message);
+      case "model_refusal_fallback":
+        return this.#incidents.modelFallback(message.original_model, message.fallback_model, "refusal");
+      case "model_refusal_no_fallback":
+        this.#hints.refusal = message;
+        return;
+      case "informational":
+        return this.#incidents.notice(message.level === "warning" ? "warning" : "info", message.content);
+      case "notification":
+        return this.#incidents.notice("info", message.text);
+      case "local_command_output":
+        return this.#incidents.notice("info", message.content);
+      case "mirror_error":
+        return this.#incidents.notice("error", `A part of the transcript was not stored: ${message.error}`);
+      case "session_writes_lost":
+        return this.#incidents.notice("error", `Claude Code could not write to its disk (${message.error_code}).`);
+      default:
+        return this.#other(message);
+    }
+  }
+
+  #other(message: object & { type: string; subtype?: string }): void {
+    const started = lifecycle.safeParse(message).data;
+    if (started) {
+      if (started.state !== "started") return;
+      this.#underWay = true;
+      return this.#emit.put({ type: "message_taken", uuid: started.command_uuid });
+    }
+    const { data } = fallback.safeParse(message);
+    if (data)
+      return this.#incidents.modelFallback(data.original_model, data.fallback_model, data.trigger ?? "unavailable");
+    const kind = message.subtype === undefined ? message.type : `${message.type}/${message.subtype}`;
+    if (!(kind in IGNORED)) this.#emit.event(null, { type: "tandem.unknown", kind, message });
+  }
+
+  #begun(init: SDKSystemMessage): void {
+    this.#underWay = true;
+    const { model, cwd, claude_code_version } = init;
+    const own = this.#settings.names.customServer;
+    const event = {
+      type: "tandem.init" as const,
+      model,
+      tools: init.tools,
+      mcp_servers: init.mcp_servers.filter(({ name }) => name !== own).map(({ name, status }) => ({ name, status })),
+      folder: cwd,
+      claude_session_id: init.session_id,
+      claude_code_version,
+    };
+    // It comes with every turn, as a rule the same.
+    const told = JSON.stringify(event);
+    if (told === this.#init) return;
+    this.#init = told;
+    this.#emit.event(null, event);
+  }
+
+  #stream({ event, parent_tool_use_id }: Extract<SDKMessage, { type: "stream_event" }>): void {
+    if (parent_tool_use_id !== null) return;
+    this.#incidents.retried();
+    this.#spans.stream(event);
+    this.#answers.stream(event);
+  }
+
+  #assistant(message: SDKAssistantMessage): void {
+    // An answer that failed has words of Claude Code in its place; one that was cut off stays a preview.
+    if (message.error) {
+      if (message.parent_tool_use_id === null) this.#hints.assistantError = message.error;
+      return;
+    }
+    if (message.aborted || message.message.model === "<synthetic>") return;
+    const thread = this.#threads.ofMessage(message);
+    if (thread !== null) {
+      this.#spans.answer(thread, message.message);
+      this.#threads.spoke(thread, message.message.content);
+    }
+    for (const block of message.message.content) this.#answers.block(thread, block, message.message.id);
+  }
+
+  #user(message: SDKUserMessage | SDKUserMessageReplay): void {
+    const { content } = message.message;
+    const blocks = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+    for (const block of blocks) {
+      if (block.type === "tool_result") {
+        const call = this.#calls.result(block, message.tool_use_result, this.#hints.interrupting);
+        if (!call) this.#emit.event(null, { type: "tandem.unknown", kind: "user/tool_result", message: block });
+        else if (!block.is_error) this.#todos.noted(call, message.tool_use_result);
+      } else if (!isKnown(message, block)) {
+        const thread = this.#threads.ofMessage(message);
+        this.#emit.event(thread, { type: "tandem.unknown", kind: `user/${block.type}`, message: block });
+      }
+    }
+  }
+
+  #result(result: SDKResultMessage): void {
+    const outcome = turnOutcome(result, this.#hints, this.#settings.outputExpected);
+    this.#close(outcome.stop === "interrupted" ? "interrupt" : "stopped", false);
+    const totals = readTotals(result.modelUsage);
+    const reported = usedSince(totals, this.#totals);
+    this.#totals = totals;
+    this.#countCompaction(reported);
+    this.#hints = noHints();
+    this.#underWay = false;
+    this.#emit.put({ type: "turn_ended", outcome: { ...outcome, reported } });
+  }
+
+  /** The request that made a summary is not streamed: it took what the turn took beside the requests that were. */
+  #countCompaction(reported: Reported): void {
+    const counted = this.#spans.takeCounted();
+    if (!this.#compacted) return;
+    this.#compacted = false;
+    for (const [model, { usd, ...usage }] of Object.entries(usedSince(reported, counted))) {
+      this.#spans.unseen(model, usage, Math.max(usd, 0));
+    }
+  }
+
+  /** Closes what the end of a turn leaves open. */
+  #close(why: Interruption, all: boolean): void {
+    const goesOn = (thread: ThreadId | null): boolean => !all && this.#threads.isInBackground(thread);
+    this.#answers.abandon();
+    this.#spans.fail();
+    this.#incidents.retried();
+    this.#calls.closeAll(why, ({ thread }) => !goesOn(thread));
+    this.#spans.settle((thread) => !goesOn(thread));
+    this.#threads.endAll(all);
+  }
+}
+
+const noHints = (): Hints => ({
+  assistantError: undefined,
+  resetsAt: undefined,
+  refusal: undefined,
+  interrupting: false,
+});
+
+/** Words in the user's name that are not worth an event: echoes, what a subagent was told, and Claude Code's own. */
+function isKnown(message: SDKUserMessage | SDKUserMessageReplay, block: { type: string; text?: unknown }): boolean {
+  if ("isReplay" in message && message.isReplay) return true;
+  if (message.parent_tool_use_id !== null && block.type === "text") return true;
+  return IGNORED_WORDS.some(({ pattern }) => pattern.test(String(block.text)));
+}

@@ -1,0 +1,57 @@
+import type { SDKMessage } from "@anthropic-ai/claude-agent-sdk";
+import type { LlmError } from "@tandem/protocol";
+import { timedOut } from "../process-errors.ts";
+import type { ConversationSetup } from "./conversation.ts";
+
+/**
+ * Sees to it that a turn under way gives signs of life: while a model is asked and while it answers. Not while tools run, a
+ * person is asked or only background tasks are left: those may take as long as they take.
+ */
+export class Watch {
+  readonly #deadlines: ConversationSetup["deadlines"];
+  readonly #onLate: (error: LlmError) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(deadlines: ConversationSetup["deadlines"], onLate: (error: LlmError) => void) {
+    this.#deadlines = deadlines;
+    this.#onLate = onLate;
+  }
+
+  /** A message has been sent, or a turn goes on by itself: Claude Code has to begin. */
+  begin(): void {
+    this.#within(this.#deadlines.init, "begin the turn (init)");
+  }
+
+  rest(): void {
+    clearTimeout(this.#timer);
+  }
+
+  observe(message: SDKMessage, turn: { underWay: boolean; waitsForTools: boolean }): void {
+    if ("parent_tool_use_id" in message && message.parent_tool_use_id !== null) return;
+    if (!turn.underWay) return this.rest();
+    const { firstByte, idle } = this.#deadlines;
+    switch (message.type) {
+      case "stream_event":
+        if (message.event.type !== "message_stop") return this.#within(idle, "go on with its answer (idle)");
+        return this.#after(turn);
+      case "user":
+        return this.#after(turn);
+      case "system":
+        if (message.subtype === "init") return this.begin();
+        if (message.subtype === "status") return this.#within(firstByte, "begin its answer (firstByte)");
+        if (message.subtype === "api_retry")
+          return this.#within(message.retry_delay_ms + firstByte, "begin its answer (firstByte)");
+    }
+  }
+
+  /** An answer or a result is complete: tools run, or Claude Code itself has the word. */
+  #after({ waitsForTools }: { waitsForTools: boolean }): void {
+    if (waitsForTools) this.rest();
+    else this.#within(this.#deadlines.idle, "go on with the turn (idle)");
+  }
+
+  #within(ms: number, what: string): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#onLate(timedOut(what, ms)), ms);
+  }
+}
