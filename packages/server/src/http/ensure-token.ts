@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -17,10 +18,9 @@ export async function ensureToken(file: string, tokens: TokenStore): Promise<{ c
   const found = await readPrivately(file);
   if (found && (await tokens.findByHash(sha256(found.secret)))) return { created: false, warning: found.warning };
   const { secret, token } = await createToken(tokens, { name: "local", scopes: ["admin"] });
-  if (await writePrivately(file, secret, { replace: found !== undefined })) {
-    return { created: true, warning: found?.warning };
-  }
-  // Another server of this machine was faster.
+  await writePrivately(file, secret, { replace: found !== undefined });
+  if ((await readPrivately(file))?.secret === secret) return { created: true, warning: found?.warning };
+  // Another server of this machine has written its own.
   await tokens.delete(token.id);
   return ensureToken(file, tokens);
 }
@@ -52,10 +52,10 @@ const refused = (file: string, why: string, cause?: unknown): TandemError =>
     cause,
   });
 
-/** As a whole or not at all. False if there is a file by now and it is not to be replaced. */
-async function writePrivately(file: string, secret: string, { replace }: { replace: boolean }): Promise<boolean> {
+/** As a whole or not at all. A file that is there by now, and is not to be replaced, stays. */
+async function writePrivately(file: string, secret: string, { replace }: { replace: boolean }): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const temporary = `${file}.${process.pid}.${Date.now()}.tmp`;
+  const temporary = `${file}.${randomUUID()}.tmp`;
   try {
     const handle = await open(temporary, "wx", MODE);
     try {
@@ -66,9 +66,8 @@ async function writePrivately(file: string, secret: string, { replace }: { repla
     }
     if (replace) await rename(temporary, file);
     else await link(temporary, file);
-    return true;
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "EEXIST") return false;
+    if ((cause as NodeJS.ErrnoException).code === "EEXIST") return;
     throw new TandemError("token_file", `Cannot write ${file}.`, {
       fix: `Check that ${dirname(file)} is writable.`,
       cause,

@@ -30,7 +30,9 @@ const nothingLeft = () => expect.poll(() => [memory.followers, memory.listeners]
 /** A client that opens a stream and then reads only when it is told to. */
 async function openSlowly(query = ""): Promise<{ socket: Socket; rest(): Promise<string> }> {
   const socket = connect(server.port, "127.0.0.1");
-  socket.write(`GET ${path(query)} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${server.secret}\r\n\r\n`);
+  socket.write(
+    `GET ${path(query)} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-api-key: ${server.secret}\r\n\r\n`,
+  );
   await once(socket, "readable");
   let seen = "";
   return {

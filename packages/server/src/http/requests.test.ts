@@ -1,0 +1,328 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import type { Engine } from "@tandem/sessions";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MemoryEngine } from "../testing/memory-engine.ts";
+import { rawRequest } from "../testing/raw-request.ts";
+import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+import { routeTable } from "./route-table.ts";
+import { refusedRoutes } from "./routes/refused.ts";
+
+const LIMITS = { maxJsonBytes: 100_000, maxUploadBytes: 200_000, maxUploadsAtOnce: 2, headersTimeoutMs: 300 };
+const uploads: Parameters<Engine["files"]["upload"]>[0][] = [];
+
+let memory: MemoryEngine;
+let server: TestServer;
+beforeAll(async () => {
+  memory = new MemoryEngine();
+  const { engine } = memory;
+  engine.files.upload = async (file) => {
+    uploads.push(file);
+    return {
+      type: "file",
+      id: "file_1",
+      filename: file.filename,
+      mime_type: file.mimeType,
+      size_bytes: file.content.byteLength,
+      created_at: "2026-01-01T00:00:00Z",
+      expires_at: null,
+      downloadable: true,
+      scope: null,
+    };
+  };
+  engine.files.content = async (id) => {
+    const { content, filename, mimeType } = uploads.at(-1)!;
+    const metadata = await engine.files.upload({ filename, mimeType, content });
+    return { metadata: { ...metadata, id }, content };
+  };
+  server = await startTestServer({ engine, settings: LIMITS });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+const JSON_TYPE = { "content-type": "application/json" };
+const post = (path: string, body: unknown, headers: Record<string, string> = JSON_TYPE): Promise<Response> =>
+  server.request(path, { method: "POST", headers, body: typeof body === "string" ? body : JSON.stringify(body) });
+
+interface ErrorBody {
+  type: "error";
+  error: { type: string; message: string };
+  request_id: string;
+}
+async function refusal(response: Response): Promise<{ status: number; type: string; message: string }> {
+  const body = (await response.json()) as ErrorBody;
+  expect(body.type).toBe("error");
+  expect(body.request_id).toBe(response.headers.get("request-id"));
+  return { status: response.status, ...body.error };
+}
+
+describe("a body", () => {
+  test.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data",
+    "application/jsonx",
+    "text/json",
+  ])("of the type %s is refused: a web page may send some of these without asking", async (type) => {
+    expect(await refusal(await post("/v1/agents", "{}", { "content-type": type }))).toMatchObject({ status: 415 });
+  });
+
+  test("without a type is refused too", async () => {
+    const headers = { "x-api-key": server.secret };
+    const { status } = await rawRequest(server, { method: "POST", path: "/v1/agents", headers, body: "{}" });
+    expect(status).toBe(415);
+  });
+
+  test("that is compressed is refused", async () => {
+    const headers = { ...JSON_TYPE, "content-encoding": "gzip" };
+    expect(await refusal(await post("/v1/agents", "{}", headers))).toMatchObject({ status: 415 });
+  });
+
+  test.each(["", "application/json", "application/json; charset=utf-8", "Application/JSON"])(
+    "is fine as %j",
+    async (type) => {
+      const response = await post("/v1/agents", "{}", type ? { "content-type": type } : JSON_TYPE);
+      expect(response.status).toBe(400);
+    },
+  );
+
+  test.each(["{", "nothing", '{"a": \u0001}'])("that is not JSON (%j) is refused, and not quoted", async (body) => {
+    expect(await refusal(await post("/v1/agents", body))).toEqual({
+      status: 400,
+      type: "invalid_request_error",
+      message: "The body is not valid JSON.",
+    });
+  });
+
+  test("that is not text is refused", async () => {
+    const response = await server.request("/v1/agents", {
+      method: "POST",
+      headers: JSON_TYPE,
+      body: Buffer.from([0x7b, 0xff, 0x7d]),
+    });
+    expect((await refusal(response)).message).toBe("The body is not valid JSON.");
+  });
+
+  test("that says that it is too large is refused before it is read", async () => {
+    const socket = connect(server.port, "127.0.0.1");
+    socket.write(
+      `POST /v1/agents HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${server.secret}\r\ncontent-type: application/json\r\ncontent-length: 1000000000\r\n\r\n`,
+    );
+    const [answer] = (await once(socket, "data")) as [Buffer];
+    expect(answer.toString()).toMatch(/^HTTP\/1.1 413 .*request_too_large/s);
+    socket.destroy();
+  });
+
+  test("that turns out too large is refused while it comes", async () => {
+    let pulled = 0;
+    const endless = new ReadableStream({
+      pull(controller) {
+        pulled += 1;
+        controller.enqueue(Buffer.alloc(10_000, "x"));
+      },
+    });
+    const response = await server.request("/v1/agents", {
+      method: "POST",
+      headers: JSON_TYPE,
+      body: endless,
+      duplex: "half",
+    } as RequestInit);
+    expect(await refusal(response)).toMatchObject({ status: 413, type: "request_too_large" });
+    expect(pulled).toBeLessThan(10_000);
+  });
+
+  test("just within the limit is taken", async () => {
+    const body = { name: "x".repeat(LIMITS.maxJsonBytes - 100), model: "sonnet" };
+    expect((await refusal(await post("/v1/agents", body))).message).toContain("name");
+  });
+
+  test("may be missing, with its type, where there is nothing to say", async () => {
+    const path = "/v1/agents/agent_1/archive";
+    const bare = await rawRequest(server, { method: "POST", path, headers: { "x-api-key": server.secret } });
+    expect(bare.status).toBe(404);
+    expect((await post(path, {})).status).toBe(404);
+    expect((await refusal(await post(path, { name: "x" }))).message).toBe("This takes no body.");
+  });
+});
+
+describe("what a request says", () => {
+  test("unknown fields are named, with what may have been meant", async () => {
+    const { status, message } = await refusal(await post("/v1/agents", { name: "a", model: "sonnet", sytem: "x" }));
+    expect({ status, message }).toEqual({
+      status: 400,
+      message: "sytem: not a known field (did you mean system?).",
+    });
+  });
+
+  test("faults name the field and what was expected", async () => {
+    const { message } = await refusal(await post("/v1/agents", { model: 7, tools: [{ type: "custm" }] }));
+    expect(message).toBe(
+      'name: is missing; expected string. model: expected string or object. tools[0].type: expected one of "agent_toolset_20260401", "mcp_toolset", "custom".',
+    );
+  });
+
+  test("a body that is no object at all is said to be none", async () => {
+    expect((await refusal(await post("/v1/agents", "[1]"))).message).toBe("The body: expected object.");
+    expect((await refusal(await post("/v1/agents", "null"))).message).toBe("The body: expected object.");
+  });
+
+  test("unknown query parameters are named, `beta` is passed over", async () => {
+    expect((await server.request("/v1/agents?beta=true")).status).toBe(200);
+    expect((await refusal(await server.request("/v1/agents?limt=3"))).message).toBe(
+      "limt: not a known query parameter (did you mean limit?).",
+    );
+    expect((await refusal(await server.request("/v1/agents?limit=3&limit=4"))).message).toContain("2 times");
+  });
+
+  test.each(["limit=0", "limit=x", "limit=100000", "created_at[gte]=yesterday", "include_archived=1", "order=up"])(
+    "%s is refused",
+    async (query) => {
+      expect((await refusal(await server.request(`/v1/sessions?${query}`))).message).toContain(query.split("=")[0]);
+    },
+  );
+
+  test("lists are taken with and without brackets, percent-encoded or not", async () => {
+    for (const query of [
+      "statuses[]=idle&statuses[]=running",
+      "statuses%5B%5D=idle",
+      "statuses=idle&statuses=running",
+    ]) {
+      expect((await server.request(`/v1/sessions?${query}`)).status).toBe(200);
+    }
+  });
+
+  test("what Tandem lacks is named, not ignored", async () => {
+    expect((await refusal(await server.request("/v1/sessions?deployment_id=x"))).message).toContain("deployments");
+    const session = memory.createSession();
+    for (const type of ["user.tool_result", "user.define_outcome", "system.message"]) {
+      const { status, message } = await refusal(
+        await post(`/v1/sessions/${session}/events`, { events: [{ type: "user.interrupt" }, { type, anything: 1 }] }),
+      );
+      expect(status).toBe(400);
+      expect(message).toContain(`events[1].type: ${type} is refused`);
+    }
+  });
+
+  test.each(["..%2f..%2fetc", "a%00b", "%0a", "x".repeat(300), "a%5Cb"])("an id like %s is not found", async (id) => {
+    expect((await server.request(`/v1/sessions/${id}`)).status).toBe(404);
+  });
+});
+
+describe("addresses", () => {
+  test("that are not there are not found; other methods are named", async () => {
+    expect(await refusal(await server.request("/v1/nothing"))).toMatchObject({ status: 404, type: "not_found_error" });
+    expect((await server.request("/v1/agents/")).status).toBe(404);
+    const response = await server.request("/v1/agents/agent_1", { method: "PUT" });
+    expect(await refusal(response)).toMatchObject({ status: 405 });
+    expect(response.headers.get("allow")).toBe("GET, POST");
+  });
+
+  test.each(refusedRoutes.map(({ name, path, reason }) => [name, path.replace(/:\w+/, "env_1"), reason]))(
+    "%s answers 501, once",
+    async (_name, path, reason) => {
+      for (const [method, address] of [
+        ["GET", path],
+        ["POST", `${path}/x`],
+        ["DELETE", `${path}/x/y`],
+      ] as const) {
+        const response = await server.request(address, { method });
+        expect(response.headers.get("x-should-retry")).toBe("false");
+        expect(await refusal(response)).toMatchObject({ status: 501, message: reason });
+      }
+    },
+  );
+
+  test("are each in the table once", () => {
+    const names = routeTable.map(({ name }) => name);
+    const places = routeTable.map(({ method, path }) => `${method} ${path}`);
+    expect(new Set(names).size).toBe(names.length);
+    expect(new Set(places).size).toBe(places.length);
+  });
+});
+
+describe("uploads", () => {
+  const form = (file: File, fields: Record<string, string> = {}): FormData => {
+    const data = new FormData();
+    data.append("file", file);
+    for (const [name, value] of Object.entries(fields)) data.append(name, value);
+    return data;
+  };
+  const upload = (body: FormData): Promise<Response> => server.request("/v1/files", { method: "POST", body });
+
+  test("take a form with a file", async () => {
+    const response = await upload(
+      form(new File(["hello"], "notes.txt", { type: "text/plain" }), { expires_in_seconds: "60" }),
+    );
+    expect(response.status).toBe(200);
+    expect(uploads.at(-1)).toMatchObject({ filename: "notes.txt", mimeType: "text/plain", expiresInSeconds: 60 });
+    expect(Buffer.from(uploads.at(-1)!.content).toString()).toBe("hello");
+  });
+
+  test("are given back as an attachment that no browser takes for a page", async () => {
+    await upload(form(new File(["<script>alert(1)</script>"], 'a "page".html', { type: "text/html" })));
+    const response = await server.request("/v1/files/file_1/content");
+    expect(await response.text()).toBe("<script>alert(1)</script>");
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-disposition": "attachment; filename*=UTF-8''a%20%22page%22.html",
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+    });
+  });
+
+  test.each([
+    ["../../etc/passwd", "passwd"],
+    ["C:\\secrets\\key.pem", "key.pem"],
+    ["a\u0000b\nc.txt", "abc.txt"],
+  ])("keep of the name %j only %s", async (name, kept) => {
+    await upload(form(new File(["x"], name)));
+    expect(uploads.at(-1)?.filename).toBe(kept);
+  });
+
+  test("refuse names that are none, unknown fields, and files under other names", async () => {
+    const unnamed = form(new File(["x"], ".."));
+    expect((await refusal(await upload(unnamed))).message).toContain("name");
+    expect((await refusal(await upload(form(new File(["x"], "a"), { purpose: "x" })))).message).toContain("purpose");
+    const other = new FormData();
+    other.append("document", new File(["x"], "a"));
+    expect((await refusal(await upload(other))).message).toContain("document");
+    expect((await refusal(await upload(new FormData()))).message).toContain("file");
+    expect((await refusal(await post("/v1/files", {}))).status).toBe(415);
+    const broken = await server.request("/v1/files", {
+      method: "POST",
+      headers: { "content-type": "multipart/form-data; boundary=x" },
+      body: "no form",
+    });
+    expect((await refusal(broken)).message).toBe("The body is not a valid form.");
+  });
+
+  test("have a limit of their own", async () => {
+    const fits = await upload(form(new File([Buffer.alloc(LIMITS.maxUploadBytes)], "a.bin")));
+    expect(fits.status).toBe(200);
+    for (const size of [LIMITS.maxUploadBytes + 1, LIMITS.maxUploadBytes * 2]) {
+      const response = await upload(form(new File([Buffer.alloc(size)], "a.bin")));
+      expect(await refusal(response)).toMatchObject({ status: 413 });
+    }
+  });
+
+  test("are so many at once, and no more", async () => {
+    const begin = () => {
+      const socket = connect(server.port, "127.0.0.1");
+      socket.write(
+        `POST /v1/files HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${server.secret}\r\ncontent-type: multipart/form-data; boundary=x\r\ncontent-length: 1000\r\n\r\n--x`,
+      );
+      return socket;
+    };
+    const sockets = [begin(), begin()];
+    await expect.poll(async () => (await upload(form(new File(["x"], "a")))).status).toBe(429);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(async () => (await upload(form(new File(["x"], "a")))).status).toBe(200);
+  });
+});
+
+test("a client that never finishes its headers is cut off", async () => {
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write("GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: ");
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(answer.toString()).toContain("408 Request Timeout");
+  await once(socket, "close");
+  await expect.poll(() => server.log.some(({ reason }) => reason === "ERR_HTTP_REQUEST_TIMEOUT")).toBe(true);
+});
