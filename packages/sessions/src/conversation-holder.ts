@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Conversation, ConversationOutput } from "@tandem/claude-code";
+import type { Conversation, ConversationOutput, ConversationSetup } from "@tandem/claude-code";
 import { RequestError } from "@tandem/protocol";
 import type { Lease, Store } from "@tandem/storage";
 import { createHost } from "./conversation-host.ts";
@@ -35,10 +35,13 @@ export class ConversationHolder {
     return this.#current;
   }
 
-  /** The conversation, ready: the one that is there, or taken up from where its transcript ends, or a new one. */
-  async open(): Promise<Conversation> {
+  /**
+   * The conversation, ready: the one that is there, or taken up from where its transcript ends, or a new one. With `goOn` it
+   * goes on by itself with the turn that a former process left.
+   */
+  async open(goOn?: ConversationSetup["goOn"]): Promise<Conversation> {
     const conversation =
-      this.#current ?? (await (this.#opening ??= this.#start().finally(() => (this.#opening = undefined))));
+      this.#current ?? (await (this.#opening ??= this.#start(goOn).finally(() => (this.#opening = undefined))));
     await conversation.ready;
     return conversation;
   }
@@ -55,13 +58,14 @@ export class ConversationHolder {
     await conversation?.close();
   }
 
-  async #start(): Promise<Conversation> {
+  async #start(goOn: ConversationSetup["goOn"]): Promise<Conversation> {
     const { store, settings, lease, writer } = this.#parts;
     const { row } = writer;
     const closings = this.#closings;
     const resume = row.claudeSession !== undefined && (await store.transcripts.subpaths(row.id)).length > 0;
     const id = (resume && row.claudeSession) || randomUUID();
-    const setup = await conversationSetup(row, { id, resume }, settings);
+    if (goOn && !resume) throw new RequestError("unavailable", "The turn died before anything of it was kept.");
+    const setup = await conversationSetup(row, { id, resume, ...(goOn && { goOn }) }, settings);
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
     const host = createHost({
       tools: row.agent.tools,

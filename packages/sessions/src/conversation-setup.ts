@@ -8,7 +8,7 @@ import { offeredTools } from "./tool-policy.ts";
 /** What Claude Code is told about a session. */
 export async function conversationSetup(
   row: SessionRow,
-  conversation: { id: string; resume: boolean },
+  conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">,
   settings: EngineSettings,
 ): Promise<ConversationSetup> {
   const { agent, metadata } = row;
@@ -32,6 +32,7 @@ export async function conversationSetup(
     ...(outputSchema && { outputSchema: jsonObject.parse(JSON.parse(outputSchema)) }),
     ...(maxTurns && { maxTurns: Number(maxTurns) }),
     ...conversation,
+    primaryThread: row.primaryThread,
     deadlines: settings.deadlines,
   };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ConversationOutput, ModelContent, TurnEnd } from "@tandem/claude-code";
+import type { ConversationOutput, ConversationSetup, ModelContent, TurnEnd } from "@tandem/claude-code";
 import {
   RequestError,
   type BackgroundTask,
@@ -17,7 +17,7 @@ import { grantKey } from "./conversation-host.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import { closing, openCalls, type Placed, readOpenTurn, waitingCalls } from "./open-turn.ts";
 import { readContent } from "./read-content.ts";
-import { GO_ON, lateAnswers } from "./resume-message.ts";
+import { lateResult } from "./late-result.ts";
 import { Serial } from "./serial.ts";
 import { SessionWriter } from "./session-writer.ts";
 import { accountsOf, Turn } from "./turn.ts";
@@ -33,6 +33,7 @@ export interface ActorSurroundings {
   onGone: () => void;
 }
 
+type GoOn = NonNullable<ConversationSetup["goOn"]>;
 type UserMessage = EventOf<"user.message">;
 
 /** How long after its last background task Claude may take to go on because of it. */
@@ -197,7 +198,7 @@ export class SessionActor {
     if (!died) return this.#announce();
     const cause = "The server or its Claude Code process died in the middle of the turn.";
     await this.#writer.write([{ type: "tandem.recovered", cause, closed: closed.map(({ use }) => use.id) }]);
-    if (settings.recovery === "resume") void this.#drive(this.#turn, async () => GO_ON);
+    if (settings.recovery === "resume") void this.#drive(this.#turn, { goOn: { results: [] } });
     else await this.#endTurn(turnFailure(new RequestError("unavailable", cause)), "crash");
   }
 
@@ -226,20 +227,21 @@ export class SessionActor {
     const running: Placed[] =
       this.row.status === "running" ? [] : [{ thread: null, body: { type: "session.status_running" } }];
     await this.#writer.take(message, running, { status: "running" });
-    void this.#drive(turn, () => readContent(message.content, this.#around.store.files));
+    void this.#drive(turn, { read: () => readContent(message.content, this.#around.store.files) });
   }
 
-  /** Puts content to the model, in a process that is there or made for it. */
-  async #drive(turn: Turn, read: () => Promise<ModelContent[]>): Promise<void> {
+  /** Puts content to the model, in a process that is there or made for it; or lets it go on with what was left. */
+  async #drive(turn: Turn, prompt: { read: () => Promise<ModelContent[]> } | { goOn: GoOn }): Promise<void> {
     try {
-      const content = await read();
-      const conversation = await this.#holder.open();
+      const content = "read" in prompt ? await prompt.read() : undefined;
+      const conversation = await this.#holder.open("goOn" in prompt ? prompt.goOn : undefined);
       if (turn.interrupted) throw new RequestError("conflict", "The turn was interrupted before it began.");
-      conversation.send({ uuid: randomUUID(), content });
+      if (content) conversation.send({ uuid: randomUUID(), content });
     } catch (error) {
       await this.#serial.run(async () => {
-        if (this.#turn === turn)
-          await this.#endTurn(turn.interrupted ? interruptedTurn() : turnFailure(error), "stopped");
+        if (this.#turn !== turn) return;
+        await this.#closeConversation();
+        await this.#endTurn(turn.interrupted ? interruptedTurn() : turnFailure(error), "stopped");
       });
     }
   }
@@ -283,7 +285,7 @@ export class SessionActor {
     for (const { call: asked, answer: given } of kept) {
       if (given.type === "user.tool_confirmation" && given.result === "allow") this.#grants.add(grantKey(asked.use));
     }
-    void this.#drive((this.#turn ??= new Turn()), async () => lateAnswers(kept));
+    void this.#drive((this.#turn ??= new Turn()), { goOn: { results: kept.map(lateResult) } });
   }
 
   async #drop(events: readonly SessionEvent[], reason: string): Promise<void> {
@@ -308,7 +310,7 @@ export class SessionActor {
         return;
       }
       case "background":
-        this.#tasks = output.tasks;
+        this.#tasks = output.tasks.filter(({ status }) => status === "running");
         void this.#writer.write([{ type: "tandem.background", tasks: output.tasks }]);
         return this.#settleLater();
       case "turn_ended":

@@ -1,0 +1,389 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { EventId, LoggedEvent } from "@tandem/protocol";
+import { creditTooLow, object, reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "./testing/engine-stage.ts";
+
+let stage: EngineStage;
+let engine: RunningEngine;
+beforeAll(async () => {
+  stage = await setEngineStage();
+  engine = await stage.open();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const said = (events: readonly LoggedEvent[]): string =>
+  events
+    .flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []))
+    .join("");
+
+/** What the model was told in its last request, as one text. */
+const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body);
+
+const stopOf = (events: readonly LoggedEvent[]) => the(events.slice(-1), "session.status_idle").stop_reason;
+
+describe("a turn", () => {
+  test("goes from the message to idle, and everything is in the log in order", async () => {
+    stage.rehearsal.use([reply([thinking("Let me think."), text("Hello there.")])]);
+    const session = await engine.session();
+    const events = await engine.turn(session, "Hello?");
+    expect(typesOf(events).filter((type) => !type.startsWith("tandem."))).toEqual([
+      "user.message",
+      "session.status_running",
+      "span.model_request_start",
+      "agent.thinking",
+      "agent.message",
+      "span.model_request_end",
+      "session.usage",
+      "session.status_idle",
+    ]);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+    expect(the(events, "tandem.thinking")).toMatchObject({ text: "Let me think.", signature: "made-up-signature" });
+    expect(said(events)).toBe("Hello there.");
+    expect(stopOf(events)).toEqual({ type: "end_turn" });
+    expect(await engine.engine.sessions.get(session.id)).toMatchObject({
+      status: "idle",
+      usage: { output_tokens: expect.any(Number) },
+    });
+  });
+
+  test("the next one goes on with the conversation, in the same process", async () => {
+    stage.rehearsal.use([text("First."), text("Second.")]);
+    const session = await engine.session();
+    await engine.turn(session, "The word is marmalade.");
+    const before = (await stage.processes()).length;
+    await engine.turn(session, "What was the word?");
+    expect(lastRequest()).toContain("marmalade");
+    expect((await stage.processes()).length).toBe(before);
+  });
+
+  test("shows its text while it comes, before the event that it becomes", async () => {
+    stage.rehearsal.use([text("One two three.")]);
+    const session = await engine.session();
+    const deltas: string[] = [];
+    const ids = new Set<string>();
+    const stop = engine.engine.sessions.onDelta(session.id as never, (live) => {
+      for (const { delta } of live) {
+        if (delta.type === "event_start") ids.add(delta.event.id);
+        if (delta.type === "event_delta") deltas.push(delta.delta.content.text);
+      }
+    });
+    const events = await engine.turn(session, "Count.");
+    stop();
+    expect(deltas.join("")).toBe("One two three.");
+    expect(ids).toContain(the(events, "agent.message").id);
+  });
+
+  test("that fails says why, and the session goes on", async () => {
+    stage.rehearsal.use([creditTooLow(), text("Back again.")]);
+    const session = await engine.session();
+    const events = await engine.turn(session, "Hello?");
+    expect(the(events, "session.error").error).toMatchObject({
+      type: "billing_error",
+      retry_status: { type: "exhausted" },
+    });
+    expect(stopOf(events)).toEqual({ type: "retries_exhausted" });
+    expect(said(await engine.turn(session, "And now?"))).toBe("Back again.");
+  });
+});
+
+describe("messages while a turn is running", () => {
+  test("wait, are shown as waiting, and are taken when it is over, before the session is idle", async () => {
+    stage.rehearsal.use([slowly(text("A slow first answer."), { tokenMs: 40 }), text("The second.")]);
+    const session = await engine.session();
+    await engine.say(session, "One.");
+    await engine.until(session, ({ event }) => event.type === "span.model_request_start");
+    const second = await engine.say(session, "Two.");
+    const { waiting } = await engine.engine.sessions.events(session.id, { limit: 1000 });
+    expect(waiting).toMatchObject([{ id: second, processed_at: null }]);
+    const events = await engine.until(session, isIdle);
+    expect(said(events)).toBe("A slow first answer.The second.");
+    expect(events.find(({ event }) => event.id === second)?.event.processed_at).not.toBeNull();
+    expect((await engine.engine.sessions.events(session.id, { limit: 1000 })).waiting).toEqual([]);
+  });
+
+  test("or steer it", async () => {
+    stage.rehearsal.use([
+      slowly(toolUse("Read", { file_path: join(stage.folder, "notes.txt") }), { firstByteMs: 500 }),
+      text("Understood."),
+    ]);
+    await writeFile(join(stage.folder, "notes.txt"), "nothing");
+    const session = await engine.session();
+    await engine.say(session, "Read my notes.");
+    await engine.until(session, ({ event }) => event.type === "span.model_request_start");
+    const steer = await engine.say(session, "Speak French from now on.", "steer");
+    const events = await engine.until(session, isIdle);
+    expect(lastRequest()).toContain("Speak French");
+    expect(events.find(({ event }) => event.id === steer)).toBeDefined();
+  });
+});
+
+describe("interrupts", () => {
+  test("end the turn, close what was open, and the conversation goes on", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: "sleep 60" }), text("Still here.")]);
+    const session = await engine.session({}, allowAll);
+    await engine.say(session, "Sleep.");
+    await engine.until(session, ({ event }) => event.type === "agent.tool_use");
+    await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
+    const events = await engine.until(session, isIdle);
+    expect(stopOf(events)).toEqual({ type: "end_turn" });
+    expect(the(events, "agent.tool_result")).toMatchObject({
+      is_error: true,
+      tool_use_id: the(events, "agent.tool_use").id,
+    });
+    expect(said(await engine.turn(session, "Are you there?"))).toBe("Still here.");
+  });
+
+  test("do nothing to an idle session", async () => {
+    stage.rehearsal.use([text("Hello."), text("Again.")]);
+    const session = await engine.session();
+    await engine.turn(session, "Hello?");
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
+    const events = await engine.until(session, () => true, head);
+    expect(typesOf(events)).toEqual(["user.interrupt"]);
+    expect(said(await engine.turn(session, "Go on."))).toBe("Again.");
+  });
+
+  test("that name another turn do nothing", async () => {
+    stage.rehearsal.use([slowly(text("Quite undisturbed."), { tokenMs: 30 })]);
+    const session = await engine.session();
+    await engine.say(session, "Tell me.");
+    await engine.until(session, ({ event }) => event.type === "span.model_request_start");
+    await engine.engine.sessions.send(session.id, [
+      { type: "user.interrupt", tandem: { turn_event_id: "sevt_other" } },
+    ]);
+    expect(said(await engine.until(session, isIdle))).toBe("Quite undisturbed.");
+  });
+});
+
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+
+const writes = (name: string) => toolUse("Write", { file_path: join(stage.folder, name), content: "written" });
+const requiresAction = ({ event }: LoggedEvent): boolean =>
+  event.type === "session.status_idle" && event.stop_reason.type === "requires_action";
+
+/** Runs up to the first call that waits for somebody. */
+async function untilWaiting(running: RunningEngine, session: Parameters<RunningEngine["say"]>[0], words = "Do it.") {
+  await running.say(session, words);
+  const events = await running.until(session, requiresAction);
+  const stop = stopOf(events);
+  if (stop.type !== "requires_action") throw new Error("unreachable");
+  return { events, ids: stop.event_ids };
+}
+
+describe("a call that must be asked for", () => {
+  test("waits, runs once it is allowed, and its result reaches the model", async () => {
+    stage.rehearsal.use([writes("allowed.txt"), text("Written.")]);
+    const session = await engine.session();
+    const { events, ids } = await untilWaiting(engine, session);
+    const use = the(events, "agent.tool_use");
+    expect(use).toMatchObject({ name: "Write", evaluated_permission: "ask" });
+    expect(ids).toEqual([use.id]);
+    expect(await engine.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
+    expect(existsSync(join(stage.folder, "allowed.txt"))).toBe(false);
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.engine.sessions.send(session.id, [
+      { type: "user.tool_confirmation", tool_use_id: use.id, result: "allow" },
+    ]);
+    const rest = await engine.until(session, isIdle, head);
+    expect(typesOf(rest).slice(0, 2)).toEqual(["user.tool_confirmation", "session.status_running"]);
+    expect(the(rest, "agent.tool_result")).toMatchObject({ tool_use_id: use.id });
+    expect(existsSync(join(stage.folder, "allowed.txt"))).toBe(true);
+    expect(stopOf(rest)).toEqual({ type: "end_turn" });
+  });
+
+  test("does not run when it is denied, and the model is told why", async () => {
+    stage.rehearsal.use([writes("denied.txt"), text("I see.")]);
+    const session = await engine.session();
+    const { ids } = await untilWaiting(engine, session);
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.engine.sessions.send(session.id, [
+      { type: "user.tool_confirmation", tool_use_id: ids[0]!, result: "deny", deny_message: "Not in my house." },
+    ]);
+    const rest = await engine.until(session, isIdle, head);
+    expect(the(rest, "agent.tool_result")).toMatchObject({ is_error: true });
+    expect(lastRequest()).toContain("Not in my house.");
+    expect(existsSync(join(stage.folder, "denied.txt"))).toBe(false);
+  });
+
+  test("is answered once, and only by what fits it", async () => {
+    stage.rehearsal.use([writes("once.txt"), text("Done.")]);
+    const session = await engine.session();
+    const { ids } = await untilWaiting(engine, session);
+    const send = (event: Parameters<typeof engine.engine.sessions.send>[1][number]) =>
+      engine.engine.sessions.send(session.id, [event]);
+    await expect(send({ type: "user.custom_tool_result", custom_tool_use_id: ids[0]! })).rejects.toThrow(/no call/);
+    await expect(send({ type: "user.tool_confirmation", tool_use_id: "toolu_1", result: "allow" })).rejects.toThrow(
+      /sevt_/,
+    );
+    await send({ type: "user.tool_confirmation", tool_use_id: ids[0]!, result: "deny" });
+    await engine.until(
+      session,
+      ({ event }) => event.type === "session.status_idle" && event.stop_reason.type === "end_turn",
+    );
+    await expect(send({ type: "user.tool_confirmation", tool_use_id: ids[0]!, result: "allow" })).rejects.toThrow(
+      /no call/,
+    );
+  });
+
+  test("outlives the server: the answer that comes after a restart counts, for exactly that call", async () => {
+    const first = await stage.open();
+    stage.rehearsal.use([writes("later.txt")]);
+    const session = await first.session();
+    const { ids } = await untilWaiting(first, session);
+    await first.stop();
+    const second = await stage.open();
+    stage.rehearsal.use([writes("later.txt"), text("Finally.")]);
+    expect(await second.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
+    const head = await second.engine.sessions.head(session.id);
+    await second.engine.sessions.send(session.id, [
+      { type: "user.tool_confirmation", tool_use_id: ids[0]!, result: "allow" },
+    ]);
+    const rest = await second.until(session, isIdle, head);
+    expect(said(rest)).toBe("Finally.");
+    expect(existsSync(join(stage.folder, "later.txt"))).toBe(true);
+  });
+});
+
+describe("a custom tool", () => {
+  const agent = {
+    tools: [
+      {
+        type: "custom" as const,
+        name: "weather",
+        description: "The weather of a city.",
+        input_schema: { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] },
+      },
+    ],
+  };
+  const call = (city: string, id: string) => toolUse("mcp__custom__weather", { city }, { id });
+
+  test("is called by the model and answered by the client", async () => {
+    stage.rehearsal.use([call("Bern", "toolu_1"), text("It rains.")]);
+    const session = await engine.session({}, agent);
+    const { events, ids } = await untilWaiting(engine, session);
+    expect(the(events, "agent.custom_tool_use")).toMatchObject({
+      name: "weather",
+      input: { city: "Bern" },
+      id: ids[0],
+    });
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.engine.sessions.send(session.id, [
+      {
+        type: "user.custom_tool_result",
+        custom_tool_use_id: ids[0]!,
+        content: [{ type: "text", text: "rain, 8 degrees" }],
+      },
+    ]);
+    const rest = await engine.until(session, isIdle, head);
+    expect(lastRequest()).toContain("rain, 8 degrees");
+    expect(said(rest)).toBe("It rains.");
+  });
+
+  test("two at once: answering one leaves the other waiting", async () => {
+    stage.rehearsal.use([reply([call("Bern", "toolu_1"), call("Rome", "toolu_2")]), text("Rain and sun.")]);
+    const session = await engine.session({}, agent);
+    await engine.say(session, "Compare.");
+    const both = ({ event }: LoggedEvent): boolean =>
+      event.type === "session.status_idle" &&
+      event.stop_reason.type === "requires_action" &&
+      event.stop_reason.event_ids.length === 2;
+    const events = await engine.until(session, both);
+    const ids = events.flatMap(({ event }) => (event.type === "agent.custom_tool_use" ? [event.id] : []));
+    const answer = (id: EventId, words: string) =>
+      engine.engine.sessions.send(session.id, [
+        { type: "user.custom_tool_result", custom_tool_use_id: id, content: [{ type: "text", text: words }] },
+      ]);
+    let head = await engine.engine.sessions.head(session.id);
+    await answer(ids[0]!, "rain");
+    const rest = await engine.until(session, isIdle, head);
+    expect(stopOf(rest)).toEqual({ type: "requires_action", event_ids: [ids[1]] });
+    head = await engine.engine.sessions.head(session.id);
+    await answer(ids[1]!, "sun");
+    expect(said(await engine.until(session, isIdle, head))).toBe("Rain and sun.");
+  });
+
+  test("outlives the server", async () => {
+    const first = await stage.open();
+    stage.rehearsal.use([call("Bern", "toolu_1")]);
+    const session = await first.session({}, agent);
+    const { ids } = await untilWaiting(first, session);
+    await first.stop();
+    const second = await stage.open();
+    stage.rehearsal.use([text("It snows.")]);
+    const head = await second.engine.sessions.head(session.id);
+    await second.engine.sessions.send(session.id, [
+      {
+        type: "user.custom_tool_result",
+        custom_tool_use_id: ids[0]!,
+        content: [{ type: "text", text: "snow, much of it" }],
+      },
+    ]);
+    const rest = await second.until(session, isIdle, head);
+    expect(lastRequest()).toContain("snow, much of it");
+    expect(said(rest)).toBe("It snows.");
+  });
+});
+
+describe("processes", () => {
+  test("are given back when a session is idle, and nobody notices", async () => {
+    const quick = await stage.open({ idle: 100 });
+    stage.rehearsal.use([text("Noted."), text("Marmalade.")]);
+    const session = await quick.session();
+    await quick.turn(session, "The word is marmalade.");
+    await expect.poll(() => quick.store.leases.holder(session.id as never), { timeout: 10_000 }).toBeUndefined();
+    expect(said(await quick.turn(session, "What was the word?"))).toBe("Marmalade.");
+    expect(lastRequest()).toContain("The word is marmalade.");
+  });
+
+  test("the conversation is in the store: another home, another server, and it goes on", async () => {
+    const first = await stage.open({ home: join(stage.root, "home-1") });
+    stage.rehearsal.use([text("Noted."), text("Quince.")]);
+    const session = await first.session();
+    await first.turn(session, "The word is quince.");
+    await first.stop();
+    const second = await stage.open({ home: join(stage.root, "home-2"), stateFolder: join(stage.root, "state-2") });
+    await second.turn(session, "What was the word?");
+    expect(lastRequest()).toContain("The word is quince.");
+  });
+
+  test("a second server may look, and is told who holds the session", async () => {
+    stage.rehearsal.use([text("Mine.")]);
+    const session = await engine.session();
+    await engine.turn(session, "Whose are you?");
+    const other = await stage.open();
+    expect((await other.engine.sessions.events(session.id, { limit: 10 })).events.length).toBeGreaterThan(5);
+    await expect(other.engine.sessions.update(session.id, { title: "Mine now" })).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("engine 1"),
+    });
+  });
+});
+
+test("a budget ends the turn that uses it up, and takes no message after", async () => {
+  const dear = { input_tokens: 1_000_000, output_tokens: 1_000 };
+  stage.rehearsal.use([toolUse("Read", { file_path: join(stage.folder, "x") }, { usage: dear }), text("Never said.")]);
+  const session = await engine.session({ budget: { type: "limit", max_list_cost: { amount: "50", currency: "USD" } } });
+  const events = await engine.turn(session, "Spend.");
+  expect(stopOf(events)).toEqual({ type: "budget_reached" });
+  expect(said(events)).toBe("");
+  await expect(engine.say(session, "More.")).rejects.toThrow(/budget/);
+});
+
+test("under an output schema a turn ends with an object", async () => {
+  const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
+  const session = await engine.session({ metadata: { "tandem.output_schema": JSON.stringify(schema) } });
+  stage.rehearsal.use([object({ n: 7 })]);
+  const events = await engine.turn(session, "Seven?");
+  expect(the(events, "tandem.output").value).toEqual({ n: 7 });
+});

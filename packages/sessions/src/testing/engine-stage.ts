@@ -1,0 +1,149 @@
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findExecutable, openConversation, ProcessLedger, type Credential } from "@tandem/claude-code";
+import type { AgentCreateParams, LoggedEvent, Session, SessionCreateParams, SessionEventType } from "@tandem/protocol";
+import { startRehearsal, type Rehearsal, type Script } from "@tandem/rehearsal";
+import { openStore, type Store } from "@tandem/storage";
+import { createEngine } from "../create-engine.ts";
+import type { EngineSettings } from "../engine-settings.ts";
+import type { Engine } from "../engine.ts";
+
+export const MODELS = [
+  { id: "claude-sonnet-5-5", name: "Sonnet 5.5", aliases: ["sonnet"] },
+  { id: "claude-haiku-5-5", name: "Haiku 5.5", aliases: ["haiku"] },
+];
+
+const DEADLINE_MS = 20_000;
+
+/** A store, the real Claude Code, and the rehearsal behind it; as many engines on them as a test likes. */
+export interface EngineStage extends AsyncDisposable {
+  rehearsal: Rehearsal;
+  /** Where sessions of `env_local` work. */
+  folder: string;
+  root: string;
+  /** Pids of Claude Code processes that engines of this stage have running. */
+  processes(): Promise<number[]>;
+  open(overrides?: Partial<EngineSettings> & { home?: string }): Promise<RunningEngine>;
+}
+
+export interface RunningEngine {
+  engine: Engine;
+  store: Store;
+  /** A session of a new agent in `env_local`, unless told otherwise. */
+  session(params?: Partial<SessionCreateParams>, agent?: Partial<AgentCreateParams>): Promise<Session>;
+  say(session: Session, text: string, delivery?: "queue" | "steer"): Promise<string>;
+  /** The log up to the first event after `after` that fits. Fails when it does not come. */
+  until(session: Session, fits: (logged: LoggedEvent) => boolean, after?: number): Promise<LoggedEvent[]>;
+  /** Says it and waits until the turn is over; the events of that turn. */
+  turn(session: Session, text: string): Promise<LoggedEvent[]>;
+  stop(): Promise<void>;
+}
+
+export async function setEngineStage(script: Script = []): Promise<EngineStage> {
+  const root = await mkdtemp(join(tmpdir(), "tandem-engine-"));
+  const folder = join(root, "project");
+  await mkdir(folder);
+  const rehearsal = await startRehearsal(script);
+  const file = join(root, "tandem.db");
+  const stateFolder = join(root, "state");
+  await mkdir(stateFolder);
+  const credential: Credential = { type: "api_key", key: "sk-ant-made-up-key", baseUrl: rehearsal.url };
+  const running: RunningEngine[] = [];
+  const ledger = new ProcessLedger(join(stateFolder, "processes"));
+
+  async function open({ home = join(root, "home"), ...overrides }: Partial<EngineSettings> & { home?: string } = {}) {
+    await mkdir(home, { recursive: true });
+    const store = await openStore(file);
+    const engine = await createEngine(store, {
+      executable: findExecutable(undefined),
+      credential: async () => credential,
+      hostVariables: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: root, NO_PROXY: "127.0.0.1" },
+      stateFolder,
+      deadlines: { spawn: DEADLINE_MS, init: DEADLINE_MS, firstByte: DEADLINE_MS, idle: DEADLINE_MS, exit: 2_000 },
+      idle: 60_000,
+      recovery: "stop",
+      leaseTtl: 3_000,
+      holder: `engine ${running.length + 1}`,
+      mcpTimeout: 10_000,
+      roots: [folder],
+      models: async () => MODELS,
+      openConversation,
+      sweep: () => ledger.sweep(),
+      log: { warn: () => undefined },
+      ...overrides,
+    });
+    await engine.start();
+    const opened = handle(engine, store);
+    running.push(opened);
+    return opened;
+  }
+
+  return {
+    rehearsal,
+    folder,
+    root,
+    processes: async () => (await readdir(join(stateFolder, "processes"))).map((name) => Number.parseInt(name, 10)),
+    open,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(running.map((opened) => opened.stop()));
+      await rehearsal.close();
+      await rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    },
+  };
+}
+
+function handle(engine: Engine, store: Store): RunningEngine {
+  let stopping: Promise<void> | undefined;
+  const opened: RunningEngine = {
+    engine,
+    store,
+    async session(params = {}, agentParams = {}) {
+      const agent = await engine.agents.create({
+        name: "tester",
+        model: "sonnet",
+        tools: [{ type: "agent_toolset_20260401" }],
+        ...agentParams,
+      });
+      return engine.sessions.create({ agent: agent.id, environment_id: "env_local", ...params });
+    },
+    async say(session, text, delivery) {
+      const [sent] = await engine.sessions.send(session.id, [
+        { type: "user.message", content: [{ type: "text", text }], ...(delivery && { tandem: { delivery } }) },
+      ]);
+      return sent!.id;
+    },
+    async until(session, fits, after = 0) {
+      const seen: LoggedEvent[] = [];
+      const signal = AbortSignal.timeout(DEADLINE_MS);
+      for await (const batch of store.events.follow(session.id as never, after, signal)) {
+        for (const logged of batch) {
+          seen.push(logged);
+          if (fits(logged)) return seen;
+        }
+      }
+      throw new Error(`The awaited event did not come; there were: ${typesOf(seen).join(", ")}`);
+    },
+    async turn(session, text) {
+      const after = await engine.sessions.head(session.id);
+      await opened.say(session, text);
+      return opened.until(session, isIdle, after);
+    },
+    stop() {
+      stopping ??= engine.stop(0).then(() => store[Symbol.asyncDispose]());
+      return stopping;
+    },
+  };
+  return opened;
+}
+
+export const isIdle = ({ event }: LoggedEvent): boolean => event.type === "session.status_idle";
+
+export const typesOf = (events: readonly LoggedEvent[]): SessionEventType[] => events.map(({ event }) => event.type);
+
+/** The first event of a type; fails if there is none. */
+export function the<T extends SessionEventType>(events: readonly LoggedEvent[], type: T) {
+  const found = events.find(({ event }) => event.type === type)?.event;
+  if (!found) throw new Error(`There is no ${type} among: ${typesOf(events).join(", ")}`);
+  return found as Extract<LoggedEvent["event"], { type: T }>;
+}
