@@ -60,12 +60,13 @@ export async function findEarlierTry(
     limit: MOST_EVENTS,
     types: [...new Set(events.map(({ type }) => type))],
   });
-  const candidates = [...waiting, ...logged.map(({ event }) => event)].filter(({ id }) => madeAt(id) >= since);
+  const newestFirst = [...waiting.toReversed(), ...logged.map(({ event }) => event)];
+  const candidates = newestFirst.filter(({ id }) => madeAt(id) >= since);
   const found: SessionEvent[] = [];
-  for (const event of events) {
+  for (const event of events.toReversed()) {
     const index = candidates.findIndex((candidate) => isSame(candidate, event));
     if (index === -1) return undefined;
-    found.push(...candidates.splice(index, 1));
+    found.unshift(...candidates.splice(index, 1));
   }
   return found;
 }

@@ -125,7 +125,7 @@ describe("a body", () => {
       headers: JSON_TYPE,
       body: endless,
       duplex: "half",
-    } as RequestInit);
+    });
     expect(await refusal(response)).toMatchObject({ status: 413, type: "request_too_large" });
     expect(pulled).toBeLessThan(10_000);
   });

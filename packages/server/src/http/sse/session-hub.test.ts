@@ -25,7 +25,9 @@ afterEach(() => server[Symbol.asyncDispose]());
 
 const path = (query = "") => `/v1/sessions/${session}/events/stream${query}`;
 const open = (query = ""): Promise<StreamReader> => StreamReader.open(server, path(query));
-const nothingLeft = () => expect.poll(() => [memory.followers, memory.listeners]).toEqual([0, 0]);
+const expectNothingLeft = async (): Promise<void> => {
+  await expect.poll(() => [memory.followers, memory.listeners]).toEqual([0, 0]);
+};
 
 /** A client that opens a stream and then reads only when it is told to. */
 async function openSlowly(query = ""): Promise<{ socket: Socket; rest(): Promise<string> }> {
@@ -55,7 +57,7 @@ describe("a hub", () => {
     await second.untilType("agent.message");
     expect(memory.followers).toBe(1);
     await second[Symbol.asyncDispose]();
-    await nothingLeft();
+    await expectNothingLeft();
     await using third = await open();
     memory.append(session, message(1));
     await third.until(({ id }) => id === "2");
@@ -66,7 +68,7 @@ describe("a hub", () => {
     expect((await server.request(path())).status).toBe(503);
     memory.failure = undefined;
     expect((await server.request("/v1/sessions/sesn_nothing/events/stream")).status).toBe(404);
-    await nothingLeft();
+    await expectNothingLeft();
   });
 
   test("survives a database that goes away, without gap or repeat", async () => {
@@ -115,7 +117,7 @@ describe("streams", () => {
     const closing = server.close(5_000);
     await Promise.all([stream.ended(), feed.ended(), closing]);
     expect(stream.frames.at(-1)).toEqual({ comment: "the server is stopping" });
-    await nothingLeft();
+    await expectNothingLeft();
   });
 
   test("end when their token is revoked", async () => {

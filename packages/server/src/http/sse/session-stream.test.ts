@@ -277,7 +277,7 @@ describe("threads", () => {
     const { data } = (await response.json()) as { data: { id: string }[] };
     await using stream = await StreamReader.open(server, `/v1/sessions/${session}/threads/${data[0]!.id}/stream`);
     memory.append(session, running);
-    await stream.untilType("session.status_running");
+    expect(await stream.untilType("session.status_running")).toMatchObject({ id: "1" });
   });
 
   test("that are not there are not found", async () => {

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { MemoryEngine } from "../testing/memory-engine.ts";
+import { startTestServer } from "../testing/start-test-server.ts";
+import { routeTable } from "./route-table.ts";
+
+interface Operation {
+  operationId: string;
+  parameters: { name: string; in: string }[];
+  responses: Record<string, { content?: Record<string, { schema: unknown }> }>;
+}
+interface Document {
+  openapi: string;
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, unknown> };
+}
+
+test("the document has every route, and every reference in it leads somewhere", async () => {
+  await using server = await startTestServer({ engine: new MemoryEngine().engine });
+  const document = (await (await server.request("/openapi.json")).json()) as Document;
+  expect(document.openapi).toBe("3.1.0");
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  const described = operations.flatMap(({ operationId }) => operationId ?? []);
+  expect(described.toSorted()).toEqual(routeTable.map(({ name }) => name).toSorted());
+  const text = JSON.stringify(document);
+  const references = new Set([...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name!));
+  expect([...references].filter((name) => !(name in document.components.schemas))).toEqual([]);
+  expect([...references]).toEqual(
+    expect.arrayContaining(["Agent", "Session", "SessionEvent", "Message", "Environment"]),
+  );
+  expect(text).not.toContain("$defs");
+  // A schema for each answer: none has been left as something unknown.
+  for (const { operationId, responses } of operations) {
+    if (operationId === undefined || operationId === "files.download") continue;
+    const [content] = Object.values(responses["200"]!.content!);
+    expect(Object.keys(content!.schema as object), operationId).not.toEqual([]);
+  }
+});
+
+test("streams and lists say how they are asked", async () => {
+  await using server = await startTestServer({ engine: new MemoryEngine().engine });
+  const document = (await (await server.request("/openapi.json")).json()) as Document;
+  const stream = document.paths["/v1/sessions/{session_id}/events/stream"]!["get"]!;
+  expect(Object.keys(stream.responses["200"]!.content!)).toEqual(["text/event-stream"]);
+  expect(stream.parameters.map(({ name }) => name)).toEqual([
+    "session_id",
+    "event_deltas[]",
+    "tandem",
+    "Last-Event-ID",
+  ]);
+  const list = document.paths["/v1/sessions"]!["get"]!;
+  expect(list.parameters.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["statuses[]", "created_at[gte]", "limit"]),
+  );
+});

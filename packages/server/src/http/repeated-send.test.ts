@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import Anthropic from "@anthropic-ai/sdk";
+import type { SessionId } from "@tandem/protocol";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { MemoryEngine } from "../testing/memory-engine.ts";
+import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+import { repeatWindowMs } from "./repeated-send.ts";
+
+let memory: MemoryEngine;
+let server: TestServer;
+let session: SessionId;
+beforeEach(async () => {
+  memory = new MemoryEngine();
+  server = await startTestServer({ engine: memory.engine });
+  session = memory.createSession();
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await server[Symbol.asyncDispose]();
+});
+
+const hello = { type: "user.message" as const, content: [{ type: "text" as const, text: "Hello" }] };
+
+async function send(tryNumber: number, events: object[] = [hello]): Promise<string[]> {
+  const response = await server.request(`/v1/sessions/${session}/events`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-stainless-retry-count": String(tryNumber) },
+    body: JSON.stringify({ events }),
+  });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
+}
+
+async function stored(): Promise<number> {
+  const { events, waiting } = await memory.engine.sessions.events(session, { limit: 100 });
+  return events.length + waiting.length;
+}
+
+/** Lets requests through and cuts the first answers off, as a network does that breaks in the wrong moment. */
+async function startLossyProxy(losses: number): Promise<AsyncDisposable & { url: string }> {
+  const sockets = new Set<Socket>();
+  let left = losses;
+  const proxy = createServer((client) => {
+    const upstream = connect(server.port, "127.0.0.1");
+    for (const socket of [client, upstream]) sockets.add(socket.on("error", () => undefined));
+    client.pipe(upstream);
+    upstream.on("data", (answer) => {
+      if (left-- > 0) client.resetAndDestroy();
+      else client.write(answer);
+    });
+    upstream.on("end", () => client.end());
+    client.on("close", () => upstream.end());
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+      await once(proxy, "close");
+    },
+  };
+}
+
+describe("a send that the client repeats by itself", () => {
+  test("is stored once, and answered as the first was: the official client over a broken connection", async () => {
+    await using proxy = await startLossyProxy(2);
+    const client = new Anthropic({ apiKey: server.secret, baseURL: proxy.url, maxRetries: 2 });
+    const { data } = await client.beta.sessions.events.send(session, { events: [hello] });
+    expect(await stored()).toBe(1);
+    const { waiting } = await memory.engine.sessions.events(session, { limit: 10 });
+    expect(data).toEqual(waiting);
+  });
+
+  test("is found wherever the first has got to: waiting, or taken into a turn", async () => {
+    const [id] = await send(0);
+    expect(await send(1)).toEqual([id]);
+    memory.takeAll(session);
+    memory.append(session, { type: "session.status_running" });
+    expect(await send(2)).toEqual([id]);
+    expect(await stored()).toBe(2);
+  });
+
+  test("is stored if the first never arrived", async () => {
+    expect(await send(1)).toHaveLength(1);
+    expect(await stored()).toBe(1);
+  });
+
+  test("waits for a first that is still being stored", async () => {
+    const gate = Promise.withResolvers<void>();
+    memory.beforeSend = () => gate.promise;
+    const first = send(0);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const second = send(1);
+    gate.resolve();
+    expect(await second).toEqual(await first);
+    expect(await stored()).toBe(1);
+  });
+
+  test("counts as one as a whole: each event of it must be there", async () => {
+    const other = { ...hello, content: [{ type: "text", text: "Another" }] };
+    const [id] = await send(0);
+    expect(await send(1, [hello, hello])).not.toContain(id);
+    const both = await send(0, [hello, other]);
+    expect(await send(2, [hello, other])).toEqual(both);
+    expect(await stored()).toBe(5);
+  });
+
+  test("is not mixed up with an equal one from long before", async () => {
+    await send(0);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + repeatWindowMs(1) + 1_000 });
+    expect(await send(1)).toHaveLength(1);
+    expect(await stored()).toBe(2);
+  });
+});
+
+test("who sends the same words twice gets both", async () => {
+  const first = await send(0);
+  const second = await send(0);
+  expect(second).not.toEqual(first);
+  expect(await stored()).toBe(2);
+});
+
+test("the window grows with the tries that the client can have made", () => {
+  expect(repeatWindowMs(0)).toBe(0);
+  expect(repeatWindowMs(1)).toBe(10_500);
+  expect(repeatWindowMs(2)).toBe(21_500);
+  expect(repeatWindowMs(10)).toBeGreaterThan(100_000);
+});
