@@ -1,0 +1,107 @@
+import type {
+  BetaManagedAgentsAgent,
+  BetaManagedAgentsAgentToolset20260401,
+} from "@anthropic-ai/sdk/resources/beta/agents/agents";
+import type { BetaEnvironment } from "@anthropic-ai/sdk/resources/beta/environments/environments";
+import type { BetaFileMetadata } from "@anthropic-ai/sdk/resources/beta/files";
+import type {
+  BetaManagedAgentsEventParams,
+  BetaManagedAgentsSessionErrorEvent,
+  BetaManagedAgentsSessionEvent,
+} from "@anthropic-ai/sdk/resources/beta/sessions/events";
+import type {
+  BetaManagedAgentsDeltaEvent,
+  BetaManagedAgentsSession,
+  BetaManagedAgentsStartEvent,
+} from "@anthropic-ai/sdk/resources/beta/sessions/sessions";
+import type { BetaManagedAgentsSessionThread } from "@anthropic-ai/sdk/resources/beta/sessions/threads/threads";
+import type {
+  Agent,
+  ClientEvent,
+  Delta,
+  Environment,
+  FileMetadata,
+  Session,
+  SessionErrorDetail,
+  SessionEvent,
+  SessionEventType,
+  Thread,
+  Tool,
+  ToolsetTool,
+} from "@tandem/protocol";
+import { describe, expectTypeOf, test } from "vitest";
+
+// Checked by the compiler, against the types of the official client. Where ours are wider than what is ever made, because
+// they do not tie one field to another, the test says which and ties them itself.
+
+type Fits<Ours, Official> = [Ours] extends [Official] ? true : false;
+
+type Toolset = Extract<Tool, { type: "agent_toolset_20260401" }>;
+/** A tool's type is its name, which our schema does not say; nor that fetching names no sources. */
+type Plain = Omit<Toolset["configs"][number], "type" | "name">;
+type Config = {
+  [T in ToolsetTool]: Plain & { type: T; name: T } & (T extends "web_fetch" ? { url_sources: null } : unknown);
+}[ToolsetTool];
+type TiedTool = Exclude<Tool, Toolset> | (Omit<Toolset, "configs"> & { configs: Config[] });
+/** The same wherever tools stand, however deep. */
+type Tied<T> = T extends string
+  ? T
+  : T extends (infer Item)[]
+    ? [Item] extends [never]
+      ? never[]
+      : [Item] extends [Tool]
+        ? TiedTool[]
+        : Tied<Item>[]
+    : T extends object
+      ? { [K in keyof T]: Tied<T[K]> }
+      : T;
+
+describe("events", () => {
+  type Standard = Exclude<SessionEventType, `tandem.${string}`>;
+  /** As it is in the log: only what waits has no time yet. */
+  type Logged<T extends SessionEventType> = Extract<SessionEvent, { type: T }> & { processed_at: string };
+  type Official<T extends string> = Extract<BetaManagedAgentsSessionEvent, { type: T }>;
+  type Misfits = { [T in Standard]: Logged<T> extends Official<T> ? never : T }[Standard];
+
+  test("of Anthropic's vocabulary have the official shapes", () => {
+    expectTypeOf<Fits<Standard, BetaManagedAgentsSessionEvent["type"]>>().toEqualTypeOf<true>();
+    // The one has an agent's tools in it, the other has one type for all errors.
+    expectTypeOf<Misfits>().toEqualTypeOf<"session.updated" | "session.error">();
+    expectTypeOf<Fits<Tied<Logged<"session.updated">>, Official<"session.updated">>>().toEqualTypeOf<true>();
+  });
+
+  test("so do errors, once those of MCP servers name the server", () => {
+    type McpType = Extract<SessionErrorDetail["type"], `mcp_${string}`>;
+    type OfMcp = { [T in McpType]: SessionErrorDetail & { type: T; mcp_server_name: string } }[McpType];
+    type Others = Exclude<SessionErrorDetail["type"], McpType>;
+    type OfOthers = { [T in Others]: SessionErrorDetail & { type: T } }[Others];
+    expectTypeOf<Fits<OfMcp | OfOthers, BetaManagedAgentsSessionErrorEvent["error"]>>().toEqualTypeOf<true>();
+  });
+
+  test("that clients may send are events that the official client sends", () => {
+    expectTypeOf<Fits<ClientEvent, BetaManagedAgentsEventParams>>().toEqualTypeOf<true>();
+  });
+
+  test("previews have the official shapes", () => {
+    expectTypeOf<Fits<Extract<Delta, { type: "event_start" }>, BetaManagedAgentsStartEvent>>().toEqualTypeOf<true>();
+    expectTypeOf<Fits<Extract<Delta, { type: "event_delta" }>, BetaManagedAgentsDeltaEvent>>().toEqualTypeOf<true>();
+  });
+});
+
+describe("resources", () => {
+  test("agents, sessions and threads have the official shapes", () => {
+    expectTypeOf<Fits<TiedTool, BetaManagedAgentsAgent["tools"][number]>>().toEqualTypeOf<true>();
+    expectTypeOf<Fits<Config, BetaManagedAgentsAgentToolset20260401["configs"][number]>>().toEqualTypeOf<true>();
+    expectTypeOf<Fits<Tied<Agent>, BetaManagedAgentsAgent>>().toEqualTypeOf<true>();
+    expectTypeOf<Fits<Tied<Session>, BetaManagedAgentsSession>>().toEqualTypeOf<true>();
+    expectTypeOf<Fits<Tied<Thread>, BetaManagedAgentsSessionThread>>().toEqualTypeOf<true>();
+  });
+
+  test("files and environments too, since no environment's network is limited", () => {
+    expectTypeOf<Fits<FileMetadata, BetaFileMetadata>>().toEqualTypeOf<true>();
+    type Open = Omit<Environment, "config"> & {
+      config: Omit<Environment["config"], "networking"> & { networking: { type: "unrestricted" } };
+    };
+    expectTypeOf<Fits<Open, BetaEnvironment>>().toEqualTypeOf<true>();
+  });
+});
