@@ -1,3 +1,5 @@
+export { exportSession } from "./archive/export-session.ts";
+export { importSession } from "./archive/import-session.ts";
 export { LeaseLost } from "./lease-lost.ts";
 export { openStore } from "./open-store.ts";
 export {

@@ -2,8 +2,8 @@ export type Outcome = { ok: true; value: unknown } | { ok: false; error: unknown
 
 interface Waiting<Call> {
   call: Call;
-  resolve(value: unknown): void;
-  reject(error: unknown): void;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
 }
 
 /** Bounds how long one commit takes, and so how long the next one waits. */

@@ -1,17 +1,17 @@
-import { createAgentStore } from "./agent-store.ts";
-import { Broadcast } from "./broadcast.ts";
+import { createAgentStore } from "./stores/agent-store.ts";
+import { Broadcast } from "./live/broadcast.ts";
 import type { Database } from "./database.ts";
-import { createEnvironmentStore } from "./environment-store.ts";
-import { createEventLog } from "./event-log.ts";
-import { createFileStore } from "./file-store.ts";
-import { createInbox } from "./inbox.ts";
-import { createLeases } from "./leases.ts";
+import { createEnvironmentStore } from "./stores/environment-store.ts";
+import { createEventLog } from "./stores/event-log.ts";
+import { createFileStore } from "./stores/file-store.ts";
+import { createInbox } from "./stores/inbox.ts";
+import { createLeases } from "./stores/leases.ts";
 import { parseLocation } from "./location.ts";
-import { readSchema } from "./migrations.ts";
-import { createSessionStore } from "./session-store.ts";
+import { readSchema } from "./operations/migrations.ts";
+import { createSessionStore } from "./stores/session-store.ts";
 import type { Store } from "./store.ts";
-import { createTokenStore } from "./token-store.ts";
-import { createTranscripts } from "./transcripts.ts";
+import { createTokenStore } from "./stores/token-store.ts";
+import { createTranscripts } from "./stores/transcripts.ts";
 
 /**
  * Opens a database, and brings its schema up to date. `location` is `postgres://…` or a SQLite file, which is made if it

@@ -17,7 +17,8 @@ export function operation<A, T>(name: string, work: (args: A) => Work<T>): Opera
 
 /** The work that was asked for by name, by a thread that runs the same code. */
 export function workOf(name: string, args: unknown): Work<unknown> {
-  const found = known.get(name) as Operation<unknown, unknown> | undefined;
+  const found = known.get(name);
   if (!found) throw new Error(`There is no operation called ${name}.`);
-  return found.work(args);
+  // The caller has named it through the same `Operation`, which goes with its arguments.
+  return found.work(args as never);
 }

@@ -1,21 +1,21 @@
 import { Socket } from "node:net";
-import pg from "pg";
+import { Client, type ClientConfig } from "pg";
 import type { Bell } from "../database.ts";
-import { POSTGRES_CHANNEL } from "../migrations.ts";
+import { POSTGRES_CHANNEL } from "../operations/migrations.ts";
 
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2_000;
 
 /** Listens on a connection of its own, and comes back when it is lost: with a `look`, for what it may have missed. */
 export class Doorbell {
-  readonly #config: pg.ClientConfig;
+  readonly #config: ClientConfig;
   readonly #ring: (bell: Bell) => void;
-  #client: pg.Client | undefined;
+  #client: Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
   #closed = false;
 
-  constructor(config: pg.ClientConfig, ring: (bell: Bell) => void) {
+  constructor(config: ClientConfig, ring: (bell: Bell) => void) {
     this.#config = config;
     this.#ring = ring;
     void this.#connect();
@@ -29,7 +29,7 @@ export class Doorbell {
 
   async #connect(): Promise<void> {
     // Listening alone keeps no process alive.
-    const client = new pg.Client({ ...this.#config, stream: () => new Socket().unref() });
+    const client = new Client({ ...this.#config, stream: () => new Socket().unref() });
     this.#client = client;
     client.on("error", () => this.#lost(client));
     client.on("end", () => this.#lost(client));
@@ -45,7 +45,7 @@ export class Doorbell {
     }
   }
 
-  #lost(client: pg.Client): void {
+  #lost(client: Client): void {
     if (this.#client !== client) return;
     this.#drop(client);
     if (this.#closed) return;
@@ -53,7 +53,7 @@ export class Doorbell {
     this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
   }
 
-  #drop(client: pg.Client | undefined): void {
+  #drop(client: Client | undefined): void {
     this.#client = undefined;
     client?.end().catch(() => {});
   }

@@ -1,10 +1,12 @@
-import pg from "pg";
+import { RequestError } from "@tandem/protocol";
+import { Pool, types, type ClientConfig, type PoolClient } from "pg";
 import type { Bell, Database } from "../database.ts";
 import { Lane, type Outcome } from "../lane.ts";
-import { migrate, POSTGRES, POSTGRES_SCHEMA, schemaVersion, SCHEMA_VERSION } from "../migrations.ts";
+import { migrate, POSTGRES, POSTGRES_SCHEMA, schemaVersion, SCHEMA_VERSION } from "../operations/migrations.ts";
 import type { Operation } from "../operation.ts";
-import { performAsync, raw, sql, type Sql, type Work } from "../sql.ts";
-import { unavailable } from "../wire-error.ts";
+import { unavailable } from "../refusal.ts";
+import { performAsync, sql, type Sql, type Work } from "../sql.ts";
+import { toTandemError } from "../to-tandem-error.ts";
 import { Doorbell } from "./doorbell.ts";
 import { isConnectionLost, translate } from "./postgres-error.ts";
 
@@ -14,7 +16,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** On our side, for a server that has vanished without a word. */
 const QUERY_TIMEOUT_MS = 35_000;
-const INT8 = 20;
+const { INT8 } = types.builtins;
 
 interface Call {
   work(): Work<unknown>;
@@ -24,8 +26,8 @@ interface Call {
 export class PostgresDatabase implements Database {
   readonly engine = "postgres";
   readonly place: string;
-  readonly #config: pg.ClientConfig;
-  readonly #pool: pg.Pool;
+  readonly #config: ClientConfig;
+  readonly #pool: Pool;
   readonly #lanes = new Map<string, Lane<Call>>();
   #doorbell: Doorbell | undefined;
   #closing: Promise<void> | undefined;
@@ -43,10 +45,10 @@ export class PostgresDatabase implements Database {
       options: `-c search_path=${POSTGRES_SCHEMA}`,
       // Counters and times are well below 2^53.
       types: {
-        getTypeParser: (oid, format) => (oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as never,
+        getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)) as never,
       },
     };
-    this.#pool = new pg.Pool({ ...this.#config, max: CONNECTIONS, allowExitOnIdle: true });
+    this.#pool = new Pool({ ...this.#config, max: CONNECTIONS, allowExitOnIdle: true });
     // A connection that dies while nobody uses it is replaced; without listeners, it would end the process.
     this.#pool.on("error", () => {});
     this.#pool.on("connect", (client) => client.on("error", () => {}));
@@ -61,13 +63,17 @@ export class PostgresDatabase implements Database {
       return database;
     } catch (error) {
       await database[Symbol.asyncDispose]();
-      throw error;
+      throw translate(error);
     }
   }
 
-  read<A, T>(operation: Operation<A, T>, args: A): Promise<T> {
-    if (this.#closing) return Promise.reject(closed());
-    return performAsync(operation.work(args), on(this.#pool));
+  async read<A, T>(operation: Operation<A, T>, args: A): Promise<T> {
+    if (this.#closing) throw closed();
+    try {
+      return await performAsync(operation.work(args), on(this.#pool));
+    } catch (error) {
+      throw translate(error);
+    }
   }
 
   async write<A, T>(operation: Operation<A, T>, args: A, session?: string): Promise<T> {
@@ -115,28 +121,26 @@ export class PostgresDatabase implements Database {
     return (await performAsync(schemaVersion(), execute)) === SCHEMA_VERSION;
   }
 
-  /** All calls in one transaction; if there are several, each can be undone alone. */
-  #commit(calls: readonly Call[]): Promise<Outcome[]> {
-    return this.#transaction(async (client) => {
-      const execute = on(client);
+  /** All calls in one transaction. If one fails, each in its own: that is rare, and savepoints would cost every time. */
+  async #commit(calls: readonly Call[]): Promise<Outcome[]> {
+    try {
+      return await this.#transaction(async (client) => {
+        const outcomes: Outcome[] = [];
+        for (const call of calls) outcomes.push({ ok: true, value: await performAsync(call.work(), on(client)) });
+        return outcomes;
+      });
+    } catch (error) {
+      if (calls.length === 1 || isUnavailable(error)) throw error;
       const outcomes: Outcome[] = [];
-      if (calls.length === 1) return [{ ok: true, value: await performAsync(calls[0]!.work(), execute) }];
       for (const call of calls) {
-        await execute(raw("savepoint one_call"));
-        try {
-          outcomes.push({ ok: true, value: await performAsync(call.work(), execute) });
-          await execute(raw("release one_call"));
-        } catch (error) {
-          outcomes.push({ ok: false, error });
-          // Fails too if the connection is lost; then all of them have failed.
-          await execute(raw("rollback to one_call"));
-        }
+        const [outcome] = await this.#commit([call]).catch((error: unknown) => [{ ok: false, error } as const]);
+        outcomes.push(outcome!);
       }
       return outcomes;
-    });
+    }
   }
 
-  async #transaction<T>(body: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #transaction<T>(body: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect().catch((error: unknown) => {
       throw translate(error);
     });
@@ -157,14 +161,10 @@ export class PostgresDatabase implements Database {
 
 /** Statements on this connection, or on any of the pool. */
 const on =
-  (target: pg.Pool | pg.PoolClient) =>
+  (target: Pool | PoolClient) =>
   async ({ parts, values, name }: Sql): Promise<unknown[]> => {
     const text = parts.reduce((all, part, index) => `${all}$${index}${part}`);
-    try {
-      return (await target.query({ text, values: [...values], ...(name && { name }) })).rows as unknown[];
-    } catch (error) {
-      throw translate(error);
-    }
+    return (await target.query({ text, values: [...values], ...(name && { name }) })).rows as unknown[];
   };
 
 const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
@@ -173,7 +173,10 @@ const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-const closed = (): Error => unavailable("it has been closed");
+/** Then the rest would fail, too, and slowly; and whether all was stored after all is unknown. */
+const isUnavailable = (error: unknown): boolean => error instanceof RequestError && error.code === "unavailable";
+
+const closed = (): Error => toTandemError(unavailable("it has been closed").reason);
 
 function withoutPassword(url: string): string {
   const parsed = URL.parse(url);

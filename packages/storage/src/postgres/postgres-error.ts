@@ -1,5 +1,6 @@
-import { RequestError, TandemError } from "@tandem/protocol";
-import { alreadyThere, storageFailed, unavailable } from "../wire-error.ts";
+import { TandemError } from "@tandem/protocol";
+import { alreadyThere, reasonOf, Refusal, refuse, unavailable } from "../refusal.ts";
+import { toTandemError } from "../to-tandem-error.ts";
 
 /** Classes of SQLSTATE that say that the server, not the statement, is in trouble: it may be better in a moment. */
 const PASSING = [
@@ -23,27 +24,33 @@ const sqlState = (error: unknown): string | undefined =>
 
 /** Whether the connection is of no use any more. What carries no SQLSTATE did not come from the server. */
 export function isConnectionLost(error: unknown): boolean {
-  const cause = error instanceof TandemError ? error.cause : error;
-  const state = sqlState(cause);
-  return cause !== undefined && (state === undefined || /^(08|57P0|25P03)/.test(state));
+  const isOurs = error instanceof Refusal || error instanceof TandemError;
+  const state = sqlState(error);
+  return !isOurs && (state === undefined || /^(08|57P0|25P03)/.test(state));
 }
 
-export function translate(error: unknown): unknown {
+/** Anything that was thrown in the course of work, as the caller is to see it. */
+export function translate(error: unknown): TandemError {
   if (error instanceof TandemError) return error;
+  return toTandemError(reasonOf(refusalFor(error)), error);
+}
+
+function refusalFor(error: unknown): unknown {
+  if (error instanceof Refusal) return error;
   const state = sqlState(error);
   if (state === UNIQUE_VIOLATION) return alreadyThere(error);
   if (state === NUL_IN_TEXT) {
-    return new RequestError("invalid_request", "Text with a NUL character cannot be looked up or stored here.", {
-      fix: "Leave the character out.",
-    });
+    return refuse(
+      "invalid_request",
+      "Text with a NUL character cannot be looked up or stored here.",
+      "Leave the character out.",
+    );
   }
-  if (state === undefined || PASSING.some((pattern) => pattern.test(state))) {
-    return unavailable(reasonOf(error), error);
-  }
-  return storageFailed(error);
+  if (state === undefined || PASSING.some((pattern) => pattern.test(state))) return unavailable(messageOf(error));
+  return error;
 }
 
-function reasonOf(error: unknown): string {
+function messageOf(error: unknown): string {
   // Several addresses of one host were tried.
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
   return error instanceof Error && error.message ? error.message : "the connection was lost";

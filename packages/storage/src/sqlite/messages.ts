@@ -1,4 +1,4 @@
-import type { WireError } from "../wire-error.ts";
+import type { Reason } from "../refusal.ts";
 
 // What the main thread and the two threads with a connection say to each other.
 
@@ -19,7 +19,7 @@ export type Request =
   | { id: number; type: "close" }
   | { type: "watch"; on: boolean };
 
-export type Result = { ok: true; value: unknown } | { ok: false; error: WireError };
+export type Result = { ok: true; value: unknown } | { ok: false; reason: Reason };
 
 export type Reply =
   /** The connection is open and the schema up to date, or never will be. */

@@ -1,7 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { TandemError } from "@tandem/protocol";
+import { alreadyThere, Refusal, unavailable } from "../refusal.ts";
 import type { Sql } from "../sql.ts";
-import { alreadyThere, storageFailed, unavailable } from "../wire-error.ts";
 
 /** Another process's transaction may take this long before ours gives up; they are all short. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -95,7 +94,6 @@ const errcode = (error: unknown): number =>
 const resultOf = (error: unknown): number => errcode(error) % 256;
 
 function translate(error: unknown): unknown {
-  if (error instanceof TandemError) return error;
   const detail = errcode(error);
   if (detail === CONSTRAINT_PRIMARY_KEY || detail === CONSTRAINT_UNIQUE) return alreadyThere(error);
   switch (resultOf(error)) {
@@ -110,11 +108,13 @@ function translate(error: unknown): unknown {
       return unavailable(error instanceof Error ? error.message : "its file cannot be read or written", error);
     case RESULT.corrupt:
     case RESULT.notADatabase:
-      return new TandemError("not_a_database", "The file is not a database of Tandem, or is damaged.", {
+      return new Refusal({
+        type: "tandem",
+        code: "not_a_database",
+        message: "The file is not a database, or is damaged.",
         fix: "Name another file, or put a copy back in its place.",
-        cause: error,
       });
     default:
-      return storageFailed(error);
+      return error;
   }
 }

@@ -3,7 +3,8 @@ import { dirname } from "node:path";
 import type { Bell, Database } from "../database.ts";
 import { Lane, type Outcome } from "../lane.ts";
 import type { Operation } from "../operation.ts";
-import { fromWire, unavailable } from "../wire-error.ts";
+import { unavailable } from "../refusal.ts";
+import { toTandemError } from "../to-tandem-error.ts";
 import type { Call, Result, ThreadData } from "./messages.ts";
 import { SqliteWorker } from "./sqlite-worker.ts";
 
@@ -29,13 +30,18 @@ export class SqliteDatabase implements Database {
       // SQLite gives its side files the mode of this one.
       await (await open(file, "a", 0o600)).close();
     } catch (error) {
-      throw unavailable(error instanceof Error ? error.message : `${file} cannot be made`, error);
+      throw toTandemError(unavailable(error instanceof Error ? error.message : `${file} cannot be made`).reason, error);
     }
     const database = new SqliteDatabase(file);
-    // The writer first: it makes the schema that the reader expects.
-    await database.#worker("writer");
-    await database.#worker("reader");
-    return database;
+    // Both at once: most of it is loading code.
+    const opened = [database.#worker("writer"), database.#worker("reader")];
+    try {
+      await Promise.all(opened);
+      return database;
+    } catch (error) {
+      await database[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   async read<A, T>(operation: Operation<A, T>, args: A): Promise<T> {
@@ -88,7 +94,7 @@ export class SqliteDatabase implements Database {
   async #commit(calls: Call[]): Promise<Outcome[]> {
     const writer = await this.#worker("writer");
     const results = await writer.ask({ type: "write", calls });
-    return results.map((result) => (result.ok ? result : { ok: false, error: fromWire(result.error) }));
+    return results.map((result) => (result.ok ? result : { ok: false, error: toTandemError(result.reason) }));
   }
 
   /** A thread that has died is replaced when it is needed. */
@@ -103,16 +109,14 @@ export class SqliteDatabase implements Database {
       { changed: () => this.#listener?.({ type: "look" }), ended: forget },
     );
     this.#workers[role] = opened;
-    opened.then((worker) => {
-      if (role === "writer" && this.#listener) worker.watch(true);
-    }, forget);
+    opened.then((worker) => role === "writer" && this.#listener && worker.watch(true), forget);
     return opened;
   }
 }
 
-const closed = (): Error => unavailable("it has been closed");
+const closed = (): Error => toTandemError(unavailable("it has been closed").reason);
 
 function valueOf(result: Result): unknown {
-  if (!result.ok) throw fromWire(result.error);
+  if (!result.ok) throw toTandemError(result.reason);
   return result.value;
 }

@@ -1,10 +1,10 @@
-// The entry of a thread that holds one connection. The writer is the only one of its process.
+// The entry of a thread that holds one connect(). The writer is the only one of its process.
 import { parentPort, workerData } from "node:worker_threads";
-import "../operations.ts";
-import { migrate, SQLITE } from "../migrations.ts";
 import { workOf } from "../operation.ts";
+import "../operations/all.ts";
+import { migrate, SQLITE } from "../operations/migrations.ts";
+import { reasonOf, Refusal } from "../refusal.ts";
 import { perform } from "../sql.ts";
-import { fromWire, toWire } from "../wire-error.ts";
 import type { Call, Reply, Request, Result, ThreadData } from "./messages.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 
@@ -17,17 +17,19 @@ const { file, role } = workerData as ThreadData;
 const port = parentPort!;
 const say = (reply: Reply): void => port.postMessage(reply);
 
-let connection: SqliteConnection;
 let watch: NodeJS.Timeout | undefined;
 let freeing: NodeJS.Immediate | undefined;
 
+let opened: SqliteConnection | undefined;
+const connect = (): SqliteConnection => (opened ??= new SqliteConnection(file, { readOnly: role === "reader" }));
+
 try {
-  connection = new SqliteConnection(file, { readOnly: role === "reader" });
-  if (role === "writer") transaction(() => perform(migrate(SQLITE), (statement) => connection.execute(statement)));
+  // The reader connects when it is first asked: the writer may still be making what it is to read.
+  if (role === "writer") transaction(() => perform(migrate(SQLITE), (statement) => connect().execute(statement)));
   port.on("message", answer);
   say({ type: "opened", result: { ok: true, value: undefined } });
 } catch (error) {
-  say({ type: "opened", result: { ok: false, error: toWire(error) } });
+  say({ type: "opened", result: { ok: false, reason: reasonOf(error) } });
 }
 
 function answer(request: Request): void {
@@ -41,26 +43,26 @@ function answer(request: Request): void {
     case "close":
       clearInterval(watch);
       clearImmediate(freeing);
-      say({ type: "done", id: request.id, results: [attempt(() => connection[Symbol.dispose]())] });
+      say({ type: "done", id: request.id, results: [attempt(() => opened?.[Symbol.dispose]())] });
       return port.close();
   }
 }
 
 const work = ({ name, args }: Call): unknown =>
-  perform(workOf(name, args), (statement) => connection.execute(statement));
+  perform(workOf(name, args), (statement) => connect().execute(statement));
 
 function attempt(call: () => unknown): Result {
   try {
     return { ok: true, value: call() };
   } catch (error) {
-    return { ok: false, error: toWire(error) };
+    return { ok: false, reason: reasonOf(error) };
   }
 }
 
 /** A failure that ended the whole transaction, such as a full disk, is one of all calls in it. */
 function attemptInside(call: () => unknown): Result {
   const result = attempt(call);
-  if (!result.ok && !connection.isInTransaction) throw fromWire(result.error);
+  if (!result.ok && !connect().isInTransaction) throw new Refusal(result.reason);
   return result;
 }
 
@@ -75,10 +77,10 @@ function writeAll(calls: readonly Call[]): Result[] {
 
 function transaction<T>(body: () => T): T {
   // Takes the lock first: a transaction that reads and then wants to write may be refused, whatever the timeout.
-  connection.run("begin immediate");
+  connect().run("begin immediate");
   try {
     const value = body();
-    connection.run("commit");
+    connect().run("commit");
     return value;
   } catch (error) {
     undo("rollback");
@@ -87,10 +89,10 @@ function transaction<T>(body: () => T): T {
 }
 
 function savepoint<T>(body: () => T): T {
-  connection.run("savepoint one_call");
+  connect().run("savepoint one_call");
   try {
     const value = body();
-    connection.run("release one_call");
+    connect().run("release one_call");
     return value;
   } catch (error) {
     undo("rollback to one_call; release one_call");
@@ -101,16 +103,16 @@ function savepoint<T>(body: () => T): T {
 /** Some failures have already undone everything; what counts is the first error. */
 function undo(text: string): void {
   try {
-    connection.run(text);
+    connect().run(text);
   } catch {}
 }
 
 function watchOthers(on: boolean): void {
   clearInterval(watch);
   if (!on) return;
-  let version = connection.dataVersion;
+  let version = connect().dataVersion;
   watch = setInterval(() => {
-    const now = connection.dataVersion;
+    const now = connect().dataVersion;
     if (now === version) return;
     version = now;
     say({ type: "changed" });
@@ -122,8 +124,8 @@ function watchOthers(on: boolean): void {
 /** Gives the pages of what was deleted back to the disk, in between other work. */
 function freePages(): void {
   freeing = undefined;
-  const before = connection.freePages;
+  const before = connect().freePages;
   undo(`pragma incremental_vacuum(${PAGES_FREED_AT_ONCE})`);
   // Another process that is busy, or a file that was made otherwise: then they are used again later.
-  if (connection.freePages < before) freeing = setImmediate(freePages);
+  if (connect().freePages < before) freeing = setImmediate(freePages);
 }

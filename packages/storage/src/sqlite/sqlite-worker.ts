@@ -1,11 +1,17 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { fromWire, unavailable } from "../wire-error.ts";
+import { unavailable } from "../refusal.ts";
+import { toTandemError } from "../to-tandem-error.ts";
 import type { Reply, Request, Result, ThreadData } from "./messages.ts";
 
 interface Pending {
-  resolve(results: Result[]): void;
-  reject(error: unknown): void;
+  resolve: (results: Result[]) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Handlers {
+  changed: () => void;
+  ended: () => void;
 }
 
 type Question<R = Request> = R extends { id: number } ? Omit<R, "id"> : never;
@@ -17,7 +23,7 @@ export class SqliteWorker {
   readonly #onEnd: () => void;
   #count = 0;
 
-  private constructor(data: ThreadData, handlers: { changed(): void; ended(): void }) {
+  private constructor(data: ThreadData, handlers: Handlers) {
     this.#worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url), { workerData: data, env: {} });
     this.#onEnd = handlers.ended;
     this.#worker.on("message", (reply: Reply) => {
@@ -29,12 +35,12 @@ export class SqliteWorker {
   }
 
   /** Rejects if the database cannot be opened. */
-  static async open(data: ThreadData, handlers: { changed(): void; ended(): void }): Promise<SqliteWorker> {
+  static async open(data: ThreadData, handlers: Handlers): Promise<SqliteWorker> {
     const made = new SqliteWorker(data, handlers);
     const [reply] = (await once(made.#worker, "message")) as [Extract<Reply, { type: "opened" }>];
     if (!reply.result.ok) {
       await made.#worker.terminate();
-      throw fromWire(reply.result.error);
+      throw toTandemError(reply.result.reason);
     }
     // Only a question that waits for its answer keeps the process alive.
     made.#worker.unref();
@@ -46,12 +52,12 @@ export class SqliteWorker {
       this.#count += 1;
       if (this.#pending.size === 0) this.#worker.ref();
       this.#pending.set(this.#count, { resolve, reject });
-      this.#worker.postMessage({ ...question, id: this.#count });
+      this.#worker.postMessage({ ...question, id: this.#count }, []);
     });
   }
 
   watch(on: boolean): void {
-    this.#worker.postMessage({ type: "watch", on } satisfies Request);
+    this.#worker.postMessage({ type: "watch", on } satisfies Request, []);
   }
 
   #settle(id: number): Pending | undefined {
@@ -62,7 +68,7 @@ export class SqliteWorker {
   }
 
   #end(): void {
-    const error = unavailable("its thread has ended");
+    const error = toTandemError(unavailable("its thread has ended").reason);
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
     this.#onEnd();

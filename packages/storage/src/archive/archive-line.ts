@@ -1,0 +1,80 @@
+import {
+  budget,
+  session,
+  SESSION_STATUSES,
+  sessionAgent,
+  thread,
+  usageSnapshot,
+  type LoggedEvent,
+  type SessionEvent,
+} from "@tandem/protocol";
+import { z } from "zod";
+import type { SessionRow, ThreadRow, TranscriptLine } from "../store.ts";
+
+// A session as lines of JSON: a header, the session, then its threads, events, transcripts and inbox, and an end that says
+// how many lines there were before it, so that a file that was cut off is known as such.
+
+export const ARCHIVE_VERSION = 1;
+
+export type ArchiveLine =
+  | { type: "tandem.session"; version: typeof ARCHIVE_VERSION }
+  | { type: "session"; session: SessionRow }
+  | { type: "thread"; thread: ThreadRow }
+  | ({ type: "event" } & LoggedEvent)
+  | { type: "transcript"; subpath: string; line: TranscriptLine }
+  | { type: "inbox"; event: SessionEvent }
+  | { type: "end"; lines: number };
+
+const time = z.iso.datetime({ offset: true });
+const status = z.enum(SESSION_STATUSES);
+const waitingFor = z.object({
+  event_id: z.string(),
+  type: z.enum(["tool_confirmation", "custom_tool_result"]),
+  name: z.string(),
+});
+
+const sessionRow = z.object({
+  id: z.string().min(1),
+  status,
+  agent: sessionAgent,
+  environmentId: z.string(),
+  title: z.string().nullable(),
+  metadata: z.record(z.string(), z.string()),
+  resources: session.shape.resources,
+  budget: budget.nullable(),
+  usage: usageSnapshot,
+  activeMs: z.number(),
+  waitingFor: z.array(waitingFor),
+  folder: z.string(),
+  claudeSession: z.string().optional(),
+  primaryThread: z.string().min(1),
+  createdAt: time,
+  updatedAt: time,
+  archivedAt: time.nullable(),
+} satisfies Record<keyof SessionRow, z.ZodType>);
+
+const threadRow = z.object({
+  id: z.string().min(1),
+  session: z.string(),
+  parent: z.string().nullable(),
+  agent: thread.shape.agent,
+  status,
+  usage: usageSnapshot.nullable(),
+  createdAt: time,
+  updatedAt: time,
+  archivedAt: time.nullable(),
+} satisfies Record<keyof ThreadRow, z.ZodType>);
+
+/** Whatever else it carries: events of a newer Tandem stay what they are. */
+const event = z.object({ id: z.string().min(1), type: z.string().min(1), processed_at: time.nullable() });
+
+/** Says what is wrong with a line, and nothing more: lines are kept as they are, with the order of their fields. */
+export const archiveLine = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("tandem.session"), version: z.literal(ARCHIVE_VERSION) }),
+  z.object({ type: z.literal("session"), session: sessionRow }),
+  z.object({ type: z.literal("thread"), thread: threadRow }),
+  z.object({ type: z.literal("event"), seq: z.int(), thread: z.string().nullable(), event }),
+  z.object({ type: z.literal("transcript"), subpath: z.string(), line: z.object({ uuid: z.string().optional() }) }),
+  z.object({ type: z.literal("inbox"), event }),
+  z.object({ type: z.literal("end"), lines: z.int() }),
+]);

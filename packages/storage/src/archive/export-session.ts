@@ -1,0 +1,34 @@
+import { isId, RequestError } from "@tandem/protocol";
+import type { Store } from "../store.ts";
+import { ARCHIVE_VERSION, type ArchiveLine } from "./archive-line.ts";
+
+const EVENTS_AT_ONCE = 500;
+
+/**
+ * A session as lines of JSON, for `importSession`; uploaded files are not in it. What is appended meanwhile may or may not
+ * be.
+ */
+export async function* exportSession(store: Store, id: string): AsyncIterable<string> {
+  let count = 0;
+  const line = (content: ArchiveLine): string => {
+    count += 1;
+    return JSON.stringify(content);
+  };
+  const session = await store.sessions.get(id);
+  if (!session || !isId("session", id)) throw new RequestError("not_found", `There is no session ${id}.`);
+  yield line({ type: "tandem.session", version: ARCHIVE_VERSION });
+  yield line({ type: "session", session });
+  for (const thread of await store.sessions.threads(id)) yield line({ type: "thread", thread });
+  for (let after = 0; ;) {
+    const events = await store.events.read(id, { after, limit: EVENTS_AT_ONCE });
+    for (const event of events) yield line({ type: "event", ...event });
+    if (events.length < EVENTS_AT_ONCE) break;
+    after = events.at(-1)!.seq;
+  }
+  for (const subpath of await store.transcripts.subpaths(id)) {
+    for (const each of await store.transcripts.load(id, subpath))
+      yield line({ type: "transcript", subpath, line: each });
+  }
+  for (const event of await store.inbox.list(id)) yield line({ type: "inbox", event });
+  yield line({ type: "end", lines: count });
+}

@@ -1,0 +1,107 @@
+import { setImmediate } from "node:timers/promises";
+import { RequestError, type LoggedEvent, type SessionEvent, type SessionId } from "@tandem/protocol";
+import type { SessionArchive, SessionRow, Store, ThreadRow, TranscriptLine } from "../store.ts";
+import { archiveLine, type ArchiveLine } from "./archive-line.ts";
+
+/** Lines are checked on the caller's thread, which has other things to do as well. */
+const LINES_AT_ONCE = 200;
+
+/**
+ * Stores a session that `exportSession` wrote: all of it, or nothing if a line is damaged or missing. An id that is there
+ * already is a `conflict`; with `id`, it is stored under that one.
+ */
+export async function importSession(
+  store: Store,
+  lines: Iterable<string> | AsyncIterable<string>,
+  options: { id?: SessionId } = {},
+): Promise<SessionId> {
+  const reader = new ArchiveReader();
+  for await (const line of lines) {
+    if (line.trim() === "") continue;
+    reader.read(line);
+    if (reader.count % LINES_AT_ONCE === 0) await setImmediate();
+  }
+  const { session, threads, ...rest } = reader.finish();
+  const id = options.id ?? session.id;
+  await store.sessions.restore({
+    session: { ...session, id },
+    threads: threads.map((thread) => ({ ...thread, session: id })),
+    ...rest,
+  });
+  return id;
+}
+
+class ArchiveReader {
+  count = 0;
+  #session: SessionRow | undefined;
+  #isEnded = false;
+  readonly #threads: ThreadRow[] = [];
+  readonly #events: LoggedEvent[] = [];
+  readonly #inbox: SessionEvent[] = [];
+  readonly #transcripts = new Map<string, TranscriptLine[]>();
+
+  read(text: string): void {
+    this.count += 1;
+    this.#take(this.#parse(text));
+  }
+
+  finish(): SessionArchive {
+    const session = this.#session;
+    if (!this.#isEnded || !session) throw damaged("its end is missing");
+    if (!this.#threads.some(({ id }) => id === session.primaryThread)) throw damaged("its primary thread is missing");
+    const transcripts = [...this.#transcripts].map(([subpath, lines]) => ({ subpath, lines }));
+    return { session, threads: this.#threads, events: this.#events, inbox: this.#inbox, transcripts };
+  }
+
+  #take(line: ArchiveLine): void {
+    // The first two lines are what they are, and nothing else is.
+    const place = line.type === "tandem.session" ? 1 : line.type === "session" ? 2 : Math.max(this.count, 3);
+    if (place !== this.count || this.#isEnded) throw damaged(`line ${this.count} is out of place`);
+    switch (line.type) {
+      case "tandem.session":
+        return;
+      case "session":
+        this.#session = line.session;
+        return;
+      case "thread":
+        this.#threads.push(line.thread);
+        return;
+      case "event": {
+        const { seq, thread, event } = line;
+        if (seq !== this.#events.length + 1) throw damaged(`event ${this.#events.length + 1} is missing`);
+        this.#events.push({ seq, thread, event });
+        return;
+      }
+      case "transcript": {
+        const lines = this.#transcripts.get(line.subpath) ?? [];
+        this.#transcripts.set(line.subpath, lines);
+        lines.push(line.line);
+        return;
+      }
+      case "inbox":
+        this.#inbox.push(line.event);
+        return;
+      case "end":
+        if (line.lines !== this.count - 1) throw damaged("lines are missing");
+        this.#isEnded = true;
+    }
+  }
+
+  #parse(text: string): ArchiveLine {
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      throw damaged(`line ${this.count} is not JSON`);
+    }
+    const { error } = archiveLine.safeParse(json);
+    if (!error) return json as ArchiveLine;
+    const [issue] = error.issues;
+    throw damaged(`line ${this.count}, ${issue?.path.join(".") || "as a whole"}: ${issue?.message}`);
+  }
+}
+
+const damaged = (why: string): RequestError =>
+  new RequestError("invalid_request", `This is not a whole export of a session: ${why}.`, {
+    fix: "Export the session again, with a Tandem that is not newer than this one.",
+  });

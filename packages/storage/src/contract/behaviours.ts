@@ -1,0 +1,93 @@
+/**
+ * What every store does, whatever the database. Each entry is verified on both engines by the contract suite, which fails
+ * to compile if one is left out.
+ */
+export const BEHAVIOURS = [
+  // The log
+  {
+    id: "log.sequence",
+    title: "Concurrent appends to several sessions are numbered without gaps, in the order of the calls",
+  },
+  { id: "log.as-it-was", title: "An event comes back as it was, whatever its text; times to the millisecond" },
+  { id: "log.range", title: "A range is read up and down, by type, thread and time" },
+  { id: "log.long", title: "A long log and long events are read whole" },
+  { id: "log.find", title: "An event is found by its id, and the head is the last number" },
+  { id: "log.together", title: "Events, the session's row, threads and taken inbox entries are written together" },
+  { id: "log.fence", title: "A writer that lost its lease is refused, and nothing of its append is written" },
+  { id: "log.released", title: "A lease that was given back is no longer good" },
+  { id: "log.one-fails", title: "An append that fails leaves those beside it alone, and no gap" },
+  { id: "log.repeated", title: "An append that is repeated after its answer was lost is stored once" },
+
+  // Following it
+  {
+    id: "follow.exactly-once",
+    title: "A follower from the middle sees each event once, in order, while others append",
+  },
+  { id: "follow.at-once", title: "A follower that waits has an event before its append resolves; so do listeners" },
+  { id: "follow.slow", title: "A follower that does not keep up misses nothing" },
+  { id: "follow.others", title: "Appends through another connection are followed" },
+  {
+    id: "follow.handover",
+    title: "A follower sees all of a log whose writer changes from one process to another and back",
+  },
+  { id: "follow.process", title: "Appends of another process are followed" },
+  { id: "follow.abort", title: "Following ends when the signal fires, and at once if it has" },
+  { id: "follow.deleted", title: "Following ends when the session is deleted, here or elsewhere, or was never there" },
+
+  // The inbox
+  { id: "inbox.order", title: "What waits is listed in the order it came, with the sessions that have something" },
+  { id: "inbox.none-or-all", title: "A put is stored whole or not at all, and only for a session that exists" },
+  { id: "inbox.taken", title: "What an append takes is gone from the inbox if the append succeeds, and only then" },
+  {
+    id: "inbox.dedupe",
+    title: "A put that is repeated with its key is stored once and answered alike, also when taken",
+  },
+  { id: "inbox.dedupe-race", title: "Two puts with the same key at the same time are stored once" },
+  { id: "inbox.on-put", title: "Listeners hear of each put, here and elsewhere" },
+
+  // Leases
+  { id: "lease.one-holder", title: "Of many that take a lease at once, one gets it; the others see who" },
+  { id: "lease.run-out", title: "A lease that ran out is taken over, and its former holder finds it lost" },
+  { id: "lease.kept", title: "A lease that ran out is still good while nobody has taken it" },
+  { id: "lease.token", title: "Tokens grow with every taker, and are never used again" },
+  { id: "lease.abandoned", title: "Sessions that run without a holder are found" },
+  { id: "lease.no-session", title: "There is no lease on a session that does not exist" },
+
+  // Sessions
+  { id: "session.as-it-was", title: "A session comes back as it was created, with its primary thread and inbox" },
+  { id: "session.conflict", title: "An id that is there already is a conflict, and nothing is written" },
+  { id: "session.pages", title: "Pages go both ways to exact ends, and stay put while rows come and go" },
+  { id: "session.filters", title: "Lists are filtered by archive, agent, version, status and time of creation" },
+  { id: "session.cursor", title: "A cursor that is not this list's is refused with what to do" },
+  { id: "session.delete", title: "A deleted session leaves no trace; another is not touched" },
+  { id: "session.delete-fenced", title: "Only the holder of the lease can delete" },
+  { id: "session.usage", title: "Usage is summed by day and agent" },
+
+  // Other resources
+  { id: "agent.versions", title: "Agents have versions: the newest, a certain one, all of them by page" },
+  { id: "agent.conflict", title: "Of two that add the same version at once, one is refused" },
+  { id: "agent.archive", title: "An archived agent is listed only where asked for" },
+  { id: "environment.life", title: "Environments are created, updated, listed and deleted" },
+  { id: "environment.in-use", title: "An environment in use by a session that is not archived cannot be deleted" },
+  { id: "file.content", title: "A file's bytes come back as they were, from none to several parts" },
+  { id: "file.list", title: "Files are listed by id and by session" },
+  {
+    id: "transcript.lines",
+    title: "Lines keep their order; one that is there already is passed over; each subpath by itself",
+  },
+  { id: "transcript.replace", title: "A transcript is replaced whole" },
+  { id: "transcript.fenced", title: "Only the holder of the lease writes transcripts" },
+  { id: "token.life", title: "Tokens are found by hash, listed, touched and deleted" },
+
+  // The whole
+  { id: "archive.round-trip", title: "An exported session is imported elsewhere as it was" },
+  { id: "archive.new-id", title: "An import of an id that is there is a conflict, unless it gets a new one" },
+  { id: "archive.refused", title: "A damaged or cut-off export is refused, and nothing is stored" },
+  { id: "schema.concurrent", title: "An empty database that many open at once is migrated once" },
+  { id: "schema.reopened", title: "What was stored is there after closing and opening again" },
+  { id: "schema.newer", title: "A newer schema is refused, and left as it is" },
+  { id: "store.describe", title: "A store says what and where it is, and checks itself" },
+  { id: "store.closed", title: "A closed store refuses; what was under way is done" },
+] as const satisfies readonly { id: string; title: string }[];
+
+export type BehaviourId = (typeof BEHAVIOURS)[number]["id"];

@@ -1,0 +1,88 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { LoggedEvent, SessionEvent, SessionId } from "@tandem/protocol";
+import { openStore } from "../open-store.ts";
+import type { Lease, SessionRow, Store } from "../store.ts";
+import { message, sessionRow } from "./samples.ts";
+
+/** One engine, as the contract suite uses it. */
+export interface StoreFixture extends AsyncDisposable {
+  readonly name: string;
+  /** Where there is an empty database of its own. */
+  location(): Promise<string>;
+  /** Everything that is in a database, as one text. */
+  dump(location: string): Promise<string>;
+  /** One statement, past the store. */
+  execute(location: string, text: string): Promise<void>;
+}
+
+export type Verify = (stage: Stage) => Promise<void>;
+
+/** One database that all behaviours share, so that traces of one would show in another, and two connections to it. */
+export class Stage implements AsyncDisposable {
+  readonly fixture: StoreFixture;
+  readonly location: string;
+  readonly store: Store;
+  /** Of another process, for all that the first knows. */
+  readonly other: Store;
+
+  private constructor(fixture: StoreFixture, location: string, store: Store, other: Store) {
+    this.fixture = fixture;
+    this.location = location;
+    this.store = store;
+    this.other = other;
+  }
+
+  static async open(fixture: StoreFixture): Promise<Stage> {
+    const location = await fixture.location();
+    return new Stage(fixture, location, await openStore(location), await openStore(location));
+  }
+
+  /** A new session, and the lease on it. */
+  async session(fields: Partial<SessionRow> = {}, inbox: SessionEvent[] = []): Promise<Lease & { row: SessionRow }> {
+    const row = sessionRow(fields);
+    await this.store.sessions.create(row, inbox);
+    const lease = await this.store.leases.take(row.id, "stage", 60_000);
+    return { ...lease!, row };
+  }
+
+  /** Appends messages, one call each, all at once. */
+  appendEach(lease: Lease, texts: readonly string[], store = this.store): Promise<LoggedEvent[][]> {
+    return Promise.all(texts.map((text) => store.events.append(lease, [{ thread: null, event: message(text) }])));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store[Symbol.asyncDispose]();
+    await this.other[Symbol.asyncDispose]();
+    await this.fixture[Symbol.asyncDispose]();
+  }
+}
+
+/** Follows until that many events have come. */
+export async function collect(
+  store: Store,
+  session: SessionId,
+  after: number,
+  count: number,
+  each: () => Promise<void> | void = () => {},
+): Promise<LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  for await (const batch of store.events.follow(session, after, AbortSignal.timeout(30_000))) {
+    events.push(...batch);
+    if (events.length >= count) break;
+    await each();
+  }
+  return events;
+}
+
+/** Waits for a state. */
+export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, deadlineMs = 20_000): Promise<T> {
+  const deadline = Date.now() + deadlineMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (Date.now() > deadline) throw new Error("The state did not come.");
+    await delay(10);
+  }
+}
+
+export const numbers = (count: number, from = 1): number[] => Array.from({ length: count }, (_, index) => from + index);

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BEHAVIOURS, type BehaviourId } from "./behaviours.ts";
+import { Stage, type StoreFixture, type Verify } from "./stage.ts";
+import { verifyArchive } from "./verify-archive.ts";
+import { verifyFollow } from "./verify-follow.ts";
+import { verifyInbox } from "./verify-inbox.ts";
+import { verifyLeases } from "./verify-leases.ts";
+import { verifyLog } from "./verify-log.ts";
+import { verifyResources } from "./verify-resources.ts";
+import { verifySessions } from "./verify-sessions.ts";
+import { verifyWhole } from "./verify-whole.ts";
+
+const VERIFICATIONS: Record<BehaviourId, Verify> = {
+  ...verifyLog,
+  ...verifyFollow,
+  ...verifyInbox,
+  ...verifyLeases,
+  ...verifySessions,
+  ...verifyResources,
+  ...verifyArchive,
+  ...verifyWhole,
+};
+
+/** The contract of `Store`: the same calls, the same answers, the same errors, whatever database stands behind it. */
+export function storeContract(engine: string, openFixture: () => Promise<StoreFixture>, missing?: string): void {
+  describe.skipIf(missing)(`the store on ${engine}${missing ? ` (skipped: ${missing})` : ""}`, () => {
+    let stage: Stage | undefined;
+    beforeAll(async () => {
+      stage = await Stage.open(await openFixture());
+    });
+    afterAll(() => stage?.[Symbol.asyncDispose]());
+
+    for (const { id, title } of BEHAVIOURS) {
+      it(`${id}: ${title}`, async () => {
+        expect.hasAssertions();
+        await VERIFICATIONS[id](stage!);
+      });
+    }
+  });
+}

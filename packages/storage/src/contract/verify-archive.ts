@@ -1,0 +1,107 @@
+import { newId } from "@tandem/protocol";
+import { expect } from "vitest";
+import { exportSession } from "../archive/export-session.ts";
+import { importSession } from "../archive/import-session.ts";
+import { openStore } from "../open-store.ts";
+import type { SessionRow, Store } from "../store.ts";
+import type { BehaviourId } from "./behaviours.ts";
+import { message, sent, threadRow } from "./samples.ts";
+import { numbers, type Stage, type Verify } from "./stage.ts";
+
+async function rich(stage: Stage): Promise<SessionRow> {
+  const { row, ...lease } = await stage.session({ claudeSession: "c0ffee" }, [sent("waits")]);
+  const thread = threadRow(row);
+  const entries = numbers(600).map((number) => ({
+    thread: number % 3 ? null : thread.id,
+    event: message(`${number} \u0000`),
+  }));
+  await stage.store.events.append(lease, entries, { threads: [thread] });
+  await stage.store.transcripts.append(
+    lease,
+    "main",
+    numbers(5).map((number) => ({ uuid: `u${number}`, number })),
+  );
+  await stage.store.transcripts.append(lease, "subagents/a", [{ no: "uuid" }]);
+  return (await stage.store.sessions.get(row.id))!;
+}
+
+async function lines(store: Store, row: SessionRow): Promise<string[]> {
+  const all: string[] = [];
+  for await (const line of exportSession(store, row.id)) all.push(line);
+  return all;
+}
+
+/** All that can be asked of a session. */
+async function everything(store: Store, { id }: SessionRow): Promise<unknown> {
+  return {
+    session: await store.sessions.get(id),
+    threads: await store.sessions.threads(id),
+    events: await store.events.read(id, { limit: 10_000 }),
+    head: await store.events.head(id),
+    inbox: await store.inbox.list(id),
+    main: await store.transcripts.load(id, "main"),
+    sub: await store.transcripts.load(id, "subagents/a"),
+  };
+}
+
+export const verifyArchive: Record<Extract<BehaviourId, `archive.${string}`>, Verify> = {
+  "archive.round-trip": async (stage) => {
+    const row = await rich(stage);
+    await using elsewhere = await openStore(await stage.fixture.location());
+    expect(await importSession(elsewhere, await lines(stage.store, row))).toBe(row.id);
+    expect(await everything(elsewhere, row)).toEqual(await everything(stage.store, row));
+    expect(await lines(elsewhere, row)).toEqual(await lines(stage.store, row));
+    const lease = (await elsewhere.leases.take(row.id, "me", 60_000))!;
+    const [next] = await elsewhere.events.append(lease, [{ thread: null, event: message("goes on") }]);
+    expect(next!.seq).toBe(601);
+  },
+
+  "archive.new-id": async (stage) => {
+    const row = await rich(stage);
+    const exported = await lines(stage.store, row);
+    const before = await everything(stage.store, row);
+    await expect(importSession(stage.store, exported)).rejects.toMatchObject({ code: "conflict" });
+    const id = await importSession(stage.store, exported, { id: newId("session") });
+    expect(id).not.toBe(row.id);
+    const copy = await stage.store.sessions.get(id);
+    expect(copy).toEqual({ ...row, id });
+    expect(await stage.store.events.read(id, { limit: 10_000 })).toEqual(
+      await stage.store.events.read(row.id, { limit: 10_000 }),
+    );
+    expect((await stage.store.sessions.threads(id)).every(({ session }) => session === id)).toBe(true);
+    expect(await everything(stage.store, row)).toEqual(before);
+    await expect(lines(stage.store, { ...row, id: newId("session") })).rejects.toMatchObject({ code: "not_found" });
+  },
+
+  "archive.refused": async (stage) => {
+    const row = await rich(stage);
+    const good = await lines(stage.store, row);
+    await using elsewhere = await openStore(await stage.fixture.location());
+    const change = (index: number, from: string, to: string): string[] =>
+      good.with(index, good[index]!.replace(from, to));
+    const event = good.findIndex((line) => line.includes('"type":"event"'));
+    const damaged: [string, string[]][] = [
+      ["empty", []],
+      ["something else", ['{"hello":"world"}']],
+      ["not JSON", good.with(5, "{")],
+      ["a newer format", change(0, '"version":1', '"version":2')],
+      ["cut off", good.slice(0, -1)],
+      ["a line lost", good.toSpliced(event, 1)],
+      ["two lines changed places", good.toSpliced(event, 2, good[event + 1]!, good[event]!)],
+      ["a status that there is not", change(1, '"status":"idle"', '"status":"happy"')],
+      ["an event without an id", change(event, '"id":"sevt', '"no":"sevt')],
+      ["an unknown kind of line", good.toSpliced(3, 0, '{"type":"surprise"}')],
+      ["a second session", good.toSpliced(2, 0, good[1]!)],
+    ];
+    for (const [what, bad] of damaged) {
+      const outcome = await importSession(elsewhere, bad).then(
+        () => "imported",
+        (error: { code: string }) => error.code,
+      );
+      expect([what, outcome]).toEqual([what, "invalid_request"]);
+    }
+    expect(await elsewhere.sessions.get(row.id)).toBeUndefined();
+    expect(await stage.fixture.dump((await elsewhere.describe()).place)).not.toContain(row.id);
+    await importSession(elsewhere, good);
+  },
+};

@@ -1,0 +1,159 @@
+import { newId, type LoggedEvent } from "@tandem/protocol";
+import { expect } from "vitest";
+import { startWriter } from "../testing/writer.ts";
+import type { BehaviourId } from "./behaviours.ts";
+import { message, textOf } from "./samples.ts";
+import { collect, numbers, type Verify } from "./stage.ts";
+
+const seqs = (events: readonly LoggedEvent[]): number[] => events.map(({ seq }) => seq);
+
+export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Verify> = {
+  "follow.exactly-once": async (stage) => {
+    const lease = await stage.session();
+    await stage.appendEach(lease, numbers(500).map(String));
+    const append = async (): Promise<void> => {
+      for (const round of numbers(50))
+        await stage.appendEach(
+          lease,
+          numbers(50).map((number) => `${round}.${number}`),
+        );
+    };
+    const [here, elsewhere, fromStart] = await Promise.all([
+      collect(stage.store, lease.session, 250, 2_750),
+      collect(stage.other, lease.session, 499, 2_501),
+      collect(stage.other, lease.session, 0, 3_000),
+      append(),
+    ]);
+    expect(seqs(here)).toEqual(numbers(2_750, 251));
+    expect(seqs(elsewhere)).toEqual(numbers(2_501, 500));
+    expect(seqs(fromStart)).toEqual(numbers(3_000));
+    expect(fromStart).toEqual(await stage.store.events.read(lease.session, { limit: 3_000 }));
+  },
+
+  "follow.at-once": async (stage) => {
+    const lease = await stage.session();
+    await stage.appendEach(lease, ["before"]);
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const isCaughtUp = Promise.withResolvers<void>();
+    const following = (async () => {
+      for await (const batch of stage.store.events.follow(lease.session, 0, stop.signal)) {
+        for (const { event } of batch) seen.push(`followed ${textOf(event)}`);
+        if (batch.at(-1)!.seq === 1) isCaughtUp.resolve();
+      }
+    })();
+    await isCaughtUp.promise;
+    // It waits for the next one now, once it has read that there is none.
+    await stage.store.events.head(lease.session);
+    await stage.store.events.head(lease.session);
+    const unlisten = stage.store.events.onAppend((session, events) => {
+      if (session === lease.session) seen.push(`heard ${textOf(events[0]!.event)}`);
+    });
+    await stage.store.events.append(lease, [{ thread: null, event: message("a") }]);
+    seen.push("appended a");
+    await stage.store.events.append(lease, [{ thread: null, event: message("b") }]);
+    seen.push("appended b");
+    unlisten();
+    await stage.appendEach(lease, ["c"]);
+    stop.abort();
+    await following;
+    expect(seen).toEqual([
+      "followed before",
+      "heard a",
+      "followed a",
+      "appended a",
+      "heard b",
+      "followed b",
+      "appended b",
+      "followed c",
+    ]);
+  },
+
+  "follow.slow": async (stage) => {
+    const lease = await stage.session();
+    await stage.appendEach(lease, ["first"]);
+    let isFirst = true;
+    const sizes: number[] = [];
+    const events: LoggedEvent[] = [];
+    for await (const batch of stage.store.events.follow(lease.session, 0, AbortSignal.timeout(30_000))) {
+      events.push(...batch);
+      sizes.push(batch.length);
+      // Thousands are appended while it does not ask for more.
+      if (isFirst) for (let round = 0; round < 30; round += 1) await stage.appendEach(lease, numbers(100).map(String));
+      isFirst = false;
+      if (events.length === 3_001) break;
+    }
+    expect(seqs(events)).toEqual(numbers(3_001));
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_000);
+  },
+
+  "follow.others": async (stage) => {
+    const lease = await stage.session();
+    const [, followed] = await Promise.all([
+      (async () => {
+        for (const round of numbers(20)) await stage.appendEach(lease, [`${round}`, "more"]);
+      })(),
+      Promise.all(numbers(20).map(() => collect(stage.other, lease.session, 0, 40))),
+    ]);
+    for (const events of followed) expect(seqs(events)).toEqual(numbers(40));
+  },
+
+  "follow.handover": async (stage) => {
+    const { session } = await stage.session();
+    let lease = { session, token: 1 };
+    const all = Promise.all([stage.store, stage.other].map((store) => collect(store, session, 0, 60)));
+    for (const round of numbers(6)) {
+      const writer = round % 2 ? stage.store : stage.other;
+      await stage.appendEach(lease, numbers(10).map(String), writer);
+      await writer.leases.release(lease);
+      lease = (await (round % 2 ? stage.other : stage.store).leases.take(session, "next", 60_000))!;
+    }
+    for (const events of await all) expect(seqs(events)).toEqual(numbers(60));
+  },
+
+  "follow.process": async (stage) => {
+    const { session } = await stage.session();
+    const following = collect(stage.store, session, 0, 50);
+    await using writer = await startWriter(stage.location, { session, token: 1 });
+    expect(seqs(await following).slice(0, 50)).toEqual(numbers(50));
+    expect(await writer.acknowledged()).toBeGreaterThan(0);
+  },
+
+  "follow.abort": async (stage) => {
+    const lease = await stage.session();
+    await stage.appendEach(lease, ["one"]);
+    const stop = new AbortController();
+    const seen: number[] = [];
+    for await (const batch of stage.store.events.follow(lease.session, 0, stop.signal)) {
+      seen.push(...seqs(batch));
+      // While it waits for more.
+      setImmediate(() => stop.abort());
+    }
+    expect(seen).toEqual([1]);
+    for await (const batch of stage.store.events.follow(lease.session, 0, stop.signal)) seen.push(...seqs(batch));
+    expect(seen).toEqual([1]);
+  },
+
+  "follow.deleted": async (stage) => {
+    const lease = await stage.session();
+    await stage.appendEach(lease, ["one"]);
+    const reached: Promise<void>[] = [];
+    const watch = async (store: typeof stage.store): Promise<number[]> => {
+      const isThere = Promise.withResolvers<void>();
+      reached.push(isThere.promise);
+      const seen: number[] = [];
+      for await (const batch of store.events.follow(lease.session, 0, AbortSignal.timeout(20_000))) {
+        seen.push(...seqs(batch));
+        isThere.resolve();
+      }
+      return seen;
+    };
+    const signal = AbortSignal.timeout(20_000);
+    const watching = [watch(stage.store), watch(stage.other)];
+    await Promise.all(reached);
+    await stage.store.sessions.delete(lease);
+    expect(await Promise.all(watching)).toEqual([[1], [1]]);
+    for await (const batch of stage.store.events.follow(newId("session"), 0, signal)) expect(batch).toEqual([]);
+    expect(signal.aborted).toBe(false);
+  },
+};

@@ -1,0 +1,87 @@
+import { newId } from "@tandem/protocol";
+import { expect } from "vitest";
+import { LeaseLost } from "../lease-lost.ts";
+import type { Lease } from "../store.ts";
+import type { BehaviourId } from "./behaviours.ts";
+import { sessionRow } from "./samples.ts";
+import { numbers, until, type Verify } from "./stage.ts";
+
+const MINUTE = 60_000;
+
+export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verify> = {
+  "lease.one-holder": async (stage) => {
+    const row = sessionRow();
+    await stage.store.sessions.create(row, []);
+    expect(await stage.store.leases.holder(row.id)).toBeUndefined();
+    const taken = await Promise.all(
+      numbers(20).map((number) =>
+        (number % 2 ? stage.store : stage.other).leases.take(row.id, `taker ${number}`, MINUTE),
+      ),
+    );
+    const winner = taken.findIndex((lease) => lease !== undefined) + 1;
+    expect(taken.filter((lease) => lease !== undefined)).toEqual([{ session: row.id, token: 1 }]);
+    const held = await stage.other.leases.holder(row.id);
+    expect(held?.holder).toBe(`taker ${winner}`);
+    expect(Date.parse(held!.expiresAt)).toBeGreaterThan(Date.now() + MINUTE / 2);
+  },
+
+  "lease.run-out": async (stage) => {
+    const row = sessionRow();
+    await stage.store.sessions.create(row, []);
+    const old = (await stage.store.leases.take(row.id, "old", 50))!;
+    const kept = await stage.session();
+    const lease = await until(() => stage.other.leases.take(row.id, "new", MINUTE));
+    expect(lease.token).toBeGreaterThan(old.token);
+    expect(await stage.store.leases.renew([old, kept], MINUTE)).toEqual([old]);
+    await expect(stage.appendEach(old, ["late"])).rejects.toBeInstanceOf(LeaseLost);
+    // Nor can the old one give back what is not its own.
+    await stage.store.leases.release(old);
+    expect((await stage.store.leases.holder(row.id))?.holder).toBe("new");
+    await stage.appendEach(lease, ["good"], stage.other);
+  },
+
+  "lease.kept": async (stage) => {
+    const row = sessionRow();
+    await stage.store.sessions.create(row, []);
+    const lease = (await stage.store.leases.take(row.id, "slow", 1))!;
+    await until(async () => ((await stage.store.leases.holder(row.id)) ? undefined : true));
+    await stage.appendEach(lease, ["still mine"]);
+    expect(await stage.store.leases.renew([lease], MINUTE)).toEqual([]);
+    expect(await stage.other.leases.take(row.id, "other", MINUTE)).toBeUndefined();
+  },
+
+  "lease.token": async (stage) => {
+    const { session } = await stage.session();
+    let last: Lease = { session, token: 1 };
+    for (const store of [stage.other, stage.store, stage.other]) {
+      await store.leases.release(last);
+      const next = (await store.leases.take(session, "again", MINUTE))!;
+      expect(next.token).toBeGreaterThan(last.token);
+      last = next;
+    }
+  },
+
+  "lease.abandoned": async (stage) => {
+    const rows = [
+      sessionRow({ status: "running" }),
+      sessionRow({ status: "rescheduling" }),
+      sessionRow({ status: "idle" }),
+    ];
+    for (const row of rows) await stage.store.sessions.create(row, []);
+    const held = await stage.session({ status: "running" });
+    const released = await stage.session({ status: "running" });
+    await stage.store.leases.release(released);
+    const abandoned = await stage.store.leases.abandoned();
+    expect(abandoned).toEqual(expect.arrayContaining([rows[0]!.id, rows[1]!.id, released.session]));
+    expect(abandoned).not.toContain(rows[2]!.id);
+    expect(abandoned).not.toContain(held.session);
+  },
+
+  "lease.no-session": async (stage) => {
+    const none = newId("session");
+    await expect(stage.store.leases.take(none, "me", MINUTE)).rejects.toMatchObject({ code: "not_found" });
+    expect(await stage.store.leases.holder(none)).toBeUndefined();
+    expect(await stage.store.leases.renew([{ session: none, token: 1 }], MINUTE)).toHaveLength(1);
+    expect(await stage.store.leases.renew([], MINUTE)).toEqual([]);
+  },
+};

@@ -1,0 +1,66 @@
+import { expect } from "vitest";
+import { SCHEMA_VERSION } from "../operations/migrations.ts";
+import { openStore } from "../open-store.ts";
+import type { BehaviourId } from "./behaviours.ts";
+import { message, sessionRow } from "./samples.ts";
+import { numbers, type Verify } from "./stage.ts";
+
+export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `store.${string}`>, Verify> = {
+  "schema.concurrent": async (stage) => {
+    const location = await stage.fixture.location();
+    const stores = await Promise.all(numbers(6).map(() => openStore(location)));
+    const row = sessionRow();
+    await stores[0]!.sessions.create(row, []);
+    for (const store of stores) expect(await store.sessions.get(row.id)).toEqual(row);
+    for (const store of stores) await store[Symbol.asyncDispose]();
+    expect((await stage.fixture.dump(location)).match(/"applied_at"/g)).toHaveLength(SCHEMA_VERSION);
+  },
+
+  "schema.reopened": async (stage) => {
+    const location = await stage.fixture.location();
+    const row = sessionRow();
+    {
+      await using store = await openStore(location);
+      await store.sessions.create(row, []);
+      const lease = (await store.leases.take(row.id, "me", 60_000))!;
+      await store.events.append(lease, [{ thread: null, event: message("stored") }]);
+    }
+    await using store = await openStore(location);
+    expect(await store.sessions.get(row.id)).toEqual(row);
+    expect(await store.events.read(row.id, { limit: 5 })).toHaveLength(1);
+  },
+
+  "schema.newer": async (stage) => {
+    const location = await stage.fixture.location();
+    await (await openStore(location))[Symbol.asyncDispose]();
+    await stage.fixture.execute(location, `insert into schema_version values (${SCHEMA_VERSION + 1}, 0)`);
+    const before = await stage.fixture.dump(location);
+    await expect(openStore(location)).rejects.toMatchObject({
+      code: "schema_too_new",
+      fix: expect.stringContaining("newer Tandem"),
+    });
+    expect(await stage.fixture.dump(location)).toBe(before);
+  },
+
+  "store.describe": async (stage) => {
+    const described = await stage.store.describe();
+    expect(described).toMatchObject({ engine: stage.fixture.name, schema: SCHEMA_VERSION });
+    expect(described.bytes).toBeGreaterThan(10_000);
+    expect(described.place).not.toBe("");
+    await expect(stage.store.check()).resolves.toBeUndefined();
+  },
+
+  "store.closed": async (stage) => {
+    const row = sessionRow();
+    const store = await openStore(stage.location);
+    await store.sessions.create(row, []);
+    const lease = (await store.leases.take(row.id, "me", 60_000))!;
+    const underWay = stage.appendEach(lease, numbers(300).map(String), store);
+    await Promise.all([store[Symbol.asyncDispose](), store[Symbol.asyncDispose]()]);
+    expect(await underWay).toHaveLength(300);
+    expect(await stage.store.events.head(row.id)).toBe(300);
+    await expect(store.sessions.get(row.id)).rejects.toMatchObject({ code: "unavailable" });
+    await expect(stage.appendEach(lease, ["late"], store)).rejects.toMatchObject({ code: "unavailable" });
+    for await (const batch of store.events.follow(row.id, 0, AbortSignal.timeout(5_000))) expect(batch).toEqual([]);
+  },
+};

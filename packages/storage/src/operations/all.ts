@@ -1,0 +1,12 @@
+// Everything that a thread can be asked for by name: importing a file declares its operations.
+import "./agents.ts";
+import "./environments.ts";
+import "./events.ts";
+import "./files.ts";
+import "./inbox.ts";
+import "./leases.ts";
+import "./migrations.ts";
+import "./sessions.ts";
+import "./tokens.ts";
+import "./transcripts.ts";
+import "./whats-new.ts";

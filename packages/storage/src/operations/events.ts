@@ -1,0 +1,121 @@
+import { operation } from "../operation.ts";
+import { all, insert, list, one, raw, sql, where, type Sql, type Work } from "../sql.ts";
+import type { EventRange, Lease } from "../store.ts";
+import { fence } from "./fence.ts";
+import { takeFromInbox } from "./inbox.ts";
+import { within, type Span } from "./page.ts";
+import { changeSession, saveThreads, type ChangeRow, type ThreadInput } from "./session-rows.ts";
+
+/** Enough for a page that a person reads; more is read in several goes, so that nobody's event loop stands still. */
+export const EVENTS_AT_ONCE = 256;
+/** Rows are parsed on the caller's thread: about five milliseconds of it. */
+const BYTES_AT_ONCE = 1_000_000;
+/** Statements for up to this many rows are prepared once; a turn's batches are rarely larger. */
+const PREPARED_ROWS = 16;
+const ROWS_PER_INSERT = 64;
+
+/** An event as it lies in the table: the body has what the columns do not. */
+export interface EventRow {
+  id: string;
+  thread: string | null;
+  type: string;
+  at: number | null;
+  /** 1 if it is shown on the primary thread. */
+  shown: number;
+  body: string;
+}
+
+export type LoggedRow = Omit<EventRow, "shown"> & { seq: number };
+
+export interface AppendArgs {
+  lease: Lease;
+  rows: EventRow[];
+  taken: readonly string[];
+  threads: readonly ThreadInput[];
+  change: ChangeRow | undefined;
+}
+
+/** Returns the first of the numbers. */
+export const appendEvents = operation("events.append", function* (args: AppendArgs): Work<number> {
+  const { lease, rows, taken, threads, change } = args;
+  const log = yield* fence(lease, rows.length);
+  const first = log.seq - rows.length + 1;
+  yield* insertEvents(log.number, first, rows);
+  if (taken.length > 0) yield* takeFromInbox(lease.session, taken);
+  yield* saveThreads(threads);
+  if (change) yield* changeSession(lease.session, change);
+  return first;
+});
+
+export function* insertEvents(log: number, first: number, rows: readonly EventRow[]): Work<void> {
+  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
+    const some = rows.slice(from, from + ROWS_PER_INSERT).map((row, index) => ({
+      log,
+      seq: first + from + index,
+      id: row.id,
+      thread: row.thread,
+      type: row.type,
+      at: row.at,
+      shown: row.shown,
+      body: row.body,
+    }));
+    yield insert("event", some, some.length <= PREPARED_ROWS ? `event_${some.length}` : undefined);
+  }
+}
+
+export type ReadArgs = Omit<EventRange, "since"> & { session: string; since?: Span };
+
+export interface Part {
+  rows: LoggedRow[];
+  more: boolean;
+}
+
+/** A part of what was asked for, from its beginning. */
+export const readEvents = operation("events.read", function* (args: ReadArgs): Work<Part> {
+  const limit = Math.min(args.limit, EVENTS_AT_ONCE);
+  const rows = yield* all(sql<LoggedRow>`
+    select seq, id, thread, type, at, body from event
+    ${where(conditions(args))}
+    order by seq ${raw(args.order === "desc" ? "desc" : "asc")} limit ${limit}`);
+  const some = upTo(BYTES_AT_ONCE, rows);
+  return { rows: some, more: some.length === limit || some.length < rows.length };
+});
+
+function conditions({ session, after, before, types, thread, since }: ReadArgs): Sql[] {
+  return [
+    sql`log = (select number from log where session = ${session})`,
+    ...(after === undefined ? [] : [sql`seq > ${after}`]),
+    ...(before === undefined ? [] : [sql`seq < ${before}`]),
+    ...(types === undefined ? [] : [sql`type in ${list(types)}`]),
+    ...(thread === undefined ? [] : thread === null ? [sql`shown = 1`] : [sql`thread = ${thread}`]),
+    ...within("at", since),
+  ];
+}
+
+/** The first rows that are together no longer than that, but at least one. */
+function upTo(bytes: number, rows: LoggedRow[]): LoggedRow[] {
+  let sum = 0;
+  const end = rows.findIndex(({ body }, index) => (sum += body.length) > bytes && index > 0);
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
+/** What comes after `after`; undefined if there is no such session (any more). */
+export const readOn = operation("events.readOn", function* (args: { session: string; after: number }): Work<
+  Part | undefined
+> {
+  const seq = yield* readHead.work(args.session);
+  return seq === undefined ? undefined : yield* readEvents.work({ ...args, limit: EVENTS_AT_ONCE });
+});
+
+export const findEvents = operation("events.find", function* (args: { session: string; ids: readonly string[] }): Work<
+  LoggedRow[]
+> {
+  return yield* all(sql<LoggedRow>`
+    select seq, id, thread, type, at, body from event
+    where log = (select number from log where session = ${args.session}) and id in ${list(args.ids)} order by seq`);
+});
+
+export const readHead = operation("events.head", function* (session: string): Work<number | undefined> {
+  const row = yield* one({ ...sql<{ seq: number }>`select seq from log where session = ${session}`, name: "head" });
+  return row?.seq;
+});

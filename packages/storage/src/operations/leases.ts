@@ -1,0 +1,66 @@
+import { operation } from "../operation.ts";
+import { noSuchSession } from "../refusal.ts";
+import { all, join, one, sql, type Work } from "../sql.ts";
+import type { Lease } from "../store.ts";
+
+// Whether a lease has run out is judged by the database's clock, which all its processes share.
+
+/** The token; undefined if somebody else holds it. */
+export const takeLease = operation(
+  "leases.take",
+  function* (args: { session: string; holder: string; ttlMs: number }): Work<number | undefined> {
+    const { session, holder, ttlMs } = args;
+    const taken = yield* one(sql<{ token: number }>`
+    update log set lease_token = lease_token + 1, lease_holder = ${holder}, lease_until = now_ms() + ${ttlMs}
+    where session = ${session} and (lease_holder is null or lease_until < now_ms())
+    returning lease_token as token`);
+    if (taken) return taken.token;
+    if (!(yield* one(sql`select 1 from log where session = ${session}`))) throw noSuchSession(session);
+    return undefined;
+  },
+);
+
+/** As many as one statement takes comfortably. */
+const RENEWED_AT_ONCE = 500;
+
+/** The sessions whose leases were kept. */
+export const renewLeases = operation(
+  "leases.renew",
+  function* (args: { leases: readonly Lease[]; ttlMs: number }): Work<string[]> {
+    const kept: string[] = [];
+    for (let from = 0; from < args.leases.length; from += RENEWED_AT_ONCE) {
+      const pairs = args.leases
+        .slice(from, from + RENEWED_AT_ONCE)
+        .map(({ session, token }) => sql`(${session}, cast(${token} as bigint))`);
+      const rows = yield* all(sql<{ session: string }>`
+      update log set lease_until = now_ms() + ${args.ttlMs}
+      where (session, lease_token) in (values ${join(pairs, ", ")}) and lease_holder is not null
+      returning session`);
+      kept.push(...rows.map(({ session }) => session));
+    }
+    return kept;
+  },
+);
+
+// The token stays, so that it is never given out again.
+export const releaseLease = operation("leases.release", function* ({ session, token }: Lease): Work<void> {
+  yield sql`update log set lease_holder = null, lease_until = null where session = ${session} and lease_token = ${token}`;
+});
+
+interface Holder {
+  holder: string;
+  until: number;
+}
+
+export const readHolder = operation("leases.holder", function* (session: string): Work<Holder | undefined> {
+  return yield* one(sql<Holder>`
+    select lease_holder as holder, lease_until as until from log
+    where session = ${session} and lease_holder is not null and lease_until >= now_ms()`);
+});
+
+export const findAbandoned = operation("leases.abandoned", function* (): Work<{ id: string }[]> {
+  return yield* all(sql<{ id: string }>`
+    select session.id from session join log on log.session = session.id
+    where session.status in ('running', 'rescheduling') and (lease_holder is null or lease_until < now_ms())
+    order by session.id`);
+});

@@ -1,0 +1,237 @@
+import { operation } from "../operation.ts";
+import { Refusal } from "../refusal.ts";
+import { insert, one, raw, sql, type Work } from "../sql.ts";
+
+interface Dialect {
+  name: "sqlite" | "postgres";
+  /** Compared byte by byte on both engines, whatever the database's language: ids sort by time. */
+  id: string;
+  int: string;
+  bytes: string;
+  /** The primary key that counts by itself. */
+  number: string;
+  /** After the closing bracket of a table. */
+  strict: string;
+}
+
+export const SQLITE: Dialect = {
+  name: "sqlite",
+  id: "text",
+  int: "integer",
+  bytes: "blob",
+  number: "integer primary key",
+  strict: "strict",
+};
+
+export const POSTGRES: Dialect = {
+  name: "postgres",
+  id: 'text collate "C"',
+  int: "bigint",
+  bytes: "bytea",
+  number: "bigint generated always as identity primary key",
+  strict: "",
+};
+
+/** All of ours is in a schema of its own, so that a database may be shared. */
+export const POSTGRES_SCHEMA = "tandem";
+/** Notified with `log SESSION SEQ`, `inbox SESSION POSITION` or `gone SESSION`, once per change of a row of `log`. */
+export const POSTGRES_CHANNEL = "tandem";
+/** An arbitrary number that only we lock: two processes that open an empty database at once migrate it once. */
+const MIGRATION_LOCK = 7_306_181_992;
+
+/** In order; one that has been released is never changed. JSON is kept as text: `jsonb` refuses `\u0000`. */
+const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [
+  ({ name, id, int, bytes, number, strict }) => [
+    // One small row for each session: the counters and the lease, which change with every append.
+    `create table log (
+      number ${number},
+      session ${id} not null unique,
+      seq ${int} not null,
+      inbox_seq ${int} not null,
+      lease_token ${int} not null,
+      lease_holder text,
+      lease_until ${int}
+    ) ${strict}`,
+    `create table event (
+      log ${int} not null,
+      seq ${int} not null,
+      id ${id} not null,
+      thread text,
+      type text not null,
+      at ${int},
+      shown ${int} not null,
+      body text not null,
+      primary key (log, seq)
+    ) ${strict}`,
+    "create unique index event_id on event (log, id)",
+
+    `create table inbox (
+      session ${id} not null,
+      position ${int} not null,
+      id ${id} not null,
+      body text not null,
+      put_at ${int} not null,
+      dedupe text,
+      taken ${int} not null,
+      primary key (session, position)
+    ) ${strict}`,
+    "create unique index inbox_id on inbox (session, id)",
+    "create index inbox_dedupe on inbox (session, dedupe) where dedupe is not null",
+    "create index inbox_taken on inbox (put_at) where taken = 1",
+    "create index inbox_waiting on inbox (session, position) where taken = 0",
+
+    `create table session (
+      id ${id} primary key,
+      status text not null,
+      agent_id ${id} not null,
+      agent_version ${int} not null,
+      environment_id ${id} not null,
+      cents ${int} not null,
+      created_at ${int} not null,
+      updated_at ${int} not null,
+      archived_at ${int},
+      state text not null
+    ) ${strict}`,
+    "create index session_created on session (created_at, id)",
+    "create index session_agent on session (agent_id, created_at)",
+    "create index session_environment on session (environment_id)",
+    "create index session_updated on session (updated_at)",
+    "create index session_unfinished on session (status) where status in ('running', 'rescheduling')",
+
+    `create table thread (
+      session ${id} not null,
+      id ${id} not null,
+      parent text,
+      status text not null,
+      usage text,
+      created_at ${int} not null,
+      updated_at ${int} not null,
+      archived_at ${int},
+      primary key (session, id)
+    ) ${strict}`,
+    // Apart from what changes with every turn: an agent is long and stays as it is. The session's own has thread ''.
+    `create table agent_snapshot (
+      session ${id} not null,
+      thread ${id} not null,
+      body text not null,
+      primary key (session, thread)
+    ) ${strict}`,
+
+    `create table transcript (
+      log ${int} not null,
+      subpath ${id} not null,
+      position ${int} not null,
+      uuid text,
+      body text not null,
+      primary key (log, subpath, position)
+    ) ${strict}`,
+    "create unique index transcript_uuid on transcript (log, subpath, uuid) where uuid is not null",
+
+    `create table agent (
+      id ${id} primary key,
+      version ${int} not null,
+      created_at ${int} not null,
+      archived_at ${int}
+    ) ${strict}`,
+    "create index agent_created on agent (created_at, id)",
+    `create table agent_version (
+      agent ${id} not null,
+      version ${int} not null,
+      updated_at ${int} not null,
+      body text not null,
+      primary key (agent, version)
+    ) ${strict}`,
+
+    `create table environment (
+      id ${id} primary key,
+      created_at ${int} not null,
+      archived_at ${int},
+      body text not null
+    ) ${strict}`,
+    "create index environment_created on environment (created_at, id)",
+
+    `create table file (
+      id ${id} primary key,
+      created_at ${int} not null,
+      scope text,
+      body text not null
+    ) ${strict}`,
+    "create index file_created on file (created_at, id)",
+    "create index file_scope on file (scope) where scope is not null",
+    `create table file_part (
+      file ${id} not null,
+      part ${int} not null,
+      bytes ${bytes} not null,
+      primary key (file, part)
+    ) ${strict}`,
+
+    `create table token (
+      id ${id} primary key,
+      name text not null,
+      sha256 text not null unique,
+      scopes text not null,
+      created_at ${int} not null,
+      last_used_at ${int}
+    ) ${strict}`,
+
+    ...(name === "postgres" ? POSTGRES_DOORBELL : []),
+  ],
+];
+
+/** The notification is part of the transaction, whoever writes: nobody can forget it, and it says nothing too early. */
+const POSTGRES_DOORBELL = [
+  "create function now_ms() returns bigint language sql as $$ select (extract(epoch from clock_timestamp()) * 1000)::bigint $$",
+  `create function ring() returns trigger language plpgsql as $$
+  begin
+    if tg_op = 'DELETE' then
+      perform pg_notify('${POSTGRES_CHANNEL}', 'gone ' || old.session);
+      return null;
+    end if;
+    if tg_op = 'INSERT' or new.seq > old.seq then
+      perform pg_notify('${POSTGRES_CHANNEL}', 'log ' || new.session || ' ' || new.seq);
+    end if;
+    if new.inbox_seq > 0 and (tg_op = 'INSERT' or new.inbox_seq > old.inbox_seq) then
+      perform pg_notify('${POSTGRES_CHANNEL}', 'inbox ' || new.session || ' ' || new.inbox_seq);
+    end if;
+    return null;
+  end $$`,
+  "create trigger ring after insert or delete or update of seq, inbox_seq on log for each row execute function ring()",
+];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Brings the schema up to date, all of it or nothing. Returns its version. */
+export function* migrate(dialect: Dialect): Work<number> {
+  if (dialect.name === "postgres") {
+    yield sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`;
+    const schema = yield* one(sql`select 1 from pg_namespace where nspname = ${POSTGRES_SCHEMA}`);
+    if (!schema) yield raw(`create schema ${POSTGRES_SCHEMA}`);
+  }
+  yield raw(
+    `create table if not exists schema_version (version ${dialect.int} primary key, applied_at ${dialect.int} not null)`,
+  );
+  const found = yield* schemaVersion();
+  for (const [index, migration] of MIGRATIONS.entries()) {
+    if (index < found) continue;
+    for (const statement of migration(dialect)) yield raw(statement);
+    yield insert("schema_version", [{ version: index + 1, applied_at: Date.now() }]);
+  }
+  return SCHEMA_VERSION;
+}
+
+/** The version of the schema that is there; 0 if it is empty. One that is newer than this code is refused. */
+export function* schemaVersion(): Work<number> {
+  const row = yield* one(sql<{ version: number | null }>`select max(version) as version from schema_version`);
+  const version = row?.version ?? 0;
+  if (version > SCHEMA_VERSION) {
+    throw new Refusal({
+      type: "tandem",
+      code: "schema_too_new",
+      message: `The database has schema ${version}; this Tandem knows schemas up to ${SCHEMA_VERSION}.`,
+      fix: "Use the newer Tandem that made it, or another database.",
+    });
+  }
+  return version;
+}
+
+export const readSchema = operation("store.schema", schemaVersion);

@@ -1,0 +1,83 @@
+import { assign, insert, insertAll, one, sql, type Value, type Work } from "../sql.ts";
+
+// A session's row: what lists filter and sort by is in columns, its agent in a table apart, all else in `state`.
+
+export interface SessionColumns {
+  id: string;
+  status: string;
+  agent_id: string;
+  agent_version: number;
+  environment_id: string;
+  cents: number;
+  created_at: number;
+  updated_at: number;
+  archived_at: number | null;
+  state: string;
+}
+
+export interface ThreadColumns {
+  session: string;
+  id: string;
+  parent: string | null;
+  status: string;
+  usage: string | null;
+  created_at: number;
+  updated_at: number;
+  archived_at: number | null;
+}
+
+/** With the agent beside it, as JSON. */
+export interface SessionInput {
+  columns: SessionColumns;
+  agent: string;
+}
+
+export interface ThreadInput {
+  columns: ThreadColumns;
+  agent: string;
+}
+
+/** A change, apart by where it goes. */
+export interface ChangeRow {
+  columns: Record<string, Value>;
+  agent: string | undefined;
+  state: Record<string, unknown>;
+}
+
+/** Under the fence, which makes changes of one session wait for each other. */
+export function* changeSession(session: string, change: ChangeRow): Work<void> {
+  const columns = { ...change.columns };
+  if (Object.keys(change.state).length > 0) {
+    const row = yield* one(sql<{ state: string }>`select state from session where id = ${session}`);
+    columns["state"] = JSON.stringify({ ...(JSON.parse(row?.state ?? "{}") as object), ...change.state });
+  }
+  const set = Object.keys(columns).length > 0 ? sql`${assign(columns)}, ` : sql``;
+  yield sql`update session set ${set}updated_at = now_ms() where id = ${session}`;
+  if (change.agent !== undefined) yield* saveAgent(session, "", change.agent);
+}
+
+function* saveAgent(session: string, thread: string, body: string): Work<void> {
+  yield sql`${insert("agent_snapshot", [{ session, thread, body }])}
+    on conflict (session, thread) do update set body = excluded.body where agent_snapshot.body <> excluded.body`;
+}
+
+export function* saveThreads(threads: readonly ThreadInput[]): Work<void> {
+  for (const { columns, agent } of threads) {
+    const { session, id, ...rest } = columns;
+    yield sql`${insert("thread", [{ session, id, ...rest }])} on conflict (session, id) do update set ${assign(rest)}`;
+    yield* saveAgent(session, id, agent);
+  }
+}
+
+export function* insertSession({ columns, agent }: SessionInput, threads: readonly ThreadInput[]): Work<void> {
+  const session = columns.id;
+  yield insert("session", [{ ...columns }]);
+  yield* insertAll("agent_snapshot", [
+    { session, thread: "", body: agent },
+    ...threads.map((thread) => ({ session, thread: thread.columns.id, body: thread.agent })),
+  ]);
+  yield* insertAll(
+    "thread",
+    threads.map((thread) => ({ ...thread.columns })),
+  );
+}

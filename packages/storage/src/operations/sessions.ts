@@ -1,0 +1,110 @@
+import type { SessionStatus } from "@tandem/protocol";
+import { operation } from "../operation.ts";
+import { all, insert, insertAll, list, one, raw, sql, type Work } from "../sql.ts";
+import type { Lease } from "../store.ts";
+import { insertEvents, type EventRow } from "./events.ts";
+import { fence } from "./fence.ts";
+import { inboxRows, type InboxEntry } from "./inbox.ts";
+import { readPage, within, type PageArgs, type Span } from "./page.ts";
+import {
+  insertSession,
+  type SessionColumns,
+  type SessionInput,
+  type ThreadColumns,
+  type ThreadInput,
+} from "./session-rows.ts";
+import type { TranscriptRow } from "./transcripts.ts";
+
+export interface CreateSessionArgs {
+  session: SessionInput;
+  threads: readonly ThreadInput[];
+  events: readonly EventRow[];
+  inbox: readonly InboxEntry[];
+  transcripts: readonly TranscriptRow[];
+}
+
+/** A new session, or one with a past. */
+export const createSession = operation("sessions.create", function* (args: CreateSessionArgs): Work<void> {
+  const { session, threads, events, inbox, transcripts } = args;
+  const { id } = session.columns;
+  yield* insertSession(session, threads);
+  const row = { session: id, seq: events.length, inbox_seq: inbox.length, lease_token: 0 };
+  const log = yield* one(
+    sql<{ number: number; now: number }>`${insert("log", [row])} returning number, now_ms() as now`,
+  );
+  yield* insertEvents(log!.number, 1, events);
+  yield* insertAll("inbox", inboxRows(id, 1, inbox, log!.now));
+  yield* insertAll(
+    "transcript",
+    transcripts.map((line) => ({ log: log!.number, ...line })),
+  );
+});
+
+/** As read, with the agent beside it. */
+export type StoredSession = Omit<SessionColumns, "agent_id" | "agent_version" | "cents"> & { agent: string };
+
+const SELECT = sql<StoredSession>`
+  session.id, session.status, session.environment_id, session.created_at, session.updated_at, session.archived_at,
+  session.state, agent_snapshot.body as agent
+  from session join agent_snapshot on agent_snapshot.session = session.id and agent_snapshot.thread = ''`;
+
+export const getSession = operation("sessions.get", function* (id: string): Work<StoredSession | undefined> {
+  return yield* one(sql<StoredSession>`select ${SELECT} where session.id = ${id}`);
+});
+
+export interface SessionFilter {
+  agentId?: string;
+  agentVersion?: number;
+  statuses?: readonly SessionStatus[];
+  includeArchived?: boolean;
+  created?: Span;
+}
+
+export const listSessions = operation("sessions.list", function* (args: { page: PageArgs; filter: SessionFilter }) {
+  const { agentId, agentVersion, statuses, includeArchived, created } = args.filter;
+  return yield* readPage<StoredSession>(args.page, {
+    select: SELECT,
+    at: "session.created_at",
+    id: "session.id",
+    conditions: [
+      ...(includeArchived ? [] : [sql`session.archived_at is null`]),
+      ...(agentId === undefined ? [] : [sql`session.agent_id = ${agentId}`]),
+      ...(agentVersion === undefined ? [] : [sql`session.agent_version = ${agentVersion}`]),
+      ...(statuses === undefined ? [] : [sql`session.status in ${list(statuses)}`]),
+      ...within("session.created_at", created),
+    ],
+  });
+});
+
+export type StoredThread = ThreadColumns & { agent: string };
+
+export const listThreads = operation("sessions.threads", function* (session: string): Work<StoredThread[]> {
+  return yield* all(sql<StoredThread>`
+    select thread.*, agent_snapshot.body as agent
+    from thread join agent_snapshot on agent_snapshot.session = thread.session and agent_snapshot.thread = thread.id
+    where thread.session = ${session} order by thread.created_at, thread.id`);
+});
+
+export const deleteSession = operation("sessions.delete", function* (lease: Lease): Work<void> {
+  const { session } = lease;
+  const { number } = yield* fence(lease);
+  yield sql`delete from event where log = ${number}`;
+  yield sql`delete from transcript where log = ${number}`;
+  yield sql`delete from inbox where session = ${session}`;
+  yield sql`delete from thread where session = ${session}`;
+  yield sql`delete from agent_snapshot where session = ${session}`;
+  yield sql`delete from file_part where file in (select id from file where scope = ${session})`;
+  yield sql`delete from file where scope = ${session}`;
+  yield sql`delete from session where id = ${session}`;
+  yield sql`delete from log where number = ${number}`;
+});
+
+export const DAY_MS = 86_400_000;
+
+export const sumUsage = operation("sessions.usage", function* (span: { from: number; to: number }) {
+  return yield* all(sql<{ day: number; agent_id: string; cents: number; sessions: number }>`
+    select updated_at / ${raw(String(DAY_MS))} as day, agent_id, cast(sum(cents) as bigint) as cents,
+      count(*) as sessions
+    from session where updated_at >= ${span.from} and updated_at < ${span.to}
+    group by 1, 2 order by 1, 2`);
+});

@@ -1,0 +1,61 @@
+import { operation } from "../operation.ts";
+import { all, insert, one, sql, type Work } from "../sql.ts";
+import type { Lease } from "../store.ts";
+import { fence } from "./fence.ts";
+
+/** Lines of a conversation with images are long; they are parsed on the caller's thread. */
+export const LINES_AT_ONCE = 200;
+const LINES_PER_INSERT = 64;
+
+/** `position` counts from 1; when rows are added, they are moved behind what is there. */
+export interface TranscriptRow {
+  subpath: string;
+  position: number;
+  uuid: string | null;
+  body: string;
+}
+
+interface WriteArgs {
+  lease: Lease;
+  subpath: string;
+  rows: TranscriptRow[];
+}
+
+export const appendTranscript = operation("transcripts.append", function* (args: WriteArgs): Work<void> {
+  const { number } = yield* fence(args.lease);
+  yield* add(number, args);
+});
+
+export const replaceTranscript = operation("transcripts.replace", function* (args: WriteArgs): Work<void> {
+  const { number } = yield* fence(args.lease);
+  yield sql`delete from transcript where log = ${number} and subpath = ${args.subpath}`;
+  yield* add(number, args);
+});
+
+function* add(log: number, { subpath, rows }: WriteArgs): Work<void> {
+  const last = yield* one(sql<{ position: number | null }>`
+    select max(position) as position from transcript where log = ${log} and subpath = ${subpath}`);
+  const offset = last?.position ?? 0;
+  for (let from = 0; from < rows.length; from += LINES_PER_INSERT) {
+    const some = rows.slice(from, from + LINES_PER_INSERT);
+    const columns = some.map((row) => ({ log, ...row, position: row.position + offset }));
+    yield sql`${insert("transcript", columns)} on conflict do nothing`;
+  }
+}
+
+export const readTranscript = operation(
+  "transcripts.read",
+  function* (args: { session: string; subpath: string; after: number }) {
+    return yield* all(sql<{ position: number; body: string }>`
+    select position, body from transcript
+    where log = (select number from log where session = ${args.session})
+      and subpath = ${args.subpath} and position > ${args.after}
+    order by position limit ${LINES_AT_ONCE}`);
+  },
+);
+
+export const listSubpaths = operation("transcripts.subpaths", function* (session: string): Work<{ subpath: string }[]> {
+  return yield* all(sql<{ subpath: string }>`
+    select distinct subpath from transcript
+    where log = (select number from log where session = ${session}) order by subpath`);
+});

@@ -1,0 +1,44 @@
+import type { Environment } from "@tandem/protocol";
+import type { Database } from "../database.ts";
+import {
+  createEnvironment,
+  deleteEnvironment,
+  getEnvironment,
+  listEnvironments,
+  updateEnvironment,
+  type EnvironmentRow,
+} from "../operations/environments.ts";
+import type { EnvironmentStore } from "../store.ts";
+import { readList } from "./page.ts";
+import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "./time.ts";
+
+function encode({ created_at, archived_at, ...body }: Environment): EnvironmentRow {
+  return {
+    id: body.id,
+    created_at: toMs(created_at),
+    archived_at: toMsOrNull(archived_at),
+    body: JSON.stringify(body),
+  };
+}
+
+const decode = ({ body, created_at, archived_at }: EnvironmentRow): Environment => ({
+  ...(JSON.parse(body) as Omit<Environment, "created_at" | "archived_at">),
+  created_at: toIso(created_at),
+  archived_at: toIsoOrNull(archived_at),
+});
+
+export function createEnvironmentStore(database: Database): EnvironmentStore {
+  return {
+    create: async (environment) => database.write(createEnvironment, encode(environment)),
+    get: async (id) => {
+      const row = await database.read(getEnvironment, id);
+      return row && decode(row);
+    },
+    update: async (environment) => database.write(updateEnvironment, encode(environment)),
+    delete: (id) => database.write(deleteEnvironment, id),
+    list: async (query) => {
+      const filter = { includeArchived: query.includeArchived, created: toSpan(query.created) };
+      return readList("environments", query, (page) => database.read(listEnvironments, { page, ...filter }), decode);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { RequestError, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import type { Database } from "../database.ts";
+import type { Broadcast } from "../live/broadcast.ts";
+import { appendEvents, findEvents, readEvents, readHead, readOn } from "../operations/events.ts";
+import type { EventLog } from "../store.ts";
+import { asLogged, encodeEvent, toLoggedEvent } from "./event-row.ts";
+import { encodeChange, encodeThread } from "./session-row.ts";
+import { plainLease } from "./leases.ts";
+import { toSpan } from "./time.ts";
+
+export function createEventLog(database: Database, broadcast: Broadcast): EventLog {
+  const append: EventLog["append"] = async (lease, entries, with_ = {}) => {
+    const rows = entries.map(({ thread, event }) => encodeEvent(thread, event));
+    const args = {
+      lease: plainLease(lease),
+      rows,
+      taken: with_.taken ?? [],
+      threads: with_.threads?.map(encodeThread) ?? [],
+      change: with_.session && encodeChange(with_.session),
+    };
+    const first = await database.write(appendEvents, args, lease.session);
+    const events = entries.map(({ thread, event }, index) => asLogged(first + index, thread, event, rows[index]!.at));
+    if (events.length > 0) broadcast.appended(lease.session, events);
+    return events;
+  };
+
+  /** The events of an append that has already been done, for a caller who did not hear of it and tries again. */
+  const findRepeated = async (session: SessionId, ids: readonly string[]): Promise<LoggedEvent[] | undefined> => {
+    const rows = await database.read(findEvents, { session, ids });
+    const isSame = rows.length === ids.length && rows.every(({ id }, index) => id === ids[index]);
+    return isSame ? rows.map(toLoggedEvent) : undefined;
+  };
+
+  return {
+    append: async (lease, entries, with_) => {
+      try {
+        return await append(lease, entries, with_);
+      } catch (error) {
+        if (!(error instanceof RequestError && error.code === "conflict")) throw error;
+        const ids = entries.map(({ event }) => event.id);
+        const events = await findRepeated(lease.session, ids);
+        if (!events) throw error;
+        return events;
+      }
+    },
+    read: async (session, range) => {
+      const since = toSpan(range.since);
+      const events: LoggedEvent[] = [];
+      let rest = range;
+      while (rest.limit > 0) {
+        const { rows, more } = await database.read(readEvents, { ...rest, session, since });
+        for (const row of rows) events.push(toLoggedEvent(row));
+        const last = rows.at(-1)?.seq;
+        if (!more || last === undefined) break;
+        const bound = range.order === "desc" ? { before: last } : { after: last };
+        rest = { ...range, ...bound, limit: range.limit - events.length };
+      }
+      return events;
+    },
+    find: async (session, id) => {
+      const [row] = await database.read(findEvents, { session, ids: [id] });
+      return row && toLoggedEvent(row);
+    },
+    head: async (session) => (await database.read(readHead, session)) ?? 0,
+    follow: (session, after, signal) =>
+      broadcast.follow(session, after, signal, async (from) => {
+        const part = await database.read(readOn, { session, after: from });
+        return part && { events: part.rows.map(toLoggedEvent), more: part.more };
+      }),
+    onAppend: (listener) => broadcast.onAppend(listener),
+  };
+}

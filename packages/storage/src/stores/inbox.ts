@@ -1,0 +1,24 @@
+import type { SessionEvent, SessionId } from "@tandem/protocol";
+import type { Database } from "../database.ts";
+import type { Broadcast } from "../live/broadcast.ts";
+import { listInbox, putIntoInbox, waitingSessions, type InboxEntry } from "../operations/inbox.ts";
+import type { Inbox } from "../store.ts";
+
+export const toEntry = (event: SessionEvent): InboxEntry => ({ id: event.id, body: JSON.stringify(event) });
+
+const toEvent = ({ body }: InboxEntry): SessionEvent => JSON.parse(body) as SessionEvent;
+
+export function createInbox(database: Database, broadcast: Broadcast): Inbox {
+  return {
+    put: async (session, events, dedupe) => {
+      if (events.length === 0) return [];
+      const args = { session, entries: events.map(toEntry), dedupe };
+      const { entries, position } = await database.write(putIntoInbox, args, session);
+      if (position !== undefined) broadcast.put(session, position);
+      return entries.map(toEvent);
+    },
+    list: async (session) => (await database.read(listInbox, session)).map(toEvent),
+    sessions: async () => (await database.read(waitingSessions, undefined)).map(({ session }) => session as SessionId),
+    onPut: (listener) => broadcast.onPut(listener),
+  };
+}

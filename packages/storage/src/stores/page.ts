@@ -1,0 +1,57 @@
+import { RequestError } from "@tandem/protocol";
+import { z } from "zod";
+import type { Found, Keyed, PageArgs, Place } from "../operations/page.ts";
+import type { Page, PageQuery } from "../store.ts";
+
+const cursorSchema = z.strictObject({
+  /** Version of this format. */
+  v: z.literal(1),
+  list: z.string(),
+  order: z.enum(["asc", "desc"]),
+  towards: z.enum(["next", "previous"]),
+  at: z.number(),
+  id: z.string(),
+  with: z.boolean(),
+});
+type Cursor = z.infer<typeof cursorSchema>;
+
+/** One page of the list of that name: reads the query's cursor, and writes those of the page. */
+export async function readList<Row, T>(
+  name: string,
+  { limit, order, cursor }: PageQuery,
+  read: (args: PageArgs) => Promise<Found<Row & Keyed>>,
+  decode: (row: Row) => T,
+): Promise<Page<T>> {
+  const given = cursor === undefined ? undefined : parseCursor(name, cursor, order);
+  const args: PageArgs = { limit, order: given?.order ?? order ?? "desc", place: given };
+  const { rows, before, after } = await read(args);
+  const encode = (towards: Place["towards"], row: Keyed | undefined): string => {
+    // From an empty page, the way back leads to the row that the cursor named.
+    const place = row
+      ? { at: row.sort_at, id: row.sort_id, with: false }
+      : { at: given!.at, id: given!.id, with: !given!.with };
+    const made: Cursor = { v: 1, list: name, order: args.order, towards, ...place };
+    return Buffer.from(JSON.stringify(made)).toString("base64url");
+  };
+  return {
+    data: rows.map(decode),
+    next: after ? encode("next", rows.at(-1)) : null,
+    previous: before ? encode("previous", rows[0]) : null,
+  };
+}
+
+function parseCursor(name: string, text: string, order: PageQuery["order"]): Cursor {
+  const { data } = cursorSchema.safeParse(parseJson(Buffer.from(text, "base64url").toString("utf8")));
+  if (data?.list === name && (order === undefined || order === data.order)) return data;
+  throw new RequestError("invalid_request", "This cursor does not belong to this list.", {
+    fix: "Pass a page's cursors on as they came, with the same order, or start again without a cursor.",
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

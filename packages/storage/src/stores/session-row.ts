@@ -1,0 +1,79 @@
+import type { ThreadId } from "@tandem/protocol";
+import type { ChangeRow, SessionInput, ThreadInput } from "../operations/session-rows.ts";
+import type { StoredSession, StoredThread } from "../operations/sessions.ts";
+import type { SessionChange, SessionRow, ThreadRow } from "../store.ts";
+import { toIso, toIsoOrNull, toMs, toMsOrNull } from "./time.ts";
+
+/** What is not in columns. */
+type State = Omit<SessionRow, "id" | "status" | "agent" | "environmentId" | "createdAt" | "updatedAt" | "archivedAt">;
+
+export function encodeSession(row: SessionRow): SessionInput {
+  const { id, status, agent, environmentId, createdAt, updatedAt, archivedAt, ...state } = row;
+  return {
+    columns: {
+      id,
+      status,
+      agent_id: agent.id,
+      agent_version: agent.version,
+      environment_id: environmentId,
+      cents: centsOf(row.usage),
+      created_at: toMs(createdAt),
+      updated_at: toMs(updatedAt),
+      archived_at: toMsOrNull(archivedAt),
+      state: JSON.stringify(state satisfies State),
+    },
+    agent: JSON.stringify(agent),
+  };
+}
+
+export const decodeSession = (row: StoredSession): SessionRow => ({
+  ...(JSON.parse(row.state) as State),
+  id: row.id as SessionRow["id"],
+  status: row.status as SessionRow["status"],
+  agent: JSON.parse(row.agent) as SessionRow["agent"],
+  environmentId: row.environment_id,
+  createdAt: toIso(row.created_at),
+  updatedAt: toIso(row.updated_at),
+  archivedAt: toIsoOrNull(row.archived_at),
+});
+
+const centsOf = (usage: SessionRow["usage"]): number => Number(usage.list_cost.amount);
+
+export function encodeChange({ status, agent, archivedAt, ...state }: SessionChange): ChangeRow {
+  return {
+    columns: {
+      ...(status !== undefined && { status }),
+      ...(archivedAt !== undefined && { archived_at: toMsOrNull(archivedAt) }),
+      ...(agent && { agent_id: agent.id, agent_version: agent.version }),
+      ...(state.usage && { cents: centsOf(state.usage) }),
+    },
+    agent: agent && JSON.stringify(agent),
+    state: Object.fromEntries(Object.entries(state).filter(([, value]) => value !== undefined)),
+  };
+}
+
+export const encodeThread = (row: ThreadRow): ThreadInput => ({
+  columns: {
+    session: row.session,
+    id: row.id,
+    parent: row.parent,
+    status: row.status,
+    usage: row.usage === null ? null : JSON.stringify(row.usage),
+    created_at: toMs(row.createdAt),
+    updated_at: toMs(row.updatedAt),
+    archived_at: toMsOrNull(row.archivedAt),
+  },
+  agent: JSON.stringify(row.agent),
+});
+
+export const decodeThread = (row: StoredThread): ThreadRow => ({
+  id: row.id as ThreadId,
+  session: row.session as ThreadRow["session"],
+  parent: row.parent as ThreadId | null,
+  agent: JSON.parse(row.agent) as ThreadRow["agent"],
+  status: row.status as ThreadRow["status"],
+  usage: row.usage === null ? null : (JSON.parse(row.usage) as ThreadRow["usage"]),
+  createdAt: toIso(row.created_at),
+  updatedAt: toIso(row.updated_at),
+  archivedAt: toIsoOrNull(row.archived_at),
+});

