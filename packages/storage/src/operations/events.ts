@@ -7,7 +7,7 @@ import { within, type Span } from "./page.ts";
 import { changeSession, saveThreads, type ChangeRow, type ThreadInput } from "./session-rows.ts";
 
 /** Enough for a page that a person reads; more is read in several goes, so that nobody's event loop stands still. */
-export const EVENTS_AT_ONCE = 256;
+const EVENTS_AT_ONCE = 256;
 /** Rows are parsed on the caller's thread: about five milliseconds of it. */
 const BYTES_AT_ONCE = 1_000_000;
 /** Statements for up to this many rows are prepared once; a turn's batches are rarely larger. */
