@@ -1,13 +1,21 @@
+import type { Credential } from "@tandem/claude-code";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { LlmBackend, LlmRuntime } from "@tandem/runtime";
+import type { Engine } from "@tandem/sessions";
+import type { Logger, RunningServer } from "@tandem/server";
+import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { setGlobalProxyFromEnv } from "node:http";
+import { hostname } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { databaseLocation } from "./config/database-location.ts";
 import type { Project } from "./config/load-project.ts";
 import { resolveSecret, resolveToken } from "./config/resolve-secret.ts";
 import { ensureTandemHome, tandemHome, type Variables } from "./config/tandem-home.ts";
 import { requireTrust } from "./config/trust.ts";
 import type { Context } from "./context.ts";
+import { offeredModels } from "./sessions/offered-models.ts";
 
 // The only place that wires rooms together. Each is loaded when it is needed: together they take longer to load than most
 // commands to run.
@@ -18,13 +26,8 @@ export async function createBackend(context: Context, project: Project): Promise
   useProxy(context.env);
   const runtime = await import("@tandem/runtime");
   const config = withAbsolutePaths(project);
-  const place = { env: context.env, folder: project.folder, signal: context.signal };
   return runtime.createBackend(config, {
-    readSecret: (reference) =>
-      // All but this one, a JSON file, travel in a header.
-      reference === config.provider.vertex.credentials
-        ? resolveSecret(reference, place)
-        : resolveToken(reference, place),
+    readSecret: secretReader(context, project),
     stateFolder: await ensureTandemHome(context.env),
     hostVariables: context.env,
   });
@@ -65,6 +68,140 @@ export async function sweepProcesses(env: Variables): Promise<{ killed: number[]
   if (!existsSync(folder)) return { killed: [], left: [] };
   const { ProcessLedger } = await import("@tandem/claude-code");
   return new ProcessLedger(folder).sweep();
+}
+
+/** All that is durable. Refused in a folder that needs trust and does not have it. */
+export async function openStore(context: Context, project: Project): Promise<Store> {
+  await requireTrust(context.env, project);
+  const { location } = await databaseLocation(context, project);
+  await ensureTandemHome(context.env);
+  const storage = await import("@tandem/storage");
+  return storage.openStore(location);
+}
+
+/** The room that keeps: what goes in and out of a store as a whole belongs to it. */
+export const loadStorage = () => import("@tandem/storage");
+
+/** A writer that is not heard of for so long has died; its sessions are then taken up by another. */
+const LEASE_MS = 10_000;
+
+export interface EngineOptions {
+  /** The command that the engine serves, for whoever finds a session held. */
+  command: string;
+  log: { warn(details: Record<string, unknown>, message: string): void };
+  /** Instead of what the config names: for the demo. */
+  credential?: Credential;
+  /** Folders beside those of the config in which sessions may work. */
+  folders?: readonly string[];
+}
+
+/** Agents and sessions on that store. They run on Claude Code, whatever backend serves single calls. */
+export async function createEngine(
+  context: Context,
+  project: Project,
+  store: Store,
+  { command, log, credential: given, folders = [] }: EngineOptions,
+): Promise<Engine> {
+  await requireTrust(context.env, project);
+  const stateFolder = await ensureTandemHome(context.env);
+  const [{ createEngine }, room] = await Promise.all([import("@tandem/sessions"), import("@tandem/claude-code")]);
+  const { claudeCode, limits } = withAbsolutePaths(project);
+  const { sessions } = project.config;
+  const executable = room.findExecutable(claudeCode.executable);
+  const hostVariables = context.env;
+  const readSecret = secretReader(context, project);
+  const credential = async () => given ?? room.readCredential(claudeCode, { readSecret, hostVariables });
+  const deadlines = {
+    spawn: limits.spawn,
+    init: limits.init,
+    firstByte: limits.firstByte,
+    idle: limits.idle,
+    exit: limits.exit,
+  };
+  const listModels = async () => {
+    const pool = { ...project.config.llm.pool, mode: "off" as const };
+    await using claude = new room.ClaudeCode({
+      credential: await credential(),
+      stateFolder,
+      hostVariables,
+      executable,
+      pool,
+      deadlines,
+    });
+    return claude.listModels(AbortSignal.timeout(limits.init));
+  };
+  return createEngine(store, {
+    executable,
+    credential,
+    hostVariables,
+    stateFolder,
+    deadlines,
+    idle: sessions.idle,
+    recovery: sessions.recovery,
+    leaseTtl: LEASE_MS,
+    holder: holderName(command),
+    mcpTimeout: sessions.mcpTimeout,
+    roots: [...sessionRoots(project), ...folders],
+    models: offeredModels(listModels, (error) =>
+      log.warn({ error: String(error) }, "Claude Code did not list its models"),
+    ),
+    openConversation: room.openConversation,
+    sweep: () => new room.ProcessLedger(join(stateFolder, "processes")).sweep(),
+    log,
+  });
+}
+
+/** Who writes a session, in words for whoever finds it held. */
+export const holderName = (command: string): string => `${command} on ${hostname()} (pid ${process.pid})`;
+
+/** Where sessions may work: relative to the config, wherever the command was started. */
+export const sessionRoots = ({ config, folder }: Project): string[] =>
+  config.sessions.roots.map((root) => resolve(folder, root));
+
+/** Serves that engine. `port` goes before the config's. */
+export async function startServer(
+  { config: { server }, folder, settings }: Project,
+  parts: { engine: Engine; store: Store; logger: Logger; port?: number },
+): Promise<RunningServer> {
+  const room = await import("@tandem/server");
+  const { certificate, key } = server.tls;
+  const read = (file: string) =>
+    readFile(resolve(folder, file), "utf8").catch((cause: NodeJS.ErrnoException) => {
+      throw new TandemError("usage", `Cannot read ${file}: the system says ${cause.code}.`, {
+        fix: "Check server.tls in tandem.yaml.",
+        cause,
+      });
+    });
+  return room.startServer({
+    engine: parts.engine,
+    store: parts.store,
+    logger: parts.logger,
+    settings: {
+      host: server.host,
+      port: parts.port ?? server.port,
+      // Whoever writes another address into a trusted config means it.
+      allowRemote: settings.some(({ path }) => path === "server.host"),
+      tls: certificate && key ? { cert: await read(certificate), key: await read(key) } : undefined,
+      trustedProxy: server.trustedProxy,
+      allowedHosts: server.allowedHosts,
+      allowedOrigins: server.allowedOrigins,
+      maxJsonBytes: server.maxBodyMb * MIB,
+      maxUploadBytes: server.maxUploadMb * MIB,
+    },
+  });
+}
+
+const MIB = 1024 * 1024;
+
+/** The room that serves; its tokens and its logger belong to it. */
+export const loadServer = () => import("@tandem/server");
+
+/** Reads a secret from where the config says that it is kept. */
+function secretReader(context: Context, project: Project): (reference: string) => Promise<string> {
+  const place = { env: context.env, folder: project.folder, signal: context.signal };
+  const { credentials } = project.config.llm.provider.vertex;
+  // All but this one, a JSON file, travel in a header.
+  return (reference) => (reference === credentials ? resolveSecret(reference, place) : resolveToken(reference, place));
 }
 
 /** Node's own requests do not heed HTTPS_PROXY by themselves; Claude Code's do. */

@@ -6,6 +6,8 @@ export interface Context {
   env: Variables;
   /** Aborted by Ctrl-C and SIGTERM. */
   signal: AbortSignal;
+  /** From now on, the command may take so long to stop once the signal has fired; then the process ends regardless. */
+  allowToStop: (graceMs: number) => void;
   /** From `--project` or TANDEM_PROJECT. */
   project: string | undefined;
   json: boolean;

@@ -2,21 +2,25 @@ import type { Backend, ClaudeCodeAuth, LlmConfig, Payer } from "@tandem/protocol
 import type { IgnoredSetting, RoleModel } from "@tandem/runtime";
 import type { Project } from "./config/load-project.ts";
 
+const BY_AUTH: Record<ClaudeCodeAuth, Payer> = {
+  login: "claude_login",
+  api_key: "anthropic_api_key",
+  oauth_token: "claude_oauth_token",
+};
+
+/** Who is billed for sessions: they run on Claude Code, whatever backend serves single calls. */
+export const sessionPayerOf = ({ claudeCode }: LlmConfig): Payer => BY_AUTH[claudeCode.auth];
+
 /** Who is billed by this config, known without asking anybody. */
-export function payerOf({ provider, claudeCode }: LlmConfig): Payer {
-  const byAuth: Record<ClaudeCodeAuth, Payer> = {
-    login: "claude_login",
-    api_key: "anthropic_api_key",
-    oauth_token: "claude_oauth_token",
-  };
+export function payerOf(llm: LlmConfig): Payer {
   const byBackend: Record<Backend, Payer> = {
     none: "nobody",
     anthropic: "anthropic_api_key",
     vertex: "google_cloud_project",
     gateway: "gateway_key",
-    "claude-code": byAuth[claudeCode.auth],
+    "claude-code": sessionPayerOf(llm),
   };
-  return byBackend[provider.backend];
+  return byBackend[llm.provider.backend];
 }
 
 /** Where the one credential that is used comes from; undefined for a login and for Google's defaults. */

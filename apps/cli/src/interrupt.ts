@@ -12,10 +12,13 @@ export interface Interrupt {
   signal: AbortSignal;
   /** 130 after Ctrl-C and so on; undefined while nobody has interrupted. */
   exitCode(): number | undefined;
+  /** From now on, the work under way may take so long to stop. */
+  allow(graceMs: number): void;
 }
 
 /** The first Ctrl-C asks the work to stop, a second one ends the process at once. */
-export function catchInterrupts(graceMs = GRACE_MS): Interrupt {
+export function catchInterrupts(): Interrupt {
+  let graceMs = GRACE_MS;
   const controller = new AbortController();
   let code: number | undefined;
   let first = 0;
@@ -29,5 +32,5 @@ export function catchInterrupts(graceMs = GRACE_MS): Interrupt {
       controller.abort();
     });
   }
-  return { signal: controller.signal, exitCode: () => code };
+  return { signal: controller.signal, exitCode: () => code, allow: (ms) => void (graceMs = ms) };
 }

@@ -24,9 +24,9 @@ process.exitCode = await run();
 setTimeout(() => process.exit(), LINGER_MS).unref();
 
 async function run(): Promise<number> {
-  let exitCode = 0;
+  let exitCode: number | undefined;
   const program = createProgram(version, async (command, action) => {
-    exitCode = (await action(contextOf(command))) ?? 0;
+    exitCode = (await action(contextOf(command))) ?? undefined;
   });
   program.exitOverride();
   for (const command of withSubcommands(program)) {
@@ -35,14 +35,15 @@ async function run(): Promise<number> {
   try {
     if (args.length === 0) program.outputHelp();
     else await program.parseAsync(args, { from: "user" });
-    return interrupt.exitCode() ?? exitCode;
+    // A command that says how it ended knows better than the signal: a server that was asked to stop has done its work.
+    return exitCode ?? interrupt.exitCode() ?? EXIT_CODES.ok.code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT_CODES.ok.code;
     // `tandem config` alone: its help has been printed.
     if (error instanceof CommanderError && error.code === "commander.help") return EXIT_CODES.usage.code;
     const { reportError } = await import("./report-error.ts");
     const code = await reportError(error, {
-      json: args.includes("--json"),
+      json: args.includes("--json") || /--output-format[ =](stream-)?json/.test(args.join(" ")),
       debug: args.includes("--debug"),
       stderr: process.stderr,
     });
@@ -56,6 +57,7 @@ function contextOf(command: Command): Context {
     cwd: process.cwd(),
     env: process.env,
     signal: interrupt.signal,
+    allowToStop: (graceMs) => interrupt.allow(graceMs),
     project: options.project ?? (process.env["TANDEM_PROJECT"] || undefined),
     json: options.json ?? false,
     debug: options.debug ?? false,

@@ -1,7 +1,17 @@
 import { TandemError } from "@tandem/protocol";
-import { findProject } from "./config/find-project.ts";
+import { existsSync } from "node:fs";
+import { findProject, projectAt } from "./config/find-project.ts";
 import { loadProject, type Project } from "./config/load-project.ts";
+import { parseConfig } from "./config/parse-config.ts";
 import type { Context } from "./context.ts";
+
+/** The same, or this folder with every setting at its default: what sessions need, the defaults have. */
+export async function openProjectOrDefaults(context: Context): Promise<Project> {
+  const place = findProject(context.cwd, context.project);
+  if (place && (context.project === undefined || existsSync(place.file))) return loadProject(place);
+  const here = place ?? projectAt(context.cwd, context.cwd);
+  return { ...here, ...parseConfig("", here.shownFile) };
+}
 
 /** The project that a command works on. */
 export async function openProject({ cwd, project }: Context): Promise<Project> {

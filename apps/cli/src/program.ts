@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import type { Context } from "./context.ts";
 import { EXIT_CODES } from "./exit-code.ts";
 import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from "./option-choices.ts";
+import { addSessionCommands } from "./session-commands.ts";
 import type { ObjectOptions } from "./commands/object.ts";
 import type { RehearseOptions } from "./commands/rehearse.ts";
 import type { SetupOptions } from "./commands/setup.ts";
@@ -12,6 +13,7 @@ export type Runner = (command: Command, run: (context: Context) => Promise<numbe
 
 const START = "Getting started:";
 const USE = "Using the model:";
+const AGENTS = "Running agents:";
 const LOOK = "Looking and changing:";
 const TOOLS = "Tools:";
 
@@ -104,8 +106,10 @@ export function createProgram(version: string, runner: Runner): Command {
     "tandem models --json | jq -r '.models[].id'",
   );
 
+  addSessionCommands(program, AGENTS, { examples, json, runner });
+
   examples(
-    command(program, LOOK, "status", "Show who answers, who pays, and whether the login or key works.")
+    command(program, LOOK, "status", "Show who answers, who pays, whether the login or key works, and what is up.")
       .addOption(json())
       .action((_options: object, self: Command) =>
         runner(self, async (context) => (await import("./commands/status.ts")).status(context)),
@@ -163,7 +167,7 @@ export function createProgram(version: string, runner: Runner): Command {
   return program;
 }
 
-interface Parts {
+export interface Parts {
   examples: (command: Command, ...lines: string[]) => Command;
   json: () => Option;
   runner: Runner;
@@ -261,6 +265,7 @@ Examples:
   $ tandem demo
   $ tandem setup
   $ tandem text "Name three rivers"
+  $ tandem run "What is in this folder?"
 
 Exit codes:
 ${codes.join("\n")}
@@ -268,5 +273,6 @@ ${codes.join("\n")}
 Variables:
   TANDEM_PROJECT  the project's folder, as --project
   TANDEM_HOME     where Tandem keeps what is yours (default: ~/.tandem)
+  DATABASE_URL    a Postgres database for sessions, where storage.url names none
   NO_COLOR        no colours`;
 }

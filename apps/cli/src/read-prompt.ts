@@ -10,12 +10,12 @@ const LONGEST = 32 * 1024 * 1024;
  * The prompt from the arguments, followed by what is piped in. Nothing is read from a terminal, nor from `/dev/null` and
  * its like; a pipe that stays silent is an error after a while, not a hang.
  */
-export async function readPrompt(context: Context, words: readonly string[]): Promise<string> {
+export async function readPrompt(context: Context, words: readonly string[], command = "text"): Promise<string> {
   const piped = isPiped(context.stdin) ? await readAll(context) : "";
   const prompt = [words.join(" "), piped].filter((part) => part.trim() !== "").join("\n\n");
   if (prompt === "") {
     throw new TandemError("usage", "There is no prompt.", {
-      fix: 'Give it as an argument, tandem text "…", or pipe it in.',
+      fix: `Give it as an argument, tandem ${command} "…", or pipe it in.`,
     });
   }
   return prompt;

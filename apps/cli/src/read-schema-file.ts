@@ -6,17 +6,32 @@ import { checkJsonSchema } from "./check-json-schema.ts";
 
 /** The schema in a JSON Schema file, or one clear error about the file. */
 export async function readSchemaFile(cwd: string, path: string): Promise<z.ZodType> {
+  return toZod(await readJson(cwd, path, "--schema"), path);
+}
+
+/** A JSON Schema from a file, or given as it is; checked, and as it was written. */
+export async function readJsonSchema(cwd: string, pathOrJson: string): Promise<Record<string, unknown>> {
+  const isJson = pathOrJson.trimStart().startsWith("{");
+  const name = isJson ? "after --json-schema" : pathOrJson;
+  const json = isJson ? parseJson(pathOrJson, name) : await readJson(cwd, pathOrJson, "--json-schema");
+  toZod(json, name);
+  return json as Record<string, unknown>;
+}
+
+async function readJson(cwd: string, path: string, flag: string): Promise<unknown> {
   const source = await readFile(resolve(cwd, path), "utf8").catch((cause: NodeJS.ErrnoException) => {
     const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
-    throw badSchema(`Cannot read the schema ${path}: ${reason}.`, "Check the path after --schema.", cause);
+    throw badSchema(`Cannot read the schema ${path}: ${reason}.`, `Check the path after ${flag}.`, cause);
   });
-  let json: unknown;
+  return parseJson(source, path);
+}
+
+function parseJson(source: string, name: string): unknown {
   try {
-    json = JSON.parse(source);
+    return JSON.parse(source);
   } catch (cause) {
-    throw badSchema(`The schema ${path} is not valid JSON: ${(cause as Error).message}.`, "Correct the file.", cause);
+    throw badSchema(`The schema ${name} is not valid JSON: ${(cause as Error).message}.`, "Correct it.", cause);
   }
-  return toZod(json, path);
 }
 
 export function toZod(json: unknown, path: string): z.ZodType {
@@ -24,7 +39,7 @@ export function toZod(json: unknown, path: string): z.ZodType {
   if (problems.length > 0) {
     const all =
       problems.length === 1 ? ` ${problems[0]}.` : `\n${problems.map((problem) => `  ${problem}`).join("\n")}`;
-    throw badSchema(`The schema ${path} is not usable:${all}`, "Correct the file.");
+    throw badSchema(`The schema ${path} is not usable:${all}`, "Correct it.");
   }
   try {
     const { $schema, $defs } = json as { $schema?: unknown; $defs?: unknown };
@@ -33,7 +48,7 @@ export function toZod(json: unknown, path: string): z.ZodType {
     const schema = z.fromJSONSchema(json as z.core.JSONSchema.JSONSchema, { defaultTarget });
     if (z.toJSONSchema(schema, { target: "draft-7", io: "input" }).type === "object") return schema;
   } catch (cause) {
-    throw badSchema(`The schema ${path} is not usable: ${(cause as Error).message}.`, "Correct the file.", cause);
+    throw badSchema(`The schema ${path} is not usable: ${(cause as Error).message}.`, "Correct it.", cause);
   }
   throw badSchema(
     `The schema ${path} does not describe an object at its root.`,

@@ -1,8 +1,8 @@
-import { TandemError } from "@tandem/protocol";
 import { once } from "node:events";
 import { basename, resolve } from "node:path";
 import { loadRehearsal } from "../compose.ts";
 import type { Context } from "../context.ts";
+import { toPort } from "../port.ts";
 import { styleFor, table, write } from "../terminal.ts";
 
 export interface RehearseOptions {
@@ -108,9 +108,5 @@ const logTo =
   };
 
 function toLoopback({ port, proxy }: RehearseOptions): { port?: number; proxy?: boolean } {
-  if (port === undefined) return { proxy };
-  if (!/^\d+$/.test(port) || Number(port) > 65_535) {
-    throw new TandemError("usage", `--port is ${JSON.stringify(port)}.`, { fix: "Give a number from 0 to 65535." });
-  }
-  return { port: Number(port), proxy };
+  return port === undefined ? { proxy } : { port: toPort(port), proxy };
 }

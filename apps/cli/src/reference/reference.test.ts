@@ -1,7 +1,17 @@
-import { BACKENDS, CLAUDE_CODE_AUTHS, ROLES } from "@tandem/protocol";
+import { BACKENDS, CLAUDE_CODE_AUTHS, ROLES, SESSION_STATUSES, TOOLSET_TOOLS } from "@tandem/protocol";
+import { SCOPES } from "@tandem/storage";
 import { expect, test } from "vitest";
-import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES } from "../option-choices.ts";
+import {
+  AUTH_CHOICES,
+  BACKEND_CHOICES,
+  LEVEL_CHOICES,
+  ROLE_CHOICES,
+  SCOPE_CHOICES,
+  STATUS_CHOICES,
+  TOOL_CHOICES,
+} from "../option-choices.ts";
 import { createProgram } from "../program.ts";
+import { LOG_LEVELS } from "../server/log-line.ts";
 import { cliReference } from "./cli-reference.ts";
 import { configurationReference } from "./configuration-reference.ts";
 
@@ -19,4 +29,8 @@ test("the choices in the help are those of the schema", () => {
   expect(BACKEND_CHOICES.toSorted()).toEqual(BACKENDS.filter((name) => name !== "none").toSorted());
   expect(AUTH_CHOICES).toEqual([...CLAUDE_CODE_AUTHS]);
   expect(ROLE_CHOICES).toEqual([...ROLES]);
+  expect(SCOPE_CHOICES).toEqual([...SCOPES]);
+  expect(STATUS_CHOICES).toEqual([...SESSION_STATUSES]);
+  expect(TOOL_CHOICES).toEqual([...TOOLSET_TOOLS]);
+  expect(LEVEL_CHOICES).toEqual([...LOG_LEVELS]);
 });

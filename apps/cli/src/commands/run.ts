@@ -1,0 +1,135 @@
+import { SESSION_METADATA, TandemError, type Session, type SessionCreateParams } from "@tandem/protocol";
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import { openProjectOrDefaults } from "../open-project.ts";
+import type { OutputFormat } from "../option-choices.ts";
+import { readPrompt } from "../read-prompt.ts";
+import { readJsonSchema } from "../read-schema-file.ts";
+import { createApprover } from "../run/approver.ts";
+import { LiveView } from "../run/live-view.ts";
+import { reportTurn } from "../run/report-turn.ts";
+import { runTurn } from "../run/run-turn.ts";
+import { jsonLines, silentView, type TurnView } from "../run/turn-view.ts";
+import { defaultAgent, findAgent } from "../sessions/find-agent.ts";
+import { findEnvironment } from "../sessions/find-environment.ts";
+import { findSession } from "../sessions/find-session.ts";
+import { openClient } from "../sessions/open-client.ts";
+import type { SessionsClient } from "../sessions/sessions-client.ts";
+
+/** Long enough for a turn to be interrupted in an orderly way, and for its process to go. */
+const GRACE_MS = 15_000;
+const LONGEST_TITLE = 80;
+
+export interface RunOptions {
+  agent?: string;
+  cwd?: string;
+  resume?: string;
+  model?: string;
+  maxTurns?: string;
+  jsonSchema?: string;
+  outputFormat?: OutputFormat;
+  allow?: string[];
+  allowEverything?: boolean;
+}
+
+/** One message to an agent: in a new session or an old one, on the server that is up or in this process. */
+export async function run(context: Context, words: readonly string[], options: RunOptions): Promise<number> {
+  const format = options.outputFormat ?? (context.json ? "json" : "text");
+  const metadata = await readMetadata(context, options);
+  refuseWithResume(options);
+  const folder = workingFolder(context, options);
+  const project = await openProjectOrDefaults(context);
+  const prompt = await readPrompt(context, words, "run");
+  context.allowToStop(GRACE_MS);
+
+  using view = createView(context, format, options.jsonSchema !== undefined);
+  await using client = await openClient(context, project, {
+    command: "tandem run",
+    runs: true,
+    ...(options.resume === undefined && { folder }),
+  });
+  const session = options.resume
+    ? await resume(client, options.resume, metadata)
+    : await begin(client, project, options, { folder, metadata, prompt });
+  const result = await runTurn(client, session.id, [{ type: "text", text: prompt }], {
+    view,
+    signal: context.signal,
+    approve: createApprover(
+      { ...context, json: format !== "text" },
+      { allow: options.allow ?? [], allowEverything: options.allowEverything ?? false, pause: () => view.pause() },
+    ),
+  });
+  view[Symbol.dispose]();
+  return reportTurn(context, { format, session, result, wantsObject: options.jsonSchema !== undefined });
+}
+
+async function begin(
+  client: SessionsClient,
+  project: Project,
+  { agent: named, model: asked }: RunOptions,
+  { folder, metadata, prompt }: { folder: string; metadata: Record<string, string>; prompt: string },
+): Promise<Session> {
+  const { llm } = project.config;
+  const { agent, model } = named
+    ? { agent: await findAgent(client, named), model: undefined }
+    : await defaultAgent(client, llm);
+  const wanted = asked ?? model;
+  const params: SessionCreateParams = {
+    agent: wanted === undefined ? agent.id : { type: "agent_with_overrides", id: agent.id, model: wanted },
+    environment_id: await findEnvironment(client, folder),
+    title: titleOf(prompt),
+    metadata,
+  };
+  return client.sessions.create(params);
+}
+
+async function resume(client: SessionsClient, id: string, metadata: Record<string, string>): Promise<Session> {
+  const session = await findSession(client, id);
+  return Object.keys(metadata).length > 0 ? client.sessions.update(session.id, { metadata }) : session;
+}
+
+function createView({ stdout, stderr }: Context, format: OutputFormat, wantsObject: boolean): TurnView {
+  switch (format) {
+    case "json":
+      return silentView;
+    case "stream-json":
+      return jsonLines(stdout);
+    case "text":
+      // Where an object is wanted, or nobody reads along, standard output is for the result alone.
+      return new LiveView(stdout.isTTY && !wantsObject ? stdout : undefined, stderr);
+  }
+}
+
+async function readMetadata(context: Context, options: RunOptions): Promise<Record<string, string>> {
+  const { maxTurns, jsonSchema } = options;
+  if (maxTurns !== undefined && !/^[1-9]\d{0,5}$/.test(maxTurns)) {
+    throw new TandemError("usage", `--max-turns is ${JSON.stringify(maxTurns)}.`, { fix: "Give a number from 1 up." });
+  }
+  const schema = jsonSchema === undefined ? undefined : await readJsonSchema(context.cwd, jsonSchema);
+  return {
+    ...(maxTurns !== undefined && { [SESSION_METADATA.maxTurns]: maxTurns }),
+    ...(schema && { [SESSION_METADATA.outputSchema]: JSON.stringify(schema) }),
+  };
+}
+
+/** A session keeps the agent, the model and the folder that it began with. */
+function refuseWithResume({ resume, agent, model, cwd }: RunOptions): void {
+  const flag = Object.entries({ agent, model, cwd }).find(([, value]) => value !== undefined)?.[0];
+  if (resume === undefined || flag === undefined) return;
+  throw new TandemError("usage", `--${flag} cannot be given together with --resume.`, {
+    fix: "A session keeps the agent, the model and the folder that it began with: begin a new one to change them.",
+  });
+}
+
+function workingFolder({ cwd }: Context, options: RunOptions): string {
+  const folder = resolve(cwd, options.cwd ?? ".");
+  if (existsSync(folder)) return realpathSync(folder);
+  throw new TandemError("usage", `There is no folder ${folder}.`, { fix: "Pass an existing folder to --cwd." });
+}
+
+function titleOf(prompt: string): string {
+  const [line = ""] = prompt.trim().split("\n");
+  return line.length > LONGEST_TITLE ? `${line.slice(0, LONGEST_TITLE - 1)}…` : line;
+}

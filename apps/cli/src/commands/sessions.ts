@@ -1,0 +1,154 @@
+import { newId, TandemError, type Session, type SessionStatus } from "@tandem/protocol";
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { loadStorage, openStore } from "../compose.ts";
+import { confirm } from "../confirm.ts";
+import type { Context } from "../context.ts";
+import { openProjectOrDefaults } from "../open-project.ts";
+import { Progress } from "../progress.ts";
+import { findAgent } from "../sessions/find-agent.ts";
+import { findSession } from "../sessions/find-session.ts";
+import { openClient } from "../sessions/open-client.ts";
+import { renderMessages } from "../sessions/render-messages.ts";
+import { ago, toCount, usd } from "../shown.ts";
+import { printable, styleFor, table, widthOf, write } from "../terminal.ts";
+
+const COMMAND = "tandem sessions";
+const WIDEST = 100;
+
+export interface ListOptions {
+  limit: string;
+  all?: boolean;
+  agent?: string;
+  status?: SessionStatus;
+}
+
+export async function list(context: Context, options: ListOptions): Promise<void> {
+  const limit = toCount("--limit", options.limit);
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const { data, next } = await client.sessions.list({
+    limit,
+    order: "desc",
+    includeArchived: options.all ?? false,
+    ...(options.agent && { agentId: (await findAgent(client, options.agent)).id }),
+    ...(options.status && { statuses: [options.status] }),
+  });
+  const { stdout, json } = context;
+  if (json) {
+    await write(stdout, `${JSON.stringify({ sessions: data }, null, 2)}\n`);
+    return;
+  }
+  const { dim, bold } = styleFor(stdout);
+  if (data.length === 0) {
+    await write(stdout, `${dim('No sessions. Begin one: tandem run "…"')}\n`);
+    return;
+  }
+  const rows = data.map((session) => [
+    session.id,
+    shownStatus(context, session),
+    bold(printable(session.title ?? "")),
+    dim(printable(session.agent.name)),
+    dim(usd(session.usage.list_cost)),
+    dim(ago(session.updated_at)),
+  ]);
+  await write(stdout, `${table(rows).join("\n")}\n${next ? dim(`More with --limit ${limit * 2}.\n`) : ""}`);
+}
+
+export async function show(context: Context, id: string, { limit }: { limit: string }): Promise<void> {
+  const { stdout, json } = context;
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const session = await findSession(client, id);
+  const { messages, more } = await client.messages(session.id, toCount("--limit", limit));
+  if (json) {
+    await write(stdout, `${JSON.stringify({ session, messages }, null, 2)}\n`);
+    return;
+  }
+  const style = styleFor(stdout);
+  const { dim, bold } = style;
+  const head = [
+    [dim("session"), session.id],
+    [dim("title"), bold(printable(session.title ?? "–"))],
+    [dim("status"), shownStatus(context, session)],
+    [dim("agent"), `${printable(session.agent.name)}, version ${session.agent.version}, ${session.agent.model.id}`],
+    [
+      dim("cost"),
+      `${usd(session.usage.list_cost)} at list price, ${Math.round(session.usage.active_seconds)} s at work`,
+    ],
+    [dim("begun"), `${ago(session.created_at)}, last changed ${ago(session.updated_at)}`],
+  ];
+  const body = renderMessages(messages, style, Math.min(widthOf(stdout), WIDEST));
+  const earlier = more ? dim(`… earlier messages with --limit ${Number(limit) * 2}\n\n`) : "";
+  await write(stdout, `${table(head).join("\n")}\n\n${earlier}${body || dim("Nothing has been said yet.")}\n`);
+}
+
+/** To standard output, or to a new file that only its owner can read. */
+export async function exportSession(context: Context, id: string, { output }: { output?: string }): Promise<void> {
+  const project = await openProjectOrDefaults(context);
+  const storage = await loadStorage();
+  await using store = await openStore(context, project);
+  const session = id === "last" ? ((await store.sessions.list({ limit: 1 })).data[0]?.id ?? id) : id;
+  const lines = storage.exportSession(store, session);
+  if (output === undefined) {
+    for await (const line of lines) await write(context.stdout, `${line}\n`);
+    return;
+  }
+  const file = resolve(context.cwd, output);
+  // The first line shows whether there is such a session: no empty file is left for one that is not there.
+  const iterator = lines[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  await using handle = await open(file, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === "EEXIST" ? "it is there already" : `the system says ${cause.code}`;
+    throw new TandemError("write_failed", `Cannot write ${file}: ${reason}.`, { fix: "Choose another path.", cause });
+  });
+  let count = 0;
+  for (let step = first; !step.done; step = await iterator.next(), count += 1) await handle.write(`${step.value}\n`);
+  await handle.sync();
+  const text = `${session}: ${count} lines in ${file}`;
+  await write(context.stdout, context.json ? `${JSON.stringify({ session, file, lines: count })}\n` : `${text}\n`);
+}
+
+export async function importSession(
+  context: Context,
+  path: string | undefined,
+  { asNew }: { asNew?: boolean },
+): Promise<void> {
+  if (path === undefined && context.stdin.isTTY) {
+    throw new TandemError("usage", "There is nothing to import.", { fix: "Name a file, or pipe one in." });
+  }
+  const project = await openProjectOrDefaults(context);
+  const storage = await loadStorage();
+  const input = path === undefined ? context.stdin : createReadStream(resolve(context.cwd, path));
+  const id = await (async () => {
+    using _ = new Progress(context, "Importing …");
+    await using store = await openStore(context, project);
+    try {
+      const lines = createInterface({ input, crlfDelay: Infinity });
+      return await storage.importSession(store, lines, asNew ? { id: newId("session") } : {});
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
+      throw new TandemError("usage", `There is no file ${path}.`, { fix: "Check the path.", cause });
+    }
+  })();
+  await write(context.stdout, context.json ? `${JSON.stringify({ session: id })}\n` : `${id} is here now.\n`);
+}
+
+export async function remove(context: Context, ids: readonly string[], { yes }: { yes?: boolean }): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const sessions: Session[] = [];
+  for (const id of ids) sessions.push(await findSession(client, id));
+  if (!yes) {
+    const names = sessions.map(({ id, title }) => `  ${id}  ${printable(title ?? "")}`).join("\n");
+    await confirm(context, `For good, with everything that was said:\n${names}\n`, "Delete?");
+  }
+  for (const { id } of sessions) await client.sessions.delete(id);
+  const deleted = sessions.map(({ id }) => id);
+  await write(context.stdout, context.json ? `${JSON.stringify({ deleted })}\n` : `Deleted ${deleted.join(", ")}.\n`);
+}
+
+function shownStatus({ stdout }: Context, { status, archived_at: archived }: Session): string {
+  const { good, warn, dim } = styleFor(stdout);
+  if (archived) return dim("archived");
+  return { idle: dim, running: good, rescheduling: warn, terminated: dim }[status](status);
+}

@@ -1,0 +1,75 @@
+import { nearest, TandemError } from "@tandem/protocol";
+import type { Scope } from "@tandem/storage";
+import { loadServer, openStore } from "../compose.ts";
+import type { Context } from "../context.ts";
+import { openProjectOrDefaults } from "../open-project.ts";
+import { ago } from "../shown.ts";
+import { printable, styleFor, table, write } from "../terminal.ts";
+
+/** Makes a token. Its secret is shown here and never again. */
+export async function create(context: Context, name: string, { scope = ["run"] }: { scope?: Scope[] }): Promise<void> {
+  const server = await loadServer();
+  await using store = await openStore(context, await openProjectOrDefaults(context));
+  const { secret, token } = await server.createToken(store.tokens, { name, scopes: [...new Set(scope)] });
+  if (context.json) {
+    const { id, scopes } = token;
+    await write(context.stdout, `${JSON.stringify({ id, name, scopes, secret }, null, 2)}\n`);
+    return;
+  }
+  await write(context.stdout, `${secret}\n`);
+  const { dim } = styleFor(context.stderr);
+  const note = `${token.id}, ${token.scopes.join(", ")}. It is not shown again; \`tandem token revoke ${token.id}\` ends it.`;
+  await write(context.stderr, `${dim(note)}\n`);
+}
+
+export async function list(context: Context): Promise<void> {
+  await using store = await openStore(context, await openProjectOrDefaults(context));
+  const tokens = await store.tokens.list();
+  const { stdout, json } = context;
+  if (json) {
+    const shown = tokens.map(({ id, name, scopes, createdAt, lastUsedAt }) => ({
+      id,
+      name,
+      scopes,
+      created_at: createdAt,
+      last_used_at: lastUsedAt,
+    }));
+    await write(stdout, `${JSON.stringify({ tokens: shown }, null, 2)}\n`);
+    return;
+  }
+  const { dim, bold } = styleFor(stdout);
+  const rows = tokens.map(({ id, name, scopes, createdAt, lastUsedAt }) => [
+    id,
+    bold(printable(name)),
+    scopes.join(", "),
+    dim(`made ${ago(createdAt)}`),
+    dim(lastUsedAt ? `used ${ago(lastUsedAt)}` : "never used"),
+  ]);
+  const none = dim("No tokens. The server makes its own when it first starts.");
+  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+}
+
+/** From now on the server refuses it. Streams that it has open are ended with the next heartbeat. */
+export async function revoke(context: Context, idOrName: string): Promise<void> {
+  await using store = await openStore(context, await openProjectOrDefaults(context));
+  const tokens = await store.tokens.list();
+  const found = tokens.filter(({ id, name }) => id === idOrName || name === idOrName);
+  const [token] = found;
+  if (!token) {
+    const meant = nearest(
+      idOrName,
+      tokens.flatMap(({ id, name }) => [id, name]),
+    );
+    throw new TandemError("not_found", `There is no token ${idOrName}.`, {
+      fix: meant ? `Did you mean ${meant}?` : "List them with `tandem token list`.",
+    });
+  }
+  if (found.length > 1) {
+    throw new TandemError("usage", `${found.length} tokens have the name ${idOrName}.`, {
+      fix: `Name one by its id: ${found.map(({ id }) => id).join(", ")}.`,
+    });
+  }
+  await store.tokens.delete(token.id);
+  const { stdout, json } = context;
+  await write(stdout, json ? `${JSON.stringify({ revoked: token.id })}\n` : `${token.id} is revoked.\n`);
+}

@@ -1,0 +1,100 @@
+import { TandemError } from "@tandem/protocol";
+import { once } from "node:events";
+import { join, resolve } from "node:path";
+import { createEngine, loadServer, openStore, probeLogin, sessionRoots, startServer } from "../compose.ts";
+import { databaseName } from "../config/database-location.ts";
+import type { Project } from "../config/load-project.ts";
+import { ensureTandemHome } from "../config/tandem-home.ts";
+import type { Context } from "../context.ts";
+import { sessionPayerOf } from "../describe-project.ts";
+import { openProjectOrDefaults } from "../open-project.ts";
+import type { DemoChoice } from "../option-choices.ts";
+import { toPort } from "../port.ts";
+import { Progress } from "../progress.ts";
+import { announce } from "../server/announce.ts";
+import { LogFile, logFolder } from "../server/log-file.ts";
+import { findServer, writeServerFile } from "../server/server-file.ts";
+
+/** For what is left to do once the turns have ended. */
+const REST_MS = 5_000;
+const CLOSE_MS = 2_000;
+const PROBE_MS = 10_000;
+
+export interface UpOptions {
+  port?: string;
+  demo?: DemoChoice | true;
+}
+
+/** The server, until it is asked to stop. What was set up is taken down in the opposite order, whatever happens. */
+export async function up(context: Context, options: UpOptions): Promise<number> {
+  const port = options.port === undefined ? undefined : toPort(options.port);
+  const project = await openProjectOrDefaults(context);
+  const { stopWithin } = project.config.server;
+  await refuseSecond(context);
+  await using parts = new AsyncDisposableStack();
+  using progress = new Progress(context, "Starting …");
+
+  const home = await ensureTandemHome(context.env);
+  const room = await loadServer();
+  const log = parts.use(new LogFile(logFolder(context.env)));
+  const write = (line: string): void => {
+    log.write(line);
+    // On a terminal, they would scroll the address away; `tandem logs` shows them.
+    if (!context.stdout.isTTY) context.stderr.write(line);
+  };
+  const logger = room.createLogger({ destination: { write } });
+
+  const store = parts.use(await openStore(context, project));
+  const demo = (await isDemoWanted(context, project, options.demo)) ? parts.use(await startDemo()) : undefined;
+  const engine = await createEngine(context, project, store, {
+    command: "tandem up",
+    log: logger,
+    ...(demo && { credential: demo.credential }),
+  });
+  const tokenFile = join(home, "token");
+  const { warning } = await room.ensureToken(tokenFile, store.tokens);
+  if (warning) logger.warn(warning);
+  // Listens before it takes up what others have left: a server that finds its port taken must not touch a session.
+  const server = await startServer(project, { engine, store, logger, port });
+  parts.defer(() => server.close(CLOSE_MS));
+  parts.defer(() => engine.stop(stopWithin));
+  parts.defer(() => server.drain());
+  context.allowToStop(stopWithin + CLOSE_MS + REST_MS);
+  await engine.start();
+
+  const { tls } = project.config.server;
+  const info = {
+    url: server.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:"),
+    token_file: tokenFile,
+    ...(tls.certificate && { certificate: resolve(project.folder, tls.certificate) }),
+    database: databaseName(context.env, project),
+    roots: sessionRoots(project),
+    payer: demo ? "nobody" : sessionPayerOf(project.config.llm),
+    demo: demo !== undefined,
+  };
+  parts.use(await writeServerFile(context.env, info));
+  logger.info({ url: server.url, demo: info.demo, payer: info.payer }, "up");
+  progress[Symbol.dispose]();
+  await using _ = await announce(context, { info, engine, warning, logFile: log.file });
+  if (!context.signal.aborted) await once(context.signal, "abort");
+  logger.info("stopping");
+  return 0;
+}
+
+async function refuseSecond({ env }: Context): Promise<void> {
+  const server = await findServer(env);
+  if (!server) return;
+  throw new TandemError("already_running", `A server is up already, at ${server.url} (pid ${server.pid}).`, {
+    fix: "Use it, stop it with Ctrl-C, or set TANDEM_HOME to another folder for a second one.",
+  });
+}
+
+/** A demo takes the model's place only where that was asked for, and `if-needed` only where there is no login to use. */
+async function isDemoWanted(context: Context, project: Project, demo: UpOptions["demo"]): Promise<boolean> {
+  if (demo !== "if-needed") return demo !== undefined;
+  if (project.config.llm.claudeCode.auth !== "login") return false;
+  const { state } = await probeLogin(context, project, PROBE_MS);
+  return state === "logged_out" || state === "expired";
+}
+
+const startDemo = async () => (await import("../demo/start-demo.ts")).startDemo();

@@ -1,0 +1,18 @@
+import { TandemError } from "@tandem/protocol";
+import { createInterface } from "node:readline/promises";
+import type { Context } from "./context.ts";
+
+/** Asks before something that cannot be undone. Where there is nobody to ask, it is not done. */
+export async function confirm({ stdin, stderr, json, signal }: Context, what: string, question: string): Promise<void> {
+  if (!stdin.isTTY || !stderr.isTTY || json) {
+    throw new TandemError("usage", "There is no terminal to ask on.", { fix: "Add --yes if you are sure." });
+  }
+  const terminal = createInterface({ input: stdin, output: stderr });
+  terminal.on("SIGINT", () => process.emit("SIGINT"));
+  try {
+    const answer = await terminal.question(`${what}${question} (y/n) `, { signal });
+    if (!/^y(es)?$/i.test(answer.trim())) throw new TandemError("declined", "Nothing was done.");
+  } finally {
+    terminal.close();
+  }
+}

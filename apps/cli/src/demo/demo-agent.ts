@@ -1,0 +1,42 @@
+import { reply, slowly, text, toolUse, type MessageReply, type ModelRequest, type Reply } from "@tandem/rehearsal";
+import { sampleOf } from "./sample-of.ts";
+
+/** Slow enough to be seen to stream. */
+const PACE = { tokenMs: 12 };
+const OUTPUT_TOOL = "StructuredOutput";
+const MOST_NAMES = 8;
+
+const NOTE =
+  "This answer is scripted: no model was asked and nothing was spent. `tandem setup` connects me to your Claude login or to an API key.";
+
+/**
+ * What a model would say to a session of the demo: enough to see words stream, a tool run, and an approval being asked for.
+ * The Claude Code in between is the real one, and so are its tools.
+ */
+export function demoAgent(request: ModelRequest): Reply {
+  return slowly(answer(request), PACE);
+}
+
+function answer(request: ModelRequest): MessageReply {
+  const [result] = request.toolResults;
+  if (result) return text(`${result.isError ? "That was not to be, so I leave it." : summary(result.text)}\n\n${NOTE}`);
+  const schema = request.tools.find(({ name }) => name === OUTPUT_TOOL)?.inputSchema;
+  if (schema !== undefined) return toolUse(OUTPUT_TOOL, sampleOf(schema) as object);
+  const offers = (name: string) => request.toolNames.includes(name);
+  if (offers("Bash") && /\b(run|bash|shell|command|execute)\b/i.test(request.lastUserText)) {
+    return reply([
+      text("I have a harmless command in mind. It runs on this machine, so you are asked first."),
+      toolUse("Bash", { command: "echo Hello from the demo agent", description: "Say hello" }),
+    ]);
+  }
+  if (!offers("Glob")) return text(NOTE);
+  return reply([text("I look what is in this folder."), toolUse("Glob", { pattern: "*" })]);
+}
+
+function summary(output: string): string {
+  const lines = output.split("\n").filter((line) => line.trim() !== "");
+  if (!lines.every((line) => line.startsWith("/"))) return `It says: ${lines.join(" ")}`;
+  const names = lines.map((line) => line.split("/").at(-1)!);
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
+  return `I see ${names.slice(0, MOST_NAMES).join(", ")}${more}.`;
+}

@@ -1,0 +1,139 @@
+import type { Delta, EventOf, SessionEvent } from "@tandem/protocol";
+import { countdown } from "../progress.ts";
+import { printable, styleFor, type Style, widthOf } from "../terminal.ts";
+import { describeCall, isToolUse, toolName, type ToolUse } from "./describe-call.ts";
+import { StatusLine } from "./status-line.ts";
+import type { TurnView } from "./turn-view.ts";
+
+/**
+ * A turn as a person reads it: the agent's words as they come, and a line for each thing that it does. Words go to `words`,
+ * where that is a terminal; everything else to `notes`.
+ */
+export class LiveView implements TurnView {
+  readonly #words: NodeJS.WriteStream | undefined;
+  readonly #notes: NodeJS.WriteStream;
+  readonly #style: Style;
+  readonly #status: StatusLine;
+  readonly #uses = new Map<string, ToolUse>();
+  /** How much of an event's text has been shown while it was a preview. */
+  readonly #shown = new Map<string, number>();
+  #folder: string | undefined;
+  #midLine = false;
+  #spoke = false;
+
+  constructor(words: NodeJS.WriteStream | undefined, notes: NodeJS.WriteStream) {
+    this.#words = words;
+    this.#notes = notes;
+    this.#style = styleFor(notes);
+    this.#status = new StatusLine(notes);
+    this.#status.show("Starting …");
+  }
+
+  delta(delta: Delta): void {
+    if (delta.type === "event_delta") this.#say(delta.event_id, delta.delta.content.text, true);
+    else if (delta.type === "event_start" && delta.event.type === "agent.thinking") this.#status.show("Thinking …");
+    else if (delta.type === "tandem.tool_input_start") this.#wait(`Writing a call of ${printable(delta.name)} …`);
+  }
+
+  event(event: SessionEvent): void {
+    if (isToolUse(event)) return this.#use(event);
+    switch (event.type) {
+      case "tandem.init":
+        this.#folder = event.folder;
+        return;
+      case "span.model_request_start":
+        return this.#wait("Thinking …");
+      case "agent.message":
+        this.#say(event.id, event.content.map(({ text }) => text).join(""), false);
+        return this.#endLine();
+      case "agent.tool_result":
+        return this.#result(this.#uses.get(event.tool_use_id), event);
+      case "agent.mcp_tool_result":
+        return this.#result(this.#uses.get(event.mcp_tool_use_id), event);
+      case "tandem.todo":
+        return this.#todo(event);
+      case "tandem.retry": {
+        const wait = event.delay_ms > 0 ? ` in ${countdown(event.delay_ms)}` : "";
+        return this.#note(
+          this.#style.warn("↻"),
+          `${event.reason}: trying again${wait} (${event.attempt} of ${event.max_attempts})`,
+        );
+      }
+      case "tandem.model_fallback":
+        return this.#note(this.#style.warn("!"), `${event.to} answers instead of ${event.from}: ${event.reason}`);
+      case "tandem.compaction":
+        return this.#note(this.#style.dim("↧"), "The conversation was summarised to make room.");
+      case "tandem.dropped":
+        return this.#note(this.#style.warn("!"), `A message was not put to the agent: ${event.reason}`);
+      case "tandem.notice":
+        return this.#note(this.#style[event.level === "info" ? "dim" : "warn"]("!"), event.text);
+      case "session.thread_created":
+        return this.#note(this.#style.accent("◇"), `${printable(event.agent_name)} begins`);
+      default:
+    }
+  }
+
+  pause(): void {
+    this.#endLine();
+    this.#status.hide();
+  }
+
+  [Symbol.dispose](): void {
+    this.pause();
+  }
+
+  #say(id: string, text: string, isDelta: boolean): void {
+    const shown = this.#shown.get(id) ?? 0;
+    const fresh = isDelta ? text : text.slice(shown);
+    this.#shown.set(id, isDelta ? shown + text.length : text.length);
+    if (!this.#words) return isDelta ? this.#status.show("Answering …") : undefined;
+    if (fresh === "") return;
+    this.#status.hide();
+    if (!this.#midLine && this.#spoke) this.#words.write("\n");
+    this.#words.write(printable(fresh));
+    this.#midLine = true;
+    this.#spoke = true;
+  }
+
+  #use(use: ToolUse): void {
+    this.#uses.set(use.id, use);
+    const what = describeCall(use, this.#folder);
+    const line = `${this.#style.bold(printable(toolName(use)))}  ${what}`;
+    this.#note(this.#style.accent("●"), line);
+    this.#wait(`${toolName(use)}  ${what}`);
+  }
+
+  #result(use: ToolUse | undefined, result: EventOf<"agent.tool_result" | "agent.mcp_tool_result">): void {
+    this.#wait("Thinking …");
+    if (!result.is_error) return;
+    const text = (result.content ?? []).map((block) => (block.type === "text" ? block.text : "")).join("\n");
+    const [first = "it failed"] = printable(text).trim().split("\n");
+    this.#note(`  ${this.#style.bad("✗")}`, `${use ? `${toolName(use)}: ` : ""}${first}`);
+  }
+
+  #todo({ todos }: EventOf<"tandem.todo">): void {
+    const done = todos.filter(({ status }) => status === "completed").length;
+    const current = todos.find(({ status }) => status === "in_progress");
+    const what = current ? (current.active_form ?? current.content) : done === todos.length ? "all done" : "";
+    this.#note(this.#style.dim("☰"), this.#style.dim(printable(`${done} of ${todos.length}  ${what}`)));
+  }
+
+  #note(mark: string, text: string): void {
+    this.#endLine();
+    this.#status.hide();
+    const room = widthOf(this.#notes) - 6;
+    const line = text.length > room + 20 ? `${text.slice(0, room + 10)}…` : text;
+    this.#notes.write(`${mark} ${line}\n`);
+    this.#spoke = this.#words !== undefined;
+  }
+
+  /** Only where the cursor is at the beginning of a line: it would wipe out what is being said. */
+  #wait(what: string): void {
+    if (!this.#midLine) this.#status.show(what);
+  }
+
+  #endLine(): void {
+    if (this.#midLine) this.#words?.write("\n");
+    this.#midLine = false;
+  }
+}

@@ -1,0 +1,88 @@
+import { TandemError, type Session } from "@tandem/protocol";
+import type { Context } from "../context.ts";
+import { EXIT_CODES } from "../exit-code.ts";
+import type { OutputFormat } from "../option-choices.ts";
+import { printable, styleFor, write } from "../terminal.ts";
+import type { TurnResult } from "./run-turn.ts";
+
+interface Report {
+  format: OutputFormat;
+  session: Session;
+  result: TurnResult;
+  wantsObject: boolean;
+}
+
+/** Prints what a turn has come to, and gives the exit code. What ended it early is thrown. */
+export async function reportTurn(context: Context, report: Report): Promise<number> {
+  const { format, result, wantsObject } = report;
+  if (format === "json") await write(context.stdout, `${JSON.stringify(asJson(report), null, 2)}\n`);
+  if (format === "text") {
+    if (wantsObject && result.output !== undefined) {
+      await write(context.stdout, `${JSON.stringify(result.output, null, 2)}\n`);
+    } else if (!wantsObject && !context.stdout.isTTY && result.text !== "") {
+      await write(context.stdout, result.text.endsWith("\n") ? result.text : `${result.text}\n`);
+    }
+    await showSummary(context, report);
+  }
+  if (result.interrupted) throw new TandemError("aborted", "Interrupted.");
+  const problem = failureOf(result, wantsObject);
+  if (problem) throw problem;
+  return result.unapproved.length > 0 ? EXIT_CODES.unapproved.code : EXIT_CODES.ok.code;
+}
+
+function failureOf({ error, stopReason, output }: TurnResult, wantsObject: boolean): TandemError | undefined {
+  if (error) {
+    const { code = "session_error", fix } = error.tandem ?? {};
+    return new TandemError(code, error.message, { fix });
+  }
+  switch (stopReason.type) {
+    case "refusal":
+      return new TandemError("refused", "The model declined to answer.", { fix: "Rephrase the prompt." });
+    case "budget_reached":
+      return new TandemError("budget_reached", "The session's budget is used up.", { fix: "Raise it." });
+    case "retries_exhausted":
+      return new TandemError("session_error", "The turn failed.", { fix: "Look at `tandem sessions show`." });
+    case "end_turn":
+    case "requires_action":
+      return wantsObject && output === undefined
+        ? new TandemError("structured_output", "The turn ended without the object that was asked for.", {
+            fix: "Simplify the schema or the prompt, or choose a stronger model.",
+          })
+        : undefined;
+  }
+}
+
+function asJson({ session, result, wantsObject }: Report): Record<string, unknown> {
+  return {
+    session_id: session.id,
+    agent_id: session.agent.id,
+    result: result.text,
+    ...(wantsObject && { output: result.output ?? null }),
+    stop_reason: result.interrupted ? "interrupted" : result.stopReason.type,
+    unapproved_tools: result.unapproved,
+    models: result.models,
+    list_cost_usd: result.usd,
+    duration_ms: Math.round(result.durationMs),
+  };
+}
+
+/** On a terminal, below the answer: what it took, and how to go on. What nobody was asked about is told in any case. */
+async function showSummary({ stderr }: Context, { session, result }: Report): Promise<void> {
+  const { dim, warn } = styleFor(stderr);
+  if (result.unapproved.length > 0) {
+    const tools = result.unapproved.map(printable).join(", ");
+    await write(
+      stderr,
+      `${warn("!")} Denied, because there was nobody to ask: ${tools}. Allow it with --allow ${result.unapproved.join(",")}.\n`,
+    );
+  }
+  if (!stderr.isTTY) return;
+  const seconds = result.durationMs / 1_000;
+  const facts = [
+    result.models.join(", "),
+    `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`,
+    `$${result.usd.toFixed(4)} at list price`,
+    `go on with: tandem run --resume ${session.id} "…"`,
+  ].filter(Boolean);
+  await write(stderr, `${dim(facts.join(" · "))}\n`);
+}

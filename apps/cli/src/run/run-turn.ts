@@ -1,0 +1,227 @@
+import {
+  RequestError,
+  TandemError,
+  type ClientEvent,
+  type SessionErrorDetail,
+  type SessionEvent,
+  type StopReason,
+  type UserContent,
+} from "@tandem/protocol";
+import type { SessionsClient } from "../sessions/sessions-client.ts";
+import type { Approver } from "./approver.ts";
+import { isToolUse, toolName, type ToolUse } from "./describe-call.ts";
+import type { TurnView } from "./turn-view.ts";
+
+/** An interrupt that is not heeded by then will not be; the session is left to its server. */
+const INTERRUPT_MS = 10_000;
+/** Enough to find the calls that a session was left waiting with. */
+const LOOK_BACK = 200;
+
+export interface TurnResult {
+  stopReason: StopReason;
+  interrupted: boolean;
+  /** The agent's last message. */
+  text: string;
+  /** The object of a turn under an output schema. */
+  output: unknown;
+  /** What ended the turn, if something did. */
+  error: SessionErrorDetail | undefined;
+  /** Names of tools whose calls nobody could be asked about. */
+  unapproved: string[];
+  models: string[];
+  /** At list price, subagents included. */
+  usd: number;
+  durationMs: number;
+}
+
+export interface TurnOptions {
+  view: TurnView;
+  approve: Approver;
+  /** Fires when the turn is to be interrupted. */
+  signal: AbortSignal;
+}
+
+/** Sends a message to a session and stays with it until the turn that it begins has ended. */
+export async function runTurn(
+  client: SessionsClient,
+  session: string,
+  content: UserContent[],
+  options: TurnOptions,
+): Promise<TurnResult> {
+  const turn = new TurnUnderWay(client, session, options);
+  using _ = turn;
+  return turn.run(content);
+}
+
+class TurnUnderWay implements Disposable {
+  readonly #client: SessionsClient;
+  readonly #session: string;
+  readonly #options: TurnOptions;
+  readonly #end = new AbortController();
+  readonly #since = performance.now();
+  readonly #uses = new Map<string, ToolUse>();
+  readonly #answered = new Set<string>();
+  readonly #unapproved = new Set<string>();
+  readonly #models = new Set<string>();
+  #message: string | undefined;
+  #begun = false;
+  #text = "";
+  #output: unknown;
+  #error: SessionErrorDetail | undefined;
+  #usdBefore = 0;
+  #usd = 0;
+
+  constructor(client: SessionsClient, session: string, options: TurnOptions) {
+    this.#client = client;
+    this.#session = session;
+    this.#options = options;
+  }
+
+  async run(content: UserContent[]): Promise<TurnResult> {
+    const { signal } = this.#options;
+    const happenings = await this.#client.follow(this.#session, this.#end.signal);
+    await this.#lookBack();
+    signal.throwIfAborted();
+    const [sent] = await this.#client.sessions.send(this.#session, [{ type: "user.message", content }]);
+    this.#message = sent!.id;
+    const interrupt = () => void this.#interrupt();
+    signal.addEventListener("abort", interrupt, { once: true });
+    if (signal.aborted) interrupt();
+    try {
+      for await (const happening of happenings) {
+        if (happening.type === "delta") {
+          if (this.#begun) this.#options.view.delta(happening.delta);
+          continue;
+        }
+        const stopReason = await this.#take(happening.event);
+        if (stopReason) return this.#result(stopReason);
+      }
+    } finally {
+      signal.removeEventListener("abort", interrupt);
+    }
+    throw new TandemError("aborted", "Interrupted.");
+  }
+
+  [Symbol.dispose](): void {
+    this.#end.abort();
+  }
+
+  /** The session may be in the middle of something: calls that wait for an answer hold up what comes after them. */
+  async #lookBack(): Promise<void> {
+    const events = await this.#client.newest(this.#session, { limit: LOOK_BACK });
+    for (const event of events) if (isToolUse(event)) this.#uses.set(event.id, event);
+    const usage = events.find((event) => event.type === "session.usage");
+    this.#usdBefore = this.#usd = usage?.tandem?.usd ?? 0;
+    const status = events.find((event) => event.type.startsWith("session.status_"));
+    if (status) await this.#answerWaiting(status);
+  }
+
+  /** Takes an event in; gives why the turn has ended once it has. */
+  async #take(event: SessionEvent): Promise<StopReason | undefined> {
+    if (event.id === this.#message) this.#begun = true;
+    if (isToolUse(event)) this.#uses.set(event.id, event);
+    if (event.type === "session.usage") {
+      if (this.#begun) this.#usd = event.tandem?.usd ?? this.#usd;
+      else this.#usdBefore = event.tandem?.usd ?? 0;
+    }
+    if (event.type === "session.deleted" || event.type === "session.status_terminated") {
+      throw new RequestError("conflict", "The session was ended by somebody else.");
+    }
+    if (event.type === "tandem.dropped" && event.event_id === this.#message) {
+      throw new RequestError("conflict", `The message was not put to the agent: ${event.reason}.`);
+    }
+    if (this.#begun) {
+      this.#options.view.event(event);
+      this.#keep(event);
+    }
+    if (await this.#answerWaiting(event)) return undefined;
+    return this.#begun && event.type === "session.status_idle" ? event.stop_reason : undefined;
+  }
+
+  #keep(event: SessionEvent): void {
+    switch (event.type) {
+      case "agent.message":
+        this.#text = event.content.map(({ text }) => text).join("");
+        return;
+      case "tandem.output":
+        this.#output = event.value;
+        return;
+      case "session.error":
+        if (event.error.retry_status.type !== "retrying") this.#error = event.error;
+        return;
+      case "span.model_request_end":
+        if (event.tandem.model) this.#models.add(event.tandem.model);
+        return;
+      default:
+    }
+  }
+
+  /** True if the session waits for answers; they are on their way then. */
+  async #answerWaiting(event: SessionEvent): Promise<boolean> {
+    if (event.type !== "session.status_idle" || event.stop_reason.type !== "requires_action") return false;
+    for (const id of event.stop_reason.event_ids) {
+      const use = this.#uses.get(id);
+      if (!use || this.#answered.has(id)) continue;
+      this.#answered.add(id);
+      const answer = await this.#answer(use);
+      if (answer) await this.#send(answer);
+    }
+    return true;
+  }
+
+  async #answer(use: ToolUse): Promise<ClientEvent | undefined> {
+    if (use.type === "agent.custom_tool_use") {
+      const text = `\`tandem run\` has no tool ${use.name}: only the program that defined it can run it.`;
+      return {
+        type: "user.custom_tool_result",
+        custom_tool_use_id: use.id,
+        is_error: true,
+        content: [{ type: "text", text }],
+      };
+    }
+    try {
+      const verdict = await this.#options.approve(use);
+      if (verdict.allow) return { type: "user.tool_confirmation", tool_use_id: use.id, result: "allow" };
+      if (!verdict.asked) this.#unapproved.add(toolName(use));
+      return { type: "user.tool_confirmation", tool_use_id: use.id, result: "deny", deny_message: verdict.message };
+    } catch (error) {
+      // Interrupted while asking: the interrupt is on its way, and closes the call.
+      if (error instanceof TandemError && error.code === "aborted") return undefined;
+      throw error;
+    }
+  }
+
+  /** Somebody else may have been faster; then there is nothing left to answer. */
+  async #send(event: ClientEvent): Promise<void> {
+    try {
+      await this.#client.sessions.send(this.#session, [event]);
+    } catch (error) {
+      if (!(error instanceof RequestError) || error.code !== "invalid_request") throw error;
+    }
+  }
+
+  async #interrupt(): Promise<void> {
+    setTimeout(() => this.#end.abort(), INTERRUPT_MS).unref();
+    try {
+      const turn = { turn_event_id: this.#message! };
+      await this.#client.sessions.send(this.#session, [{ type: "user.interrupt", tandem: turn }]);
+    } catch {
+      // It cannot be told; there is nothing to wait for.
+      this.#end.abort();
+    }
+  }
+
+  #result(stopReason: StopReason): TurnResult {
+    return {
+      stopReason,
+      interrupted: this.#options.signal.aborted,
+      text: this.#text,
+      output: this.#output,
+      error: this.#error,
+      unapproved: [...this.#unapproved],
+      models: [...this.#models],
+      usd: Math.max(0, this.#usd - this.#usdBefore),
+      durationMs: performance.now() - this.#since,
+    };
+  }
+}

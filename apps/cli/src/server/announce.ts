@@ -1,0 +1,77 @@
+import type { Payer } from "@tandem/protocol";
+import type { Engine, FeedSession } from "@tandem/sessions";
+import { homedir } from "node:os";
+import { PAYERS } from "../call-report-line.ts";
+import type { Context } from "../context.ts";
+import { StatusLine } from "../run/status-line.ts";
+import { styleFor, table, write } from "../terminal.ts";
+import type { ServerInfo } from "./server-file.ts";
+
+interface Announcement {
+  info: Pick<ServerInfo, "url" | "token_file" | "database" | "roots" | "payer" | "demo">;
+  engine: Engine;
+  warning: string | undefined;
+  logFile: string;
+}
+
+/** Says that the server is up and how to come in. On a terminal, a line says from then on how busy it is. */
+export async function announce(context: Context, announcement: Announcement): Promise<AsyncDisposable> {
+  const { info, engine, warning, logFile } = announcement;
+  const { stdout, json, env } = context;
+  if (json) {
+    await write(stdout, `${JSON.stringify({ url: info.url, token_file: info.token_file })}\n`);
+    return { async [Symbol.asyncDispose]() {} };
+  }
+  const { bold, dim, warn } = styleFor(stdout);
+  const home = env["HOME"] || homedir();
+  const short = (path: string) => (path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path);
+  const agents = (await engine.agents.list({ limit: 1_000 })).data.length;
+  const rows = [
+    [dim("address"), bold(info.url)],
+    [dim("token"), `${short(info.token_file)}  ${dim("read it there; clients send it as their API key")}`],
+    [dim("folders"), info.roots.map(short).join(", ")],
+    [dim("storage"), short(info.database)],
+    [dim("agents"), String(agents)],
+    [dim("payer"), info.demo ? warn("nobody: this is a demo") : PAYERS[info.payer as Payer]],
+    [dim("logs"), `${short(logFile)}  ${dim("tandem logs --follow")}`],
+  ];
+  const notes = [
+    ...(info.demo ? DEMO_NOTES : []),
+    ...(warning ? [warning] : []),
+    'Try `tandem run "What is in this folder?"` in another terminal. Ctrl-C stops the server.',
+  ];
+  await write(stdout, `${table(rows).join("\n")}\n\n${notes.map((note) => dim(note)).join("\n")}\n`);
+  return watch(stdout, engine);
+}
+
+const DEMO_NOTES = [
+  "A rehearsed agent answers with prepared words: no model is asked, nothing is spent, nothing leaves this machine.",
+  "For the real one, log in with Claude Code (`claude`, then /login) or run `tandem setup`, and start again.",
+];
+
+async function watch(stdout: NodeJS.WriteStream, engine: Engine): Promise<AsyncDisposable> {
+  const status = new StatusLine(stdout, { counts: false });
+  const controller = new AbortController();
+  const sessions = new Map<string, FeedSession>();
+  const watching = (async () => {
+    for await (const item of engine.sessions.feed(controller.signal)) {
+      if (item.type === "snapshot") for (const session of item.sessions) sessions.set(session.id, session);
+      else if (item.type === "changed") sessions.set(item.session.id, item.session);
+      else sessions.delete(item.id);
+      const running = [...sessions.values()].filter((session) => session.status === "running").length;
+      const waiting = [...sessions.values()].filter((session) => session.waiting_for.length > 0).length;
+      if (running + waiting === 0) status.hide();
+      else status.show([count(running, "running"), count(waiting, "waiting for an answer")].filter(Boolean).join(", "));
+    }
+  })().catch(() => {});
+  return {
+    async [Symbol.asyncDispose]() {
+      controller.abort();
+      await watching;
+      status.hide();
+      if (stdout.isTTY) stdout.write("Stopping …\n");
+    },
+  };
+}
+
+const count = (n: number, what: string): string => (n === 0 ? "" : `${n} ${n === 1 ? "session" : "sessions"} ${what}`);

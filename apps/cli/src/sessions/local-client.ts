@@ -1,0 +1,76 @@
+import { isOnPrimary, project, RequestError, type SessionId } from "@tandem/protocol";
+import type { Engine } from "@tandem/sessions";
+import type { Leases } from "@tandem/storage";
+import { Happenings } from "./happenings.ts";
+import type { Happening, SessionsClient } from "./sessions-client.ts";
+
+/** Long enough for any session that a person reads on a terminal. */
+const MOST_EVENTS = 20_000;
+const PAGE = 1_000;
+
+/** The engine in this process, which writes under the name `holder`. `close` ends it. */
+export function createLocalClient(
+  engine: Engine,
+  { leases, holder, close }: { leases: Leases; holder: string; close: () => Promise<void> },
+): SessionsClient {
+  const { agents, environments, sessions } = engine;
+  return {
+    url: undefined,
+    agents,
+    environments,
+    sessions: {
+      create: (params) => sessions.create(params),
+      get: (id) => sessions.get(id),
+      update: (id, params) => sessions.update(id, params),
+      delete: (id) => sessions.delete(id),
+      list: (query) => sessions.list(query),
+      async send(id, events) {
+        // What one sends to a session that another process holds would be done there, unseen from here.
+        const held = await leases.holder(id as SessionId);
+        if (held && held.holder !== holder) {
+          throw new RequestError("conflict", `The session ${id} is held by ${held.holder}.`, {
+            fix: "Go on with it there, or when that process has ended.",
+          });
+        }
+        return sessions.send(id, events);
+      },
+    },
+    async newest(session, { limit, types }) {
+      const { events, waiting } = await sessions.events(session, { order: "desc", limit, types, thread: null });
+      return [...waiting.toReversed(), ...events.map(({ event }) => event)].slice(0, limit);
+    },
+    async messages(session, limit) {
+      const pages = [];
+      let waiting: Awaited<ReturnType<typeof sessions.events>>["waiting"] = [];
+      for (let before: number | undefined; pages.length * PAGE < MOST_EVENTS; before = pages.at(-1)!.at(-1)!.seq) {
+        const page = await sessions.events(session, { order: "desc", before, limit: PAGE, thread: null });
+        if (before === undefined) waiting = page.waiting;
+        pages.push(page.events);
+        if (page.events.length < PAGE) break;
+      }
+      const messages = project(pages.flat().toReversed(), waiting).filter(({ thread }) => thread === null);
+      return { messages: messages.slice(-limit), more: messages.length > limit };
+    },
+    async follow(session, signal) {
+      const { id } = await sessions.get(session);
+      const happenings = new Happenings<Happening>(signal);
+      const after = await sessions.head(id);
+      const stop = sessions.onDelta(id as SessionId, (deltas) => {
+        for (const { thread, delta } of deltas) if (thread === null) happenings.push({ type: "delta", delta });
+      });
+      signal.addEventListener("abort", stop, { once: true });
+      void (async () => {
+        try {
+          for await (const batch of sessions.follow(id as SessionId, after, signal)) {
+            happenings.push(...batch.filter(isOnPrimary).map(({ event }): Happening => ({ type: "event", event })));
+          }
+          if (!signal.aborted) throw new Error("The session was deleted.");
+        } catch (error) {
+          happenings.fail(error);
+        }
+      })();
+      return happenings;
+    },
+    [Symbol.asyncDispose]: close,
+  };
+}

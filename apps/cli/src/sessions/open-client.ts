@@ -1,0 +1,69 @@
+import { isAbsolute, relative } from "node:path";
+import { createEngine, holderName, openStore } from "../compose.ts";
+import { databaseName } from "../config/database-location.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import { findServer, type ServerInfo } from "../server/server-file.ts";
+import { createLocalClient } from "./local-client.ts";
+import { ownSessions } from "./own-sessions.ts";
+import { createServerClient } from "./server-client.ts";
+import { ServerConnection } from "./server-connection.ts";
+import type { SessionsClient } from "./sessions-client.ts";
+
+/** What is under way when a command ends has been waited for already, or is to be cut. */
+const STOP_MS = 3_000;
+
+export interface ClientOptions {
+  /** As whoever finds a session held is to read it. */
+  command: string;
+  /** The folder that a session is to work in; a server that may not work there is not asked to. */
+  folder?: string;
+  /** Whether turns will run, if they run in this process. */
+  runs?: boolean;
+}
+
+/** The server that is up, if it is on our database; otherwise the engine in this process, on the same store. */
+export async function openClient(context: Context, project: Project, options: ClientOptions): Promise<SessionsClient> {
+  const server = await serverFor(context, project, options.folder);
+  if (server) return createServerClient(await ServerConnection.open(server));
+  const store = await openStore(context, project);
+  try {
+    const engine = await createEngine(context, project, ownSessions(store), {
+      command: options.command,
+      folders: options.folder === undefined ? [] : [options.folder],
+      log: { warn: (details, message) => logTo(context, details, message) },
+    });
+    if (options.runs) await engine.start();
+    return createLocalClient(engine, {
+      leases: store.leases,
+      holder: holderName(options.command),
+      close: async () => {
+        await engine.stop(STOP_MS);
+        await store[Symbol.asyncDispose]();
+      },
+    });
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** The server that is up, if what this command asks for is its to do. */
+export async function serverFor(
+  { env }: Pick<Context, "env">,
+  project: Project,
+  folder?: string,
+): Promise<ServerInfo | undefined> {
+  const server = await findServer(env);
+  if (server?.database !== databaseName(env, project)) return undefined;
+  return folder === undefined || server.roots.some((root) => isWithin(root, folder)) ? server : undefined;
+}
+
+function isWithin(root: string, folder: string): boolean {
+  const way = relative(root, folder);
+  return !way.startsWith("..") && !isAbsolute(way);
+}
+
+function logTo({ stderr, debug }: Context, details: Record<string, unknown>, message: string): void {
+  if (debug) stderr.write(`${message} ${JSON.stringify(details)}\n`);
+}

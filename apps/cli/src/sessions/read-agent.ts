@@ -1,0 +1,99 @@
+import {
+  TandemError,
+  TOOLSET_TOOLS,
+  type PermissionPolicy,
+  type Tool,
+  type ToolParams,
+  type ToolsetTool,
+} from "@tandem/protocol";
+import { readFile } from "node:fs/promises";
+import { extname, resolve } from "node:path";
+import { parse } from "yaml";
+import type { z } from "zod";
+
+/** What an agent is, as the flags say it. */
+export interface AgentFlags {
+  file?: string;
+  name?: string;
+  description?: string;
+  model?: string;
+  system?: string;
+  systemFile?: string;
+  allow?: ToolsetTool[];
+  ask?: ToolsetTool[];
+  without?: ToolsetTool[];
+}
+
+/**
+ * An agent's definition from a file, with the flags put over it. `tools` are those that it has where the file says nothing;
+ * the whole is checked against the API's own schema.
+ */
+export async function readAgent<T>(
+  cwd: string,
+  flags: AgentFlags,
+  {
+    schema,
+    base,
+    tools,
+  }: { schema: z.ZodType<T>; base: Record<string, unknown>; tools: readonly (Tool | ToolParams)[] },
+): Promise<T> {
+  const fromFile = flags.file === undefined ? {} : await readDefinition(cwd, flags.file);
+  const { name, description, model } = flags;
+  const system = flags.systemFile === undefined ? flags.system : await readText(cwd, flags.systemFile);
+  const given = { name, description, model, system };
+  const definition: Record<string, unknown> = {
+    ...(flags.file === undefined ? base : {}),
+    ...fromFile,
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+  };
+  if (flags.allow || flags.ask || flags.without) {
+    definition["tools"] = withPolicies((definition["tools"] as ToolParams[] | undefined) ?? tools, flags);
+  }
+  const result = schema.safeParse(definition);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ path, message }) => `${path.join(".") || "the agent"}: ${message}`);
+  throw new TandemError("usage", `This is not an agent: ${problems.join("; ")}.`, {
+    fix: flags.file === undefined ? "Correct the flags." : `Correct ${flags.file}.`,
+  });
+}
+
+/** The toolset with other policies for the tools that are named; what is not named stays as it is. */
+function withPolicies(tools: readonly (Tool | ToolParams)[], { allow = [], ask = [], without = [] }: AgentFlags) {
+  const toolset = tools.find((tool) => tool.type === "agent_toolset_20260401") ?? {
+    type: "agent_toolset_20260401" as const,
+  };
+  const policy = (name: ToolsetTool): { enabled?: boolean; permission_policy?: PermissionPolicy } | undefined => {
+    if (without.includes(name)) return { enabled: false };
+    if (allow.includes(name)) return { enabled: true, permission_policy: { type: "always_allow" } };
+    return ask.includes(name) ? { enabled: true, permission_policy: { type: "always_ask" } } : undefined;
+  };
+  const configs = TOOLSET_TOOLS.flatMap((name) => {
+    const current = toolset.configs?.find((config) => config.name === name);
+    const changed = policy(name);
+    return current || changed ? [{ ...current, name, ...changed }] : [];
+  });
+  return [{ ...toolset, configs }, ...tools.filter((tool) => tool.type !== "agent_toolset_20260401")];
+}
+
+async function readDefinition(cwd: string, path: string): Promise<Record<string, unknown>> {
+  const source = await readText(cwd, path);
+  let value: unknown;
+  try {
+    // JSON is YAML too, and its own parser gives the better message.
+    value = extname(path) === ".json" ? JSON.parse(source) : parse(source);
+  } catch (cause) {
+    throw new TandemError("usage", `${path} cannot be read: ${(cause as Error).message.split("\n")[0]}.`, {
+      fix: "Correct the file.",
+      cause,
+    });
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  throw new TandemError("usage", `${path} does not describe an agent.`, { fix: "Begin with name: and model:." });
+}
+
+async function readText(cwd: string, path: string): Promise<string> {
+  return readFile(resolve(cwd, path), "utf8").catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
+    throw new TandemError("usage", `Cannot read ${path}: ${reason}.`, { fix: "Check the path.", cause });
+  });
+}

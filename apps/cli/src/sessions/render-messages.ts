@@ -1,0 +1,74 @@
+import type { Message, Part } from "@tandem/protocol";
+import { describeCall } from "../run/describe-call.ts";
+import { printable, type Style, wrap } from "../terminal.ts";
+
+/** A conversation to read: who said what, and a line for everything that was done. */
+export function renderMessages(messages: readonly Message[], style: Style, width: number): string {
+  return messages
+    .map((message) => message.parts.flatMap((part) => renderPart(part, message, style, width)).join("\n"))
+    .filter(Boolean)
+    .join("\n\n");
+}
+
+function renderPart(part: Part, message: Message, style: Style, width: number): string[] {
+  const { dim, bold, good, warn, bad, accent } = style;
+  const line = (mark: string, text: string): string[] => [`${mark} ${printable(text)}`];
+  switch (part.type) {
+    case "text": {
+      if (message.role !== "user") return wrap(printable(part.text).trim(), width);
+      const note = message.delivery?.type === "waiting" ? dim("  (waits)") : "";
+      const [first = "", ...rest] = wrap(printable(part.text).trim(), width - 2);
+      return [`${accent("›")} ${bold(first)}${note}`, ...rest.map((row) => `  ${bold(row)}`)];
+    }
+    case "tool": {
+      const call = describeCall({ name: part.name ?? "", input: part.input ?? {} });
+      const name = [part.server, part.name ?? "a tool"].filter(Boolean).join(".");
+      const mark = { pending: warn("○"), running: accent("●"), completed: good("●"), error: bad("●") }[part.state.type];
+      return [`${mark} ${bold(printable(name))}  ${call}${dim(toolNote(part))}`];
+    }
+    case "file":
+      return line(dim("▢"), `${part.file.type}`);
+    case "todo":
+      return part.todos.map(({ content, status }) => {
+        const mark = { pending: dim("☐"), in_progress: accent("▶"), completed: good("☑") }[status];
+        return `${mark} ${printable(content)}`;
+      });
+    case "subtask":
+      return line(accent("◇"), `${part.agent ?? "a subagent"}  ${part.status}`);
+    case "patch":
+      return part.files.map(
+        ({ path, added, removed }) => `${dim("±")} ${printable(path)}  ${good(`+${added}`)} ${bad(`-${removed}`)}`,
+      );
+    case "retry":
+      return line(warn("↻"), `${part.reason}: tried again`);
+    case "compaction":
+      return line(dim("↧"), "The conversation was summarised to make room.");
+    case "error":
+      return line(bad("✗"), part.error.message);
+    case "stop":
+      return line(warn("!"), `The turn ended: ${part.reason.replaceAll("_", " ")}. ${part.explanation ?? ""}`.trim());
+    case "notice":
+      return line(part.level === "info" ? dim("!") : warn("!"), part.text);
+    case "output":
+      return JSON.stringify(part.value, null, 2).split("\n");
+    case "interruption":
+      return line(warn("!"), "Interrupted.");
+    case "recovery":
+      return line(warn("!"), part.cause);
+    case "reasoning":
+    case "redacted_reasoning":
+    case "step":
+      return [];
+  }
+}
+
+function toolNote({ permission, state }: Extract<Part, { type: "tool" }>): string {
+  if (permission?.type === "denied")
+    return permission.reason ? `  denied: ${printable(permission.reason)}` : "  denied";
+  if (state.type === "pending") return "  waits for an answer";
+  if (state.type === "running") return "  running";
+  if (state.type === "completed") return "";
+  if (state.interrupted) return "  interrupted";
+  const [first = ""] = state.output.flatMap((block) => (block.type === "text" ? block.text.trim().split("\n") : []));
+  return first ? `  ${printable(first).slice(0, 100)}` : "  failed";
+}

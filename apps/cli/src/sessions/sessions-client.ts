@@ -1,0 +1,25 @@
+import type { Delta, Message, SessionEvent } from "@tandem/protocol";
+import type { Engine } from "@tandem/sessions";
+
+/** What happens in a session: facts, and previews of facts that are still being produced. */
+export type Happening = { type: "event"; event: SessionEvent } | { type: "delta"; delta: Delta };
+
+/**
+ * Agents and sessions, wherever their engine runs: in the server that is up, or in this process. What is refused is a
+ * `RequestError` either way.
+ */
+export interface SessionsClient extends AsyncDisposable {
+  /** Undefined where the engine runs in this process. */
+  readonly url: string | undefined;
+  readonly agents: Pick<Engine["agents"], "create" | "get" | "update" | "archive" | "list">;
+  readonly environments: Pick<Engine["environments"], "create" | "list">;
+  readonly sessions: Pick<Engine["sessions"], "create" | "get" | "update" | "delete" | "list" | "send">;
+  /** The newest events of a session, the newest first. */
+  newest(session: string, query: { limit: number; types?: readonly string[] }): Promise<SessionEvent[]>;
+  /** The last messages of a session, as people see them, oldest first; and whether there are earlier ones. */
+  messages(session: string, limit: number): Promise<{ messages: readonly Message[]; more: boolean }>;
+  /** Everything that happens on a session's primary thread from when this resolves, until the signal fires. */
+  follow(session: string, signal: AbortSignal): Promise<AsyncIterable<Happening>>;
+}
+
+export const isDelta = (value: SessionEvent | Delta): value is Delta => !("processed_at" in value);

@@ -1,0 +1,26 @@
+import { TandemError } from "@tandem/protocol";
+
+const STEPS = [
+  [60, "s"],
+  [60, "min"],
+  [24, "h"],
+  [Infinity, "d"],
+] as const;
+
+/** `5 min ago`. */
+export function ago(time: string, now = Date.now()): string {
+  let amount = Math.max(0, (now - Date.parse(time)) / 1_000);
+  for (const [size, unit] of STEPS) {
+    if (amount < size) return `${Math.floor(amount)} ${unit} ago`;
+    amount /= size;
+  }
+  return time;
+}
+
+/** Cents, as the API has them, in dollars. */
+export const usd = ({ amount }: { amount: string }): string => `$${(Number(amount) / 100).toFixed(2)}`;
+
+export function toCount(option: string, text: string): number {
+  if (/^[1-9]\d{0,3}$/.test(text)) return Math.min(Number(text), 500);
+  throw new TandemError("usage", `${option} is ${JSON.stringify(text)}.`, { fix: "Give a number from 1 to 500." });
+}
