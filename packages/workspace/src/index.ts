@@ -1,1 +1,6 @@
-export {};
+export { AllowedRoots } from "./allowed-roots.ts";
+export { listFolder, type FolderEntry } from "./list-folder.ts";
+export { readInside, type FileContent } from "./read-inside.ts";
+export { createScratchFolder, removeFolder } from "./scratch-folder.ts";
+export { searchFolder, type SearchHit, type SearchQuery } from "./search-folder.ts";
+export { createWorktree, removeWorktree, type Worktree } from "./worktree.ts";

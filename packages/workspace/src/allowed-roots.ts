@@ -1,0 +1,56 @@
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute, resolve } from "node:path";
+import { RequestError } from "@tandem/protocol";
+import { isInside } from "./is-inside.ts";
+
+/** The folders that sessions may work in or under. */
+export class AllowedRoots {
+  /** Real paths. */
+  readonly folders: readonly string[];
+  readonly #asNamed: readonly string[];
+
+  private constructor(folders: readonly string[], asNamed: readonly string[]) {
+    this.folders = folders;
+    this.#asNamed = asNamed;
+  }
+
+  /** Roots that are no folders are refused at once: they would allow whatever takes their place later. */
+  static async open(roots: readonly string[]): Promise<AllowedRoots> {
+    const named = roots.map((root) => resolve(root));
+    return new AllowedRoots(await Promise.all(named.map(realFolder)), named);
+  }
+
+  /** The real path of a folder under a root. Of what lies elsewhere, not even whether it exists is told. */
+  async resolve(folder: string): Promise<string> {
+    if (folder.includes("\0") || !isAbsolute(folder)) {
+      throw new RequestError(
+        "invalid_request",
+        `Expected the absolute path of a folder, not ${JSON.stringify(folder)}.`,
+      );
+    }
+    const named = resolve(folder);
+    const isNamedInside = [...this.#asNamed, ...this.folders].some((root) => isInside(root, named));
+    const real = await realFolder(named).catch((error: unknown) => {
+      throw isNamedInside ? error : this.#outside(folder);
+    });
+    if (!this.folders.some((root) => isInside(root, real))) throw this.#outside(folder);
+    return real;
+  }
+
+  #outside(folder: string): RequestError {
+    const roots = this.folders.join(", ") || "none";
+    return new RequestError("forbidden", `The folder ${folder} is not under an allowed root (${roots}).`, {
+      fix: "Start the server with a root that the folder is under, or choose a folder under one of these.",
+    });
+  }
+}
+
+async function realFolder(path: string): Promise<string> {
+  try {
+    const real = await realpath(path);
+    if ((await stat(real)).isDirectory()) return real;
+  } catch (cause) {
+    throw new RequestError("invalid_request", `The folder ${path} does not exist or cannot be entered.`, { cause });
+  }
+  throw new RequestError("invalid_request", `${path} is not a folder.`);
+}

@@ -1,0 +1,69 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { delimiter } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { git, GitFailed, runGit } from "./git.ts";
+import { commitAll } from "./testing/commit.ts";
+import { temporaryFolder } from "./testing/temporary-folder.ts";
+
+it("gives the output, or what git complained about", async () => {
+  await using tree = await temporaryFolder();
+  await tree.write({ a: "" });
+  const commit = await commitAll(tree.path, "first");
+  expect(await git(tree.path, ["rev-parse", "HEAD"])).toBe(`${commit}\n`);
+  const failed = git(tree.path, ["rev-parse", "--verify", "nowhere"]);
+  await expect(failed).rejects.toBeInstanceOf(GitFailed);
+  await expect(failed).rejects.toMatchObject({ code: "git_failed", stderr: expect.stringMatching(/single revision/) });
+});
+
+it("cuts output that is too long, and says so", async () => {
+  await using tree = await temporaryFolder();
+  await tree.write({ a: "x".repeat(1_000_000) });
+  await commitAll(tree.path, "first");
+  const outcome = await runGit(tree.path, ["cat-file", "blob", "HEAD:a"], { maxBytes: 1_000 });
+  expect(outcome.truncated).toBe(true);
+  expect(outcome.stdout).toHaveLength(1_000);
+});
+
+it("ends what takes too long, with all that it started", async () => {
+  await using tree = await temporaryFolder();
+  await commitAll(tree.path, "first");
+  // The repository's own alias is the one way to make git wait that we leave open; nobody calls it.
+  const script = `!echo $$ > ${tree.at("pid")}; sleep 600`;
+  const settings = { "alias.wait": script };
+  const slow = runGit(tree.path, ["wait"], { timeoutMs: 2_000, settings });
+  await expect(slow).rejects.toMatchObject({ code: "unavailable" });
+  const pid = Number(await readFile(tree.at("pid"), "utf8"));
+  await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), 10_000);
+});
+
+it("takes nothing over from the user's surroundings but where programs are", async () => {
+  await using tree = await temporaryFolder();
+  await using home = await temporaryFolder();
+  await home.write({ ".gitconfig": "[alias]\n\tx = !echo from-home\n[core]\n\tabbrev = 40\n" });
+  await commitAll(tree.path, "first");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv("HOME", home.path);
+  vi.stubEnv("GIT_DIR", home.path);
+  vi.stubEnv("GIT_CONFIG_GLOBAL", home.at(".gitconfig"));
+  await expect(git(tree.path, ["x"])).rejects.toBeInstanceOf(GitFailed);
+  expect(await git(tree.path, ["rev-parse", "--show-toplevel"])).toBe(`${tree.path}\n`);
+});
+
+it("does not take a program called git out of the folder", async () => {
+  await using tree = await temporaryFolder();
+  await writeFile(tree.at("git"), "#!/bin/sh\necho mine\n", { mode: 0o755 });
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv("PATH", ["", ".", process.env["PATH"]].join(delimiter));
+  expect(await git(tree.path, ["--version"])).toMatch(/^git version/);
+});
+
+it("says what is missing: git, or the folder", async () => {
+  await using tree = await temporaryFolder();
+  await expect(git(tree.at("gone"), ["--version"])).rejects.toMatchObject({ code: "invalid_request" });
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv("PATH", tree.path);
+  await expect(git(tree.path, ["--version"])).rejects.toMatchObject({
+    code: "not_supported",
+    fix: expect.stringMatching(/Install git/),
+  });
+});

@@ -1,0 +1,157 @@
+import { spawn } from "node:child_process";
+import { stat } from "node:fs/promises";
+import { delimiter, isAbsolute } from "node:path";
+import { RequestError, TandemError } from "@tandem/protocol";
+
+/** Nothing that we ask of git takes so long, but a checkout of a large repository on a slow disk. */
+const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_MAX_BYTES = 16 * 1_024 * 1_024;
+const STDERR_TAIL = 4_096;
+
+/** A repository's own settings can name programs. These are the ones that our commands would run. */
+const SETTINGS = {
+  "core.hooksPath": "/dev/null",
+  "core.fsmonitor": "false",
+  "core.pager": "cat",
+  "gc.auto": "0",
+  "maintenance.auto": "false",
+  "protocol.allow": "never",
+  "submodule.recurse": "false",
+} as const;
+
+export interface GitOptions {
+  timeoutMs?: number;
+  /** Output beyond this ends the command; what came until then is the output. */
+  maxBytes?: number;
+  /** Settings for this command, over those of the repository. */
+  settings?: Readonly<Record<string, string>>;
+}
+
+export interface GitOutcome {
+  /** Null where it was cut off. */
+  exitCode: number | null;
+  stdout: Buffer;
+  /** Its end. */
+  stderr: string;
+  truncated: boolean;
+}
+
+/** A git command that ended with an error. Whoever ran it knows what that means, and says it in better words. */
+export class GitFailed extends TandemError {
+  readonly stderr: string;
+
+  constructor(args: readonly string[], { exitCode, stderr }: GitOutcome) {
+    super("git_failed", `git ${args[0]} ended with ${exitCode}: ${stderr.trim() || "no message"}`);
+    this.stderr = stderr;
+  }
+}
+
+/** Every git that runs, so that a normal exit takes them along. */
+const running = new Set<number>();
+process.on("exit", () => {
+  for (const pid of running) killGroup(pid);
+});
+
+/** Output of a git command in a folder, as text. Rejects with `GitFailed` if it fails. */
+export async function git(folder: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
+  const outcome = await runGit(folder, args, options);
+  if (outcome.exitCode !== 0) throw new GitFailed(args, outcome);
+  return outcome.stdout.toString("utf8");
+}
+
+/**
+ * Runs a git command in a folder: no shell, no hooks, no prompts, no network, no settings of the user or the machine, and
+ * no locks that it could do without. Whatever comes from outside must stand behind `--` or `--end-of-options`, or have
+ * been checked.
+ */
+export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutcome> {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = DEFAULT_MAX_BYTES, settings = {} } = options;
+  const child = spawn("git", args, {
+    cwd: folder,
+    env: variables({ ...settings, ...SETTINGS }),
+    stdio: ["ignore", "pipe", "pipe"],
+    // A group of its own: git starts further processes, which must not outlive it.
+    detached: true,
+  });
+  const { pid } = child;
+  if (pid !== undefined) running.add(pid);
+  const chunks: Buffer[] = [];
+  let total = 0;
+  let stderr = "";
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    killGroup(pid);
+  }, timeoutMs);
+  child.stdout.on("data", (chunk: Buffer) => {
+    if (total <= maxBytes) chunks.push(chunk);
+    total += chunk.length;
+    if (total > maxBytes) killGroup(pid);
+  });
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    stderr = (stderr + chunk).slice(-STDERR_TAIL);
+  });
+  try {
+    const exitCode = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject).once("close", resolve);
+    });
+    if (timedOut) {
+      throw new RequestError("unavailable", `git ${args[0]} took longer than ${timeoutMs / 1_000} s in ${folder}.`);
+    }
+    const truncated = total > maxBytes;
+    return { exitCode, stdout: Buffer.concat(chunks).subarray(0, maxBytes), stderr, truncated };
+  } catch (error) {
+    throw await startError(error, folder);
+  } finally {
+    clearTimeout(timer);
+    if (pid !== undefined) running.delete(pid);
+  }
+}
+
+function variables(settings: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(settings);
+  return {
+    // A relative entry would find programs in the folder itself.
+    PATH: (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute).join(delimiter),
+    LC_ALL: "C",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_ATTR_NOSYSTEM: "1",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "false",
+    GIT_EDITOR: "false",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_CONFIG_COUNT: String(entries.length),
+    ...Object.fromEntries(
+      entries.flatMap(([key, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, key],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+  };
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** A folder that is not there and a git that is not there are the same error to the system. */
+async function startError(error: unknown, folder: string): Promise<unknown> {
+  if (!(error instanceof Error) || !("code" in error) || error.code !== "ENOENT") return error;
+  const isThere = await stat(folder).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  );
+  return isThere
+    ? new RequestError("not_supported", "git is not installed on this machine, or not in its PATH.", {
+        fix: "Install git and start the server again.",
+        cause: error,
+      })
+    : new RequestError("invalid_request", `The folder ${folder} does not exist.`, { cause: error });
+}

@@ -1,0 +1,86 @@
+import { readFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import { RequestError } from "@tandem/protocol";
+import { git, GitFailed } from "./git.ts";
+
+/** A folder under git, whose history is really its own. */
+export interface Repository {
+  /** Its top folder, a real path. */
+  folder: string;
+  /** Where the history is, shared by all of its worktrees. */
+  commonDir: string;
+  /** Whether it is a worktree that was added, and may be removed. */
+  isLinked: boolean;
+  /**
+   * Settings that keep the repository's filters from running: they are programs, named by a file that whoever works in the
+   * folder can write. So files that a filter would fetch (Git LFS) stay the pointers that they are in the history.
+   */
+  quiet: Readonly<Record<string, string>>;
+}
+
+/** Opens the repository whose top is this folder. Anything else is refused with what is wrong. */
+export async function openRepository(path: string): Promise<Repository> {
+  const folder = await realpath(path).catch((cause: unknown) => {
+    throw new RequestError("invalid_request", `The folder ${path} does not exist.`, { cause });
+  });
+  const [top = "", gitDir = "", commonDir = ""] = await revParse(folder);
+  if (top !== folder) {
+    throw new RequestError("invalid_request", `${folder} is not the top folder of its git repository; ${top} is.`, {
+      fix: "Name the top folder instead.",
+    });
+  }
+  const isLinked = gitDir !== commonDir;
+  if (isLinked ? !(await pointsBack(gitDir, folder)) : gitDir !== join(folder, ".git")) {
+    // Else a file named .git would make any repository of this machine readable through a folder that is allowed.
+    throw new RequestError("forbidden", `${folder} has its git history in ${commonDir}, which does not know of it.`, {
+      fix: "Name a folder that git clone, git init or git worktree add has made.",
+    });
+  }
+  return { folder, commonDir, isLinked, quiet: await quietFilters(folder) };
+}
+
+async function revParse(folder: string): Promise<string[]> {
+  try {
+    const args = ["--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"];
+    const lines = (await git(folder, ["rev-parse", ...args])).split("\n").filter((line) => line !== "");
+    return await Promise.all(lines.map((line) => realpath(line)));
+  } catch (cause) {
+    if (!(cause instanceof GitFailed)) throw cause;
+    if (cause.stderr.includes("dubious ownership")) {
+      throw new RequestError("forbidden", `The git repository ${folder} belongs to another user.`, {
+        fix: "Let it belong to the user that runs the server.",
+        cause,
+      });
+    }
+    if (cause.stderr.includes("must be run in a work tree")) {
+      throw new RequestError("invalid_request", `${folder} is a bare git repository, without files.`, { cause });
+    }
+    throw new RequestError("invalid_request", `${folder} is not a git repository.`, {
+      fix: "Run git init and make a commit there, or leave the isolation out.",
+      cause,
+    });
+  }
+}
+
+async function pointsBack(gitDir: string, folder: string): Promise<boolean> {
+  const back = await readFile(join(gitDir, "gitdir"), "utf8").catch(() => "");
+  return (await realpath(back.trimEnd()).catch(() => undefined)) === join(folder, ".git");
+}
+
+async function quietFilters(folder: string): Promise<Record<string, string>> {
+  const names = await git(folder, ["config", "--null", "--name-only", "--get-regexp", "^filter\\."]).catch(
+    (error: unknown) => {
+      // This is how git says that there are none.
+      if (error instanceof GitFailed && error.stderr === "") return "";
+      throw error;
+    },
+  );
+  const filters = new Set(names.split("\0").flatMap((name) => /^filter\.(.*)\.[^.]*$/s.exec(name)?.[1] ?? []));
+  const settings = [...filters].flatMap((name): [string, string][] => [
+    [`filter.${name}.clean`, ""],
+    [`filter.${name}.smudge`, ""],
+    [`filter.${name}.process`, ""],
+    [`filter.${name}.required`, "false"],
+  ]);
+  return Object.fromEntries(settings);
+}

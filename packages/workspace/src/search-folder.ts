@@ -1,0 +1,104 @@
+import { RequestError } from "@tandem/protocol";
+import { listFiles } from "./list-files.ts";
+import { openFound } from "./open-inside.ts";
+import { readUpTo } from "./read-inside.ts";
+
+const MAX_RESULTS = 1_000;
+const MAX_MS = 10_000;
+/** What is larger is looked at up to here. */
+const MAX_FILE_BYTES = 1_024 * 1_024;
+const MAX_TOTAL_BYTES = 256 * 1_024 * 1_024;
+/** As much as git looks at to tell a binary file. */
+const BINARY_PROBE = 8_000;
+/** A line of a minified file is of no use to a reader. */
+const MAX_LINE = 400;
+/** Files opened at once. */
+const BATCH = 32;
+
+export interface SearchQuery {
+  /** Part of the path; capitals do not matter. */
+  name?: string;
+  /** Part of a line, exactly as it stands there. */
+  text?: string;
+  limit: number;
+}
+
+/** A file whose name fits or, where text was asked for, a line that has it. */
+export interface SearchHit {
+  path: string;
+  line?: number;
+  text?: string;
+}
+
+/**
+ * Files and lines below a root that have these words, by path: words, not patterns. Files that git ignores and binary ones
+ * are left out. It ends at `limit`, and after ten seconds or 256 MiB with what it has found so far.
+ */
+export async function searchFolder(root: string, { name = "", text = "", limit }: SearchQuery): Promise<SearchHit[]> {
+  if (name === "" && text === "") {
+    throw new RequestError("invalid_request", "Expected a name or a text to search for.");
+  }
+  if (text.includes("\n")) throw new RequestError("invalid_request", "Expected text of one line to search for.");
+  const until = Date.now() + MAX_MS;
+  const most = Math.min(Math.max(1, limit), MAX_RESULTS);
+  const files = await listFiles(root, until);
+  const wanted = name.toLowerCase();
+  const paths = wanted === "" ? files : files.filter((path) => path.toLowerCase().includes(wanted));
+  const needle = Buffer.from(text);
+  const hits: SearchHit[] = [];
+  let bytes = 0;
+  for (let from = 0; from < paths.length; from += BATCH) {
+    if (hits.length >= most || bytes >= MAX_TOTAL_BYTES || Date.now() > until) break;
+    const found = await Promise.all(
+      paths.slice(from, from + BATCH).map(async (path) => {
+        const content = await contentOf(root, path, text === "" ? 0 : MAX_FILE_BYTES);
+        if (!content) return [];
+        bytes += content.length;
+        return text === "" ? [{ path }] : linesWith(needle, content, path, most);
+      }),
+    );
+    hits.push(...found.flat());
+  }
+  return hits.slice(0, most);
+}
+
+/** Undefined for what is gone, is no file, leads out or may not be read: for a search, none of these is an error. */
+async function contentOf(root: string, path: string, limit: number): Promise<Buffer | undefined> {
+  try {
+    await using file = await openFound(root, path, "file");
+    return await readUpTo(file.handle, limit, Number(file.stats.size) + 1);
+  } catch {
+    return undefined;
+  }
+}
+
+function linesWith(needle: Buffer, content: Buffer, path: string, most: number): SearchHit[] {
+  if (content.subarray(0, BINARY_PROBE).includes(0)) return [];
+  const hits: SearchHit[] = [];
+  let line = 1;
+  let counted = 0;
+  for (let at = content.indexOf(needle); at !== -1 && hits.length < most;) {
+    for (
+      let next = content.indexOf(NEWLINE, counted);
+      next !== -1 && next < at;
+      next = content.indexOf(NEWLINE, counted)
+    ) {
+      line += 1;
+      counted = next + 1;
+    }
+    const newline = content.indexOf(NEWLINE, at);
+    const end = newline === -1 ? content.length : newline;
+    hits.push({ path, line, text: clip(content, counted, at, end) });
+    at = content.indexOf(needle, end);
+  }
+  return hits;
+}
+
+const NEWLINE = 0x0a;
+
+/** The line, or as much of it around what was found as is worth showing. */
+function clip(content: Buffer, start: number, at: number, end: number): string {
+  const from = at - start > MAX_LINE / 2 ? at - MAX_LINE / 2 : start;
+  const line = content.toString("utf8", from, Math.min(end, from + MAX_LINE));
+  return line.replace(/\r$/, "");
+}
