@@ -16,7 +16,6 @@ interface Parts {
   writer: SessionWriter;
   room: WaitingRoom;
   grants: Set<string>;
-  announce: () => void;
   onOutput: (output: ConversationOutput) => void;
 }
 
@@ -51,11 +50,11 @@ export class ConversationHolder {
     this.#current = undefined;
   }
 
-  async close(): Promise<void> {
+  async close(turn: "ended" | "left" = "ended"): Promise<void> {
     const conversation = this.#current;
     this.#current = undefined;
     this.#closings += 1;
-    await conversation?.close();
+    await conversation?.close(turn);
   }
 
   async #start(goOn: ConversationSetup["goOn"]): Promise<Conversation> {
@@ -71,8 +70,6 @@ export class ConversationHolder {
       tools: row.agent.tools,
       room: this.#parts.room,
       grants: this.#parts.grants,
-      calls: writer.open,
-      announce: this.#parts.announce,
       onOutput: (output) => {
         if (conversation === this.#current) this.#parts.onOutput(output);
       },

@@ -266,7 +266,7 @@ describe("a custom tool", () => {
       },
     ],
   };
-  const call = (city: string, id: string) => toolUse("mcp__custom__weather", { city }, { id });
+  const call = (city: string, id: string) => toolUse("mcp__tandem__weather", { city }, { id });
 
   test("is called by the model and answered by the client", async () => {
     stage.rehearsal.use([call("Bern", "toolu_1"), text("It rains.")]);

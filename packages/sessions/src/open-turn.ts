@@ -77,9 +77,19 @@ export function waitingCalls(events: readonly LoggedEvent[]): OpenCall[] {
   const confirmed = new Set(
     events.flatMap(({ event }) => (event.type === "user.tool_confirmation" ? [event.tool_use_id] : [])),
   );
-  return [...openCalls(events).values()].filter(
-    ({ use }) => use.type === "agent.custom_tool_use" || (use.evaluated_permission === "ask" && !confirmed.has(use.id)),
-  );
+  return [...openCalls(events).values()].filter((call) => needsAnswer(call) && !confirmed.has(call.use.id));
+}
+
+/** Whether somebody has to answer before the call can go on. */
+export const needsAnswer = ({ use }: OpenCall): boolean =>
+  use.type === "agent.custom_tool_use" || use.evaluated_permission === "ask";
+
+/** Who was said to wait, last. */
+export function announcedCalls(events: readonly LoggedEvent[]): EventId[] {
+  const last = events.findLast(({ event }) => event.type === "session.status_idle")?.event;
+  return last?.type === "session.status_idle" && last.stop_reason.type === "requires_action"
+    ? last.stop_reason.event_ids
+    : [];
 }
 
 /** The result of a call that has none, in its place. */

@@ -15,7 +15,7 @@ import { budgetReached } from "./budget.ts";
 import { ConversationHolder } from "./conversation-holder.ts";
 import { grantKey } from "./conversation-host.ts";
 import type { EngineSettings } from "./engine-settings.ts";
-import { closing, openCalls, type Placed, readOpenTurn, waitingCalls } from "./open-turn.ts";
+import { announcedCalls, closing, openCalls, type Placed, readOpenTurn, waitingCalls } from "./open-turn.ts";
 import { readContent } from "./read-content.ts";
 import { lateResult } from "./late-result.ts";
 import { Serial } from "./serial.ts";
@@ -74,7 +74,6 @@ export class SessionActor {
       writer,
       room: this.#room,
       grants: this.#grants,
-      announce: () => void this.#announce(),
       onOutput: (output) => this.#onOutput(output),
     });
   }
@@ -184,10 +183,11 @@ export class SessionActor {
     if (!died && waiting.length === 0) return;
     const calls = openCalls(events);
     for (const call of waiting) {
-      this.#room.inherit(call);
+      this.#room.enter(call);
       calls.delete(call.use.id);
       this.#writer.open.set(call.use.id, call);
     }
+    this.#room.announcedBefore(announcedCalls(events));
     this.#turn = new Turn();
     const closed = [...calls.values()];
     await this.#writer.place(
@@ -271,7 +271,7 @@ export class SessionActor {
     const call = this.#room.find(answer);
     if (!call) return this.#drop([answer], "nothing waits for this answer any more");
     const alive = this.#holder.current !== undefined;
-    const handOver = this.#room.answer(answer);
+    const handOver = this.#room.answer(call, answer);
     const next = this.#room.announcement();
     const following: Placed[] = [
       ...(alive || answer.type === "user.custom_tool_result" ? [] : [closing(call, "crash", unmade(answer))]),
@@ -281,11 +281,11 @@ export class SessionActor {
     handOver();
     if (alive || this.#room.size > 0) return;
     // The process that asked is gone: the answers are told to a new one.
-    const kept = this.#room.takeKept();
-    for (const { call: asked, answer: given } of kept) {
+    const late = this.#room.takeEarly();
+    for (const { call: asked, answer: given } of late) {
       if (given.type === "user.tool_confirmation" && given.result === "allow") this.#grants.add(grantKey(asked.use));
     }
-    void this.#drive((this.#turn ??= new Turn()), { goOn: { results: kept.map(lateResult) } });
+    void this.#drive((this.#turn ??= new Turn()), { goOn: { results: late.map(lateResult) } });
   }
 
   async #drop(events: readonly SessionEvent[], reason: string): Promise<void> {
@@ -331,6 +331,10 @@ export class SessionActor {
     if (event.type === "session.status_rescheduled") change.status = "rescheduling";
     if (event.type === "session.status_running") change.status = "running";
     void this.#writer.record(thread, id, event, change);
+    const call = this.#writer.open.get(id);
+    if (call) this.#room.enter(call);
+    if (event.type === "agent.tool_result") this.#room.leave(event.tool_use_id);
+    if (event.type === "agent.mcp_tool_result") this.#room.leave(event.mcp_tool_use_id);
     void this.#announce();
     if (this.#turn?.tasksOnly) this.#alarm.clear();
   }
@@ -426,17 +430,17 @@ export class SessionActor {
     this.#alarm.set(SETTLE_MS, () => void this.#serial.run(end), true);
   }
 
-  async #closeConversation(): Promise<void> {
+  async #closeConversation(turn: "ended" | "left" = "ended"): Promise<void> {
     this.#tasks = [];
     this.#steering.clear();
-    await this.#holder.close();
+    await this.#holder.close(turn);
   }
 
   /** Gives process and lease back. The next message takes the session up again. */
   async #leave(): Promise<void> {
     if (this.#gone || (this.#turn && this.#room.size === 0)) return;
     this.#alarm.clear();
-    await this.#closeConversation();
+    await this.#closeConversation(this.#turn ? "left" : "ended");
     await this.#writer.drained();
     this.#gone = true;
     await this.#around.store.leases.release(this.lease);

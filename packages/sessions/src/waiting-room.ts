@@ -1,81 +1,89 @@
 import type { EventId, EventOf, SessionEventBody } from "@tandem/protocol";
 import type { SessionChange, WaitingFor } from "@tandem/storage";
-import type { OpenCall } from "./open-turn.ts";
+import { needsAnswer, type OpenCall } from "./open-turn.ts";
 
 export type Answer = EventOf<"user.tool_confirmation" | "user.custom_tool_result">;
 
-interface Guest {
-  call: OpenCall;
-  /** Absent where the process that asked is gone. */
-  take: ((answer: Answer) => void) | undefined;
-}
-
-/** Calls of a session that wait for a person or a client. Each leaves it exactly once. */
+/**
+ * Calls of a session that wait for a person or a client: from the moment they are in the log, whether the process that
+ * made them has come to ask for the answer, will do so later, or is gone. Each is answered once.
+ */
 export class WaitingRoom {
-  readonly #guests = new Map<EventId, Guest>();
-  /** Answers to calls whose process is gone: they are told to the next one, all together. */
-  #kept: { call: OpenCall; answer: Answer }[] = [];
+  readonly #calls = new Map<EventId, OpenCall>();
+  /** Processes that have come to ask. */
+  readonly #asking = new Map<EventId, (answer: Answer | undefined) => void>();
+  /** Answers that nobody has come to ask for. */
+  readonly #early = new Map<EventId, { call: OpenCall; answer: Answer }>();
   #announced = "";
 
   get size(): number {
-    return this.#guests.size;
+    return this.#calls.size;
   }
 
-  get calls(): OpenCall[] {
-    return [...this.#guests.values()].map(({ call }) => call);
+  /** Takes a call in if it is one that needs an answer. */
+  enter(call: OpenCall): void {
+    if (needsAnswer(call)) this.#calls.set(call.use.id, call);
   }
 
-  /** Waits for the answer to a call of a living process; undefined if the signal comes first. */
-  async wait(call: OpenCall, signal: AbortSignal): Promise<Answer | undefined> {
-    const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
-    const leave = (): void => {
-      this.#guests.delete(call.use.id);
-      resolve(undefined);
-    };
+  /** The call has come to its end without an answer. */
+  leave(id: EventId): void {
+    this.#calls.delete(id);
+    this.#early.delete(id);
+  }
+
+  clear(): void {
+    this.#calls.clear();
+    this.#early.clear();
+    for (const tell of this.#asking.values()) tell(undefined);
+    this.#announced = "";
+  }
+
+  /** The answer to a call, as soon as there is one; undefined if the signal comes first. */
+  async wait(id: EventId, signal: AbortSignal): Promise<Answer | undefined> {
+    const early = this.#early.get(id);
+    this.#early.delete(id);
+    if (early) return early.answer;
     if (signal.aborted) return undefined;
-    this.#guests.set(call.use.id, { call, take: resolve });
-    signal.addEventListener("abort", leave, { once: true });
+    const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
+    const give = (): void => resolve(undefined);
+    this.#asking.set(id, resolve);
+    signal.addEventListener("abort", give, { once: true });
     try {
       return await promise;
     } finally {
-      signal.removeEventListener("abort", leave);
+      signal.removeEventListener("abort", give);
+      this.#asking.delete(id);
     }
-  }
-
-  /** A call that a former process has left waiting. */
-  inherit(call: OpenCall): void {
-    this.#guests.set(call.use.id, { call, take: undefined });
   }
 
   /** The call that waits for an answer of this kind. */
   find(answer: Answer): OpenCall | undefined {
-    const call = this.#guests.get(answeredId(answer))?.call;
-    return call && (call.use.type === "agent.custom_tool_use") === isCustom(answer) ? call : undefined;
+    const call = this.#calls.get(answeredId(answer));
+    const custom = answer.type === "user.custom_tool_result";
+    return call && (call.use.type === "agent.custom_tool_use") === custom ? call : undefined;
   }
 
   /** Takes the call out; what is returned hands the answer over, and is called once the answer is durable. */
-  answer(answer: Answer): () => void {
-    const id = answeredId(answer);
-    const guest = this.#guests.get(id)!;
-    this.#guests.delete(id);
-    return () => (guest.take ? guest.take(answer) : this.#kept.push({ call: guest.call, answer }));
+  answer(call: OpenCall, answer: Answer): () => void {
+    const { id } = call.use;
+    this.#calls.delete(id);
+    return () => {
+      const tell = this.#asking.get(id);
+      if (tell) tell(answer);
+      else this.#early.set(id, { call, answer });
+    };
   }
 
-  /** Answers that no process has been told of. */
-  takeKept(): { call: OpenCall; answer: Answer }[] {
-    const kept = this.#kept;
-    this.#kept = [];
-    return kept;
-  }
-
-  clear(): void {
-    this.#guests.clear();
-    this.#announced = "";
+  /** Answers that no process has come to ask for, and none will. */
+  takeEarly(): { call: OpenCall; answer: Answer }[] {
+    const early = [...this.#early.values()];
+    this.#early.clear();
+    return early;
   }
 
   /** Where a turn stands that may wait for somebody. */
   get standing(): SessionChange {
-    const waitingFor = this.calls.map(({ use }): WaitingFor => {
+    const waitingFor = [...this.#calls.values()].map(({ use }): WaitingFor => {
       const type = use.type === "agent.custom_tool_use" ? "custom_tool_result" : "tool_confirmation";
       return { event_id: use.id, type, name: use.name };
     });
@@ -84,7 +92,7 @@ export class WaitingRoom {
 
   /** The event that says who waits, if that has not been said. */
   announcement(): SessionEventBody | undefined {
-    const ids = [...this.#guests.keys()];
+    const ids = [...this.#calls.keys()];
     const key = ids.join();
     if (key === this.#announced) return undefined;
     this.#announced = key;
@@ -95,9 +103,12 @@ export class WaitingRoom {
       stop_details: null,
     };
   }
+
+  /** A former process has said that these wait. */
+  announcedBefore(ids: readonly EventId[]): void {
+    this.#announced = ids.join();
+  }
 }
 
 const answeredId = (answer: Answer): EventId =>
   (answer.type === "user.tool_confirmation" ? answer.tool_use_id : answer.custom_tool_use_id) as EventId;
-
-const isCustom = (answer: Answer): boolean => answer.type === "user.custom_tool_result";

@@ -149,8 +149,11 @@ export interface Conversation {
   stopTask(id: string): Promise<void>;
   /** Resolves once all that the transcript store was given is stored; rejects if some of it could not be. */
   flush(): Promise<void>;
-  /** Ends the process and its children; resolves when they are gone. Idempotent. */
-  close(): Promise<void>;
+  /**
+   * Ends the process and its children; resolves when they are gone. Idempotent. A turn that is `left` stays open in the
+   * transcript, for a later process to go on with (`goOn`).
+   */
+  close(turn?: "ended" | "left"): Promise<void>;
 }
 
 /** Content as the model takes it: files have been read into it. */

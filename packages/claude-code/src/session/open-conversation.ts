@@ -1,33 +1,26 @@
 import { createHash } from "node:crypto";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { query, type Query, type SDKMessage, type SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
+import type { Options, Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError, newId, type ThreadId } from "@tandem/protocol";
-import { Child } from "../child.ts";
-import { TOOL_SERVER } from "../isolation.ts";
+import type { Child } from "../child.ts";
 import { MessageQueue } from "../message-queue.ts";
 import { asLlmError, timedOut } from "../process-errors.ts";
-import { ProcessLedger } from "../process-ledger.ts";
-import { createToolServer } from "../tool-server.ts";
-import { childVariables, dropForeignVariables } from "../variables.ts";
+import { childVariables } from "../variables.ts";
 import type {
   Conversation,
   ConversationHost,
-  ConversationOutput,
   ConversationSetup,
   ModelContent,
   TranscriptStore,
 } from "./conversation.ts";
 import { Gate } from "./gate.ts";
 import { readPast } from "./read-past.ts";
-import { checkSessionInit, remoteServers, sessionOptions } from "./session-options.ts";
+import { checkSessionInit } from "./session-options.ts";
+import { startQuery, toolNames } from "./start-query.ts";
 import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
-import { Translator } from "./translate/translator.ts";
+import { Translator, type TranslatorInput } from "./translate/translator.ts";
 import { Watch } from "./watch.ts";
-
-/** People may take days to answer. Timers end at 24.8 days: one that is set for longer fires at once. */
-const PATIENCE_MS = 21 * 24 * 60 * 60 * 1_000;
 
 /** Claude Code takes a message back by this request, which the SDK has and does not declare. */
 type WithCancel = { cancelAsyncMessage(uuid: string): Promise<boolean> };
@@ -37,14 +30,24 @@ export function openConversation(
   setup: ConversationSetup,
   host: ConversationHost,
   transcripts: TranscriptStore,
+  recording?: Recording,
 ): Conversation {
-  return new ClaudeConversation(setup, host, transcripts);
+  return new ClaudeConversation(setup, host, transcripts, recording);
+}
+
+/** Taps a conversation, to record what it translates. */
+export interface Recording {
+  onInput: (input: TranslatorInput) => void;
+  /** Options that a session does not use, to provoke messages that it may get all the same. */
+  options?: Partial<Options>;
+  variables?: Record<string, string>;
 }
 
 class ClaudeConversation implements Conversation {
   readonly ready: Promise<void>;
   readonly #setup: ConversationSetup;
   readonly #host: ConversationHost;
+  readonly #recording: Recording | undefined;
   readonly #names: ToolNames;
   readonly #gate: Gate;
   readonly #translator: Translator;
@@ -62,11 +65,18 @@ class ClaudeConversation implements Conversation {
   #mcp = "";
   #failure: LlmError | undefined;
   #closing: Promise<void> | undefined;
+  #left = false;
 
-  constructor(setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore) {
+  constructor(
+    setup: ConversationSetup,
+    host: ConversationHost,
+    transcripts: TranscriptStore,
+    recording: Recording | undefined,
+  ) {
     const { credential, stateFolder } = setup;
     this.#setup = setup;
     this.#host = host;
+    this.#recording = recording;
     this.#expectsTurn = setup.goOn !== undefined;
     this.#names = toolNames(setup);
     this.#gate = new Gate(setup, host, this.#names);
@@ -82,22 +92,29 @@ class ClaudeConversation implements Conversation {
     const configDir = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
     const variables = childVariables(setup.hostVariables, credential, configDir, "session");
     if (setup.goOn) variables["CLAUDE_CODE_RESUME_INTERRUPTED_TURN"] = "1";
+    Object.assign(variables, recording?.variables);
     this.#mirror = new TranscriptMirror(transcripts, {
       projectsFolder: join(configDir ?? join(variables["HOME"] ?? "", ".claude"), "projects"),
       goOn: setup.goOn,
-      onFound: (found) => this.#translator.remember(readPast(found)),
+      onFound: (found) => this.#translate({ type: "past", ...readPast(found) }),
       onLine: (subpath, line) => {
-        if (subpath !== "") this.#tell(this.#translator.acceptTranscript(line));
+        if (subpath !== "") this.#translate({ type: "transcript", line });
       },
     });
-    this.#query = this.#start(variables);
+    this.#query = startQuery(setup, {
+      variables,
+      input: this.#input,
+      names: this.#names,
+      gate: this.#gate,
+      transcripts: this.#mirror,
+      onSpawn: (child) => {
+        this.#child = child;
+      },
+      ...(recording?.options && { extra: recording.options }),
+    });
     if (setup.goOn) this.#watch.begin();
     this.#gone = this.#read();
-    this.ready = this.#within(
-      setup.deadlines.spawn + setup.deadlines.init,
-      "become ready",
-      this.#query.initializationResult(),
-    ).then(() => {});
+    this.ready = this.#comeUp();
     // Whoever does not wait for it hears of the failure by `closed`.
     this.ready.catch((error: unknown) => this.#fail(asLlmError(error)));
   }
@@ -135,7 +152,7 @@ class ClaudeConversation implements Conversation {
   async interrupt(): Promise<void> {
     if (this.#failure || this.#closing || !this.#turnExpected) return;
     const ended = this.#turnEnd.promise;
-    this.#translator.interrupting();
+    this.#translate({ type: "interrupting" });
     try {
       await this.#within(
         this.#setup.deadlines.init,
@@ -156,51 +173,17 @@ class ClaudeConversation implements Conversation {
     return this.#mirror.flush(this.#turns > 0);
   }
 
-  close(): Promise<void> {
-    return (this.#closing ??= this.#close());
+  close(turn: "ended" | "left" = "ended"): Promise<void> {
+    return (this.#closing ??= turn === "left" ? this.#leave() : this.#close());
   }
 
   get #turnExpected(): boolean {
     return this.#translator.underWay || this.#waiting.size > 0 || this.#expectsTurn;
   }
 
-  #start(variables: Record<string, string>): Query {
-    const { setup, gate } = { setup: this.#setup, gate: this.#gate };
-    const ledger = new ProcessLedger(join(setup.stateFolder, "processes"));
-    if (setup.credential.type !== "login") {
-      mkdirSync(variables["CLAUDE_CONFIG_DIR"] ?? "", { recursive: true, mode: 0o700 });
-      dropForeignVariables(variables);
-    }
-    const custom = setup.customTools.map(({ name, description, input_schema: { $schema: _, ...inputSchema } }) => ({
-      name,
-      description,
-      inputSchema,
-    }));
-    return query({
-      prompt: this.#input,
-      options: {
-        ...sessionOptions(setup, variables),
-        mcpServers: {
-          ...remoteServers(setup),
-          ...(custom.length > 0 && {
-            [this.#names.customServer]: createToolServer(
-              custom,
-              (name, input, signal, toolUseId) => gate.callCustomTool(name, input, signal, toolUseId),
-              { name: this.#names.customServer, timeoutMs: PATIENCE_MS },
-            ),
-          }),
-        },
-        hooks: { PreToolUse: [{ hooks: [gate.beforeTool], timeout: PATIENCE_MS / 1_000, onFailure: "block" }] },
-        canUseTool: gate.canUseTool,
-        sessionStore: this.#mirror,
-        sessionStoreFlush: "eager",
-        loadTimeoutMs: setup.deadlines.init,
-        spawnClaudeCodeProcess: (options) => {
-          this.#child = new Child(ledger, options);
-          return this.#child.process;
-        },
-      },
-    });
+  async #comeUp(): Promise<void> {
+    const { spawn, init } = this.#setup.deadlines;
+    await this.#within(spawn + init, "become ready", this.#query.initializationResult());
   }
 
   async #read(): Promise<void> {
@@ -213,7 +196,7 @@ class ClaudeConversation implements Conversation {
     const error = this.#closing ? undefined : (this.#failure ?? (await this.#obituary(reason)));
     this.#failure ??= error;
     this.#watch.rest();
-    this.#tell(this.#translator.end(error, this.#turnExpected));
+    if (!this.#left) this.#translate({ type: "ended", error, turnExpected: this.#turnExpected });
     this.#gate.endAll();
     await this.#child?.kill(this.#setup.deadlines.exit);
     await this.#mirror.flush(false).catch(() => {});
@@ -230,12 +213,13 @@ class ClaudeConversation implements Conversation {
       }
       this.#lookAtServers(message.mcp_servers);
     }
-    this.#tell(this.#translator.accept(message));
+    this.#translate({ type: "message", message });
     this.#watch.observe(message, this.#translator);
   }
 
-  #tell(outputs: readonly ConversationOutput[]): void {
-    for (const output of outputs) {
+  #translate(input: TranslatorInput): void {
+    this.#recording?.onInput(input);
+    for (const output of this.#translator.accept(input)) {
       if (output.type === "message_taken" && !this.#waiting.delete(output.uuid)) continue;
       if (output.type === "turn_ended") {
         this.#turns += 1;
@@ -257,14 +241,12 @@ class ClaudeConversation implements Conversation {
     if (remote.length === 0 || told === this.#mcp) return;
     this.#mcp = told;
     this.#within(this.#setup.deadlines.init, "name its MCP servers", this.#query.mcpServerStatus()).then(
-      (states) =>
-        this.#tell(
-          this.#translator.acceptMcpStatus(
-            states
-              .filter(({ name }) => name !== this.#names.customServer)
-              .map(({ name, status, error }) => ({ name, status, ...(error !== undefined && { error }) })),
-          ),
-        ),
+      (states) => {
+        const servers = states
+          .filter(({ name }) => name !== this.#names.customServer)
+          .map(({ name, status, error }) => ({ name, status, ...(error !== undefined && { error }) }));
+        return this.#translate({ type: "mcp_status", servers });
+      },
       () => {},
     );
   }
@@ -282,7 +264,7 @@ class ClaudeConversation implements Conversation {
     this.#watch.rest();
     const { exit } = this.#setup.deadlines;
     if (this.#translator.underWay && !this.#failure) {
-      this.#translator.interrupting();
+      this.#translate({ type: "interrupting" });
       // Closed in the middle of an answer, Claude Code would go on with it, or ask for one more.
       await this.#within(exit, "end its turn", this.#query.interrupt()).catch(() => {});
     }
@@ -292,6 +274,26 @@ class ClaudeConversation implements Conversation {
     const late = setTimeout(() => void this.#child?.kill(exit), exit);
     await this.#gone;
     clearTimeout(late);
+  }
+
+  /** At once: a last word of Claude Code's would close what is to stay open. */
+  async #leave(): Promise<void> {
+    this.#watch.rest();
+    await this.#mirror.flush(false).catch(() => {});
+    void this.#child?.kill(0);
+    this.#input.end();
+    this.#query.close();
+    await this.#gone;
+  }
+
+  /** As if it had been killed: whatever Claude Code did at its end would go into the transcript. */
+  async #leave(): Promise<void> {
+    this.#left = true;
+    this.#watch.rest();
+    await this.#within(this.#setup.deadlines.exit, "write its transcript", this.#mirror.seen(this.#gate.open)).catch(() => {});
+    void this.#child?.kill(0);
+    this.#query.close();
+    await this.#gone;
   }
 
   async #obituary(reason: string): Promise<LlmError> {
@@ -313,14 +315,6 @@ class ClaudeConversation implements Conversation {
       clearTimeout(timer);
     }
   }
-}
-
-/** Our server has a name that none of the agent's has. */
-function toolNames({ mcpServers }: ConversationSetup): ToolNames {
-  const names = mcpServers.map(({ name }) => name);
-  let customServer = TOOL_SERVER;
-  while (names.includes(customServer)) customServer += "-";
-  return { customServer, mcpServers: names };
 }
 
 /** The same call is the same thread, in every process that the conversation ever has. */
