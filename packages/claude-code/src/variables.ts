@@ -77,7 +77,6 @@ const ALWAYS: Record<string, string> = {
   CLAUDE_CODE_DISABLE_MODEL_ACCESS_FALLBACK: "1",
   CLAUDE_CODE_DISABLE_REFUSAL_FALLBACK: "1",
   CLAUDE_CODE_DISABLE_REFUSAL_RETRY: "1",
-  CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: "1",
   CLAUDE_CODE_DISABLE_LEGACY_MODEL_REMAP: "1",
   // A login's claude.ai connectors are the user's, not ours.
   ENABLE_CLAUDEAI_MCP_SERVERS: "false",
@@ -89,6 +88,7 @@ const ALWAYS: Record<string, string> = {
 
 /** What an isolated call has beside: nothing that outlives or changes it, and retries left to the runtime. */
 const CALL: Record<string, string> = {
+  CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: "1",
   CLAUDE_CODE_DISABLE_ATTACHMENTS: "1",
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
   // A loop that outgrows the window ends as `prompt_too_long`; it does not go on with a summary instead of its task.

@@ -26,7 +26,11 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   // Every test ends what it began.
-  expect(await runningProcesses(stage).catch(() => [])).toEqual([]);
+  await eventually(
+    () => runningProcesses(stage).catch(() => []),
+    (pids) => pids.length === 0,
+    2_000,
+  );
   await rm(join(stage.home, "project"), { recursive: true, force: true });
 });
 

@@ -45,6 +45,11 @@ export class Gate {
     this.#names = names;
   }
 
+  /** The model's ids of the calls of the primary thread that have no result yet. */
+  get open(): string[] {
+    return [...this.#announced].flatMap(([id, { thread }]) => (thread === null ? [id] : []));
+  }
+
   /** What the policy says of a call. Tools that are not offered are denied whatever it says. */
   readonly judge: Judge = ({ kind, name, mcpServer, input }) => {
     if (name === OUTPUT_TOOL && this.#setup.outputSchema) return { permission: "allow" };
@@ -86,8 +91,9 @@ export class Gate {
       case "agent.tool_result":
       case "agent.mcp_tool_result": {
         const eventId = event.type === "agent.tool_result" ? event.tool_use_id : event.mcp_tool_use_id;
-        this.endAll((call) => call.eventId === eventId);
+        return this.endAll((call) => call.eventId === eventId);
       }
+      default:
     }
   }
 

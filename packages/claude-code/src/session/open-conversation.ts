@@ -174,7 +174,7 @@ class ClaudeConversation implements Conversation {
   }
 
   close(turn: "ended" | "left" = "ended"): Promise<void> {
-    return (this.#closing ??= turn === "left" ? this.#leave() : this.#close());
+    return (this.#closing ??= turn === "left" && this.#translator.underWay ? this.#leave() : this.#close());
   }
 
   get #turnExpected(): boolean {
@@ -276,21 +276,13 @@ class ClaudeConversation implements Conversation {
     clearTimeout(late);
   }
 
-  /** At once: a last word of Claude Code's would close what is to stay open. */
-  async #leave(): Promise<void> {
-    this.#watch.rest();
-    await this.#mirror.flush(false).catch(() => {});
-    void this.#child?.kill(0);
-    this.#input.end();
-    this.#query.close();
-    await this.#gone;
-  }
-
   /** As if it had been killed: whatever Claude Code did at its end would go into the transcript. */
   async #leave(): Promise<void> {
     this.#left = true;
     this.#watch.rest();
-    await this.#within(this.#setup.deadlines.exit, "write its transcript", this.#mirror.seen(this.#gate.open)).catch(() => {});
+    await this.#within(this.#setup.deadlines.exit, "write its transcript", this.#mirror.seen(this.#gate.open)).catch(
+      () => {},
+    );
     void this.#child?.kill(0);
     this.#query.close();
     await this.#gone;

@@ -26,3 +26,10 @@ export async function readTranscript(file: string): Promise<TranscriptLine[] | u
 
 export const toText = (lines: readonly TranscriptLine[]): string =>
   lines.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+const call = z.object({ type: z.literal("tool_use"), id: z.string() });
+const answer = z.object({ message: z.object({ content: z.array(z.unknown()) }) });
+
+/** The calls that a line makes. */
+export const toolUseIds = (row: TranscriptLine): string[] =>
+  (answer.safeParse(row).data?.message.content ?? []).flatMap((block) => call.safeParse(block).data?.id ?? []);

@@ -3,7 +3,7 @@ import { LlmError } from "@tandem/protocol";
 import type { ConversationSetup, TranscriptStore } from "./conversation.ts";
 import { finishTurn } from "./finish-turn.ts";
 import { restoreTranscript } from "./restore-transcript.ts";
-import type { TranscriptLine } from "./transcript-line.ts";
+import { type TranscriptLine, toolUseIds } from "./transcript-line.ts";
 
 /** The transcript of the conversation itself; those of subagents have a path of their own. */
 const MAIN = "";
@@ -23,6 +23,8 @@ export class TranscriptMirror implements SessionStore {
   #waiting: { subpath: string; lines: TranscriptLine[] }[] = [];
   #writing: Promise<void> | undefined;
   #seen = 0;
+  readonly #calls = new Set<string>();
+  #onCalls = (): void => {};
 
   constructor(
     store: TranscriptStore,
@@ -44,9 +46,22 @@ export class TranscriptMirror implements SessionStore {
   async append({ subpath = MAIN }: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
     this.#seen += entries.length;
     this.#waiting.push({ subpath, lines: entries });
-    for (const entry of entries) this.#onLine(subpath, entry);
+    for (const entry of entries) {
+      this.#onLine(subpath, entry);
+      for (const id of toolUseIds(entry)) this.#calls.add(id);
+    }
+    this.#onCalls();
     // Whoever has to know whether it is stored asks `flush`.
     this.#write().catch(() => {});
+  }
+
+  /** Resolves when the transcript has these calls: Claude Code writes it a little later than it speaks. */
+  async seen(toolUseIds: readonly string[]): Promise<void> {
+    while (!toolUseIds.every((id) => this.#calls.has(id))) {
+      await new Promise<void>((resolve) => {
+        this.#onCalls = resolve;
+      });
+    }
   }
 
   /** Called once before Claude Code starts, and only to resume. */

@@ -41,6 +41,8 @@ export class Watch {
         if (message.subtype === "status") return this.#within(firstByte, "begin its answer (firstByte)");
         if (message.subtype === "api_retry")
           return this.#within(message.retry_delay_ms + firstByte, "begin its answer (firstByte)");
+        return;
+      default:
     }
   }
 

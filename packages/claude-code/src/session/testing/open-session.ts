@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { EventOf, SessionEventBody, SessionEventType, ThreadId } from "@tandem/protocol";
+import type { SessionEventBody, SessionEventType, ThreadId } from "@tandem/protocol";
 import { findExecutable } from "../../executable.ts";
 import type { Stage } from "../../testing/stage.ts";
 import type {
@@ -12,7 +12,7 @@ import type {
   TranscriptStore,
   TurnEnd,
 } from "../conversation.ts";
-import { openConversation } from "../open-conversation.ts";
+import { openConversation, type Recording } from "../open-conversation.ts";
 
 /** A transcript store in memory that can be told to fail. */
 export class MemoryTranscripts implements TranscriptStore {
@@ -40,11 +40,7 @@ export type Overrides = Partial<Omit<ConversationSetup, "deadlines">> & {
   deadlines?: Partial<ConversationSetup["deadlines"]>;
   host?: Partial<ConversationHost>;
   transcripts?: TranscriptStore;
-};
-
-export type Logged<T extends SessionEventType = SessionEventType> = {
-  thread: ThreadId | null;
-  event: EventOf<T>;
+  recording?: Recording;
 };
 
 /** A conversation on a stage, with everything that it said. Allows every tool unless the host says otherwise. */
@@ -58,7 +54,6 @@ export interface OpenSession extends AsyncDisposable {
   turn(text: string): Promise<TurnEnd>;
   say(text: string): string;
   /** The next output, come or to come since the last call, that fits. */
-  until<T extends ConversationOutput>(fits: (output: ConversationOutput) => output is T): Promise<T>;
   until(fits: (output: ConversationOutput) => boolean): Promise<ConversationOutput>;
   ended(): Promise<TurnEnd>;
   closed(): Promise<Extract<ConversationOutput, { type: "closed" }>>;
@@ -67,7 +62,7 @@ export interface OpenSession extends AsyncDisposable {
 const TIMEOUT_MS = 20_000;
 
 export function openSession(stage: Stage, overrides: Overrides = {}): OpenSession {
-  const { host: hostOverrides, transcripts = new MemoryTranscripts(), deadlines, ...rest } = overrides;
+  const { host: hostOverrides, transcripts = new MemoryTranscripts(), deadlines, recording, ...rest } = overrides;
   const folder = join(stage.home, "project");
   mkdirSync(folder, { recursive: true });
   const setup: ConversationSetup = {
@@ -102,7 +97,7 @@ export function openSession(stage: Stage, overrides: Overrides = {}): OpenSessio
       wake();
     },
   };
-  const conversation = openConversation(setup, host, transcripts);
+  const conversation = openConversation(setup, host, transcripts, recording);
   const until = async (fits: (output: ConversationOutput) => boolean): Promise<ConversationOutput> => {
     const deadline = Date.now() + TIMEOUT_MS;
     while (true) {
@@ -122,7 +117,7 @@ export function openSession(stage: Stage, overrides: Overrides = {}): OpenSessio
     conversation,
     transcripts,
     outputs,
-    until: until as OpenSession["until"],
+    until,
     events: (...types) =>
       outputs.flatMap((output) =>
         output.type === "event" && types.includes(output.event.type as never)

@@ -31,6 +31,8 @@ export class Answers {
         return this.#goOn(event.index, event.delta);
       case "content_block_stop":
         this.#streaming.delete(event.index);
+        return;
+      default:
     }
   }
 
@@ -95,6 +97,8 @@ export class Answers {
       case "input_json_delta":
         if (delta.partial_json)
           this.#emit.delta(null, { type: "tandem.tool_input_delta", event_id: id, json: delta.partial_json });
+        return;
+      default:
     }
   }
 

@@ -23,5 +23,6 @@ export const IGNORED: Readonly<Record<string, string>> = {
 export const IGNORED_WORDS: readonly { pattern: RegExp; why: string }[] = [
   { pattern: /^\[Request interrupted by user/, why: "the turn's end says that it was interrupted" },
   { pattern: /^\[structured-output-enforce\]/, why: "Claude Code reminds the model of the output schema" },
+  { pattern: /^Output token limit hit\./, why: "Claude Code lets a cut answer go on; the spans show it" },
   { pattern: /^This session is being continued from a previous conversation/, why: "the summary of a compaction" },
 ];

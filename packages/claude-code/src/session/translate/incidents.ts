@@ -14,6 +14,12 @@ const RETRIED: Record<string, SessionErrorType> = {
   billing_error: "billing_error",
 };
 
+export interface McpState {
+  name: string;
+  status: string;
+  error?: string;
+}
+
 /** What happens beside the answers: tries again, limits, summaries, refused calls, notices. */
 export class Incidents {
   readonly #emit: Emit;
@@ -99,6 +105,22 @@ export class Incidents {
 
   modelFallback(from: string, to: string, reason: string): void {
     this.#emit.event(null, { type: "tandem.model_fallback", from, to, reason });
+  }
+
+  mcpStatus(servers: readonly McpState[]): void {
+    this.#emit.event(null, { type: "tandem.mcp_status", servers: [...servers] });
+    for (const { name, status, error } of servers) {
+      if (status !== "failed" && status !== "needs-auth") continue;
+      this.#emit.event(null, {
+        type: "session.error",
+        error: {
+          type: status === "failed" ? "mcp_connection_failed_error" : "mcp_authentication_failed_error",
+          message: `The MCP server ${name} cannot be used: ${error ?? "it asks for a login"}`,
+          retry_status: { type: "exhausted" },
+          mcp_server_name: name,
+        },
+      });
+    }
   }
 
   notice(level: "info" | "warning" | "error", text: string): void {

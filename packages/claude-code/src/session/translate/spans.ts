@@ -41,6 +41,8 @@ interface Span {
 export class Spans {
   readonly #emit: Emit;
   #open: Span | undefined;
+  /** The answer of the primary thread that was counted last. */
+  #streamed = "";
   readonly #ofSubagents = new Map<string, Span>();
   readonly #told = new Map<string, WireUsage>();
   /** What the requests took that ended since this was last taken, by model. */
@@ -61,6 +63,7 @@ export class Spans {
         // A stream that broke is begun anew without a word.
         if (this.#open?.messageId) this.fail();
         this.begin();
+        this.#streamed = event.message.id;
         Object.assign(this.#open!, {
           model: event.message.model,
           messageId: event.message.id,
@@ -74,14 +77,26 @@ export class Spans {
         this.#open.stopReason = event.delta.stop_reason;
         return;
       case "message_stop":
-        if (this.#open) this.#end(this.#open, this.#open.stopReason === null);
+        // A stream that broke is closed without a reason.
+        if (this.#open) this.#end(this.#open, !this.#open.stopReason);
         this.#open = undefined;
+        return;
+      default:
     }
   }
 
   /** The request came to nothing, or its answer was cut off. */
   fail(): void {
     if (this.#open) this.#end(this.#open, true);
+    this.#open = undefined;
+  }
+
+  /** An answer that came in one piece, because the stream before it broke. */
+  whole({ id, model, usage, stop_reason: stopReason }: SDKAssistantMessage["message"]): void {
+    if (id === this.#streamed || stopReason === null) return;
+    this.begin();
+    this.#streamed = id;
+    this.#end({ ...this.#open!, model, messageId: id, usage: wireUsage.parse(usage) }, false);
     this.#open = undefined;
   }
 

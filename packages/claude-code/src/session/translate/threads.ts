@@ -111,7 +111,8 @@ export class Threads {
   ended({ task_id, status, summary }: Pick<SDKTaskNotificationMessage, "task_id" | "status" | "summary">): void {
     const thread = this.#byTask.get(task_id);
     if (!thread?.running) return;
-    const words = status === "completed" ? thread.words || summary : summary;
+    // One that was stopped has nothing to report: its summary is only what it was asked.
+    const words = { completed: thread.words || summary, failed: summary, stopped: "" }[status];
     if (words) this.#exchange(this.#party(thread.id), thread.caller, words);
     this.#rest(thread, status === "failed" ? "retries_exhausted" : "end_turn");
   }

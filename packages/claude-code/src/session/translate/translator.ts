@@ -8,13 +8,13 @@ import type {
 } from "@anthropic-ai/claude-agent-sdk";
 import type { EventId, Interruption, LlmError, ThreadId } from "@tandem/protocol";
 import { z } from "zod";
-import type { ConversationOutput } from "../conversation.ts";
+import type { ConversationOutput, TurnEnd } from "../conversation.ts";
 import { Answers } from "./answers.ts";
 import { Background } from "./background.ts";
 import { Calls, type Judge, type ToolNames } from "./calls.ts";
 import { Emit } from "./emit.ts";
 import { IGNORED, IGNORED_WORDS } from "./ignored.ts";
-import { Incidents } from "./incidents.ts";
+import { Incidents, type McpState } from "./incidents.ts";
 import { readTotals, type Reported, usedSince } from "./reported-usage.ts";
 import { Spans } from "./spans.ts";
 import { type KnownThread, Threads } from "./threads.ts";
@@ -36,6 +36,19 @@ export interface Past {
   threads: readonly KnownThread[];
   totals: Reported;
 }
+
+export type TranslatorInput =
+  | { type: "message"; message: SDKMessage }
+  /** Before the first message of a conversation that is taken up again. */
+  | ({ type: "past" } & Past)
+  /** A line that Claude Code has added to the transcript of a subagent. */
+  | { type: "transcript"; line: unknown }
+  /** The states of the MCP servers, with the reasons of those that failed. */
+  | { type: "mcp_status"; servers: readonly McpState[] }
+  /** We have asked Claude Code to end the turn; what it says of calls from now on is not the user's refusal. */
+  | { type: "interrupting" }
+  /** No more messages will come. A turn that was under way, or waited for, ends with the error. */
+  | { type: "ended"; error: LlmError | undefined; turnExpected: boolean };
 
 /** Messages that the SDK passes on and its types do not have. */
 const lifecycle = z.object({
@@ -99,59 +112,37 @@ export class Translator {
     return this.#background.running;
   }
 
-  /** Before the first message of a conversation that is taken up again. */
-  remember({ threads, totals }: Past): void {
-    this.#threads.remember(threads);
-    this.#totals = totals;
-  }
-
-  accept(message: SDKMessage): ConversationOutput[] {
-    this.#accept(message);
-    return this.#emit.take();
-  }
-
-  /** A line that Claude Code has added to the transcript of a subagent. */
-  acceptTranscript(line: unknown): ConversationOutput[] {
-    this.#spans.transcript(line);
-    return this.#emit.take();
-  }
-
-  /** The states of the MCP servers, with the reasons of those that failed. */
-  acceptMcpStatus(servers: readonly { name: string; status: string; error?: string }[]): ConversationOutput[] {
-    this.#emit.event(null, { type: "tandem.mcp_status", servers: [...servers] });
-    for (const { name, status, error } of servers) {
-      if (status !== "failed" && status !== "needs-auth") continue;
-      this.#emit.event(null, {
-        type: "session.error",
-        error: {
-          type: status === "failed" ? "mcp_connection_failed_error" : "mcp_authentication_failed_error",
-          message: `The MCP server ${name} cannot be used: ${error ?? "it asks for a login"}.`,
-          retry_status: { type: "exhausted" },
-          mcp_server_name: name,
-        },
-      });
+  accept(input: TranslatorInput): ConversationOutput[] {
+    switch (input.type) {
+      case "message":
+        this.#accept(input.message);
+        break;
+      case "past":
+        this.#threads.remember(input.threads);
+        this.#totals = input.totals;
+        break;
+      case "transcript":
+        this.#spans.transcript(input.line);
+        break;
+      case "mcp_status":
+        this.#incidents.mcpStatus(input.servers);
+        break;
+      case "interrupting":
+        this.#hints.interrupting = true;
+        break;
+      case "ended":
+        this.#end(input.error, input.turnExpected);
     }
     return this.#emit.take();
   }
 
-  /** We have asked Claude Code to end the turn; what it says of calls from now on is not the user's refusal. */
-  interrupting(): void {
-    this.#hints.interrupting = true;
-  }
-
-  /** No more messages will come. Closes what is open; a turn that was under way or waited for ends with the error. */
-  end(error: LlmError | undefined, turnExpected: boolean): ConversationOutput[] {
-    const why: Interruption = error ? "crash" : "stopped";
-    this.#close(why, true);
-    if (this.#underWay || turnExpected) {
-      this.#underWay = false;
-      const interrupted = { stop: "interrupted" as const, stopDetails: null };
-      this.#emit.put({
-        type: "turn_ended",
-        outcome: { ...(error && !this.#hints.interrupting ? failure(error) : interrupted), reported: {} },
-      });
-    }
-    return this.#emit.take();
+  #end(error: LlmError | undefined, turnExpected: boolean): void {
+    this.#close(error ? "crash" : "stopped", true);
+    if (!this.#underWay && !turnExpected) return;
+    this.#underWay = false;
+    const outcome: Omit<TurnEnd, "reported"> =
+      error && !this.#hints.interrupting ? failure(error) : { stop: "interrupted", stopDetails: null };
+    this.#emit.put({ type: "turn_ended", outcome: { ...outcome, reported: {} } });
   }
 
   #accept(message: SDKMessage): void {
@@ -217,9 +208,13 @@ export class Translator {
       case "task_updated":
         if (message.patch.is_backgrounded) this.#threads.movedToBackground(message.task_id);
         return;
-      case "task_notification":
+      case "task_notification": {
+        const thread = this.#threads.ofTask(message.task_id);
+        if (thread)
+          this.#calls.closeAll(this.#hints.interrupting ? "interrupt" : "stopped", (call) => call.thread === thread);
         this.#threads.ended(message);
         return this.#background.ended(message);
+      }
       case "background_tasks_changed":
         return this.#background.changed(message);
       case "permission_denied":
@@ -265,7 +260,7 @@ export class Translator {
     const event = {
       type: "tandem.init" as const,
       model,
-      tools: init.tools,
+      tools: init.tools.map((name) => (name === "Task" ? "Agent" : name)),
       mcp_servers: init.mcp_servers.filter(({ name }) => name !== own).map(({ name, status }) => ({ name, status })),
       folder: cwd,
       claude_session_id: init.session_id,
@@ -293,7 +288,9 @@ export class Translator {
     }
     if (message.aborted || message.message.model === "<synthetic>") return;
     const thread = this.#threads.ofMessage(message);
-    if (thread !== null) {
+    if (thread === null) {
+      this.#spans.whole(message.message);
+    } else {
       this.#spans.answer(thread, message.message);
       this.#threads.spoke(thread, message.message.content);
     }

@@ -1,0 +1,83 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import {
+  query,
+  type Options,
+  type Query,
+  type SDKUserMessage,
+  type SessionStore,
+} from "@anthropic-ai/claude-agent-sdk";
+import { Child } from "../child.ts";
+import { TOOL_SERVER } from "../isolation.ts";
+import { ProcessLedger } from "../process-ledger.ts";
+import { createToolServer } from "../tool-server.ts";
+import { dropForeignVariables } from "../variables.ts";
+import type { ConversationSetup } from "./conversation.ts";
+import type { Gate } from "./gate.ts";
+import { remoteServers, sessionOptions } from "./session-options.ts";
+import type { ToolNames } from "./translate/calls.ts";
+
+/** People may take days to answer. Timers end at 24.8 days: one that is set for longer fires at once. */
+const PATIENCE_MS = 21 * 24 * 60 * 60 * 1_000;
+
+/** Our server has a name that none of the agent's has. */
+export function toolNames({ mcpServers }: ConversationSetup): ToolNames {
+  const names = mcpServers.map(({ name }) => name);
+  let customServer = TOOL_SERVER;
+  while (names.includes(customServer)) customServer += "-";
+  return { customServer, mcpServers: names };
+}
+
+/** Starts Claude Code with everything that a conversation gives it. */
+export function startQuery(
+  setup: ConversationSetup,
+  parts: {
+    variables: Record<string, string>;
+    input: AsyncIterable<SDKUserMessage>;
+    names: ToolNames;
+    gate: Gate;
+    transcripts: SessionStore;
+    onSpawn: (child: Child) => void;
+    /** For recordings of what a session does not ask for. */
+    extra?: Partial<Options>;
+  },
+): Query {
+  const { variables, names, gate } = parts;
+  const ledger = new ProcessLedger(join(setup.stateFolder, "processes"));
+  if (setup.credential.type !== "login") {
+    mkdirSync(variables["CLAUDE_CONFIG_DIR"] ?? "", { recursive: true, mode: 0o700 });
+    dropForeignVariables(variables);
+  }
+  const customTools = setup.customTools.map(({ name, description, input_schema: inputSchema }) => ({
+    name,
+    description,
+    inputSchema,
+  }));
+  return query({
+    prompt: parts.input,
+    options: {
+      ...sessionOptions(setup, variables),
+      mcpServers: {
+        ...remoteServers(setup),
+        ...(customTools.length > 0 && {
+          [names.customServer]: createToolServer(
+            customTools,
+            (name, input, signal, toolUseId) => gate.callCustomTool(name, input, signal, toolUseId),
+            { name: names.customServer, timeoutMs: PATIENCE_MS },
+          ),
+        }),
+      },
+      hooks: { PreToolUse: [{ hooks: [gate.beforeTool], timeout: PATIENCE_MS / 1_000, onFailure: "block" }] },
+      canUseTool: gate.canUseTool,
+      sessionStore: parts.transcripts,
+      sessionStoreFlush: "eager",
+      loadTimeoutMs: setup.deadlines.init,
+      spawnClaudeCodeProcess: (options) => {
+        const child = new Child(ledger, options);
+        parts.onSpawn(child);
+        return child.process;
+      },
+      ...parts.extra,
+    },
+  });
+}

@@ -1,0 +1,52 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Stage } from "../../testing/stage.ts";
+import type { TranslatorInput } from "../translate/translator.ts";
+import { startMcpServer } from "./mcp-server.ts";
+import { neutralise } from "./neutralise.ts";
+import { openSession } from "./open-session.ts";
+import type { RecordingHead } from "./replay.ts";
+import type { Scenario } from "./scenarios.ts";
+
+/** Lets the real Claude Code go through a scenario, and returns what its translator was given, as lines of a recording. */
+export async function record(stage: Stage, scenario: Scenario): Promise<string[]> {
+  await using mcp = await startMcpServer();
+  const { setup = {}, decisions = {} } = scenario;
+  const inputs: TranslatorInput[] = [];
+  const folder = join(stage.home, "project");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  scenario.prepare?.(folder);
+  stage.rehearsal.use(scenario.script);
+  const session = openSession(stage, {
+    ...setup,
+    mcpServers: (setup.mcpServers ?? []).map((server) => ({ ...server, url: server.url.replace(/^mcp:$/, mcp.url) })),
+    host: { decide: ({ name }) => ({ permission: decisions[name] ?? "allow" }), ...setup.host },
+    recording: { ...scenario.beyond, onInput: (input) => inputs.push(input) },
+  });
+  try {
+    await (scenario.drive ?? ((open) => open.turn("Go.")))(session);
+  } finally {
+    await session.conversation.close();
+  }
+  const head: RecordingHead = {
+    names: { customServer: "tandem", mcpServers: session.setup.mcpServers.map(({ name }) => name) },
+    tools: [...session.setup.tools, ...(session.setup.outputSchema ? ["StructuredOutput"] : [])],
+    outputExpected: session.setup.outputSchema !== undefined,
+    decisions,
+  };
+  const { home } = stage;
+  return neutralise([head, ...inputs.flatMap(worthKeeping)], {
+    [folder]: "/project",
+    [home]: "/home",
+    [join(home, "..")]: "/stage",
+    [mcp.url]: "http://eyes/mcp",
+  });
+}
+
+/** Of transcripts a translator reads no more than what an answer took. */
+function worthKeeping(input: TranslatorInput): TranslatorInput[] {
+  if (input.type !== "transcript") return [input];
+  const { type, message } = input.line as { type: string; message?: Record<string, unknown> };
+  return type === "assistant" ? [{ type: "transcript", line: { type, message: { ...message, content: [] } } }] : [];
+}

@@ -1,0 +1,48 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { setStage, type Stage } from "../../testing/stage.ts";
+import type { ConversationOutput } from "../conversation.ts";
+import { record } from "../testing/record.ts";
+import { readRecording, replay } from "../testing/replay.ts";
+import { scenarios } from "../testing/scenarios.ts";
+
+/**
+ * The recordings that the translator is tested with, held against the Claude Code of today: it still comes to the same
+ * events. With `TANDEM_RECORD=1` (or the names of scenarios, with commas) they are made anew; then look at what `vitest -u`
+ * changes in their readable form.
+ */
+const wanted = process.env["TANDEM_RECORD"];
+const isWanted = (name: string): boolean => wanted === "1" || wanted?.split(",").includes(name) === true;
+const FOLDER = join(import.meta.dirname, "recordings");
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage();
+});
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+/** What happened, whatever the order: subagents and background tasks take turns as they like. */
+const happened = (outputs: readonly ConversationOutput[]): string[] =>
+  outputs
+    .flatMap((output) => {
+      if (output.type === "turn_ended") return [`turn_ended ${output.outcome.stop}`];
+      if (output.type !== "event") return [];
+      return [`${output.thread === null ? "primary" : "subagent"} ${output.event.type}`];
+    })
+    .sort();
+
+test.each(Object.keys(scenarios))("%s", async (name) => {
+  const lines = await record(stage, scenarios[name]!);
+  const file = join(FOLDER, `${name}.jsonl`);
+  if (isWanted(name)) {
+    mkdirSync(FOLDER, { recursive: true });
+    writeFileSync(file, `${lines.join("\n")}\n`);
+  }
+  expect(stage.rehearsal.misses.map(({ message }) => message)).toEqual([]);
+  expect(happened(replay(lines.map((line): unknown => JSON.parse(line))))).toEqual(
+    happened(replay(readRecording(file))),
+  );
+});
