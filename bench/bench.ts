@@ -5,6 +5,10 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
       "LLM calls through Claude Code: the bare SDK, a peer, and this runtime with its pool off, single-use and reuse",
     load: () => import("./runtime/runtime.ts"),
   },
+  storage: {
+    about: "the store on SQLite and Postgres: bytes per turn, appends, reads, and what the event loop feels of them",
+    load: () => import("./storage/storage.ts"),
+  },
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -38,10 +38,14 @@ const isSql = (item: Value | Sql): item is Sql => typeof item === "object" && it
 export const raw = (text: string): Sql => ({ parts: [text], values: [] });
 
 export function join(pieces: readonly (Sql | Value)[], separator: string): Sql {
-  return pieces.reduce<Sql>(
-    (all, piece, index) => (index === 0 ? sql`${piece}` : sql`${all}${raw(separator)}${piece}`),
-    raw(""),
-  );
+  const parts = [""];
+  const values: Value[] = [];
+  for (const [index, piece] of pieces.entries()) {
+    const { parts: more, values: theirs } = isSql(piece) ? piece : { parts: ["", ""], values: [piece] };
+    parts.push(parts.pop()! + (index > 0 ? separator : "") + more[0]!, ...more.slice(1));
+    values.push(...theirs);
+  }
+  return { parts, values };
 }
 
 /** `(a, b, c)` of an `in`, which may be empty. */

@@ -3,6 +3,8 @@ import { Client, type ClientConfig } from "pg";
 import type { Bell } from "../database.ts";
 import { POSTGRES_CHANNEL } from "../operations/migrations.ts";
 
+/** A connection that died without a word would never ring again. */
+const HEARTBEAT_MS = 15_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2_000;
 
@@ -12,6 +14,7 @@ export class Doorbell {
   readonly #ring: (bell: Bell) => void;
   #client: Client | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
   #closed = false;
 
@@ -38,6 +41,8 @@ export class Doorbell {
       await client.connect();
       await client.query(`listen ${POSTGRES_CHANNEL}`);
       if (this.#closed) return this.#drop(client);
+      this.#heartbeat = setInterval(() => void client.query("select 1").catch(() => this.#lost(client)), HEARTBEAT_MS);
+      this.#heartbeat.unref();
       this.#retryMs = FIRST_RETRY_MS;
       this.#ring({ type: "look" });
     } catch {
@@ -55,6 +60,7 @@ export class Doorbell {
 
   #drop(client: Client | undefined): void {
     this.#client = undefined;
+    clearInterval(this.#heartbeat);
     client?.end().catch(() => {});
   }
 

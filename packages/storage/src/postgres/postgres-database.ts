@@ -11,6 +11,7 @@ import { Doorbell } from "./doorbell.ts";
 import { isConnectionLost, translate } from "./postgres-error.ts";
 
 const CONNECTIONS = 10;
+const KEEP_ALIVE_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** On the server. All our statements are short; one that is not would hold locks that others wait for. */
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -41,6 +42,7 @@ export class PostgresDatabase implements Database {
       idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
       query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: "tandem",
       options: `-c search_path=${POSTGRES_SCHEMA}`,
       // Counters and times are well below 2^53.
@@ -92,7 +94,7 @@ export class PostgresDatabase implements Database {
 
   watch(listener: ((bell: Bell) => void) | undefined): void {
     this.#doorbell?.close();
-    this.#doorbell = listener && new Doorbell({ ...this.#config, query_timeout: undefined }, listener);
+    this.#doorbell = listener && new Doorbell(this.#config, listener);
   }
 
   async bytes(): Promise<number> {

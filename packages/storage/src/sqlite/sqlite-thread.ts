@@ -110,15 +110,15 @@ function undo(text: string): void {
 function watchOthers(on: boolean): void {
   clearInterval(watch);
   if (!on) return;
-  let version = connect().dataVersion;
-  watch = setInterval(() => {
-    const now = connect().dataVersion;
-    if (now === version) return;
-    version = now;
-    say({ type: "changed" });
-  }, WATCH_MS);
-  // What was committed before the first look.
-  say({ type: "changed" });
+  let last: unknown;
+  const look = (): void => {
+    const { dataVersion } = connect();
+    // The first time, too: for what was committed before.
+    if (dataVersion !== last) say({ type: "changed" });
+    last = dataVersion;
+  };
+  watch = setInterval(() => attempt(look), WATCH_MS);
+  attempt(look);
 }
 
 /** Gives the pages of what was deleted back to the disk, in between other work. */

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { unavailable } from "../refusal.ts";
+import { reasonOf, unavailable } from "../refusal.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 import type { Reply, Request, Result, ThreadData } from "./messages.ts";
 
@@ -37,7 +37,9 @@ export class SqliteWorker {
   /** Rejects if the database cannot be opened. */
   static async open(data: ThreadData, handlers: Handlers): Promise<SqliteWorker> {
     const made = new SqliteWorker(data, handlers);
-    const [reply] = (await once(made.#worker, "message")) as [Extract<Reply, { type: "opened" }>];
+    const [reply] = (await once(made.#worker, "message").catch((error: unknown) => {
+      throw toTandemError(reasonOf(error), error);
+    })) as [Extract<Reply, { type: "opened" }>];
     if (!reply.result.ok) {
       await made.#worker.terminate();
       throw toTandemError(reply.result.reason);

@@ -1,5 +1,4 @@
 // node writer-process.ts LOCATION SESSION TOKEN: appends until it is killed, and prints each number once it is stored.
-import { writeSync } from "node:fs";
 import { newId, type SessionId } from "@tandem/protocol";
 import { openStore } from "../open-store.ts";
 
@@ -15,8 +14,8 @@ const append = async (): Promise<never> => {
       processed_at: new Date().toISOString(),
     } as const;
     const [logged] = await store.events.append(lease, [{ thread: null, event }]);
-    // At once: what a pipe has taken is not lost when we are killed.
-    writeSync(1, `${logged!.seq}\n`);
+    // Written at once, as to every pipe: what it has taken is not lost when we are killed.
+    process.stdout.write(`${logged!.seq}\n`);
   }
 };
 await Promise.all([append(), append(), append()]);

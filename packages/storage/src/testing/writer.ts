@@ -5,7 +5,7 @@ import type { Lease } from "../store.ts";
 
 /** Another process that appends to a session, several at a time, until it is killed. */
 export interface Writer extends AsyncDisposable {
-  /** The highest number that it said was stored; waits for at least one. */
+  /** The highest number that it said was stored; waits for at least one. Rejects if it has ended by itself. */
   acknowledged(): Promise<number>;
   /** With SIGKILL. Resolves with the highest number that it got to say was stored. */
   kill(): Promise<number>;
@@ -18,6 +18,7 @@ export async function startWriter(location: string, lease: Lease): Promise<Write
     stdio: ["ignore", "pipe", "inherit"],
   });
   let highest = 0;
+  let failure: Error | undefined;
   const first = Promise.withResolvers<void>();
   const lines = createInterface({ input: child.stdout });
   lines.on("line", (line) => {
@@ -25,8 +26,10 @@ export async function startWriter(location: string, lease: Lease): Promise<Write
     first.resolve();
   });
   const closed = once(lines, "close");
-  child.once("exit", (code) => first.reject(new Error(`The writer ended by itself with ${code}.`)));
-  first.promise.catch(() => {});
+  child.once("exit", (code) => {
+    failure = new Error(`The writer ended by itself with ${code}.`);
+    first.resolve();
+  });
   const kill = async (): Promise<number> => {
     child.kill("SIGKILL");
     await closed;
@@ -35,6 +38,7 @@ export async function startWriter(location: string, lease: Lease): Promise<Write
   return {
     acknowledged: async () => {
       await first.promise;
+      if (failure) throw failure;
       return highest;
     },
     kill,

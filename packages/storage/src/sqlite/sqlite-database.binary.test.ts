@@ -1,0 +1,116 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, describe, expect, test } from "vitest";
+import { message, sessionRow } from "../contract/samples.ts";
+import { numbers, until } from "../contract/stage.ts";
+import { openStore } from "../open-store.ts";
+import type { Lease, Store } from "../store.ts";
+import { startWriter } from "../testing/writer.ts";
+
+const scratch = mkdtempSync(join(tmpdir(), "tandem-sqlite-"));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+async function newSession(store: Store): Promise<Lease> {
+  const row = sessionRow();
+  await store.sessions.create(row, []);
+  return (await store.leases.take(row.id, "test", 600_000))!;
+}
+
+describe("the file", () => {
+  test("and what stands beside it are for their owner alone, as is the folder that was made for them", async () => {
+    const folder = join(scratch, "made", "deep");
+    await using store = await openStore(join(folder, "tandem.db"));
+    await newSession(store);
+    const modes = readdirSync(folder).map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]);
+    expect(modes).toEqual([
+      ["tandem.db", "600"],
+      ["tandem.db-shm", "600"],
+      ["tandem.db-wal", "600"],
+    ]);
+    expect((statSync(folder).mode & 0o777).toString(8)).toBe("700");
+    expect((statSync(join(scratch, "made")).mode & 0o777).toString(8)).toBe("700");
+  });
+
+  test("is alone again when the store is closed, and no process waits for it", async () => {
+    const folder = mkdtempSync(join(scratch, "closed-"));
+    await (await openStore(`sqlite:${folder}/tandem.db`))[Symbol.asyncDispose]();
+    expect(readdirSync(folder)).toEqual(["tandem.db"]);
+  });
+
+  test("gives back to the disk what a deleted session held, and keeps no copy of it", async () => {
+    const file = join(scratch, "shrinks.db");
+    const store = await openStore(file);
+    const lease = await newSession(store);
+    const secret = "s3cr3t".repeat(1_000);
+    for (const _ of numbers(40)) {
+      await store.events.append(
+        lease,
+        numbers(50).map(() => ({ thread: null, event: message(secret) })),
+      );
+    }
+    expect((await store.describe()).bytes).toBeGreaterThan(10_000_000);
+    await store.sessions.delete(lease);
+    const database = new DatabaseSync(file, { readOnly: true });
+    // It is done in between other work.
+    await until(() => (database.prepare("pragma freelist_count").get()?.["freelist_count"] === 0 ? true : undefined));
+    database.close();
+    await store[Symbol.asyncDispose]();
+    expect(statSync(file).size).toBeLessThan(1_000_000);
+    expect(readFileSync(file).includes("s3cr3t")).toBe(false);
+  });
+
+  test("that is no database, or cannot be made, is refused with what to do", async () => {
+    const file = join(scratch, "poem.txt");
+    writeFileSync(file, "Über allen Gipfeln ist Ruh, in allen Wipfeln spürest du kaum einen Hauch.\n".repeat(100));
+    await expect(openStore(file)).rejects.toMatchObject({
+      code: "not_a_database",
+      fix: expect.stringContaining("another file"),
+    });
+    await expect(openStore(join(file, "tandem.db"))).rejects.toMatchObject({ code: "unavailable" });
+    mkdirSync(join(scratch, "folder"));
+    await expect(openStore(join(scratch, "folder"))).rejects.toMatchObject({ code: "unavailable" });
+  });
+});
+
+test("kill -9 of a writer loses nothing that it had acknowledged, ten times", async () => {
+  const file = join(scratch, "crash.db");
+  await using store = await openStore(file);
+  const { session } = await newSession(store);
+  let last = 0;
+  for (const round of numbers(10)) {
+    await using writer = await startWriter(file, { session, token: 1 });
+    const first = await writer.acknowledged();
+    expect(first).toBeGreaterThan(last);
+    const acknowledged = await writer.kill();
+    const head = await store.events.head(session);
+    expect({ round, lost: acknowledged > head }).toEqual({ round, lost: false });
+    last = head;
+  }
+  const events = await store.events.read(session, { limit: 1_000_000 });
+  expect(events.map(({ seq }) => seq)).toEqual(numbers(last));
+  using database = new DatabaseSync(file, { readOnly: true });
+  expect(database.prepare("pragma integrity_check").get()).toEqual({ integrity_check: "ok" });
+}, 120_000);
+
+test("processes that write at the same time wait for each other, and none is refused", async () => {
+  const file = join(scratch, "busy.db");
+  await using store = await openStore(file);
+  const leases = [await newSession(store), await newSession(store), await newSession(store)];
+  const own = await newSession(store);
+  const writers = await Promise.all(leases.map((lease) => startWriter(file, lease)));
+  await Promise.all(writers.map((writer) => writer.acknowledged()));
+  // A writer that is refused ends by itself, and `acknowledged` rejects.
+  for (const number of numbers(200)) {
+    const [event] = await store.events.append(own, [{ thread: null, event: message(`${number}`) }]);
+    expect(event!.seq).toBe(number);
+  }
+  const reached = await Promise.all(writers.map((writer) => writer.acknowledged()));
+  for (const writer of writers) await writer.kill();
+  expect(Math.min(...reached)).toBeGreaterThan(0);
+  for (const { session } of leases) {
+    const events = await store.events.read(session, { limit: 1_000_000 });
+    expect(events.map(({ seq }) => seq)).toEqual(numbers(events.length));
+  }
+});
