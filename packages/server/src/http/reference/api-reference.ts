@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { routeTable } from "../route-table.ts";
+import type { Route } from "../route.ts";
+import { refusedRoutes } from "../routes/refused.ts";
+import { refusedResources, sdkMethods, type SdkMethod } from "./sdk-methods.ts";
+
+const INTRODUCTION = `# The HTTP API
+
+Tandem speaks Anthropic's Managed Agents API, so that the official SDKs are its clients: only the base URL and the key
+change. What Anthropic's API has no place for is added beside it and marked as *ours*. The same table of routes from
+which this page is written answers the requests and makes the OpenAPI 3.1 document at \`/openapi.json\`.
+
+\`\`\`ts
+const client = new Anthropic({ baseURL: "http://127.0.0.1:4760", apiKey: token });
+\`\`\`
+
+## Tokens
+
+Every request needs a token, on loopback too, as \`authorization: Bearer …\` or \`x-api-key\`; only \`/healthz\` and \`/readyz\`
+do without, and answer without content. The first start makes one, in a file that only its owner can read. A token has a
+scope: \`read\` looks, \`run\` also works with sessions and files, \`admin\` may do everything. Streams end when their token is
+revoked.
+
+Web pages of other origins are not let in (other ports of localhost are others), nor are requests for a name that the
+server does not go by, unless the settings name them. Bodies are JSON, but for the upload of files.
+
+## Errors
+
+\`\`\`json
+{ "type": "error", "error": { "type": "not_found_error", "message": "…" }, "request_id": "req_…" }
+\`\`\`
+
+| status | when |
+| --- | --- |
+| 400 | the request is wrong; the message names the field and what was expected. Unknown fields and query parameters are wrong |
+| 401 | no valid token |
+| 403 | the token's scope is too small, a foreign origin or name, a folder outside the roots |
+| 404 | there is no such thing |
+| 405, 415 | another method, another kind of body |
+| 409 | somebody else was first; \`x-should-retry: false\` |
+| 413 | the body is too large |
+| 429 | too many streams or uploads at once |
+| 500 | a fault of Tandem's own; its log has more under the \`request_id\` |
+| 501 | a part of Anthropic's API that Tandem does not have; \`x-should-retry: false\` |
+| 503 | the database cannot be reached, or the server is stopping: try again |
+| 504 | it took too long |
+
+## Streams
+
+Frames of Anthropic's vocabulary are \`event: message\`, Tandem's own go by their type, such as \`event: tandem.todo\`. The
+\`id\` of a frame is the event's place in the session's log; given back as \`Last-Event-ID\`, the stream goes on after it
+without gap or repeat. Without it, the stream begins now, as on the platform: open it, list the events, and pass over
+those whose \`id\` you have.
+
+Previews (\`event_start\`, \`event_delta\`) have no id and are never stored. They come for the types that \`event_deltas[]\`
+names, from their beginning or not at all. With \`tandem=true\`, previews of thinking and of tools' input come too, and
+\`tandem.\` events also while the session is idle; without it, \`session.status_idle\` is the last event of a turn.
+
+A comment every 15 seconds keeps a silent stream alive. A client that does not keep up gets no previews, and if it falls
+far behind, \`tandem.resync\` with the id to go on after, and the end of the stream. When the server stops, a comment says
+so.
+
+## Sends that are repeated
+
+The official clients send again when a connection breaks before the answer, and say so in \`x-stainless-retry-count\`. Such
+a send is looked for in the session's log and inbox, within the time that the tries can have taken (about ten seconds for
+each): what is there already is answered, not stored again. Whoever sends the same words twice gets both.
+`;
+
+/** The reference of every route, and of every method of the official client. */
+export function apiReference(): string {
+  const sections = new Map<string, Route[]>();
+  for (const route of routeTable) {
+    const section = route.name.slice(0, route.name.lastIndexOf("."));
+    sections.set(section, [...(sections.get(section) ?? []), route]);
+  }
+  const tables = [...sections].map(([name, routes]) => `### ${name}\n\n${table(HEADINGS, routes.map(routeRow))}\n`);
+  return [INTRODUCTION, "## Routes\n", ...tables, refusals(), methods()].join("\n");
+}
+
+const HEADINGS = ["", "scope", "", "query"];
+
+function routeRow(route: Route): string[] {
+  const query = Object.entries(route.query.shape).map(([name, field]) => `\`${isList(field) ? `${name}[]` : name}\``);
+  const ours = route.extension ? "*Ours.* " : "";
+  return [`\`${route.method} ${route.path}\``, route.scope, `${ours}${route.summary}.`, query.join(", ")];
+}
+
+function isList(field: unknown): boolean {
+  return field instanceof z.ZodOptional ? isList(field.unwrap()) : field instanceof z.ZodArray;
+}
+
+const refusals = (): string =>
+  `### Refused\n\nWith 501, and all that is below them.\n\n${table(
+    ["", ""],
+    refusedRoutes.map(({ path, reason }) => [`\`${path}\``, reason]),
+  )}\n`;
+
+const methods = (): string =>
+  `## The official client, method by method\n\nOf \`client.beta\` in \`@anthropic-ai/sdk\` for TypeScript; those of the other languages are the same by other names.\n\n${table(
+    ["method", "supported", ""],
+    [
+      ...Object.entries(sdkMethods).map(methodRow),
+      ...refusedResources.map((name) => [`\`${name}.*\``, "refused", "501"]),
+    ],
+  )}\n`;
+
+const methodRow = ([name, { support, note = "" }]: [string, SdkMethod]): string[] => [`\`${name}\``, support, note];
+
+const table = (headings: readonly string[], rows: readonly string[][]): string =>
+  [headings, headings.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");

@@ -1,0 +1,87 @@
+export interface SdkMethod {
+  support: "yes" | "partly" | "refused";
+  /** What is missing, or what is more. */
+  note?: string;
+}
+
+const yes = (note?: string): SdkMethod => ({ support: "yes", note });
+const partly = (note: string): SdkMethod => ({ support: "partly", note });
+const refused = (note: string): SdkMethod => ({ support: "refused", note });
+
+const worker = refused("501: Tandem runs the tools itself; there are no self-hosted environments");
+const fixedResources = refused("501: a session is given its files when it is created");
+const agentFields =
+  "400 for `skills`, `execution_identity` other than `service_account`, `model.inference_geo`, `model.speed: fast`, advisor and workflows, and domain lists of the web tools";
+
+/** The official client's methods under `client.beta`, and what Tandem makes of each. A test sees that none is missing. */
+export const sdkMethods: Readonly<Record<string, SdkMethod>> = {
+  "agents.create": partly(agentFields),
+  "agents.retrieve": yes(),
+  "agents.update": partly("as `agents.create`"),
+  "agents.list": yes(),
+  "agents.archive": yes(),
+  "agents.versions.list": yes(),
+  "environments.create": partly(
+    "the folder stands in `metadata` (`tandem.path`, `tandem.isolation`, `tandem.branch`), without it a private scratch folder is made; 400 for `self_hosted`, packages and limited networking",
+  ),
+  "environments.retrieve": yes("`env_local` is built in: the folder that the server was started in"),
+  "environments.update": partly("as `environments.create`; 403 for `env_local`"),
+  "environments.list": yes(),
+  "environments.delete": yes("409 while sessions use it; 403 for `env_local`"),
+  "environments.archive": yes("403 for `env_local`"),
+  "environments.work.retrieve": worker,
+  "environments.work.update": worker,
+  "environments.work.list": worker,
+  "environments.work.ack": worker,
+  "environments.work.heartbeat": worker,
+  "environments.work.poll": worker,
+  "environments.work.stats": worker,
+  "environments.work.stop": worker,
+  "environments.work.poller": worker,
+  "environments.work.worker": worker,
+  "sessions.create": partly(
+    "400 for `vault_ids`, repositories and memory stores among the `resources`, and outcomes among the `initial_events`",
+  ),
+  "sessions.retrieve": yes(),
+  "sessions.update": partly("400 for `vault_ids`"),
+  "sessions.list": partly("400 for `deployment_id` and `memory_store_id`"),
+  "sessions.delete": yes(),
+  "sessions.archive": yes(),
+  "sessions.events.list": yes("`tandem.` events are among them"),
+  "sessions.events.send": partly(
+    "400 for `user.tool_result` (Tandem runs the built-in tools), `user.define_outcome` and `system.message`; a try that the client repeats by itself is stored once",
+  ),
+  "sessions.events.stream": yes("also goes on after `Last-Event-ID`; more previews and events with `tandem=true`"),
+  "sessions.events.toolRunner": yes("for custom tools"),
+  "sessions.threads.retrieve": yes(),
+  "sessions.threads.list": yes(),
+  "sessions.threads.archive": refused("501: a thread ends with its session"),
+  "sessions.threads.events.list": yes(),
+  "sessions.threads.events.stream": yes("as `sessions.events.stream`"),
+  "sessions.resources.retrieve": yes(),
+  "sessions.resources.list": yes(),
+  "sessions.resources.update": fixedResources,
+  "sessions.resources.delete": fixedResources,
+  "sessions.resources.add": fixedResources,
+  "files.list": yes(),
+  "files.delete": yes(),
+  "files.download": yes(),
+  "files.retrieveMetadata": yes(),
+  "files.upload": yes(),
+  "models.retrieve": partly("by id or alias; what Claude Code does not tell (capabilities, limits, dates) is null"),
+  "models.list": partly("as `models.retrieve`"),
+};
+
+/** Parts of `client.beta` that are refused as a whole, with 501. */
+export const refusedResources = [
+  "messages",
+  "memoryStores",
+  "skills",
+  "vaults",
+  "deployments",
+  "deploymentRuns",
+  "dreams",
+  "userProfiles",
+  "tunnels",
+  "organization",
+] as const;
