@@ -3,9 +3,9 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
-import { newId, type SessionEvent } from "@tandem/protocol";
-import { openStore, type Lease, type SessionRow, type Store } from "@tandem/storage";
+import { openStore, type Lease, type Store } from "@tandem/storage";
 import { startPostgres, whyNoPostgres } from "@tandem/storage/testing";
+import { append, newSessions, small } from "./load.ts";
 import { snapshotBytes } from "./snapshots.ts";
 import { realisticTurn } from "./turn.ts";
 
@@ -80,7 +80,7 @@ async function bytesPerTurn(location: string, turns: number): Promise<string> {
   const start = await bytes();
   {
     await using store = await openStore(location);
-    const [lease] = await sessions(store, 1);
+    const [lease] = await newSessions(store, 1);
     for (let number = 0; number < turns; number += 1) {
       // As a turn goes: some events at a time.
       const events = realisticTurn(number);
@@ -92,17 +92,17 @@ async function bytesPerTurn(location: string, turns: number): Promise<string> {
 }
 
 async function appendsPerSecond(store: Store, sessionCount: number, appends: number): Promise<string> {
-  const leases = await sessions(store, sessionCount);
+  const leases = await newSessions(store, sessionCount);
   return perSecond(appends, () => inTurns(leases, appends, (lease) => append(store, lease, [small()])));
 }
 
 async function eventsPerSecond(store: Store, appends: number): Promise<string> {
-  const leases = await sessions(store, SESSIONS);
+  const leases = await newSessions(store, SESSIONS);
   return perSecond(appends * 12, () => inTurns(leases, appends, (lease) => append(store, lease, realisticTurn(1))));
 }
 
 async function pageReads(store: Store, reads: number): Promise<Row[]> {
-  const [lease] = await sessions(store, 1);
+  const [lease] = await newSessions(store, 1);
   for (let count = 0; count < LONG_LOG; count += 120) {
     await append(store, lease!, Array.from({ length: 10 }, (_, index) => realisticTurn(count + index)).flat());
   }
@@ -126,7 +126,7 @@ async function pageReads(store: Store, reads: number): Promise<Row[]> {
 
 /** Appends at a steady pace, with a follower, while the event loop is watched. */
 async function loopDelay(store: Store, seconds: number): Promise<Row[]> {
-  const leases = await sessions(store, SESSIONS);
+  const leases = await newSessions(store, SESSIONS);
   const stop = new AbortController();
   let followed = 0;
   const following = (async () => {
@@ -173,21 +173,6 @@ async function loopDelay(store: Store, seconds: number): Promise<Row[]> {
 const quantile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 
-const small = (): SessionEvent => ({
-  type: "agent.message",
-  content: [
-    { type: "text", text: "A sentence of the length that a sentence often has, and then another one like it." },
-  ],
-  id: newId("event"),
-  processed_at: new Date().toISOString(),
-});
-
-const append = (store: Store, lease: Lease, events: readonly SessionEvent[]): Promise<unknown> =>
-  store.events.append(
-    lease,
-    events.map((event) => ({ thread: null, event })),
-  );
-
 /** Each session one after the other, the sessions at the same time. */
 async function inTurns(
   leases: readonly Lease[],
@@ -205,55 +190,6 @@ async function perSecond(count: number, work: () => Promise<void>): Promise<stri
   const begun = performance.now();
   await work();
   return Math.round(count / ((performance.now() - begun) / 1_000)).toLocaleString("en");
-}
-
-async function sessions(store: Store, count: number): Promise<Lease[]> {
-  const now = new Date().toISOString();
-  const leases: Lease[] = [];
-  for (let made = 0; made < count; made += 1) {
-    const row: SessionRow = {
-      id: newId("session"),
-      status: "running",
-      agent: {
-        type: "agent",
-        id: "agent_bench",
-        version: 1,
-        name: "Bench",
-        description: null,
-        model: { id: "claude-sonnet-5-5" },
-        system: "Be brief.",
-        tools: [],
-        mcp_servers: [],
-        skills: [],
-        execution_identity: { type: "service_account" },
-        multiagent: null,
-      },
-      environmentId: "env_local",
-      title: null,
-      metadata: {},
-      resources: [],
-      budget: null,
-      usage: {
-        input_tokens: 0,
-        output_tokens: 0,
-        cache_read_input_tokens: 0,
-        cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
-        list_cost: { amount: "0", currency: "USD" },
-        active_seconds: 0,
-      },
-      activeMs: 0,
-      waitingFor: [],
-      folder: "/",
-      claudeSession: undefined,
-      primaryThread: newId("thread"),
-      createdAt: now,
-      updatedAt: now,
-      archivedAt: null,
-    };
-    await store.sessions.create(row, []);
-    leases.push((await store.leases.take(row.id, "bench", 3_600_000))!);
-  }
-  return leases;
 }
 
 function print(columns: readonly [engine: string, Row[]][]): void {

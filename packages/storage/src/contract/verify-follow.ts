@@ -84,7 +84,7 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
       if (events.length === 3_001) break;
     }
     expect(seqs(events)).toEqual(numbers(3_001));
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_000);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_300);
   },
 
   "follow.others": async (stage) => {

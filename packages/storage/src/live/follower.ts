@@ -92,9 +92,11 @@ export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined>
   }
 
   #serve(): void {
-    if (!this.#waiting || this.#reading || this.#retry) return;
+    if (!this.#waiting) return;
+    // Also while it reads: what is handed over is never made to wait for that.
     const events = this.#takeHeld();
     if (events) return this.#give({ done: false, value: events });
+    if (this.#reading || this.#retry) return;
     if (this.#state !== "open") {
       this.stop();
       return this.#give({ done: true, value: undefined });
@@ -104,19 +106,17 @@ export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined>
 
   /** What is held and follows upon what the consumer has. */
   #takeHeld(): LoggedEvent[] | undefined {
-    const fresh = this.#held[0] && this.#held[0].seq <= this.#cursor ? this.#held.filter(this.#isNew) : this.#held;
-    this.#held = fresh;
-    if (fresh.length === 0) return undefined;
-    if (fresh[0]!.seq !== this.#cursor + 1) {
+    if (this.#held[0] && this.#held[0].seq <= this.#cursor) this.#held = this.#held.filter(isAfter(this.#cursor));
+    const events = this.#held;
+    if (!events[0]) return undefined;
+    if (events[0].seq !== this.#cursor + 1) {
       this.#behind = true;
       return undefined;
     }
     this.#held = [];
-    this.#cursor = fresh.at(-1)!.seq;
-    return fresh;
+    this.#cursor = events.at(-1)!.seq;
+    return events;
   }
-
-  readonly #isNew = ({ seq }: LoggedEvent): boolean => seq > this.#cursor;
 
   async #read(): Promise<void> {
     this.#reading = true;
@@ -126,12 +126,17 @@ export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined>
       const part = await this.#readOn(this.#cursor);
       this.#reading = false;
       this.#begun = true;
-      if (!part) return this.stop();
+      if (!part) return this.finish();
       if (part.more) this.#behind = true;
       const last = part.events.at(-1);
-      if (!last || this.#state === "closed") return this.#serve();
-      this.#cursor = last.seq;
-      this.#give({ done: false, value: part.events });
+      // What was handed over meanwhile comes after, as far as the read did not find it.
+      if (last) {
+        const later = this.#held.filter(isAfter(last.seq));
+        const isGapless = later[0] === undefined || later[0].seq === last.seq + 1;
+        if (!isGapless) this.#behind = true;
+        this.#held = isGapless ? part.events.concat(later) : part.events;
+      }
+      this.#serve();
     } catch (error) {
       this.#reading = false;
       this.#behind = true;
@@ -162,3 +167,8 @@ export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined>
     waiting?.resolve(step);
   }
 }
+
+const isAfter =
+  (cursor: number) =>
+  ({ seq }: LoggedEvent): boolean =>
+    seq > cursor;
