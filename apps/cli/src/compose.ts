@@ -70,6 +70,14 @@ export async function sweepProcesses(env: Variables): Promise<{ killed: number[]
   return new ProcessLedger(folder).sweep();
 }
 
+/** Claude Code processes whose host has died. They are left as they are. */
+export async function findOrphans(env: Variables): Promise<number[]> {
+  const folder = join(tandemHome(env), "processes");
+  if (!existsSync(folder)) return [];
+  const { ProcessLedger } = await import("@tandem/claude-code");
+  return new ProcessLedger(folder).orphans().map(({ pid }) => pid);
+}
+
 /** All that is durable. Refused in a folder that needs trust and does not have it. */
 export async function openStore(context: Context, project: Project): Promise<Store> {
   await requireTrust(context.env, project);
@@ -128,7 +136,7 @@ export async function createEngine(
       pool,
       deadlines,
     });
-    return claude.listModels(AbortSignal.timeout(limits.init));
+    return await claude.listModels(AbortSignal.timeout(limits.spawn + limits.init));
   };
   return createEngine(store, {
     executable,
@@ -142,12 +150,23 @@ export async function createEngine(
     holder: holderName(command),
     mcpTimeout: sessions.mcpTimeout,
     roots: [...sessionRoots(project), ...folders],
-    models: offeredModels(listModels, (error) =>
-      log.warn({ error: String(error) }, "Claude Code did not list its models"),
-    ),
+    models: offeredModels({
+      ask: listModels,
+      fallback: usualModels,
+      onFailure: (error) => log.warn({ error: String(error) }, "Claude Code did not list its models"),
+    }),
     openConversation: room.openConversation,
     sweep: () => new room.ProcessLedger(join(stateFolder, "processes")).sweep(),
     log,
+  });
+}
+
+/** What the usual aliases stand for, as far as is known here. */
+async function usualModels() {
+  const { resolveModel } = await import("@tandem/runtime");
+  return ["opus", "sonnet", "haiku"].map((alias) => {
+    const id = resolveModel("anthropic", alias);
+    return { id, name: id, aliases: [alias] };
   });
 }
 

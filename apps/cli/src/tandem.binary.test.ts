@@ -30,11 +30,17 @@ describe("tandem", () => {
     const { stdout, code } = await machine.run(["--help"]);
     expect(code).toBe(0);
     for (const { code } of Object.values(EXIT_CODES)) expect(stdout).toMatch(new RegExp(`^  ${code} `, "m"));
-    const commands = "demo setup text object models status doctor config trust rehearse completion".split(" ");
+    const commands =
+      "demo setup text object models up run sessions agents token logs status doctor config trust rehearse completion".split(
+        " ",
+      );
     for (const command of commands) expect(stdout).toMatch(new RegExp(`^  ${command} `, "m"));
     const leaves = [
-      ...commands.filter((name) => name !== "config" && name !== "rehearse"),
+      ...commands.filter((name) => !["config", "rehearse", "sessions", "agents", "token"].includes(name)),
       "config set",
+      "sessions list",
+      "agents create",
+      "token create",
       "rehearse serve",
     ];
     const helps = await Promise.all(leaves.map((name) => machine.run([...name.split(" "), "--help"])));
@@ -71,13 +77,13 @@ describe("tandem", () => {
 
   test("errors are JSON with --json, and have a stack only with --debug", async () => {
     await using machine = await scratchMachine();
-    const json = await machine.run(["status", "--json"]);
+    const json = await machine.run(["models", "--json"]);
     expect(json).toMatchObject({ code: 2, stdout: "" });
     expect(JSON.parse(json.stderr)).toEqual({
       error: { code: "config_missing", message: expect.any(String), fix: expect.stringContaining("tandem setup") },
     });
-    expect((await machine.run(["status"])).stderr).not.toContain("    at ");
-    expect((await machine.run(["status", "--debug"])).stderr).toContain("    at ");
+    expect((await machine.run(["models"])).stderr).not.toContain("    at ");
+    expect((await machine.run(["models", "--debug"])).stderr).toContain("    at ");
   });
 
   test("there is no colour without a terminal", async () => {

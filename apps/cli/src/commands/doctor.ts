@@ -1,12 +1,14 @@
+import { TandemError } from "@tandem/protocol";
 import { checkAuth, type AuthCheck } from "../check-auth.ts";
 import { untrustedSettings } from "../config/trust.ts";
 import type { Context } from "../context.ts";
 import { type Finding, type Patient, runChecks } from "../doctor/check.ts";
 import { machineChecks } from "../doctor/machine-checks.ts";
 import { projectChecks } from "../doctor/project-checks.ts";
+import { sessionChecks } from "../doctor/session-checks.ts";
 import { serviceChecks } from "../doctor/service-checks.ts";
 import { EXIT_CODES } from "../exit-code.ts";
-import { openProject } from "../open-project.ts";
+import { openProject, openProjectOrDefaults } from "../open-project.ts";
 import { Progress } from "../progress.ts";
 import { printable, styleFor, widthOf, wrap, write } from "../terminal.ts";
 
@@ -14,7 +16,7 @@ const DEADLINE_MS = 20_000;
 
 /** Checks everything at once. Ends with 1 if anything is a failure. */
 export async function doctor(context: Context): Promise<number> {
-  const checks = [...projectChecks, ...serviceChecks, ...machineChecks];
+  const checks = [...projectChecks, ...serviceChecks, ...sessionChecks, ...machineChecks];
   const findings = await (async () => {
     using progress = new Progress(context, "Checking …");
     return runChecks(checks, await admit(context), DEADLINE_MS, (done) =>
@@ -40,13 +42,16 @@ async function admit(context: Context): Promise<Patient> {
     return {
       context,
       project,
+      here: project,
       projectError: undefined,
       trusted: untrusted?.length === 0,
       auth: () => (auth ??= checkAuth(context, project, DEADLINE_MS - 2_000)),
     };
   } catch (projectError) {
     const auth = () => Promise.reject(projectError);
-    return { context, project: undefined, projectError, trusted: false, auth };
+    const isMissing = projectError instanceof TandemError && projectError.code === "config_missing";
+    const here = isMissing ? await openProjectOrDefaults(context).catch(() => undefined) : undefined;
+    return { context, project: undefined, here, projectError, trusted: here !== undefined, auth };
   }
 }
 

@@ -62,7 +62,7 @@ export async function run(context: Context, words: readonly string[], options: R
     ),
   });
   view[Symbol.dispose]();
-  return reportTurn(context, { format, session, result, wantsObject: options.jsonSchema !== undefined });
+  return await reportTurn(context, { format, session, result, wantsObject: options.jsonSchema !== undefined });
 }
 
 async function begin(

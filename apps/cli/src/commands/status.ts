@@ -1,35 +1,45 @@
 import type { RoleModel } from "@tandem/runtime";
+import { existsSync } from "node:fs";
 import { PAYERS } from "../call-report-line.ts";
 import { checkAuth, exitCodeOfAuth, withoutModels, type AuthCheck } from "../check-auth.ts";
 import type { Context } from "../context.ts";
 import { credentialOf, describeProject, payerOf, shownSecret } from "../describe-project.ts";
-import { openProject } from "../open-project.ts";
+import { openProjectOrDefaults } from "../open-project.ts";
 import { Progress } from "../progress.ts";
+import { lookAtSessions, type SessionsOverview, type StorageState } from "../server/look-at-sessions.ts";
+import { ago, bytes } from "../shown.ts";
 import { printable, styleFor, table, write, type Style } from "../terminal.ts";
 
 const DEADLINE_MS = 15_000;
 
-/** Who answers, who pays, and whether it would work right now. Ends with 0 only if it would. */
+/** Who answers, who pays, and whether it would work right now. Ends with 0 only if calls would. */
 export async function status(context: Context): Promise<number> {
-  const project = await openProject(context);
+  const project = await openProjectOrDefaults(context);
   const { llm } = project.config;
   const { models, ignored } = await describeProject(project);
-  const auth = await (async () => {
+  const [auth, sessions] = await (async () => {
     using _ = new Progress(context, "Checking the login or key …");
-    return checkAuth(context, project, DEADLINE_MS);
+    const auth = checkAuth(context, project, DEADLINE_MS);
+    return Promise.all([auth, lookAtSessions(context, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth })]);
   })();
   const { backend } = llm.provider;
   const payer = payerOf(llm);
   const credential = credentialOf(llm);
+  const hasFile = existsSync(project.file);
   if (context.json) {
+    const { payer: sessionPayer, auth: sessionAuth, storage, server, orphans } = sessions;
     const report = {
-      file: project.file,
+      file: hasFile ? project.file : null,
       backend,
       payer,
       credential: credential && shownSecret(credential),
       auth: withoutModels(auth),
       models,
       ignored,
+      sessions: { payer: sessionPayer, auth: withoutModels(sessionAuth) },
+      storage,
+      server: server ?? null,
+      orphans,
     };
     await write(context.stdout, `${JSON.stringify(report, null, 2)}\n`);
     return exitCodeOfAuth(auth);
@@ -37,13 +47,14 @@ export async function status(context: Context): Promise<number> {
   const style = styleFor(context.stdout);
   const { dim, warn } = style;
   const rows = [
-    [dim("config"), printable(project.file)],
+    [dim("config"), hasFile ? printable(project.file) : dim("none here or above: every setting has its default")],
     [dim("backend"), backend],
     [dim("payer"), PAYERS[payer] + (credential ? dim(`  ${printable(shownSecret(credential))}`) : "")],
     [dim("auth"), describeAuth(auth, style)],
     ...(auth.fix ? [["", `${dim("→")} ${printable(auth.fix)}`]] : []),
     ...modelRows(models, style),
     ...ignored.map(({ key, why }, i) => [i === 0 ? warn("ignored") : "", `${key}  ${dim(why)}`]),
+    ...sessionRows(sessions, style),
   ];
   await write(context.stdout, `${table(rows).join("\n")}\n`);
   return exitCodeOfAuth(auth);
@@ -64,4 +75,36 @@ export function modelRows(models: readonly RoleModel[], { dim }: Style): string[
     ]),
   );
   return lines.map((line, i) => [i === 0 ? dim("models") : "", line]);
+}
+
+function sessionRows({ payer, auth, storage, server, orphans }: SessionsOverview, style: Style): string[][] {
+  const { dim, warn, good } = style;
+  const up = server && `pid ${server.pid}, since ${ago(server.started_at)}`;
+  const fix = (text: string): string[][] => (text ? [["", `${dim("→")} ${printable(text)}`]] : []);
+  return [
+    [
+      dim("sessions"),
+      server?.demo
+        ? warn("nobody pays: the server that is up is a demo")
+        : `${PAYERS[payer]} pays  ${describeAuth(auth, style)}`,
+    ],
+    ...(server?.demo ? [] : fix(auth.fix)),
+    [dim("storage"), describeStorage(storage, style)],
+    ...fix(storage.state === "failed" ? storage.fix : ""),
+    [dim("server"), server ? `${good(server.url)}  ${dim(up ?? "")}` : dim("not up  tandem up")],
+    ...(orphans.length > 0
+      ? [[dim("processes"), `${warn(`${orphans.length} left by a crash`)}  ${dim("tandem doctor ends them")}`]]
+      : []),
+  ];
+}
+
+function describeStorage(storage: StorageState, { dim, bad }: Style): string {
+  switch (storage.state) {
+    case "failed":
+      return `${bad("failed")}  ${printable(storage.detail)}`;
+    case "not_yet":
+      return `${printable(storage.place)}  ${dim("made when it is first needed")}`;
+    case "ready":
+      return `${printable(storage.place)}  ${dim(`${bytes(storage.bytes)}, schema ${storage.schema}`)}`;
+  }
 }

@@ -14,6 +14,8 @@ export interface Patient {
   context: Context;
   /** Undefined if there is no project here, or its config cannot be used. */
   project: Project | undefined;
+  /** The project, or this folder with every setting at its default: sessions need no more. */
+  here: Project | undefined;
   /** Why there is no project. */
   projectError: unknown;
   /** Whether the folder's config may take effect. */

@@ -82,7 +82,7 @@ async function showSummary({ stderr }: Context, { session, result }: Report): Pr
     result.models.join(", "),
     `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`,
     `$${result.usd.toFixed(4)} at list price`,
-    `go on with: tandem run --resume ${session.id} "…"`,
+    session.id,
   ].filter(Boolean);
   await write(stderr, `${dim(facts.join(" · "))}\n`);
 }

@@ -48,9 +48,8 @@ export async function runTurn(
   content: UserContent[],
   options: TurnOptions,
 ): Promise<TurnResult> {
-  const turn = new TurnUnderWay(client, session, options);
-  using _ = turn;
-  return turn.run(content);
+  using turn = new TurnUnderWay(client, session, options);
+  return await turn.run(content);
 }
 
 class TurnUnderWay implements Disposable {

@@ -1,10 +1,10 @@
-import type { Payer } from "@tandem/protocol";
+import { formatDuration, type Payer } from "@tandem/protocol";
 import type { Engine, FeedSession } from "@tandem/sessions";
 import { homedir } from "node:os";
 import { PAYERS } from "../call-report-line.ts";
 import type { Context } from "../context.ts";
 import { StatusLine } from "../run/status-line.ts";
-import { styleFor, table, write } from "../terminal.ts";
+import { styleFor, table, widthOf, wrap, write } from "../terminal.ts";
 import type { ServerInfo } from "./server-file.ts";
 
 interface Announcement {
@@ -12,11 +12,13 @@ interface Announcement {
   engine: Engine;
   warning: string | undefined;
   logFile: string;
+  /** How long turns may take to end once the server is asked to stop. */
+  stopWithinMs: number;
 }
 
 /** Says that the server is up and how to come in. On a terminal, a line says from then on how busy it is. */
 export async function announce(context: Context, announcement: Announcement): Promise<AsyncDisposable> {
-  const { info, engine, warning, logFile } = announcement;
+  const { info, engine, warning, logFile, stopWithinMs } = announcement;
   const { stdout, json, env } = context;
   if (json) {
     await write(stdout, `${JSON.stringify({ url: info.url, token_file: info.token_file })}\n`);
@@ -40,8 +42,9 @@ export async function announce(context: Context, announcement: Announcement): Pr
     ...(warning ? [warning] : []),
     'Try `tandem run "What is in this folder?"` in another terminal. Ctrl-C stops the server.',
   ];
-  await write(stdout, `${table(rows).join("\n")}\n\n${notes.map((note) => dim(note)).join("\n")}\n`);
-  return watch(stdout, engine);
+  const lines = notes.flatMap((note) => wrap(note, widthOf(stdout)));
+  await write(stdout, `${table(rows).join("\n")}\n\n${lines.map((line) => dim(line)).join("\n")}\n`);
+  return watch(stdout, engine, stopWithinMs);
 }
 
 const DEMO_NOTES = [
@@ -49,19 +52,20 @@ const DEMO_NOTES = [
   "For the real one, log in with Claude Code (`claude`, then /login) or run `tandem setup`, and start again.",
 ];
 
-async function watch(stdout: NodeJS.WriteStream, engine: Engine): Promise<AsyncDisposable> {
+async function watch(stdout: NodeJS.WriteStream, engine: Engine, stopWithinMs: number): Promise<AsyncDisposable> {
   const status = new StatusLine(stdout, { counts: false });
   const controller = new AbortController();
   const sessions = new Map<string, FeedSession>();
+  const running = () => [...sessions.values()].filter(({ status }) => status === "running").length;
   const watching = (async () => {
     for await (const item of engine.sessions.feed(controller.signal)) {
       if (item.type === "snapshot") for (const session of item.sessions) sessions.set(session.id, session);
       else if (item.type === "changed") sessions.set(item.session.id, item.session);
       else sessions.delete(item.id);
-      const running = [...sessions.values()].filter((session) => session.status === "running").length;
       const waiting = [...sessions.values()].filter((session) => session.waiting_for.length > 0).length;
-      if (running + waiting === 0) status.hide();
-      else status.show([count(running, "running"), count(waiting, "waiting for an answer")].filter(Boolean).join(", "));
+      if (running() + waiting === 0) status.hide();
+      else
+        status.show([count(running(), "running"), count(waiting, "waiting for an answer")].filter(Boolean).join(", "));
     }
   })().catch(() => {});
   return {
@@ -69,7 +73,13 @@ async function watch(stdout: NodeJS.WriteStream, engine: Engine): Promise<AsyncD
       controller.abort();
       await watching;
       status.hide();
-      if (stdout.isTTY) stdout.write("Stopping …\n");
+      if (!stdout.isTTY) return;
+      const patience = `within ${formatDuration(stopWithinMs)} at the latest; Ctrl-C again stops at once`;
+      stdout.write(
+        running() > 0
+          ? `Stopping when turns have ended (${count(running(), "running")}), ${patience}.\n`
+          : "Stopping …\n",
+      );
     },
   };
 }

@@ -7,14 +7,16 @@ const RETRY_MS = 30_000;
 
 /**
  * The models that agents may name: asked for when first needed, and again when the list has grown old. Where Claude Code
- * cannot say, the last list holds, or the aliases that every release has had.
+ * cannot say, the last list holds, or the fallback.
  */
-export function offeredModels(
-  ask: () => Promise<Model[]>,
-  onFailure: (error: unknown) => void,
-  now: () => number = Date.now,
-): () => Promise<Model[]> {
-  let known: Model[] = FALLBACK;
+export function offeredModels(parts: {
+  ask: () => Promise<Model[]>;
+  fallback: () => Promise<Model[]>;
+  onFailure: (error: unknown) => void;
+  now?: () => number;
+}): () => Promise<Model[]> {
+  const { ask, fallback, onFailure, now = Date.now } = parts;
+  let known: Model[] | undefined;
   let until = 0;
   let asking: Promise<Model[]> | undefined;
   const refresh = async (): Promise<Model[]> => {
@@ -22,18 +24,13 @@ export function offeredModels(
       known = await ask();
       until = now() + FRESH_MS;
     } catch (error) {
-      until = now() + RETRY_MS;
       onFailure(error);
+      known ??= await fallback();
+      until = now() + RETRY_MS;
     } finally {
       asking = undefined;
     }
     return known;
   };
-  return async () => (now() < until ? known : (asking ??= refresh()));
+  return async () => (known && now() < until ? known : (asking ??= refresh()));
 }
-
-const FALLBACK: Model[] = [
-  { id: "sonnet", name: "Sonnet", aliases: [] },
-  { id: "opus", name: "Opus", aliases: [] },
-  { id: "haiku", name: "Haiku", aliases: [] },
-];

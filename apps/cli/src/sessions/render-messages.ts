@@ -27,7 +27,7 @@ function renderPart(part: Part, message: Message, style: Style, width: number): 
       return [`${mark} ${bold(printable(name))}  ${call}${dim(toolNote(part))}`];
     }
     case "file":
-      return line(dim("▢"), `${part.file.type}`);
+      return line(dim("▢"), part.file.type);
     case "todo":
       return part.todos.map(({ content, status }) => {
         const mark = { pending: dim("☐"), in_progress: accent("▶"), completed: good("☑") }[status];

@@ -61,6 +61,16 @@ export class ServerConnection implements Disposable {
     return schema.parse(JSON.parse(await readText(answer)));
   }
 
+  /** Whether the server and its database can do their work. */
+  async isReady(signal: AbortSignal): Promise<boolean> {
+    try {
+      (await this.#request("GET", "/readyz", { query: {}, signal })).resume();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** A stream of events; resolves when the server has begun to send. */
   stream(
     path: string,
