@@ -158,8 +158,11 @@ export function overridingVariables(variables: Record<string, string>, credentia
     ...Object.keys({ ...ALWAYS, ...CALL, ...SESSION }),
     ...stateFileNames(variables),
   ];
+  // Blank, it would stand for the user's home, whatever folder the login was to come from.
+  const value = (name: string): string =>
+    (name === "CLAUDE_SECURESTORAGE_CONFIG_DIR" ? variables["CLAUDE_CONFIG_DIR"] : variables[name]) ?? "";
   return Object.fromEntries(
-    names.filter((name) => name !== CREDENTIAL_NAMES[credential.type]).map((name) => [name, variables[name] ?? ""]),
+    names.filter((name) => name !== CREDENTIAL_NAMES[credential.type]).map((name) => [name, value(name)]),
   );
 }
 

@@ -172,6 +172,37 @@ describe("taken up again", () => {
   });
 });
 
+test("a turn that is left while it waits goes on in another process with the answer", async () => {
+  stage.rehearsal.use([
+    toolUse("mcp__tandem__ask", {}),
+    always((request) => text(`Heard: ${request.toolResults[0]?.text}`)),
+  ]);
+  const asked = Promise.withResolvers<ToolCallRequest>();
+  const first = openSession(stage, {
+    customTools: [ASK],
+    host: {
+      callCustomTool: (request) => {
+        asked.resolve(request);
+        return new Promise(() => {});
+      },
+    },
+  });
+  first.say("Go.");
+  const { toolUseId, signal } = await asked.promise;
+  await first.conversation.close("left");
+  expect(signal.aborted).toBe(true);
+  expect(first.outputs.at(-1)).toEqual({ type: "closed", error: undefined });
+  expect(
+    first.outputs.map(({ type }) => type),
+    "nothing is closed that is to stay open",
+  ).not.toContain("turn_ended");
+  const results = [{ toolUseId, content: [{ type: "text" as const, text: "forty-two" }], isError: false }];
+  const goesOn = { ...first.setup, transcripts: first.transcripts, resume: true, goOn: { results } };
+  await using second = openSession(stage, goesOn);
+  expect(await second.ended()).toMatchObject({ stop: "end_turn" });
+  expect(second.events("agent.message")[0]!.content).toEqual([{ type: "text", text: "Heard: forty-two" }]);
+});
+
 test("a transcript that cannot be stored is told by flush, and kept until it can", async () => {
   stage.rehearsal.use([text("one")]);
   const transcripts = new MemoryTranscripts();

@@ -19,6 +19,7 @@ import { checkSessionInit } from "./session-options.ts";
 import { startQuery, toolNames } from "./start-query.ts";
 import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
+import { commandLifecycle } from "./translate/command-lifecycle.ts";
 import { Translator, type TranslatorInput } from "./translate/translator.ts";
 import { Watch } from "./watch.ts";
 
@@ -56,8 +57,8 @@ class ClaudeConversation implements Conversation {
   readonly #input = new MessageQueue<SDKUserMessage>();
   readonly #query: Query;
   readonly #gone: Promise<void>;
-  /** Messages that were sent and have not been taken. */
-  readonly #waiting = new Set<string>();
+  /** Messages that were sent and have not been taken; each settles when Claude Code has it. */
+  readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
   #child: Child | undefined;
   #turns = 0;
   #expectsTurn: boolean;
@@ -125,7 +126,7 @@ class ClaudeConversation implements Conversation {
 
   send({ uuid, content }: { uuid: string; content: readonly ModelContent[] }): void {
     if (this.#failure || this.#closing) return;
-    this.#waiting.add(uuid);
+    this.#waiting.set(uuid, Promise.withResolvers());
     if (!this.#translator.underWay) this.#watch.begin();
     this.#input.push({
       type: "user",
@@ -137,15 +138,17 @@ class ClaudeConversation implements Conversation {
   }
 
   async takeBack(uuid: string): Promise<boolean> {
-    if (!this.#waiting.has(uuid) || !canCancel(this.#query)) return false;
+    const sent = this.#waiting.get(uuid);
+    if (!sent || !canCancel(this.#query)) return false;
     const query: WithCancel = this.#query;
+    // Asked before it has the message, Claude Code would only say that it does not know it.
     const cancelled = await this.#within(
       this.#setup.deadlines.init,
       "take a message back",
-      query.cancelAsyncMessage(uuid),
+      sent.promise.then(() => query.cancelAsyncMessage(uuid)),
     );
     if (cancelled) this.#waiting.delete(uuid);
-    if (cancelled && !this.#translator.underWay && this.#waiting.size === 0) this.#watch.rest();
+    if (cancelled && !this.#turnExpected) this.#watch.rest();
     return cancelled;
   }
 
@@ -193,7 +196,7 @@ class ClaudeConversation implements Conversation {
     } catch (error) {
       reason = error instanceof Error ? error.message : String(error);
     }
-    const error = this.#closing ? undefined : (this.#failure ?? (await this.#obituary(reason)));
+    const error = this.#closing ? undefined : (this.#failure ?? this.#mirror.failure ?? (await this.#obituary(reason)));
     this.#failure ??= error;
     this.#watch.rest();
     if (!this.#left) this.#translate({ type: "ended", error, turnExpected: this.#turnExpected });
@@ -213,6 +216,8 @@ class ClaudeConversation implements Conversation {
       }
       this.#lookAtServers(message.mcp_servers);
     }
+    const lifecycle = commandLifecycle(message);
+    if (lifecycle) this.#waiting.get(lifecycle.uuid)?.resolve();
     this.#translate({ type: "message", message });
     this.#watch.observe(message, this.#translator);
   }
@@ -301,7 +306,8 @@ class ClaudeConversation implements Conversation {
     try {
       return await Promise.race([work, late]);
     } catch (error) {
-      if (this.#failure || error instanceof LlmError) throw this.#failure ?? error;
+      const known = this.#failure ?? this.#mirror.failure;
+      if (known || error instanceof LlmError) throw known ?? error;
       throw await this.#obituary(error instanceof Error ? error.message : String(error));
     } finally {
       clearTimeout(timer);

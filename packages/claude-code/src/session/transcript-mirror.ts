@@ -23,6 +23,7 @@ export class TranscriptMirror implements SessionStore {
   #waiting: { subpath: string; lines: TranscriptLine[] }[] = [];
   #writing: Promise<void> | undefined;
   #seen = 0;
+  #failure: LlmError | undefined;
   readonly #calls = new Set<string>();
   #onCalls = (): void => {};
 
@@ -41,6 +42,11 @@ export class TranscriptMirror implements SessionStore {
     this.#goOn = settings.goOn;
     this.#onLine = settings.onLine;
     this.#onFound = settings.onFound;
+  }
+
+  /** Why there was nothing to resume from. */
+  get failure(): LlmError | undefined {
+    return this.#failure;
   }
 
   async append({ subpath = MAIN }: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
@@ -71,6 +77,10 @@ export class TranscriptMirror implements SessionStore {
     const found = new Map<string, TranscriptLine[]>();
     for (const path of new Set([MAIN, ...(await this.#store.subpaths())])) {
       found.set(path, await restoreTranscript(this.#store, path, folder, sessionId));
+    }
+    if (!found.get(MAIN)?.length) {
+      this.#failure = new LlmError("no_conversation", "Nothing is kept of the conversation that was to be taken up.");
+      throw this.#failure;
     }
     this.#onFound(found);
     if (this.#goOn) await finishTurn(this.#store, `${folder}/${sessionId}.jsonl`, this.#goOn.results);

@@ -12,6 +12,7 @@ import type { ConversationOutput, TurnEnd } from "../conversation.ts";
 import { Answers } from "./answers.ts";
 import { Background } from "./background.ts";
 import { Calls, type Judge, type ToolNames } from "./calls.ts";
+import { commandLifecycle } from "./command-lifecycle.ts";
 import { Emit } from "./emit.ts";
 import { IGNORED, IGNORED_WORDS } from "./ignored.ts";
 import { Incidents, type McpState } from "./incidents.ts";
@@ -50,12 +51,7 @@ export type TranslatorInput =
   /** No more messages will come. A turn that was under way, or waited for, ends with the error. */
   | { type: "ended"; error: LlmError | undefined; turnExpected: boolean };
 
-/** Messages that the SDK passes on and its types do not have. */
-const lifecycle = z.object({
-  type: z.literal("command_lifecycle"),
-  command_uuid: z.string(),
-  state: z.string(),
-});
+/** A message that the SDK passes on and its types do not have. */
 const fallback = z.object({
   subtype: z.literal("model_fallback"),
   original_model: z.string(),
@@ -240,11 +236,11 @@ export class Translator {
   }
 
   #other(message: object & { type: string; subtype?: string }): void {
-    const started = lifecycle.safeParse(message).data;
-    if (started) {
-      if (started.state !== "started") return;
+    const lifecycle = commandLifecycle(message);
+    if (lifecycle) {
+      if (lifecycle.state !== "started") return;
       this.#underWay = true;
-      return this.#emit.put({ type: "message_taken", uuid: started.command_uuid });
+      return this.#emit.put({ type: "message_taken", uuid: lifecycle.uuid });
     }
     const { data } = fallback.safeParse(message);
     if (data)

@@ -1,0 +1,88 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { always, overloaded, slowly, stallBeforeFirstByte, stallMidStream, text, toolUse } from "@tandem/rehearsal";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runningProcesses, setStage, type Stage } from "../testing/stage.ts";
+import { openSession } from "./testing/open-session.ts";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage();
+});
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+});
+
+const timeout = (phase: string) => ({
+  stop: "error",
+  error: { message: expect.stringContaining(phase), tandem: { code: "timeout" } },
+});
+
+test.each([
+  ["that gives no sign", stallBeforeFirstByte(), "firstByte"],
+  ["that stops in the middle", stallMidStream("It begins"), "idle"],
+] as const)("a model %s ends the turn, and the process with it", async (_, answer, phase) => {
+  stage.rehearsal.use([always(answer)]);
+  const session = openSession(stage, { deadlines: { firstByte: 1_000, idle: 1_000 } });
+  session.say("Go.");
+  expect(await session.ended()).toMatchObject(timeout(phase));
+  expect((await session.closed()).error).toMatchObject({ code: "timeout" });
+  expect(session.events("span.model_request_end")).toMatchObject([{ is_error: true }]);
+  expect(await runningProcesses(stage)).toEqual([]);
+});
+
+test("a tool, a person and a custom tool may take longer than a model may", async () => {
+  stage.rehearsal.use([
+    toolUse("Bash", { command: "sleep 1; echo slept" }),
+    toolUse("Write", { file_path: "x", content: "x" }),
+    toolUse("mcp__tandem__ask", {}),
+    text("Done."),
+  ]);
+  const later = <T>(value: T): Promise<T> => new Promise((resolve) => setTimeout(resolve, 1_000, value));
+  await using session = openSession(stage, {
+    deadlines: { idle: 500 },
+    customTools: [{ type: "custom", name: "ask", description: "Asks.", input_schema: { type: "object" } }],
+    host: {
+      decide: ({ name }) => ({ permission: name === "Write" ? "ask" : "allow" }),
+      confirm: () => later({ allow: true }),
+      callCustomTool: () => later({ content: [{ type: "text", text: "fine" }], isError: false }),
+    },
+  });
+  expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
+});
+
+test("a pause before another try counts as life", async () => {
+  stage.rehearsal.use([overloaded(), overloaded(), slowly(text("At last."), { tokenMs: 10 })]);
+  await using session = openSession(stage, { deadlines: { firstByte: 700, idle: 700 } });
+  expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
+  expect(session.events("tandem.retry")).toHaveLength(2);
+});
+
+test("a process that cannot start is told by ready and by closed", async () => {
+  const session = openSession(stage, { executable: join(stage.home, "no-such-binary") });
+  await expect(session.conversation.ready).rejects.toMatchObject({ code: "process_died" });
+  expect((await session.closed()).error).toMatchObject({ code: "process_died" });
+  await session.conversation.close();
+});
+
+test("a process that does not become ready in time is ended", async () => {
+  const silent = join(stage.home, "silent");
+  await writeFile(silent, "#!/bin/sh\nexec tail -f /dev/null\n", { mode: 0o700 });
+  const session = openSession(stage, { executable: silent, deadlines: { spawn: 300, init: 300 } });
+  await expect(session.conversation.ready).rejects.toMatchObject({ code: "timeout" });
+  expect((await session.closed()).error).toMatchObject({ code: "timeout" });
+  expect(await runningProcesses(stage)).toEqual([]);
+});
+
+test("a folder that is gone is an error, not a wait", async () => {
+  const session = openSession(stage, { folder: join(stage.home, "gone", "away") });
+  session.say("Go.");
+  expect((await session.closed()).error).toMatchObject({ code: "process_died" });
+});
+
+test("a login that is missing ends the turn with what to do, without a request", async () => {
+  stage.rehearsal.use([always(text("paid by a stray key"))]);
+  await using session = openSession(stage, { credential: { type: "login", configDir: join(stage.home, "nobody") } });
+  expect(await session.turn("Go.")).toMatchObject({ stop: "error", error: { tandem: { code: "not_logged_in" } } });
+  expect(stage.rehearsal.modelRequests).toEqual([]);
+});
