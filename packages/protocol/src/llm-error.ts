@@ -31,6 +31,8 @@ export type LlmErrorCode =
   | "aborted"
   /** The Claude Code process ended by itself; the message carries the tail of its stderr. */
   | "process_died"
+  /** A conversation was to be taken up again of which nothing is kept. */
+  | "no_conversation"
   /** Claude Code came up with tools, servers or plugins that are not ours, and was ended at once. */
   | "isolation_breached"
   | "unknown_model"
@@ -58,6 +60,7 @@ const FIXES: Record<LlmErrorCode, string> = {
   structured_output: "Simplify the schema or the prompt, or choose a stronger model.",
   timeout: "Try again; if it is slow by nature, raise the deadline that the message names under llm.limits.",
   aborted: "",
+  no_conversation: "Begin a new session.",
   process_died: "Run `tandem doctor`; the message has the end of the process's stderr.",
   isolation_breached: "Run `tandem doctor`; a managed policy or a newer Claude Code may add tools of its own.",
   unknown_model: "List the models with `tandem models` and set llm.models in tandem.yaml.",

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Conversation, ConversationOutput, ConversationSetup } from "@tandem/claude-code";
-import { RequestError } from "@tandem/protocol";
+import { LlmError, RequestError } from "@tandem/protocol";
 import type { Lease, Store } from "@tandem/storage";
 import { createHost } from "./conversation-host.ts";
 import { conversationSetup } from "./conversation-setup.ts";
@@ -38,11 +38,11 @@ export class ConversationHolder {
    * The conversation, ready: the one that is there, or taken up from where its transcript ends, or a new one. With `goOn` it
    * goes on by itself with the turn that a former process left.
    */
-  async open(goOn?: ConversationSetup["goOn"]): Promise<Conversation> {
-    const conversation =
-      this.#current ?? (await (this.#opening ??= this.#start(goOn).finally(() => (this.#opening = undefined))));
-    await conversation.ready;
-    return conversation;
+  open(goOn?: ConversationSetup["goOn"]): Promise<Conversation> {
+    if (this.#opening) return this.#opening;
+    if (this.#current) return Promise.resolve(this.#current);
+    this.#opening = this.#takeUp(goOn).finally(() => (this.#opening = undefined));
+    return this.#opening;
   }
 
   /** It has ended by itself. */
@@ -57,29 +57,42 @@ export class ConversationHolder {
     await conversation?.close(turn);
   }
 
-  async #start(goOn: ConversationSetup["goOn"]): Promise<Conversation> {
+  /** The log knows the conversation as soon as it has begun; whether anything of it was kept shows when it is taken up. */
+  async #takeUp(goOn: ConversationSetup["goOn"]): Promise<Conversation> {
+    const known = this.#parts.writer.row.claudeSession;
+    if (known === undefined) return this.#start({ id: randomUUID(), resume: false });
+    try {
+      return await this.#start({ id: known, resume: true, ...(goOn && { goOn }) });
+    } catch (error) {
+      if (!isNothingKept(error) || goOn) throw error;
+      return this.#start({ id: randomUUID(), resume: false });
+    }
+  }
+
+  async #start(conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">): Promise<Conversation> {
     const { store, settings, lease, writer } = this.#parts;
-    const { row } = writer;
     const closings = this.#closings;
-    const resume = row.claudeSession !== undefined && (await store.transcripts.subpaths(row.id)).length > 0;
-    const id = (resume && row.claudeSession) || randomUUID();
-    if (goOn && !resume) throw new RequestError("unavailable", "The turn died before anything of it was kept.");
-    const setup = await conversationSetup(row, { id, resume, ...(goOn && { goOn }) }, settings);
+    const setup = await conversationSetup(writer.row, conversation, settings);
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
     const host = createHost({
-      tools: row.agent.tools,
+      tools: writer.row.agent.tools,
       room: this.#parts.room,
       grants: this.#parts.grants,
       onOutput: (output) => {
-        if (conversation === this.#current) this.#parts.onOutput(output);
+        if (opened !== this.#current || (output.type === "closed" && isNothingKept(output.error))) return;
+        this.#parts.onOutput(output);
       },
     });
-    const conversation: Conversation = settings.openConversation(
-      setup,
-      host,
-      transcriptStore(store.transcripts, lease),
-    );
-    this.#current = conversation;
-    return conversation;
+    const opened: Conversation = settings.openConversation(setup, host, transcriptStore(store.transcripts, lease));
+    this.#current = opened;
+    try {
+      await opened.ready;
+    } catch (error) {
+      if (this.#current === opened) this.#current = undefined;
+      throw error;
+    }
+    return opened;
   }
 }
+
+const isNothingKept = (error: unknown): boolean => error instanceof LlmError && error.code === "no_conversation";

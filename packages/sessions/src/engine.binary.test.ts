@@ -122,7 +122,7 @@ describe("messages while a turn is running", () => {
 
 describe("interrupts", () => {
   test("end the turn, close what was open, and the conversation goes on", async () => {
-    stage.rehearsal.use([toolUse("Bash", { command: "sleep 60" }), text("Still here.")]);
+    stage.rehearsal.use([toolUse("Bash", { command: "tail -F waiting.txt" }), text("Still here.")]);
     const session = await engine.session({}, allowAll);
     await engine.say(session, "Sleep.");
     await engine.until(session, ({ event }) => event.type === "agent.tool_use");

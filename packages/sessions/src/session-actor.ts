@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import type { ConversationOutput, ConversationSetup, ModelContent, TurnEnd } from "@tandem/claude-code";
+import type { ConversationOutput, ConversationSetup, TurnEnd } from "@tandem/claude-code";
 import {
   RequestError,
   type BackgroundTask,
@@ -18,6 +17,7 @@ import type { EngineSettings } from "./engine-settings.ts";
 import { announcedCalls, closing, openCalls, type Placed, readOpenTurn, waitingCalls } from "./open-turn.ts";
 import { readContent } from "./read-content.ts";
 import { lateResult } from "./late-result.ts";
+import { lostMessages, messageUuid } from "./lost-messages.ts";
 import { Serial } from "./serial.ts";
 import { SessionWriter } from "./session-writer.ts";
 import { accountsOf, Turn } from "./turn.ts";
@@ -181,6 +181,10 @@ export class SessionActor {
     const died = this.row.status === "running" || this.row.status === "rescheduling";
     const waiting = died ? [] : waitingCalls(events);
     if (!died && waiting.length === 0) return;
+    const accounted = events.findLastIndex(({ event }) => event.type === "session.usage");
+    for (const { thread, event } of events.slice(accounted + 1)) {
+      if (event.type === "span.model_request_end") this.#ledger.carry(thread, event);
+    }
     const calls = openCalls(events);
     for (const call of waiting) {
       this.#room.enter(call);
@@ -198,7 +202,7 @@ export class SessionActor {
     if (!died) return this.#announce();
     const cause = "The server or its Claude Code process died in the middle of the turn.";
     await this.#writer.write([{ type: "tandem.recovered", cause, closed: closed.map(({ use }) => use.id) }]);
-    if (settings.recovery === "resume") void this.#drive(this.#turn, { goOn: { results: [] } });
+    if (settings.recovery === "resume") void this.#drive(this.#turn, { type: "go_on", results: [] });
     else await this.#endTurn(turnFailure(new RequestError("unavailable", cause)), "crash");
   }
 
@@ -227,16 +231,23 @@ export class SessionActor {
     const running: Placed[] =
       this.row.status === "running" ? [] : [{ thread: null, body: { type: "session.status_running" } }];
     await this.#writer.take(message, running, { status: "running" });
-    void this.#drive(turn, { read: () => readContent(message.content, this.#around.store.files) });
+    void this.#drive(turn, message);
   }
 
-  /** Puts content to the model, in a process that is there or made for it; or lets it go on with what was left. */
-  async #drive(turn: Turn, prompt: { read: () => Promise<ModelContent[]> } | { goOn: GoOn }): Promise<void> {
+  /** Puts a message to the model, in a process that is there or made for it; or lets it go on with what was left. */
+  async #drive(turn: Turn, prompt: UserMessage | { type: "go_on"; results: GoOn["results"] }): Promise<void> {
+    const { store } = this.#around;
     try {
-      const content = "read" in prompt ? await prompt.read() : undefined;
-      const conversation = await this.#holder.open("goOn" in prompt ? prompt.goOn : undefined);
+      if (prompt.type === "go_on") {
+        await this.#holder.open({ results: prompt.results });
+        return;
+      }
+      const content = await readContent(prompt.content, store.files);
+      const fresh = this.#holder.current === undefined;
+      const conversation = await this.#holder.open();
       if (turn.interrupted) throw new RequestError("conflict", "The turn was interrupted before it began.");
-      if (content) conversation.send({ uuid: randomUUID(), content });
+      const lost = fresh ? await lostMessages(store, this.row.id, conversation, prompt.id) : [];
+      conversation.send({ uuid: messageUuid(prompt.id), content: [...lost, ...content] });
     } catch (error) {
       await this.#serial.run(async () => {
         if (this.#turn !== turn) return;
@@ -247,7 +258,7 @@ export class SessionActor {
   }
 
   async #steer(message: UserMessage): Promise<void> {
-    const uuid = randomUUID();
+    const uuid = messageUuid(message.id);
     const content = await readContent(message.content, this.#around.store.files);
     this.#steering.set(uuid, message);
     this.#holder.current?.send({ uuid, content });
@@ -285,7 +296,7 @@ export class SessionActor {
     for (const { call: asked, answer: given } of late) {
       if (given.type === "user.tool_confirmation" && given.result === "allow") this.#grants.add(grantKey(asked.use));
     }
-    void this.#drive((this.#turn ??= new Turn()), { goOn: { results: late.map(lateResult) } });
+    void this.#drive((this.#turn ??= new Turn()), { type: "go_on", results: late.map(lateResult) });
   }
 
   async #drop(events: readonly SessionEvent[], reason: string): Promise<void> {

@@ -50,6 +50,14 @@ export class UsageLedger {
     }
   }
 
+  /** A request of a process that is gone, and that will report nothing of it. */
+  carry(thread: ThreadId | null, end: Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem">): void {
+    const turn = this.#turn;
+    this.#turn = new Map();
+    this.add(thread, end);
+    this.#turn = turn;
+  }
+
   add(thread: ThreadId | null, end: Pick<EventOf<"span.model_request_end">, "model_usage" | "tandem">): void {
     const { message_id: message, model } = end.tandem;
     if (!model || (message && this.#seen.has(message))) return;

@@ -138,6 +138,8 @@ export interface Conversation {
    * the model gets it with the next results of tools, or as a turn of its own if there are none.
    */
   send(message: { uuid: string; content: readonly ModelContent[] }): void;
+  /** Whether the transcript that was taken up has a message, by the `uuid` that it was sent with. Known once it is ready. */
+  remembers(uuid: string): boolean;
   /** Takes a message back that the model has not been given. False if it has. */
   takeBack(uuid: string): Promise<boolean>;
   /**

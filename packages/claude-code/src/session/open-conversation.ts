@@ -137,6 +137,10 @@ class ClaudeConversation implements Conversation {
     });
   }
 
+  remembers(uuid: string): boolean {
+    return this.#mirror.remembers(uuid);
+  }
+
   async takeBack(uuid: string): Promise<boolean> {
     const sent = this.#waiting.get(uuid);
     if (!sent || !canCancel(this.#query)) return false;

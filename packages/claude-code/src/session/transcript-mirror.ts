@@ -24,6 +24,7 @@ export class TranscriptMirror implements SessionStore {
   #writing: Promise<void> | undefined;
   #seen = 0;
   #failure: LlmError | undefined;
+  readonly #remembered = new Set<string>();
   readonly #calls = new Set<string>();
   #onCalls = (): void => {};
 
@@ -42,6 +43,11 @@ export class TranscriptMirror implements SessionStore {
     this.#goOn = settings.goOn;
     this.#onLine = settings.onLine;
     this.#onFound = settings.onFound;
+  }
+
+  /** Whether a line was there before this process. */
+  remembers(uuid: string): boolean {
+    return this.#remembered.has(uuid);
   }
 
   /** Why there was nothing to resume from. */
@@ -82,6 +88,7 @@ export class TranscriptMirror implements SessionStore {
       this.#failure = new LlmError("no_conversation", "Nothing is kept of the conversation that was to be taken up.");
       throw this.#failure;
     }
+    for (const { uuid } of found.get(MAIN) ?? []) if (typeof uuid === "string") this.#remembered.add(uuid);
     this.#onFound(found);
     if (this.#goOn) await finishTurn(this.#store, `${folder}/${sessionId}.jsonl`, this.#goOn.results);
     return null;

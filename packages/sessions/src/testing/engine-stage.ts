@@ -38,6 +38,8 @@ export interface RunningEngine {
   /** Says it and waits until the turn is over; the events of that turn. */
   turn(session: Session, text: string): Promise<LoggedEvent[]>;
   stop(): Promise<void>;
+  /** Stops as a crash does: from one moment to the next it neither writes nor renews anything. */
+  vanish(): Promise<void>;
 }
 
 export async function setEngineStage(script: Script = []): Promise<EngineStage> {
@@ -131,6 +133,10 @@ function handle(engine: Engine, store: Store): RunningEngine {
     },
     stop() {
       stopping ??= engine.stop(0).then(() => store[Symbol.asyncDispose]());
+      return stopping;
+    },
+    vanish() {
+      stopping ??= Promise.resolve(store[Symbol.asyncDispose]());
       return stopping;
     },
   };

@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import type { Conversation, ModelContent } from "@tandem/claude-code";
+import type { EventId, EventOf, SessionId } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
+import { readContent } from "./read-content.ts";
+
+const LOOKED_AT = 20;
+
+/** The name under which a message goes to Claude Code: the same whenever it is asked for. */
+export function messageUuid(id: EventId): string {
+  const hex = createHash("sha256").update(id).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * Messages that are in the log and not in the transcript: a process that dies at once has taken them and kept nothing. The
+ * model is told of them before it gets the next one, so that what was acknowledged is not lost on it.
+ */
+export async function lostMessages(
+  store: Store,
+  session: SessionId,
+  conversation: Conversation,
+  sending: EventId | undefined,
+): Promise<ModelContent[]> {
+  const recent = await store.events.read(session, { order: "desc", limit: LOOKED_AT, types: ["user.message"] });
+  const messages = recent.map(({ event }) => event as EventOf<"user.message">).filter(({ id }) => id !== sending);
+  const known = messages.findIndex(({ id }) => conversation.remembers(messageUuid(id)));
+  const lost = (known === -1 ? messages : messages.slice(0, known)).toReversed();
+  if (lost.length === 0) return [];
+  const contents = await Promise.all(lost.map(({ content }) => readContent(content, store.files)));
+  return [
+    {
+      type: "text",
+      text: "[Tandem] The process died before it had kept these earlier messages of the user. What was done because of them, if anything, is not known.",
+    },
+    ...contents.flat(),
+    { type: "text", text: "[Tandem] The user's present message:" },
+  ];
+}
