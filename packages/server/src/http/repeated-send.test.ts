@@ -1,9 +1,8 @@
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import Anthropic from "@anthropic-ai/sdk";
 import type { SessionId } from "@tandem/protocol";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { MemoryEngine } from "../testing/memory-engine.ts";
+import { startLossyProxy } from "../testing/lossy-proxy.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { repeatWindowMs } from "./repeated-send.ts";
 
@@ -37,36 +36,9 @@ async function stored(): Promise<number> {
   return events.length + waiting.length;
 }
 
-/** Lets requests through and cuts the first answers off, as a network does that breaks in the wrong moment. */
-async function startLossyProxy(losses: number): Promise<AsyncDisposable & { url: string }> {
-  const sockets = new Set<Socket>();
-  let left = losses;
-  const proxy = createServer((client) => {
-    const upstream = connect(server.port, "127.0.0.1");
-    for (const socket of [client, upstream]) sockets.add(socket.on("error", () => undefined));
-    client.pipe(upstream);
-    upstream.on("data", (answer) => {
-      if (left-- > 0) client.resetAndDestroy();
-      else client.write(answer);
-    });
-    upstream.on("end", () => client.end());
-    client.on("close", () => upstream.end());
-  });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  return {
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-      await once(proxy, "close");
-    },
-  };
-}
-
 describe("a send that the client repeats by itself", () => {
   test("is stored once, and answered as the first was: the official client over a broken connection", async () => {
-    await using proxy = await startLossyProxy(2);
+    await using proxy = await startLossyProxy(server, 2);
     const client = new Anthropic({ apiKey: server.secret, baseURL: proxy.url, maxRetries: 2 });
     const { data } = await client.beta.sessions.events.send(session, { events: [hello] });
     expect(await stored()).toBe(1);

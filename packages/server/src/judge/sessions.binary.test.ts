@@ -1,0 +1,121 @@
+import { BadRequestError, NotFoundError } from "@anthropic-ai/sdk";
+import { text } from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
+import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+
+let stage: JudgeStage;
+beforeAll(async () => {
+  stage = await setJudgeStage();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const sessions = () => stage.client.beta.sessions;
+
+test("create gives back the whole session", async () => {
+  const agent = await stage.agent({ system: "Be brief." });
+  const session = await sessions().create({
+    agent: { type: "agent", id: agent, version: 1 },
+    environment_id: "env_local",
+    title: "A title",
+    metadata: { ticket: "7" },
+    budget: { type: "limit", max_list_cost: { amount: "2500", currency: "USD" } },
+  });
+  expect(session).toMatchObject({
+    type: "session",
+    id: expect.stringMatching(/^sesn_/),
+    status: "idle",
+    agent: { id: agent, version: 1, system: "Be brief.", multiagent: null },
+    environment_id: "env_local",
+    title: "A title",
+    metadata: { ticket: "7" },
+    resources: [],
+    vault_ids: [],
+    budget: { max_list_cost: { amount: "2500" } },
+    usage: { input_tokens: 0, output_tokens: 0, list_cost: { amount: "0", currency: "USD" } },
+    outcome_evaluations: [],
+    archived_at: null,
+  });
+  expect(await sessions().retrieve(session.id)).toEqual({ ...session, stats: expect.any(Object) });
+});
+
+test("create with overrides and with first messages", async () => {
+  stage.rehearsal.use([text("Done already.")]);
+  const agent = await stage.agent();
+  const session = await sessions().create({
+    agent: { type: "agent_with_overrides", id: agent, system: "Another." },
+    environment_id: "env_local",
+    initial_events: [{ type: "user.message", content: [{ type: "text", text: "Go." }] }],
+  });
+  expect(session.agent.system).toBe("Another.");
+  await expect
+    .poll(async () => (await sessions().retrieve(session.id)).usage.output_tokens, { timeout: 20_000 })
+    .toBeGreaterThan(0);
+  const types = [];
+  for await (const { type } of sessions().events.list(session.id)) types.push(type);
+  expect(types).toEqual(expect.arrayContaining(["user.message", "agent.message", "session.status_idle"]));
+});
+
+test("update merges, and tells the stream", async () => {
+  const session = await stage.session({ metadata: { a: "1", b: "2" } });
+  const stream = await sessions().events.stream(session);
+  const updated = await sessions().update(session, { title: "New", metadata: { a: null, c: "3" } });
+  expect(updated).toMatchObject({ title: "New", metadata: { b: "2", c: "3" } });
+  const events = await collectUntil(stream, ({ type }) => type === "session.updated");
+  expect(events.at(-1)).toMatchObject({ title: "New", metadata: { b: "2", c: "3" } });
+});
+
+describe("list", () => {
+  test("goes both ways and filters", async () => {
+    const agent = await stage.agent();
+    const made: string[] = [];
+    for (let i = 0; i < 5; i++) made.push(await stage.session({ agent }));
+    const collect = async (query: object): Promise<string[]> => {
+      const ids = [];
+      for await (const { id } of sessions().list({ agent_id: agent, limit: 2, ...query })) ids.push(id);
+      return ids;
+    };
+    expect(await collect({})).toEqual(made.toReversed());
+    expect(await collect({ order: "asc" })).toEqual(made);
+    expect(await collect({ statuses: ["running", "rescheduling"] })).toEqual([]);
+    expect(await collect({ statuses: ["idle"], agent_version: 1 })).toHaveLength(5);
+    const first = await sessions().list({ agent_id: agent, limit: 2 });
+    const second = await sessions().list({ agent_id: agent, limit: 2, page: first.next_page! });
+    const back = await sessions().list({ agent_id: agent, limit: 2, page: second.prev_page! });
+    expect(back.data.map(({ id }) => id)).toEqual(first.data.map(({ id }) => id));
+    await expect(sessions().list({ deployment_id: "x" })).rejects.toThrow(/deployments/);
+    await expect(sessions().list({ page: "stale" })).rejects.toThrow(BadRequestError);
+  });
+});
+
+test("archive ends a session and keeps it; delete removes it", async () => {
+  stage.rehearsal.use([text("Hello.")]);
+  const session = await stage.session();
+  const stream = await sessions().events.stream(session);
+  await stage.say(session, "Hello?");
+  await collectUntil(stream, endsTurn);
+  const archived = await sessions().archive(session);
+  expect(archived).toMatchObject({ status: "terminated", archived_at: expect.any(String) });
+  await expect(stage.say(session, "Still there?")).rejects.toThrow(BadRequestError);
+  const events = await sessions().events.list(session);
+  expect(events.data.map(({ type }) => type)).toContain("session.status_terminated");
+
+  const watching = await sessions().events.stream(session);
+  expect(await sessions().delete(session)).toEqual({ type: "session_deleted", id: session });
+  const last = await collectUntil(watching, ({ type }) => type === "session.deleted");
+  expect(last.filter(({ type }) => type === "session.deleted")).toHaveLength(1);
+  await expect(sessions().retrieve(session)).rejects.toThrow(NotFoundError);
+  await expect(sessions().events.stream(session)).rejects.toThrow(NotFoundError);
+});
+
+test("bad input gets the right class of error, and words", async () => {
+  const agent = await stage.agent();
+  const create = (params: object) => sessions().create({ agent, environment_id: "env_local", ...params });
+  await expect(sessions().retrieve("sesn_nothing")).rejects.toThrow(NotFoundError);
+  await expect(create({ environment_id: "env_nothing" })).rejects.toThrow(NotFoundError);
+  await expect(create({ vault_ids: ["vlt_1"] })).rejects.toThrow(/vaults/);
+  await expect(create({ resources: [{ type: "memory_store", memory_store_id: "x" }] })).rejects.toThrow(
+    BadRequestError,
+  );
+  await expect(create({ metadata: { "tandem.max_turnz": "3" } })).rejects.toThrow(/tandem\.max_turns/);
+});

@@ -1,0 +1,111 @@
+import Anthropic, {
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+  NotImplementedError,
+  PermissionDeniedError,
+} from "@anthropic-ai/sdk";
+import { text } from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
+import { startLossyProxy } from "../testing/lossy-proxy.ts";
+import { StreamReader } from "../testing/read-stream.ts";
+import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
+
+let stage: JudgeStage;
+beforeAll(async () => {
+  stage = await setJudgeStage();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+describe("models", () => {
+  test("are listed the older way, page by page, and found by id or alias", async () => {
+    const { models } = stage.client.beta;
+    const ids = [];
+    for await (const { id } of models.list({ limit: 1 })) ids.push(id);
+    expect(ids).toEqual(["claude-sonnet-5-5", "claude-haiku-5-5"]);
+    const back = await models.list({ limit: 5, before_id: "claude-haiku-5-5" });
+    expect(back.data.map(({ id }) => id)).toEqual(["claude-sonnet-5-5"]);
+    expect(await models.retrieve("haiku")).toMatchObject({ id: "claude-haiku-5-5", type: "model", line: "haiku" });
+    await expect(models.retrieve("gpt-7")).rejects.toThrow(NotFoundError);
+    expect((await stage.client.models.list()).data).toHaveLength(2);
+  });
+});
+
+describe("the client", () => {
+  const as = (options: object) => new Anthropic({ apiKey: null, baseURL: stage.server.url, ...options });
+
+  test("may give its key either way, and betas of its own", async () => {
+    for (const client of [as({ apiKey: stage.server.secret }), as({ authToken: stage.server.secret })]) {
+      const page = await client.beta.agents.list({ betas: ["some-beta-2026-01-01"], workspace_id: "wrkspc_1" });
+      expect(page.data).toEqual(expect.any(Array));
+    }
+  });
+
+  test("sees the classes of errors that it knows, and the request's id", async () => {
+    await expect(as({ apiKey: "tandem_wrong" }).beta.agents.list()).rejects.toThrow(AuthenticationError);
+    const reader = as({ apiKey: await stage.server.secretFor("read") });
+    await expect(reader.beta.agents.create({ name: "x", model: "sonnet" })).rejects.toThrow(PermissionDeniedError);
+    const error = await stage.client.beta.sessions.retrieve("sesn_x").catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(NotFoundError);
+    expect((error as NotFoundError).requestID).toMatch(/^req_/);
+    await expect(stage.client.beta.agents.create({ name: "x", model: "sonnet", sytem: "y" } as never)).rejects.toThrow(
+      BadRequestError,
+    );
+  });
+
+  test("repeats a send whose answer was lost, and the message is there once", async () => {
+    stage.rehearsal.use([text("Once.")]);
+    const session = await stage.session();
+    const stream = await stage.client.beta.sessions.events.stream(session);
+    await using proxy = await startLossyProxy(stage.server, 2);
+    const { data } = await as({ apiKey: stage.server.secret, baseURL: proxy.url }).beta.sessions.events.send(session, {
+      events: [{ type: "user.message", content: [{ type: "text", text: "Only once." }] }],
+    });
+    await collectUntil(stream, endsTurn);
+    const { data: messages } = await stage.client.beta.sessions.events.list(session, { types: ["user.message"] });
+    expect(messages.map(({ id }) => id)).toEqual(data!.map(({ id }) => id));
+  });
+
+  test("asks once for what Tandem does not have", async () => {
+    const { beta } = stage.client;
+    for (const ask of [
+      () => beta.skills.list(),
+      () => beta.vaults.list(),
+      () => beta.memoryStores.list(),
+      () => beta.deployments.list(),
+      () => beta.environments.work.poll("env_local"),
+      () => beta.messages.create({ model: "sonnet", max_tokens: 1, messages: [{ role: "user", content: "x" }] }),
+    ]) {
+      const before = stage.server.log.length;
+      await expect(ask()).rejects.toThrow(NotImplementedError);
+      await expect.poll(() => stage.server.log.length).toBe(before + 1);
+    }
+  });
+});
+
+describe("what is ours beside it", () => {
+  test("messages, files of the folder, tasks, usage and the feed", async () => {
+    stage.rehearsal.use([text("Hello there.")]);
+    const agent = await stage.agent();
+    const session = await stage.session({ agent });
+    const stream = await stage.client.beta.sessions.events.stream(session);
+    await stage.say(session, "Hello?");
+    await collectUntil(stream, endsTurn);
+    const read = async (path: string) => (await stage.server.request(path)).json() as Promise<{ data: unknown[] }>;
+    const { data: messages } = await read(`/v1/sessions/${session}/messages`);
+    expect(messages).toMatchObject([{ role: "user" }, { role: "agent" }]);
+    expect(await read(`/v1/sessions/${session}/files`)).toEqual({ data: expect.any(Array) });
+    expect((await stage.server.request(`/v1/sessions/${session}/files?path=../..`)).status).toBeGreaterThanOrEqual(400);
+    expect(await read(`/v1/sessions/${session}/tasks`)).toEqual({ data: [] });
+    const { data: usage } = await read("/v1/usage");
+    const [day] = new Date().toISOString().split("T");
+    expect(usage).toContainEqual({ day, agent_id: agent, sessions: 1, usd: expect.any(Number) });
+    await using feed = await StreamReader.open(stage.server, "/v1/feed");
+    const { data: snapshot } = await feed.untilType("snapshot");
+    expect(JSON.stringify(snapshot)).toContain(session);
+    await stage.client.beta.sessions.update(session, { title: "Renamed" });
+    const { data: changed } = await feed.untilType("changed");
+    expect(changed).toMatchObject({ session: { id: session, title: "Renamed", status: "idle" } });
+  });
+});

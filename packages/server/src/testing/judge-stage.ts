@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Anthropic from "@anthropic-ai/sdk";
+import type { AgentCreateParams } from "@anthropic-ai/sdk/resources/beta/agents/agents";
+import type { SessionCreateParams } from "@anthropic-ai/sdk/resources/beta/sessions/sessions";
+import { findExecutable, openConversation, ProcessLedger } from "@tandem/claude-code";
+import { startRehearsal, type Rehearsal } from "@tandem/rehearsal";
+import { createEngine } from "@tandem/sessions";
+import { openStore } from "@tandem/storage";
+import { startTestServer, type TestServer } from "./start-test-server.ts";
+
+const DEADLINE_MS = 20_000;
+
+/** The official client, unmodified, before a server with the real engine, the real Claude Code and the rehearsal behind it. */
+export interface JudgeStage extends AsyncDisposable {
+  client: Anthropic;
+  server: TestServer;
+  rehearsal: Rehearsal;
+  /** Where sessions of `env_local` work. */
+  folder: string;
+  agent(params?: Partial<AgentCreateParams>): Promise<string>;
+  /** A session of a new agent in `env_local`, unless told otherwise. */
+  session(params?: Partial<SessionCreateParams>, agent?: Partial<AgentCreateParams>): Promise<string>;
+  say(session: string, text: string): Promise<void>;
+}
+
+export async function setJudgeStage(): Promise<JudgeStage> {
+  const root = await mkdtemp(join(tmpdir(), "tandem-judge-"));
+  const [folder, home, stateFolder] = ["project", "home", "state"].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await Promise.all([folder, home, stateFolder].map((path) => mkdir(path)));
+  const rehearsal = await startRehearsal([]);
+  const store = await openStore(join(root, "tandem.db"));
+  const ledger = new ProcessLedger(join(stateFolder, "processes"));
+  const engine = await createEngine(store, {
+    executable: findExecutable(undefined),
+    credential: async () => ({ type: "api_key", key: "sk-ant-made-up-key", baseUrl: rehearsal.url }),
+    hostVariables: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: root, NO_PROXY: "127.0.0.1" },
+    stateFolder,
+    deadlines: { spawn: DEADLINE_MS, init: DEADLINE_MS, firstByte: DEADLINE_MS, idle: DEADLINE_MS, exit: 2_000 },
+    idle: 60_000,
+    recovery: "stop",
+    leaseTtl: 10_000,
+    holder: "judge",
+    mcpTimeout: 10_000,
+    roots: [folder],
+    models: async () => [
+      { id: "claude-sonnet-5-5", name: "Sonnet 5.5", aliases: ["sonnet"] },
+      { id: "claude-haiku-5-5", name: "Haiku 5.5", aliases: ["haiku"] },
+    ],
+    openConversation,
+    sweep: () => ledger.sweep(),
+    log: { warn: () => undefined },
+  });
+  await engine.start();
+  const server = await startTestServer({ engine, tokens: store.tokens, check: () => store.check() });
+  const client = new Anthropic({ apiKey: server.secret, baseURL: server.url });
+
+  const stage: JudgeStage = {
+    client,
+    server,
+    rehearsal,
+    folder,
+    async agent(params = {}) {
+      const tools = [{ type: "agent_toolset_20260401" as const }];
+      return (await client.beta.agents.create({ name: "judge", model: "sonnet", tools, ...params })).id;
+    },
+    async session(params = {}, agentParams = {}) {
+      const agent = params.agent ?? (await stage.agent(agentParams));
+      return (await client.beta.sessions.create({ environment_id: "env_local", ...params, agent })).id;
+    },
+    async say(session, text) {
+      await client.beta.sessions.events.send(session, {
+        events: [{ type: "user.message", content: [{ type: "text", text }] }],
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await server.close(0);
+      await engine.stop(0);
+      await store[Symbol.asyncDispose]();
+      await rehearsal.close();
+      await rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    },
+  };
+  return stage;
+}
