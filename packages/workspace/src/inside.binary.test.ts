@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, rename, rm, symlink, truncate } from "node:fs/promises";
 import { createServer } from "node:net";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listFolder } from "./list-folder.ts";
 import { readInside } from "./read-inside.ts";
 import { searchFolder } from "./search-folder.ts";
@@ -147,7 +147,11 @@ describe("special files", () => {
   }, 20_000);
 });
 
-describe("a race", () => {
+describe.each(["linux", "darwin"])("a race, as on %s", (platform) => {
+  const { platform: real } = process;
+  beforeAll(() => void Object.defineProperty(process, "platform", { value: platform }));
+  afterAll(() => void Object.defineProperty(process, "platform", { value: real }));
+
   /** Puts one thing and then another under a name, as fast as it can, until it is disposed of. */
   async function swapping(folder: string, name: string, targets: [string, string]): Promise<AsyncDisposable> {
     const script = `
@@ -194,7 +198,9 @@ describe("a race", () => {
       const content = await readInside(tree.at("root"), "link", all);
       return "text" in content ? content.text : "base64";
     });
-    expect(Object.keys(seen).sort()).toEqual(["forbidden", "inside"]);
+    // Elsewhere than on Linux, it may be noticed that something was put in the place of what was opened.
+    const { conflict: _conflict, ...others } = seen;
+    expect(Object.keys(platform === "linux" ? seen : others).sort()).toEqual(["forbidden", "inside"]);
   });
 
   it("for a folder on the way never ends outside", async () => {
@@ -205,6 +211,8 @@ describe("a race", () => {
     await symlink("real", tree.at("root/sub"));
     await using _ = await swapping(tree.at("root"), "sub", ["real", "../out"]);
     const seen = await outcomes(async () => (await listFolder(tree.at("root"), "sub")).map(({ name }) => name).join());
-    expect(Object.keys(seen).sort()).toEqual(["forbidden", "inside"]);
+    // Elsewhere than on Linux, it may be noticed that something was put in the place of what was opened.
+    const { conflict: _conflict, ...others } = seen;
+    expect(Object.keys(platform === "linux" ? seen : others).sort()).toEqual(["forbidden", "inside"]);
   });
 });
