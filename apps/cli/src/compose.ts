@@ -91,7 +91,6 @@ export async function openStore(context: Context, project: Project): Promise<Sto
 export const loadStorage = () => import("@tandem/storage");
 
 /** A writer that is not heard of for so long has died; its sessions are then taken up by another. */
-const LEASE_MS = 10_000;
 
 export interface EngineOptions {
   /** The command that the engine serves, for whoever finds a session held. */
@@ -146,7 +145,7 @@ export async function createEngine(
     deadlines,
     idle: sessions.idle,
     recovery: sessions.recovery,
-    leaseTtl: LEASE_MS,
+    leaseTtl: sessions.takeover,
     holder: holderName(command),
     mcpTimeout: sessions.mcpTimeout,
     roots: [...sessionRoots(project), ...folders],

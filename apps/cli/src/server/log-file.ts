@@ -1,4 +1,4 @@
-import { createWriteStream, mkdirSync, renameSync, statSync, type WriteStream } from "node:fs";
+import { createWriteStream, mkdirSync, openSync, renameSync, statSync, type WriteStream } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { tandemHome, type Variables } from "../config/tandem-home.ts";
@@ -62,7 +62,8 @@ export class LogFile implements AsyncDisposable {
 }
 
 function open(file: string): WriteStream {
-  const stream = createWriteStream(file, { flags: "a", mode: 0o600 });
+  // Open at once: a file that is moved away before it is there would be missed.
+  const stream = createWriteStream(file, { fd: openSync(file, "a", 0o600) });
   // A full disk must not end the server.
   stream.on("error", () => {});
   return stream;

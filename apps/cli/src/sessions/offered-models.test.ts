@@ -1,0 +1,40 @@
+import type { Model } from "@tandem/sessions";
+import { expect, test } from "vitest";
+import { offeredModels } from "./offered-models.ts";
+
+const model = (id: string): Model => ({ id, name: id, aliases: [] });
+
+test("the list is asked for once, and again when it is old", async () => {
+  let [time, asked] = [0, 0];
+  const models = offeredModels({
+    ask: async () => [model(`m${++asked}`)],
+    fallback: async () => [],
+    onFailure: () => {},
+    now: () => time,
+  });
+  const [first, second] = await Promise.all([models(), models()]);
+  expect([first, second, await models()]).toEqual(Array(3).fill([model("m1")]));
+  time = 24 * 3_600_000;
+  expect(await models()).toEqual([model("m2")]);
+});
+
+test("where it cannot be had, the fallback holds until it can, and later the last list", async () => {
+  let time = 0;
+  let answer: Model[] | undefined;
+  const failures: unknown[] = [];
+  const models = offeredModels({
+    ask: async () => answer ?? Promise.reject(new Error("no")),
+    fallback: async () => [model("usual")],
+    onFailure: (error) => failures.push(error),
+    now: () => time,
+  });
+  expect(await models()).toEqual([model("usual")]);
+  expect(await models()).toEqual([model("usual")]);
+  expect(failures).toHaveLength(1);
+  answer = [model("real")];
+  time += 60_000;
+  expect(await models()).toEqual([model("real")]);
+  answer = undefined;
+  time += 24 * 3_600_000;
+  expect(await models()).toEqual([model("real")]);
+});
