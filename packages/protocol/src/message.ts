@@ -121,7 +121,8 @@ const patchPart = z.strictObject({
     z.strictObject({
       path: z.string(),
       kind: z.enum(["create", "update"]),
-      added: z.int(),
+      /** Lines; null where nobody counted them: a file that was made whole. */
+      added: z.int().nullable(),
       removed: z.int(),
       /** Ids of the tool parts that have the hunks. */
       tools: z.array(z.string()),

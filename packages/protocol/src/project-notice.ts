@@ -3,8 +3,6 @@ import type { SessionEvent } from "./session-event.ts";
 
 type Notice = Pick<PartOf<"notice">, "level" | "text">;
 
-const BROKEN_SERVER: ReadonlySet<string> = new Set(["failed", "needs-auth"]);
-
 /** What a person is told of an event that is neither said nor done by the agent; undefined for most. */
 export function noticeOf(event: SessionEvent): Notice | undefined {
   switch (event.type) {
@@ -17,12 +15,6 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
     }
     case "tandem.model_fallback":
       return { level: "warning", text: `${event.to} answers instead of ${event.from}: ${event.reason}` };
-    case "tandem.mcp_status": {
-      const broken = event.servers.filter(({ status, error }) => error !== undefined || BROKEN_SERVER.has(status));
-      if (broken.length === 0) return undefined;
-      const each = broken.map(({ name, status, error }) => `${name}: ${status}${error ? ` (${error})` : ""}`);
-      return { level: "warning", text: `MCP server not connected. ${each.join("; ")}` };
-    }
     case "tandem.usage_mismatch":
       return {
         level: "info",

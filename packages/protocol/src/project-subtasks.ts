@@ -30,26 +30,21 @@ export function changeSubtask(
   }
 }
 
-/** Words between agents: part of the subtask on the side of who began it, a message on the subagent's own. */
+/** Words between agents: part of the subtask on the thread that it stands on, a message on the subagent's own. */
 export function exchange(
   timeline: Timeline,
   entry: LoggedEvent,
-  {
-    type,
-    other,
-    agent,
-    content,
-  }: { type: "sent" | "received"; other: string; agent: string | null; content: UserContent[] },
+  words: { type: "sent" | "received"; other: string; agent: string | null; content: UserContent[] },
 ): void {
-  const known = timeline.find("subtask", other);
-  // Without a name, the other is the primary agent.
-  if (!known && agent === null) {
+  const { type, other, agent, content } = words;
+  const isBelow = timeline.threadOf(other) === entry.thread;
+  if (!isBelow && entry.thread !== null) {
+    // From here, the other is whoever called. What it is told has been said on this thread already.
+    if (type === "sent") return;
     const parts = contentParts(entry.event.id, content, entry.event.processed_at);
-    if (type === "received") timeline.beginWith("user", entry, parts, { delivery: { type: "taken" } });
-    else for (const part of parts) timeline.addToAgent(entry, part);
-    return;
+    return timeline.beginWith("user", entry, parts, { delivery: { type: "taken" } });
   }
-  const subtask = known ?? { ...unknownSubtask(other), agent };
+  const subtask = timeline.find("subtask", other) ?? { ...unknownSubtask(other), agent };
   put(timeline, entry, { ...subtask, exchange: [...subtask.exchange, { type, content }] });
 }
 

@@ -108,6 +108,12 @@ export class Timeline {
     return this.#lines.get(thread)?.open;
   }
 
+  /** The thread that a part stands on; undefined if there is no such part. */
+  threadOf(partId: string): string | null | undefined {
+    const place = this.#placeOfPart.get(partId);
+    return place === undefined ? undefined : this.messages[place]!.thread;
+  }
+
   placeOf(partId: string): number | undefined {
     return this.#placeOfPart.get(partId);
   }
@@ -133,12 +139,10 @@ export class Timeline {
     const lines = hunks.flatMap((hunk) => hunk.lines);
     const count = (sign: string): number => lines.filter((line) => line.startsWith(sign)).length;
     const before = this.#changed.get(path) ?? { path, kind, added: 0, removed: 0, tools: [] };
-    this.#changed.set(path, {
-      ...before,
-      added: before.added + count("+"),
-      removed: before.removed + count("-"),
-      tools: [...before.tools, toolPart],
-    });
+    // Of a new file, the hunks are not kept.
+    const added = before.added === null || hunks.length === 0 ? null : before.added + count("+");
+    const removed = before.removed + count("-");
+    this.#changed.set(path, { ...before, added, removed, tools: [...before.tools, toolPart] });
   }
 
   /** What the turn's tools have changed so far. */

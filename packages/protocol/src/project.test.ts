@@ -228,6 +228,8 @@ describe("tools", () => {
       result("t1", "", { tandem: { patch: made } }),
       use("t2"),
       result("t2", "", { tandem: { patch: patch("new.ts", "update", " a", "-b", "+c") } }),
+      use("t3"),
+      result("t3", "", { tandem: { patch: { path: "whole.ts", kind: "create", hunks: [] } } }),
       idle,
       asks("rest"),
       idle,
@@ -236,9 +238,12 @@ describe("tools", () => {
     expect(parts.filter(({ type }) => type === "patch")).toEqual([
       {
         type: "patch",
-        id: "sevt_e6.1",
-        at: timeAt(6),
-        files: [{ path: "new.ts", kind: "create", added: 3, removed: 1, tools: ["sevt_t1", "sevt_t2"] }],
+        id: "sevt_e8.1",
+        at: timeAt(8),
+        files: [
+          { path: "new.ts", kind: "create", added: 3, removed: 1, tools: ["sevt_t1", "sevt_t2"] },
+          { path: "whole.ts", kind: "create", added: null, removed: 0, tools: ["sevt_t3"] },
+        ],
       },
     ]);
   });
@@ -344,14 +349,6 @@ describe("what happens beside the agent", () => {
       "a model in the place of another",
       [{ type: "tandem.model_fallback", from: "opus", to: "sonnet", reason: "overloaded" }],
       [{ type: "notice", level: "warning", text: "sonnet answers instead of opus: overloaded" }],
-    ],
-    [
-      "a server that is not there, and not one that is",
-      [
-        { type: "tandem.mcp_status", servers: [{ name: "a", status: "connected" }] },
-        { type: "tandem.mcp_status", servers: [{ name: "b", status: "failed", error: "refused" }] },
-      ],
-      [{ type: "notice", text: "MCP server not connected. b: failed (refused)" }],
     ],
     [
       "a limit, and not its absence",
@@ -469,6 +466,30 @@ describe("subagents", () => {
 
   it("runs again when it is taken up again", () => {
     expect(only(created, status("idle"), status("running"))).toMatchObject({ status: "running", ended_at: null });
+  });
+
+  it("keeps what it exchanges with one that it calls itself apart from what its caller hears", () => {
+    const below = threadId("b");
+    const messages = fold(
+      created,
+      told,
+      { ...created, session_thread_id: below, agent_name: "y", on: "a" },
+      { ...told, to_session_thread_id: below, to_agent_name: "y", on: "a" },
+      { ...reported, from_session_thread_id: thread, from_agent_name: "x", content: [text("dig")], on: "b" },
+      { ...says("deep"), on: "b" },
+      { ...told, to_session_thread_id: thread, to_agent_name: "x", content: [text("deep")], on: "b" },
+      { ...reported, from_session_thread_id: below, from_agent_name: "y", on: "a" },
+    );
+    expect(messages).toMatchObject([
+      { thread: null, parts: [{ type: "subtask", thread: "sthr_a", exchange: [{ type: "sent" }] }] },
+      {
+        thread: "sthr_a",
+        parts: [{ type: "subtask", thread: "sthr_b", exchange: [{ type: "sent" }, { type: "received" }] }],
+      },
+      { thread: "sthr_b", role: "user", parts: [{ text: "dig" }] },
+      { thread: "sthr_b", role: "agent", parts: [{ text: "deep" }] },
+    ]);
+    expect(messages.flatMap(({ parts }) => parts)).toHaveLength(4);
   });
 
   it("reads what the primary agent told it as a user's message", () => {
