@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
@@ -42,7 +43,7 @@ export function createApp(parts: {
     const { incoming, exchange } = c.env;
     const origin = guard.check(incoming.headers);
     if (origin !== undefined) allowOrigin(c, origin);
-    if (origin !== undefined && c.req.method === "OPTIONS") return preflight();
+    if (origin !== undefined && c.req.method === "OPTIONS") return preflight(incoming.headers);
     if (!HEALTH_PATHS.has(c.req.path)) {
       const token = await authorizer.authenticate(incoming.headers);
       exchange.token = token.id;
@@ -109,13 +110,15 @@ function allowOrigin(c: Context<Surroundings>, origin: string): void {
   c.env.outgoing.setHeader("vary", "origin");
 }
 
-const preflight = (): Response =>
-  new Response(null, {
+/** A page that is let in may send what headers it likes: the official client has a dozen of its own. */
+function preflight(headers: IncomingHttpHeaders): Response {
+  const wanted = headers["access-control-request-headers"] ?? "";
+  return new Response(null, {
     status: 204,
     headers: {
       "access-control-allow-methods": "GET, POST, DELETE",
-      "access-control-allow-headers":
-        "authorization, x-api-key, content-type, last-event-id, anthropic-version, anthropic-beta, x-stainless-retry-count",
+      "access-control-allow-headers": /^[\w, -]*$/.test(wanted) ? wanted : "",
       "access-control-max-age": "600",
     },
   });
+}

@@ -5,6 +5,8 @@ type Issue = z.core.$ZodIssue;
 type UnionIssue = Extract<Issue, { code: "invalid_union" }>;
 
 const MOST = 3;
+/** Names of fields are the client's, and may be as long as a body. */
+const LONGEST = 300;
 
 /** What is wrong with a request, in a sentence for each of the first few faults: the field, and what was expected. */
 export function describeIssues(
@@ -14,7 +16,9 @@ export function describeIssues(
   // A misspelt field explains what is missing, so it comes first.
   const sorted = issues.toSorted((a, b) => Number(isUnknown(b)) - Number(isUnknown(a)));
   const faults = sorted.flatMap((issue) => faultsOf(issue, noun, known ?? []));
-  const shown = faults.slice(0, MOST).map((fault) => `${fault}.`);
+  const shown = faults
+    .slice(0, MOST)
+    .map((fault) => `${fault.length > LONGEST ? `${fault.slice(0, LONGEST)}…` : fault}.`);
   const more = faults.length - shown.length;
   return [...shown, ...(more > 0 ? [`And ${more} more.`] : [])].join(" ");
 }

@@ -107,9 +107,16 @@ describe("web pages", () => {
     await using open = await startTestServer({ engine: new MemoryEngine().engine, settings });
     const ask = (method: string, headers: Record<string, string>) =>
       rawRequest(open, { path: "/v1/agents", method, headers: { "sec-fetch-site": "cross-site", ...headers } });
-    const preflight = await ask("OPTIONS", { origin: "https://app.example" });
+    const preflight = await ask("OPTIONS", {
+      origin: "https://app.example",
+      "access-control-request-headers": "authorization, x-stainless-retry-count",
+    });
     expect(preflight.status).toBe(204);
-    expect(preflight.headers).toMatchObject({ "access-control-allow-origin": "https://app.example", vary: "origin" });
+    expect(preflight.headers).toMatchObject({
+      "access-control-allow-origin": "https://app.example",
+      "access-control-allow-headers": "authorization, x-stainless-retry-count",
+      vary: "origin",
+    });
     const allowed = await ask("GET", { origin: "https://app.example", "x-api-key": open.secret });
     expect(allowed.status).toBe(200);
     expect(allowed.headers["access-control-allow-origin"]).toBe("https://app.example");

@@ -7,18 +7,18 @@ const IGNORED = new Set(["beta"]);
 
 /** The query of an address, checked. Lists come as `name[]=a&name[]=b`; what is not known is refused, never ignored. */
 export function readQuery<Q extends z.ZodObject>(search: URLSearchParams, schema: Q): z.output<Q> {
-  const raw: Record<string, unknown> = {};
+  const raw = new Map<string, unknown>();
   for (const key of new Set(search.keys())) {
     if (IGNORED.has(key)) continue;
     const values = search.getAll(key);
     const name = key.endsWith("[]") ? key.slice(0, -2) : key;
     if (isList(schema, name)) {
-      raw[name] = [...((raw[name] as string[] | undefined) ?? []), ...values];
+      raw.set(name, [...((raw.get(name) as string[] | undefined) ?? []), ...values]);
     } else if (values.length > 1) {
       throw new RequestError("invalid_request", `The query parameter ${key} is there ${values.length} times.`);
-    } else raw[key] = values[0];
+    } else raw.set(key, values[0]);
   }
-  const result = schema.safeParse(raw);
+  const result = schema.safeParse(Object.fromEntries(raw));
   if (result.success) return result.data;
   throw new RequestError(
     "invalid_request",

@@ -13,27 +13,31 @@ export interface Form {
   upload: { filename: string; mimeType: string; content: Uint8Array };
 }
 
-/** Takes files in. They are held in memory as they come, so only so many at once. */
+/** Takes files in. They are held in memory as they come, so only so much at once. */
 export class UploadDesk {
   readonly #limit: number;
-  readonly #places: number;
+  readonly #room: number;
   #taken = 0;
 
-  constructor({ maxUploadBytes, maxUploadsAtOnce }: Pick<ServerSettings, "maxUploadBytes" | "maxUploadsAtOnce">) {
-    this.#limit = maxUploadBytes;
-    this.#places = maxUploadsAtOnce;
+  constructor(settings: Pick<ServerSettings, "maxUploadBytes" | "maxUploadBytesAtOnce">) {
+    this.#limit = settings.maxUploadBytes;
+    this.#room = settings.maxUploadBytesAtOnce;
   }
 
   async receive<T>(incoming: IncomingMessage, use: (form: Form) => Promise<T>): Promise<T> {
     wantType(incoming, "multipart/form-data");
     if (!hasBody(incoming)) throw new RequestError("invalid_request", "file: is missing.");
-    if (this.#taken >= this.#places) throw new WireError("too_many", "Too many files are being uploaded at once.");
-    this.#taken += 1;
+    // A body that does not say how long it is may be as long as it can be.
+    const size = Math.min(Number(incoming.headers["content-length"] ?? Infinity), this.#limit + FORM_BYTES);
+    if (this.#taken > 0 && this.#taken + size > this.#room) {
+      throw new WireError("too_many", "Too much is being uploaded at once.", { fix: "Try again in a moment." });
+    }
+    this.#taken += size;
     try {
       const bytes = await readBytes(incoming, this.#limit + FORM_BYTES);
       return await use(await readForm(bytes, incoming.headers["content-type"]!, this.#limit));
     } finally {
-      this.#taken -= 1;
+      this.#taken -= size;
     }
   }
 }

@@ -151,7 +151,7 @@ function download({
   return new Response(Buffer.from(content.buffer as ArrayBuffer, content.byteOffset, content.byteLength), {
     headers: {
       "content-type": /^[\w.+-]+\/[\w.+-]+$/.test(mimeType) ? mimeType : "application/octet-stream",
-      "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
+      "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(filename.toWellFormed())}`,
       "content-security-policy": "sandbox; default-src 'none'",
     },
   });

@@ -3,15 +3,14 @@ import {
   RequestError,
   type LiveDelta,
   type LoggedEvent,
-  type Session,
   type SessionEvent,
   type SessionEventBody,
   type SessionId,
-  type Thread,
   type ThreadId,
 } from "@tandem/protocol";
 import type { Engine, FeedItem, Sessions } from "@tandem/sessions";
 import type { EventRange } from "@tandem/storage";
+import { madeUpSession, madeUpThread } from "./made-up-session.ts";
 
 /**
  * An engine whose events a test says itself, for what cannot be brought about with a real one: a certain order, a moment
@@ -108,7 +107,7 @@ export class MemoryEngine {
     };
     return {
       ...catalogue,
-      get: async (id) => this.#log(id) && session(id),
+      get: async (id) => this.#log(id) && madeUpSession(id),
       delete: async (id) => {
         const log = this.#log(id);
         this.#logs.delete(id);
@@ -134,7 +133,7 @@ export class MemoryEngine {
       },
       threads: async (id) => {
         const { primary, threads } = this.#log(id);
-        return [thread(id, primary, null), ...threads.map((own) => thread(id, own, primary))];
+        return [madeUpThread(id, primary, null), ...threads.map((own) => madeUpThread(id, own, primary))];
       },
       tasks: async () => [],
       stopTask: nothing,
@@ -222,61 +221,3 @@ interface Log {
   primary: ThreadId;
   threads: ThreadId[];
 }
-
-const AT = "2026-01-01T00:00:00.000Z";
-const AGENT = {
-  type: "agent" as const,
-  id: "agent_1",
-  version: 1,
-  name: "tester",
-  description: null,
-  model: { id: "claude-sonnet-5-5" },
-  system: null,
-  tools: [],
-  mcp_servers: [],
-  skills: [],
-  execution_identity: { type: "service_account" as const },
-};
-const USAGE = {
-  input_tokens: 0,
-  output_tokens: 0,
-  cache_read_input_tokens: 0,
-  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
-  list_cost: { amount: "0", currency: "USD" as const },
-  active_seconds: 0,
-};
-
-const session = (id: string): Session => ({
-  type: "session",
-  id,
-  status: "idle",
-  agent: { ...AGENT, multiagent: null },
-  environment_id: "env_local",
-  title: null,
-  metadata: {},
-  resources: [],
-  vault_ids: [],
-  budget: null,
-  usage: USAGE,
-  stats: { active_seconds: 0, duration_seconds: 0 },
-  outcome_evaluations: [],
-  deployment_id: null,
-  created_at: AT,
-  updated_at: AT,
-  archived_at: null,
-});
-
-const thread = (session: string, id: ThreadId, parent: ThreadId | null): Thread => ({
-  type: "session_thread",
-  id,
-  session_id: session,
-  parent_thread_id: parent,
-  agent: AGENT,
-  status: "idle",
-  stats: null,
-  usage: null,
-  workflow_run_id: null,
-  created_at: AT,
-  updated_at: AT,
-  archived_at: null,
-});

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import type { ServerSettings } from "../settings.ts";
 import { WireError } from "../wire-error.ts";
@@ -21,6 +22,7 @@ export class OpenStreams {
   readonly #maxPerToken: number;
   readonly #isValid: (token: TokenRow) => Promise<boolean>;
   readonly #timer: NodeJS.Timeout;
+  #isClosed = false;
 
   constructor(
     { heartbeatMs, maxStreamsPerToken }: Pick<ServerSettings, "heartbeatMs" | "maxStreamsPerToken">,
@@ -36,6 +38,7 @@ export class OpenStreams {
   }
 
   open(outgoing: ServerResponse, token: TokenRow): EventStream {
+    if (this.#isClosed) throw new RequestError("unavailable", "The server is stopping.");
     const count = [...this.#streams.values()].filter((other) => other.token.id === token.id).length;
     if (count >= this.#maxPerToken) {
       throw new WireError("too_many", `This token has ${count} streams open, which is as many as it may.`, {
@@ -51,6 +54,7 @@ export class OpenStreams {
 
   /** Tells every client and lets it go. */
   closeAll(reason: string): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
     for (const stream of this.#streams.keys()) stream.end(commentFrame(reason));
   }

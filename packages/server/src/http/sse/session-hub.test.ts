@@ -85,6 +85,22 @@ describe("a hub", () => {
     expect(stream.events.map(({ id }) => id)).toEqual(["1", "2", "3"]);
   });
 
+  test("that lags behind does not repeat what a client has heard of elsewhere", async () => {
+    await using first = await open();
+    memory.failure = new RequestError("unavailable", "The database cannot be reached.");
+    memory.wakeAll();
+    await expect.poll(() => memory.followers).toBe(0);
+    memory.failure = undefined;
+    for (let i = 0; i < 3; i++) memory.append(session, message(1));
+    await using second = await StreamReader.open(server, path(), { "last-event-id": "2" });
+    await first.until(({ id }) => id === "3");
+    await second.until(({ id }) => id === "3");
+    memory.append(session, message(1));
+    await second.until(({ id }) => id === "4");
+    expect(first.events.slice(0, 3).map(({ id }) => id)).toEqual(["1", "2", "3"]);
+    expect(second.events.map(({ id }) => id)).toEqual(["3", "4"]);
+  });
+
   test("says that the session was deleted, and ends", async () => {
     await using stream = await open();
     const response = await server.request(`/v1/sessions/${session}`, { method: "DELETE" });

@@ -75,6 +75,7 @@ export class SessionHub {
 
   /** From now on, or from after the event `after`, without gap or repeat. */
   join(stream: EventStream, audience: Audience, after: number | undefined): void {
+    if (this.#stop.signal.aborted) return void stream.end();
     const subscriber: Subscriber = { stream, audience, muted: new Set(), has: after ?? 0 };
     if (after === undefined) this.#attach(subscriber);
     else {
@@ -157,7 +158,15 @@ export class SessionHub {
     const items = this.#pending;
     this.#pending = [];
     const encoded = new Map<string, Buffer>();
-    for (const subscriber of this.#subscribers) this.#deliver(subscriber, items, encoded);
+    for (const subscriber of this.#subscribers) {
+      try {
+        this.#deliver(subscriber, items, encoded);
+      } catch (error) {
+        // It goes on from the log, after what it has.
+        this.#logger.error({ err: error, session: this.#session }, "could not write to a stream");
+        subscriber.stream.end();
+      }
+    }
     this.#written = this.#received;
     this.#notePreviews(items);
   }
