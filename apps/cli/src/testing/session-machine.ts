@@ -6,12 +6,12 @@ import { createInterface } from "node:readline";
 import { outcomeOf, scratchMachine, type Outcome, type RunOptions } from "./run-tandem.ts";
 
 /** A scratch machine whose sessions run on the real Claude Code, which asks a rehearsal. */
-export async function sessionMachine(script: Script, settings = "") {
+export async function sessionMachine(script: Script, settings = "", variables: Record<string, string> = {}) {
   const rehearsal = await startRehearsal(script);
   const machine = await scratchMachine(
     `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${rehearsal.url}" }\n${settings}`,
   );
-  const env = { SESSION_KEY: "sk-ant-made-up" };
+  const env = { SESSION_KEY: "sk-ant-made-up", ...variables };
   const withKey = (options: RunOptions = {}): RunOptions => ({ ...options, env: { ...env, ...options.env } });
   await machine.trust();
   return {

@@ -1,0 +1,183 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { reply, slowly, text, toolUse, type Script } from "@tandem/rehearsal";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "vitest";
+import { sessionMachine, type RunningUp } from "../testing/session-machine.ts";
+
+type Machine = Awaited<ReturnType<typeof sessionMachine>>;
+type SessionEvent = Anthropic.Beta.Sessions.BetaManagedAgentsSessionEvent;
+
+/** A model that now talks for a while, now calls a tool or two: whatever a server may die in the middle of. */
+export const busyModel: Script = (request) => {
+  const size = JSON.stringify(request.body).length % 5;
+  const words = slowly(text("One word follows another. ".repeat(6)), { tokenMs: 8 });
+  if (size === 0) return toolUse("Bash", { command: "echo done" });
+  if (size === 1)
+    return reply([text("Let me look."), toolUse("Glob", { pattern: "*" }), toolUse("Bash", { command: "echo two" })]);
+  return words;
+};
+
+/** Takes over at once what a dead server held. */
+export const QUICK_TAKEOVER = "sessions: { takeover: 800ms }\n";
+
+const DEADLINE_MS = 30_000;
+
+/** Sessions of one machine, and everything that was acknowledged about them, whichever server did. */
+export class FaultRun {
+  readonly #machine: Machine;
+  readonly #sent = new Map<string, string[]>();
+  readonly #seen = new Map<string, Set<string>>();
+  #server: RunningUp | undefined;
+  #client: Anthropic | undefined;
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+  }
+
+  get sessions(): string[] {
+    return [...this.#sent.keys()];
+  }
+
+  get sent(): number {
+    return [...this.#sent.values()].flat().length;
+  }
+
+  get client(): Anthropic {
+    return this.#client!;
+  }
+
+  async up(): Promise<void> {
+    this.#server = await this.#machine.up();
+    this.#client = new Anthropic({ baseURL: this.#server.url, apiKey: this.#server.token, maxRetries: 0 });
+  }
+
+  async createSessions(count: number): Promise<void> {
+    const agent = await this.client.beta.agents.create({
+      name: "busy",
+      model: "claude-sonnet-5-5",
+      tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } }],
+    });
+    for (let i = 0; i < count; i += 1) {
+      const { id } = await this.client.beta.sessions.create({ agent: agent.id, environment_id: "env_local" });
+      this.#sent.set(id, []);
+      this.#seen.set(id, new Set());
+    }
+  }
+
+  /** Sends a message to a session and watches its stream; what the server never answered is not counted. */
+  async poke(session: string): Promise<void> {
+    void this.#watch(session).catch(() => undefined);
+    try {
+      const words = `Message ${this.#sent.get(session)!.length + 1}.`;
+      const { data } = await this.client.beta.sessions.events.send(session, {
+        events: [{ type: "user.message", content: [{ type: "text", text: words }] }],
+      });
+      this.#sent.get(session)!.push(data![0]!.id);
+    } catch {
+      // Killed before it answered: it may be stored or not.
+    }
+  }
+
+  /** From one moment to the next, like a power cut. */
+  async kill(): Promise<void> {
+    await this.#server?.stop("SIGKILL");
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop();
+  }
+
+  /** Every session comes to rest, and its log tells the whole truth about it. */
+  async verify(): Promise<void> {
+    for (const session of this.sessions) {
+      const events = await this.#settled(session);
+      const ids = events.map(({ id }) => id);
+      expect(new Set(ids).size, "no event is there twice").toBe(ids.length);
+      const sent = this.#sent.get(session)!;
+      expect(
+        ids.filter((id) => sent.includes(id)),
+        "every acknowledged message is there, in order",
+      ).toEqual(sent);
+      for (const id of this.#seen.get(session)!) expect(ids, "what a stream has shown is in the log").toContain(id);
+      expect(openCalls(events), "no call is left open").toEqual([]);
+    }
+    expect(this.#strangers(), "no process of a dead server is left").toEqual([]);
+  }
+
+  /** A server that is not there any more, though nobody killed it, says why. */
+  async #settled(session: string): Promise<SessionEvent[]> {
+    try {
+      return await this.#rest(session);
+    } catch (error) {
+      if (this.#server?.child.exitCode === null && this.#server.child.signalCode === null) throw error;
+      throw new Error(`The server ended: ${(await this.#server?.outcome)?.stderr}`, { cause: error });
+    }
+  }
+
+  async #rest(session: string): Promise<SessionEvent[]> {
+    const deadline = Date.now() + DEADLINE_MS;
+    for (;;) {
+      const events: SessionEvent[] = [];
+      for await (const event of this.client.beta.sessions.events.list(session, { limit: 1_000 })) events.push(event);
+      const waiting = events.some((event) => "processed_at" in event && event.processed_at === null);
+      const last = events.findLast(({ type }) => type.startsWith("session.status_"))?.type;
+      if (!waiting && (last === "session.status_idle" || last === undefined)) return events;
+      if (Date.now() > deadline)
+        throw new Error(`${session} did not come to rest; last: ${JSON.stringify(events.slice(-3))}`);
+      await sleep(50);
+    }
+  }
+
+  async #watch(session: string): Promise<void> {
+    const stream = await this.client.beta.sessions.events.stream(session);
+    for await (const event of stream) if ("id" in event) this.#seen.get(session)!.add(event.id);
+  }
+
+  /** Claude Code processes in the machine's folders whose parent is not the server of now. */
+  #strangers(): number[] {
+    const folder = this.#machine.folder.path;
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => cwdOf(pid)?.startsWith(folder) && pid !== this.#server?.child.pid)
+      .filter((pid) => !descends(pid, this.#server?.child.pid));
+  }
+}
+
+function openCalls(events: readonly SessionEvent[]): string[] {
+  const open = new Set<string>();
+  for (const event of events) {
+    if (event.type === "agent.tool_use" || event.type === "agent.custom_tool_use") open.add(event.id);
+    if (event.type === "agent.tool_result") open.delete(event.tool_use_id);
+    if (event.type === "user.custom_tool_result") open.delete(event.custom_tool_use_id);
+  }
+  return [...open];
+}
+
+function cwdOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    // Gone, or not ours to look at.
+    return undefined;
+  }
+}
+
+function descends(pid: number, ancestor: number | undefined): boolean {
+  for (let at = pid; at > 1;) {
+    if (at === ancestor) return true;
+    const parent = parentOf(at);
+    if (parent === undefined) return false;
+    at = parent;
+  }
+  return false;
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+import { startPostgres } from "@tandem/storage/testing";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { sessionMachine } from "../testing/session-machine.ts";
+import { busyModel, FaultRun, QUICK_TAKEOVER } from "./fault-run.ts";
+
+const KILLS = 32;
+const SESSIONS = 3;
+/** Long enough that some kills come in the middle of a first answer, some after several. */
+const LONGEST_LIFE_MS = 2_500;
+
+// Killed at moments that nobody has chosen; the numbers are printed so that a run can be told from another.
+test(
+  `a server that is killed ${KILLS} times in the middle of turns loses nothing that it had acknowledged`,
+  { timeout: 600_000 },
+  async () => {
+    await using machine = await sessionMachine(busyModel, QUICK_TAKEOVER);
+    const run = new FaultRun(machine);
+    await run.up();
+    await run.createSessions(SESSIONS);
+    await killRepeatedly(run, KILLS);
+    await run.verify();
+    expect(run.sent).toBeGreaterThan(KILLS);
+    await run.stop();
+  },
+);
+
+test("the same on Postgres", { timeout: 600_000 }, async () => {
+  await using postgres = await startPostgres();
+  const url = await postgres.createDatabase();
+  await using machine = await sessionMachine(busyModel, `${QUICK_TAKEOVER}storage: { url: "env:TEST_DATABASE" }\n`, {
+    TEST_DATABASE: url,
+  });
+  const run = new FaultRun(machine);
+  await run.up();
+  await run.createSessions(SESSIONS);
+  await killRepeatedly(run, 8);
+  await run.verify();
+  // The server stays; the database goes away in the middle of turns, and comes back.
+  for (let i = 0; i < 4; i += 1) {
+    await Promise.all(run.sessions.map((session) => run.poke(session)));
+    await sleep(Math.random() * 600);
+    await postgres.kill();
+    await sleep(Math.random() * 1_500);
+    await postgres.start();
+    await run.verify();
+  }
+  await run.stop();
+});
+
+async function killRepeatedly(run: FaultRun, kills: number): Promise<void> {
+  for (let i = 0; i < kills; i += 1) {
+    await Promise.all(run.sessions.map((session) => run.poke(session)));
+    await sleep(Math.random() * LONGEST_LIFE_MS);
+    await run.kill();
+    await run.up();
+    // The whole truth after every fourth, so that most kills meet sessions that have just been taken over.
+    if (i % 4 === 3) await run.verify();
+  }
+}
