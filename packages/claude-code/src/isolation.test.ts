@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkInit, isolatedOptions } from "./isolation.ts";
+import { checkInit, checkPayer, isolatedOptions } from "./isolation.ts";
 
 const login = { type: "login" } as const;
 const clean = { tools: [], mcp_servers: [], plugins: [], apiKeySource: "none", cwd: "/n" } as const;
@@ -95,5 +95,31 @@ describe("isolatedOptions", () => {
     for (const name of ["Bash", "Skill", "Agent", "mcp__tandem__other", "mcp__github__push"]) {
       expect(await options.canUseTool!(name, {}, context)).toMatchObject({ behavior: "deny" });
     }
+  });
+});
+
+describe("checkPayer", () => {
+  const key = { type: "api_key", key: "k" } as const;
+  const token = { type: "oauth_token", token: "t" } as const;
+
+  test.each([
+    ["a login", { subscriptionType: "Claude Max", apiProvider: "firstParty" as const }, login],
+    ["a login of a Console account", { apiKeySource: "/login managed key" }, login],
+    ["nobody yet", { tokenSource: "none" }, login],
+    ["a key", { apiKeySource: "ANTHROPIC_API_KEY", tokenSource: "claude.ai" }, key],
+    ["a token", { tokenSource: "CLAUDE_CODE_OAUTH_TOKEN" }, token],
+  ])("accepts %s", (_, account, credential) => {
+    expect(() => checkPayer(account, credential)).not.toThrow();
+  });
+
+  test.each([
+    ["a key in the place of a login", { apiKeySource: "ANTHROPIC_API_KEY" }, login],
+    ["a helper in the place of a login", { apiKeySource: "apiKeyHelper" }, login],
+    ["a token in the place of a login", { tokenSource: "CLAUDE_CODE_OAUTH_TOKEN" }, login],
+    ["a login in the place of a key", { tokenSource: "claude.ai" }, key],
+    ["a login in the place of a token", {}, token],
+    ["another provider", { apiProvider: "bedrock" as const }, login],
+  ])("refuses %s", (_, account, credential) => {
+    expect(() => checkPayer(account, credential)).toThrow(expect.objectContaining({ code: "isolation_breached" }));
   });
 });

@@ -1,4 +1,4 @@
-import type { Options, SDKSystemMessage } from "@anthropic-ai/claude-agent-sdk";
+import type { AccountInfo, Options, SDKSystemMessage } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError } from "@tandem/protocol";
 import type { Credential } from "./credential.ts";
 import { overridingVariables } from "./variables.ts";
@@ -89,6 +89,27 @@ const KEY_SOURCES: Record<Credential["type"], readonly string[]> = {
   api_key: ["ANTHROPIC_API_KEY"],
   oauth_token: ["none"],
 };
+
+/** Where it may say that its token came from; none, or a login that a key goes before. */
+const TOKEN_SOURCES: Record<Credential["type"], readonly string[]> = {
+  login: ["none", "claude.ai"],
+  api_key: ["none", "claude.ai"],
+  oauth_token: ["CLAUDE_CODE_OAUTH_TOKEN"],
+};
+
+/** Throws `isolation_breached` if somebody else would pay. Known before the first message, so that nothing is spent. */
+export function checkPayer(account: AccountInfo, credential: Credential): void {
+  const { apiKeySource = "none", tokenSource = "none", apiProvider = "firstParty" } = account;
+  const expected =
+    KEY_SOURCES[credential.type].includes(apiKeySource) &&
+    TOKEN_SOURCES[credential.type].includes(tokenSource) &&
+    apiProvider === "firstParty";
+  if (expected) return;
+  throw new LlmError(
+    "isolation_breached",
+    `Claude Code would be paid for by another credential (key: ${apiKeySource}, token: ${tokenSource}, by ${apiProvider}).`,
+  );
+}
 
 export type Init = Pick<SDKSystemMessage, "tools" | "mcp_servers" | "plugins" | "apiKeySource" | "cwd">;
 

@@ -203,6 +203,18 @@ test("a turn that is left while it waits goes on in another process with the ans
   expect(second.events("agent.message")[0]!.content).toEqual([{ type: "text", text: "Heard: forty-two" }]);
 });
 
+test("a turn that had ended, though nobody heard of it, does not go on again", async () => {
+  stage.rehearsal.use([text("Done."), text("Next.")]);
+  const first = openSession(stage);
+  await first.turn("Go.");
+  await first.conversation.close();
+  const goesOn = { ...first.setup, transcripts: first.transcripts, resume: true, goOn: { results: [] } };
+  await using second = openSession(stage, goesOn);
+  expect(await second.ended()).toEqual({ stop: "end_turn", stopDetails: null, reported: {} });
+  expect(stage.rehearsal.modelRequests).toHaveLength(1);
+  expect(await second.turn("Next?")).toMatchObject({ stop: "end_turn" });
+});
+
 test("a transcript that cannot be stored is told by flush, and kept until it can", async () => {
   stage.rehearsal.use([text("one")]);
   const transcripts = new MemoryTranscripts();
@@ -258,6 +270,16 @@ describe("an interrupt", () => {
     expect(await session.ended()).toMatchObject({ stop: "interrupted" });
     expect(signal.aborted).toBe(true);
     expect(session.events("agent.tool_result")).toHaveLength(1);
+  });
+
+  test("right after the message that begins the turn", async () => {
+    stage.rehearsal.use([text("one"), always(text("fine"))]);
+    await using session = openSession(stage);
+    await session.turn("Go.");
+    session.say("Again.");
+    await session.conversation.interrupt();
+    expect(await session.ended()).toMatchObject({ stop: "interrupted" });
+    expect(await session.turn("And again.")).toMatchObject({ stop: "end_turn" });
   });
 
   test("of nothing does nothing", async () => {

@@ -8,14 +8,12 @@ const UNKNOWN =
   "The process ended before this call had a result, so its outcome is not known. Check whether it took effect before you " +
   "rely on it or make it again.";
 
+const block = z.looseObject({ type: z.string(), id: z.string().optional(), tool_use_id: z.string().optional() });
 const entry = z.looseObject({
+  type: z.enum(["user", "assistant"]),
   uuid: z.string(),
   isSidechain: z.boolean().optional(),
-  message: z.looseObject({
-    content: z.array(
-      z.looseObject({ type: z.string(), id: z.string().optional(), tool_use_id: z.string().optional() }),
-    ),
-  }),
+  message: z.looseObject({ content: z.union([z.string().transform(() => []), z.array(block)]) }),
 });
 type Entry = z.infer<typeof entry>;
 
@@ -23,17 +21,22 @@ type Results = NonNullable<ConversationSetup["goOn"]>["results"];
 
 /**
  * Gives the calls that a transcript leaves open their results, as Claude Code itself would have written them: a result that is
- * sent as a message is not taken for one. Where there is no result, the model is told so.
+ * sent as a message is not taken for one. Where there is no result, the model is told so. Returns false if the transcript has
+ * no turn that could go on.
  */
-export async function finishTurn(store: TranscriptStore, file: string, results: Results): Promise<void> {
-  const lines = (await readTranscript(file)) ?? [];
-  const added = resultLines(lines, results);
-  if (added.length === 0) return;
-  await appendFile(file, toText(added));
-  await store.append("", added);
+export async function finishTurn(store: TranscriptStore, file: string, results: Results): Promise<boolean> {
+  const { added, goesOn } = resultLines((await readTranscript(file)) ?? [], results);
+  if (added.length > 0) {
+    await appendFile(file, toText(added));
+    await store.append("", added);
+  }
+  return goesOn;
 }
 
-export function resultLines(lines: readonly TranscriptLine[], results: Results): TranscriptLine[] {
+export function resultLines(
+  lines: readonly TranscriptLine[],
+  results: Results,
+): { added: TranscriptLine[]; goesOn: boolean } {
   const entries = lines.flatMap((line) => entry.safeParse(line).data ?? []).filter(({ isSidechain }) => !isSidechain);
   const answered = new Set(entries.flatMap(({ message }) => message.content.map(({ tool_use_id }) => tool_use_id)));
   const open = entries.flatMap((from) =>
@@ -41,12 +44,15 @@ export function resultLines(lines: readonly TranscriptLine[], results: Results):
       type === "tool_use" && id !== undefined && !answered.has(id) ? [{ from, id }] : [],
     ),
   );
-  let parent = entries.at(-1)?.uuid;
-  return open.map(({ from, id }) => {
+  const last = entries.at(-1);
+  let parent = last?.uuid;
+  const added = open.map(({ from, id }) => {
     const line = resultLine(from, id, parent, results);
     parent = line.uuid;
     return line;
   });
+  // The model has the word after a message or a result, and not after its own last one.
+  return { added, goesOn: open.length > 0 || last?.type === "user" };
 }
 
 function resultLine(

@@ -3,12 +3,14 @@ import { join } from "node:path";
 import type { Options, Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError, newId, type ThreadId } from "@tandem/protocol";
 import type { Child } from "../child.ts";
+import { checkPayer } from "../isolation.ts";
 import { MessageQueue } from "../message-queue.ts";
 import { asLlmError, timedOut } from "../process-errors.ts";
 import { childVariables } from "../variables.ts";
 import type {
   Conversation,
   ConversationHost,
+  ConversationOutput,
   ConversationSetup,
   ModelContent,
   TranscriptStore,
@@ -97,7 +99,10 @@ class ClaudeConversation implements Conversation {
     this.#mirror = new TranscriptMirror(transcripts, {
       projectsFolder: join(configDir ?? join(variables["HOME"] ?? "", ".claude"), "projects"),
       goOn: setup.goOn,
-      onFound: (found) => this.#translate({ type: "past", ...readPast(found) }),
+      onFound: (found, goesOn) => {
+        this.#translate({ type: "past", ...readPast(found) });
+        if (setup.goOn && !goesOn) this.#nothingToGoOnWith();
+      },
       onLine: (subpath, line) => {
         if (subpath !== "") this.#translate({ type: "transcript", line });
       },
@@ -161,10 +166,13 @@ class ClaudeConversation implements Conversation {
     const ended = this.#turnEnd.promise;
     this.#translate({ type: "interrupting" });
     try {
+      // Asked before it has the message that begins the turn, Claude Code would have nothing to end.
+      const sent = Promise.all([...this.#waiting.values()].map(({ promise }) => promise));
+      const interrupted = sent.then(() => this.#query.interrupt());
       await this.#within(
         this.#setup.deadlines.init,
         "end its turn",
-        this.#query.interrupt().then(() => ended),
+        interrupted.then(() => ended),
       );
     } catch (error) {
       this.#fail(asLlmError(error));
@@ -190,7 +198,8 @@ class ClaudeConversation implements Conversation {
 
   async #comeUp(): Promise<void> {
     const { spawn, init } = this.#setup.deadlines;
-    await this.#within(spawn + init, "become ready", this.#query.initializationResult());
+    const { account } = await this.#within(spawn + init, "become ready", this.#query.initializationResult());
+    checkPayer(account, this.#setup.credential);
   }
 
   async #read(): Promise<void> {
@@ -226,9 +235,19 @@ class ClaudeConversation implements Conversation {
     this.#watch.observe(message, this.#translator);
   }
 
+  /** The turn had ended before the process did: only nobody has heard of it. */
+  #nothingToGoOnWith(): void {
+    this.#watch.rest();
+    this.#tell([{ type: "turn_ended", outcome: { stop: "end_turn", stopDetails: null, reported: {} } }]);
+  }
+
   #translate(input: TranslatorInput): void {
     this.#recording?.onInput(input);
-    for (const output of this.#translator.accept(input)) {
+    this.#tell(this.#translator.accept(input));
+  }
+
+  #tell(outputs: readonly ConversationOutput[]): void {
+    for (const output of outputs) {
       if (output.type === "message_taken" && !this.#waiting.delete(output.uuid)) continue;
       if (output.type === "turn_ended") {
         this.#turns += 1;

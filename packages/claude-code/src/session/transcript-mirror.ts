@@ -8,6 +8,9 @@ import { type TranscriptLine, toolUseIds } from "./transcript-line.ts";
 /** The transcript of the conversation itself; those of subagents have a path of their own. */
 const MAIN = "";
 
+/** What was there before this process, by path, and whether there is a turn that goes on. */
+type OnFound = (transcripts: ReadonlyMap<string, TranscriptLine[]>, goesOn: boolean) => void;
+
 /**
  * Keeps the transcript store in step with the files that Claude Code writes, and puts the files in place before it starts.
  * The SDK would resume from a store in a folder of its own making, without the login's refresh token; so it is told that
@@ -17,7 +20,7 @@ export class TranscriptMirror implements SessionStore {
   readonly #store: TranscriptStore;
   readonly #projectsFolder: string;
   readonly #onLine: (subpath: string, line: TranscriptLine) => void;
-  readonly #onFound: (transcripts: ReadonlyMap<string, TranscriptLine[]>) => void;
+  readonly #onFound: OnFound;
   readonly #goOn: ConversationSetup["goOn"];
   /** What is not stored yet, in order. Nothing is dropped: what cannot be stored now is tried again with what follows. */
   #waiting: { subpath: string; lines: TranscriptLine[] }[] = [];
@@ -34,8 +37,7 @@ export class TranscriptMirror implements SessionStore {
       projectsFolder: string;
       goOn: ConversationSetup["goOn"];
       onLine: (subpath: string, line: TranscriptLine) => void;
-      /** What was there before this process, by path. */
-      onFound: (transcripts: ReadonlyMap<string, TranscriptLine[]>) => void;
+      onFound: OnFound;
     },
   ) {
     this.#store = store;
@@ -89,8 +91,8 @@ export class TranscriptMirror implements SessionStore {
       throw this.#failure;
     }
     for (const { uuid } of found.get(MAIN) ?? []) if (typeof uuid === "string") this.#remembered.add(uuid);
-    this.#onFound(found);
-    if (this.#goOn) await finishTurn(this.#store, `${folder}/${sessionId}.jsonl`, this.#goOn.results);
+    const goesOn = this.#goOn && (await finishTurn(this.#store, `${folder}/${sessionId}.jsonl`, this.#goOn.results));
+    this.#onFound(found, goesOn ?? false);
     return null;
   }
 

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { resultLines } from "./finish-turn.ts";
+
+const frame = { isSidechain: false, sessionId: "s", cwd: "/project" };
+const call = (uuid: string, id: string, extra: object = {}) => ({
+  ...frame,
+  type: "assistant",
+  uuid,
+  requestId: "req",
+  message: { role: "assistant", content: [{ type: "tool_use", id, name: "Bash", input: {} }] },
+  ...extra,
+});
+const result = (uuid: string, id: string) => ({
+  ...frame,
+  type: "user",
+  uuid,
+  message: { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: "ok" }] },
+});
+const user = { ...frame, type: "user", uuid: "u", message: { role: "user", content: "Go." } };
+
+test("every open call gets its result, or is told that there is none, one after the other", () => {
+  const lines = [user, call("a", "toolu_1"), result("r", "toolu_1"), call("b", "toolu_2"), call("c", "toolu_3")];
+  const { added, goesOn } = resultLines(lines, [
+    { toolUseId: "toolu_3", content: [{ type: "text", text: "42" }], isError: false },
+  ]);
+  expect(goesOn).toBe(true);
+  expect(added).toMatchObject([
+    {
+      ...frame,
+      type: "user",
+      parentUuid: "c",
+      sourceToolAssistantUUID: "b",
+      message: { content: [{ tool_use_id: "toolu_2", content: expect.stringContaining("not known"), is_error: true }] },
+    },
+    {
+      type: "user",
+      parentUuid: added[0]!["uuid"],
+      sourceToolAssistantUUID: "c",
+      message: { content: [{ tool_use_id: "toolu_3", content: [{ type: "text", text: "42" }] }] },
+    },
+  ]);
+  expect(JSON.stringify(added[1])).not.toContain("is_error");
+  expect(added[0], "what belongs to the answer alone").not.toHaveProperty("requestId");
+});
+
+test("nothing is added where nothing is open, and calls of subagents are not ours to close", () => {
+  const lines = [user, call("a", "toolu_1"), result("r", "toolu_1"), call("b", "toolu_2", { isSidechain: true })];
+  expect(resultLines(lines, [{ toolUseId: "toolu_9", content: [], isError: false }]).added).toEqual([]);
+});
+
+test("a turn goes on after a message or a result, and not after the model's last word", () => {
+  const said = { ...frame, type: "assistant", uuid: "s", message: { content: [{ type: "text", text: "Done." }] } };
+  const goesOn = (...lines: object[]) => resultLines(lines as Record<string, unknown>[], []).goesOn;
+  expect(goesOn(user)).toBe(true);
+  expect(goesOn(user, call("a", "toolu_1"), result("r", "toolu_1"))).toBe(true);
+  expect(goesOn(user, said, { type: "cost-state" })).toBe(false);
+  expect(goesOn()).toBe(false);
+});

@@ -1,0 +1,107 @@
+import type { HookInput } from "@anthropic-ai/claude-agent-sdk";
+import type { EventId, Permission } from "@tandem/protocol";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { ConversationHost, ConversationSetup } from "./conversation.ts";
+import { Gate } from "./gate.ts";
+
+const signal = new AbortController().signal;
+
+function stand(decide: (input: Record<string, unknown>) => Permission, host: Partial<ConversationHost> = {}) {
+  const setup = { tools: ["Bash"], mcpServers: [], outputSchema: undefined } as unknown as ConversationSetup;
+  const gate = new Gate(
+    setup,
+    {
+      onOutput: () => {},
+      decide: ({ input }) => ({ permission: decide(input) }),
+      confirm: async () => ({ allow: true }),
+      callCustomTool: async () => ({ content: [], isError: false }),
+      ...host,
+    },
+    { customServer: "tandem", mcpServers: [] },
+  );
+  const announce = (input: Record<string, unknown>): void =>
+    gate.observe({
+      type: "event",
+      thread: null,
+      id: "sevt_1" as EventId,
+      event: {
+        type: "agent.tool_use",
+        name: "Bash",
+        input,
+        evaluated_permission: gate.judge({ kind: "builtin", name: "Bash", input }).permission,
+        tandem: { tool_use_id: "toolu_1" },
+      },
+    });
+  const ask = async (tool_input: unknown): Promise<string | undefined> => {
+    const input = { hook_event_name: "PreToolUse", tool_name: "Bash", tool_use_id: "toolu_1", tool_input } as HookInput;
+    const output = await gate.beforeTool(input, "toolu_1", { signal });
+    return (output as { hookSpecificOutput: { permissionDecision: string } }).hookSpecificOutput.permissionDecision;
+  };
+  const slip = async (): Promise<string | undefined> =>
+    (await gate.canUseTool("Bash", {}, { signal, toolUseID: "toolu_1", requestId: "r" }))?.behavior;
+  return { gate, announce, ask, slip };
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("the gate", () => {
+  test("lets pass what was announced and allowed, and only that", async () => {
+    const { announce, ask, slip } = stand(() => "allow");
+    expect(await slip(), "before the hook").toBe("deny");
+    announce({ command: "ls" });
+    expect(await ask({ command: "ls" })).toBe("allow");
+    expect(await slip()).toBe("allow");
+  });
+
+  test("waits for the announcement, and denies what is never announced", async () => {
+    const { announce, ask } = stand(() => "allow");
+    const early = ask({ command: "ls" });
+    announce({ command: "ls" });
+    expect(await early).toBe("allow");
+    vi.useFakeTimers();
+    const never = stand(() => "allow").ask({ command: "ls" });
+    await vi.runAllTimersAsync();
+    expect(await never).toBe("deny");
+  });
+
+  test("denies a call that was changed into one that would be judged otherwise", async () => {
+    const { announce, ask } = stand((input) => (input["command"] === "ls" ? "allow" : "ask"));
+    announce({ command: "ls" });
+    expect(await ask({ command: "ls", timeout: 1 }), "completed, and judged the same").toBe("allow");
+    announce({ command: "ls" });
+    expect(await ask({ command: "rm -rf /" })).toBe("deny");
+  });
+
+  test.each([
+    ["a policy that says no", "deny", {}],
+    ["a person who says no", "ask", { confirm: async () => ({ allow: false as const, message: "no" }) }],
+    ["a person who cannot be asked", "ask", { confirm: async () => Promise.reject(new Error("gone")) }],
+  ] as const)("denies with %s", async (_, permission, host) => {
+    const { announce, ask, slip } = stand(() => permission, host);
+    announce({ command: "ls" });
+    expect(await ask({ command: "ls" })).toBe("deny");
+    expect(await slip()).toBe("deny");
+  });
+
+  test("denies an input that is none, and forgets a call that has its result", async () => {
+    const { gate, announce, ask, slip } = stand(() => "allow");
+    announce({ command: "ls" });
+    expect(await ask("ls")).toBe("deny");
+    expect(await ask({ command: "ls" })).toBe("allow");
+    gate.observe({
+      type: "event",
+      thread: null,
+      id: "sevt_2" as EventId,
+      event: { type: "agent.tool_result", tool_use_id: "sevt_1" as EventId },
+    });
+    expect(await slip()).toBe("deny");
+  });
+
+  test("a tool that is not offered is denied whatever the policy says", () => {
+    const { gate } = stand(() => "allow");
+    expect(gate.judge({ kind: "builtin", name: "Write", input: {} })).toEqual({ permission: "deny" });
+    expect(gate.judge({ kind: "mcp", name: "x", mcpServer: "nobody", input: {} })).toEqual({ permission: "deny" });
+  });
+});

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import type { ConversationSetup } from "./conversation.ts";
+import { checkSessionInit } from "./session-options.ts";
+
+const setup = {
+  credential: { type: "login" },
+  tools: ["Agent", "Bash"],
+  mcpServers: [{ name: "eyes", url: "http://eyes/mcp", timeoutMs: 1 }],
+  outputSchema: { type: "object" },
+} as unknown as ConversationSetup;
+const asked = {
+  tools: ["Task", "Bash", "StructuredOutput", "DeferredToolPlaceholder", "mcp__eyes__look", "mcp__tandem__ask"],
+  mcp_servers: [
+    { name: "eyes", status: "connected" },
+    { name: "tandem", status: "connected" },
+  ],
+  plugins: [{ name: "cc-plugin-privacy", path: "builtin" }],
+  apiKeySource: "none" as const,
+  cwd: "/project",
+};
+const check = (init: object) => (): void => checkSessionInit({ ...asked, ...init }, setup, "tandem");
+
+describe("what Claude Code comes up with", () => {
+  test("may be what was asked for, or less", () => {
+    expect(check({})).not.toThrow();
+    expect(check({ tools: ["Bash"], mcp_servers: [] })).not.toThrow();
+  });
+
+  test.each([
+    ["a tool", { tools: ["Bash", "WebFetch"] }],
+    ["a tool of another server", { tools: ["mcp__hostile__run"] }],
+    ["a server", { mcp_servers: [{ name: "hostile", status: "connected" }] }],
+    ["a plugin", { plugins: [{ name: "hostile", path: "/plugins/hostile" }] }],
+    ["another payer", { apiKeySource: "ANTHROPIC_API_KEY" }],
+  ])("may not have %s beside", (_, init) => {
+    expect(check(init)).toThrow(expect.objectContaining({ code: "isolation_breached" }));
+  });
+});

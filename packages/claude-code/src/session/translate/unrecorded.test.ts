@@ -1,0 +1,93 @@
+import type { SDKMessage } from "@anthropic-ai/claude-agent-sdk";
+import type { EventId, ThreadId } from "@tandem/protocol";
+import { expect, test } from "vitest";
+import { nameTool } from "./calls.ts";
+import { Translator } from "./translator.ts";
+
+/** What a rehearsed session does not come to, and a real one may. */
+const accept = (...messages: object[]) => {
+  let ids = 0;
+  const translator = new Translator({
+    newEventId: () => `sevt_${++ids}` as EventId,
+    threadIdOf: (id) => `sthr_${id}` as ThreadId,
+    primaryThread: "sthr_primary" as ThreadId,
+    names: { customServer: "tandem", mcpServers: [] },
+    outputExpected: false,
+    judge: () => ({ permission: "allow" }),
+  });
+  return messages
+    .flatMap((message) => translator.accept({ type: "message", message: message as SDKMessage }))
+    .map((output) => (output.type === "event" ? output.event : output));
+};
+
+test("a message that nobody knows is kept as it is", () => {
+  const news = { type: "system", subtype: "brand_new", what: 1 };
+  expect(accept(news, { type: "also_new" })).toEqual([
+    { type: "tandem.unknown", kind: "system/brand_new", message: news },
+    { type: "tandem.unknown", kind: "also_new", message: { type: "also_new" } },
+  ]);
+});
+
+test("noise that is known stays out", () => {
+  expect(accept({ type: "system", subtype: "thinking_tokens" }, { type: "keep_alive" })).toEqual([]);
+});
+
+test("a result of a call that nobody made, and words in the user's name that nobody knows, are kept", () => {
+  const result = { type: "tool_result", tool_use_id: "toolu_9", content: "?" };
+  const words = { type: "text", text: "Something new." };
+  const content = [result, words];
+  expect(accept({ type: "user", parent_tool_use_id: null, message: { role: "user", content } })).toMatchObject([
+    { type: "tandem.unknown", kind: "user/tool_result", message: result },
+    { type: "tandem.unknown", kind: "user/text", message: words },
+  ]);
+});
+
+test("denials, notices and losses are told", () => {
+  expect(
+    accept(
+      { type: "system", subtype: "permission_denied", tool_name: "Bash", tool_use_id: "toolu_1", message: "No." },
+      { type: "system", subtype: "informational", content: "Mind the gap.", level: "warning" },
+      { type: "system", subtype: "notification", text: "Ding.", priority: "low", key: "k" },
+      { type: "system", subtype: "session_writes_lost", error_code: "ENOSPC", lost: ["transcript"] },
+      { type: "auth_status", isAuthenticating: false, output: [], error: "Logged out." },
+    ),
+  ).toEqual([
+    { type: "tandem.permission_denied", name: "Bash", tool_use_id: "toolu_1", reason: "No." },
+    { type: "tandem.notice", level: "warning", text: "Mind the gap." },
+    { type: "tandem.notice", level: "info", text: "Ding." },
+    { type: "tandem.notice", level: "error", text: "Claude Code could not write to its disk (ENOSPC)." },
+    { type: "tandem.notice", level: "warning", text: "Logged out." },
+  ]);
+});
+
+test("a limit is told when it changes, and a login that is well is not", () => {
+  const limit = (status: string, utilization?: number) => ({
+    type: "rate_limit_event",
+    rate_limit_info: { status, ...(utilization !== undefined && { utilization }) },
+  });
+  expect(
+    accept(
+      limit("allowed"),
+      limit("allowed", 0.5),
+      limit("allowed_warning", 0.8),
+      limit("allowed_warning", 0.8),
+      limit("allowed_warning", 0.9),
+      limit("allowed", 0),
+      limit("allowed", 0.1),
+    ),
+  ).toEqual([
+    { type: "tandem.rate_limit", status: "allowed_warning", utilization: 0.8 },
+    { type: "tandem.rate_limit", status: "allowed_warning", utilization: 0.9 },
+    { type: "tandem.rate_limit", status: "allowed", utilization: 0 },
+  ]);
+});
+
+test.each([
+  ["Bash", { kind: "builtin", name: "Bash" }],
+  ["mcp__tandem__ask", { kind: "custom", name: "ask" }],
+  ["mcp__a__b__look", { kind: "mcp", name: "look", mcpServer: "a__b" }],
+  ["mcp__a__look", { kind: "mcp", name: "look", mcpServer: "a" }],
+  ["mcp__nobody__look__up", { kind: "mcp", name: "look__up", mcpServer: "nobody" }],
+])("%s is named for what it is", (full, named) => {
+  expect(nameTool(full, { customServer: "tandem", mcpServers: ["a", "a__b"] })).toEqual(named);
+});
