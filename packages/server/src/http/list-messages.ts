@@ -1,7 +1,9 @@
 import { project, type LoggedEvent, type Message, type SessionEvent, type ThreadId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 
-const PAGE = 500;
+/** Events that make up a message, as a rule; what is too few is read for again. */
+const EVENTS_PER_MESSAGE = 5;
+const LEAST_EVENTS = 100;
 /** A message of the agent's may be longer than any page; then it is shown from where reading stopped. */
 const MOST_EVENTS = 5_000;
 /** What comes after a page may belong into it: the result of a tool, for instance, that was still running. */
@@ -17,14 +19,15 @@ export async function listMessages(
     before === undefined
       ? []
       : (await sessions.events(session, { after: before - 1, limit: LOOKAHEAD, thread })).events;
+  const size = Math.max(LEAST_EVENTS, limit * EVENTS_PER_MESSAGE);
   let events: LoggedEvent[] = [];
   let waiting: SessionEvent[] = [];
   for (;;) {
     const position = events[0]?.seq ?? before;
-    const page = await sessions.events(session, { order: "desc", before: position, limit: PAGE, thread });
+    const page = await sessions.events(session, { order: "desc", before: position, limit: size, thread });
     events = page.events.toReversed().concat(events);
     if (position === undefined) waiting = page.waiting;
-    const isWhole = page.events.length < PAGE;
+    const isWhole = page.events.length < size;
     const messages = project([...events, ...lookahead], waiting).filter(
       (message) => message.thread === thread && (before === undefined || (message.seq ?? Infinity) < before),
     );
