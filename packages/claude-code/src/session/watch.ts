@@ -48,8 +48,10 @@ export class Watch {
 
   /** An answer or a result is complete: tools run, or Claude Code itself has the word. */
   #after({ waitsForTools }: { waitsForTools: boolean }): void {
+    const { firstByte, idle } = this.#deadlines;
+    // An answer whose stream broke is asked for again in one piece, without a word until it is there.
     if (waitsForTools) this.rest();
-    else this.#within(this.#deadlines.idle, "go on with the turn (idle)");
+    else this.#within(firstByte + idle, "go on with the turn (firstByte, idle)");
   }
 
   #within(ms: number, what: string): void {
