@@ -76,7 +76,15 @@ export const tool = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("agent_toolset_20260401"),
     default_config: z.object(policy),
-    configs: z.array(z.object({ type: z.enum(TOOLSET_TOOLS), name: z.enum(TOOLSET_TOOLS), ...policy })),
+    // `url_sources` is there for `web_fetch` alone, and says nothing: Claude Code fetches what it is allowed to.
+    configs: z.array(
+      z.object({
+        type: z.enum(TOOLSET_TOOLS),
+        name: z.enum(TOOLSET_TOOLS),
+        ...policy,
+        url_sources: z.null().optional(),
+      }),
+    ),
   }),
   z.object({
     type: z.literal("mcp_toolset"),

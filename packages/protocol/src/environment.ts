@@ -61,7 +61,11 @@ export const environment = z
     id: z.string(),
     name: z.string(),
     description: z.string().nullable(),
-    config: z.object({ type: z.literal("cloud"), networking: network, packages }),
+    config: z.object({
+      type: z.literal("cloud"),
+      networking: z.object({ type: z.literal("unrestricted") }),
+      packages,
+    }),
     metadata: z.record(z.string(), z.string()),
     scope: z.literal("account"),
     created_at: z.string(),

@@ -54,7 +54,8 @@ function resolveToolset(tool: Extract<ToolParams, { type: "agent_toolset_2026040
   // Named where it differs from the default, or was named by the client.
   const configs = TOOLSET_TOOLS.filter((name) => named.has(name) || (!stated && LOOKING.has(name))).map((name) => {
     const fallback = { enabled, permission_policy: stated ?? (LOOKING.has(name) ? ALLOW : ASK) };
-    return { type: name, name, ...resolvePolicy(named.get(name), fallback) };
+    const config = { type: name, name, ...resolvePolicy(named.get(name), fallback) };
+    return name === "web_fetch" ? { ...config, url_sources: null } : config;
   });
   return { type: tool.type, default_config: { enabled, permission_policy: stated ?? ASK }, configs };
 }

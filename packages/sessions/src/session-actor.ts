@@ -170,7 +170,20 @@ export class SessionActor {
     this.#gone = true;
     this.#alarm.clear();
     this.#around.settings.log.warn({ session: this.lease.session, error: String(error) }, "a session was lost");
-    void this.#closeConversation().finally(this.#around.onGone);
+    this.#unattended(this.#closeConversation().finally(this.#around.onGone));
+  }
+
+  /** A step that nobody waits for, in its turn. */
+  #next(work: () => Promise<void>): void {
+    this.#unattended(this.#serial.run(work));
+  }
+
+  /** What fails where nobody waits must not end the server: a session that cannot be written is lost, and says so. */
+  #unattended(work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      const { log } = this.#around.settings;
+      if (!this.#gone) log.warn({ session: this.lease.session, error: String(error) }, "a step of a session failed");
+    });
   }
 
   // What a former writer left.
@@ -202,7 +215,7 @@ export class SessionActor {
     if (!died) return this.#announce();
     const cause = "The server or its Claude Code process died in the middle of the turn.";
     await this.#writer.write([{ type: "tandem.recovered", cause, closed: closed.map(({ use }) => use.id) }]);
-    if (settings.recovery === "resume") void this.#drive(this.#turn, { type: "go_on", results: [] });
+    if (settings.recovery === "resume") this.#unattended(this.#drive(this.#turn, { type: "go_on", results: [] }));
     else await this.#endTurn(turnFailure(new RequestError("unavailable", cause)), "crash");
   }
 
@@ -231,7 +244,7 @@ export class SessionActor {
     const running: Placed[] =
       this.row.status === "running" ? [] : [{ thread: null, body: { type: "session.status_running" } }];
     await this.#writer.take(message, running, { status: "running" });
-    void this.#drive(turn, message);
+    this.#unattended(this.#drive(turn, message));
   }
 
   /** Puts a message to the model, in a process that is there or made for it; or lets it go on with what was left. */
@@ -296,7 +309,7 @@ export class SessionActor {
     for (const { call: asked, answer: given } of late) {
       if (given.type === "user.tool_confirmation" && given.result === "allow") this.#grants.add(grantKey(asked.use));
     }
-    void this.#drive((this.#turn ??= new Turn()), { type: "go_on", results: late.map(lateResult) });
+    this.#unattended(this.#drive((this.#turn ??= new Turn()), { type: "go_on", results: late.map(lateResult) }));
   }
 
   async #drop(events: readonly SessionEvent[], reason: string): Promise<void> {
@@ -325,9 +338,9 @@ export class SessionActor {
         void this.#writer.write([{ type: "tandem.background", tasks: output.tasks }]);
         return this.#settleLater();
       case "turn_ended":
-        return void this.#serial.run(() => this.#onTurnEnded(output.outcome));
+        return this.#next(() => this.#onTurnEnded(output.outcome));
       case "closed":
-        return void this.#serial.run(() => this.#onClosed(output.error));
+        return this.#next(() => this.#onClosed(output.error));
     }
   }
 
@@ -346,7 +359,7 @@ export class SessionActor {
     if (call) this.#room.enter(call);
     if (event.type === "agent.tool_result") this.#room.leave(event.tool_use_id);
     if (event.type === "agent.mcp_tool_result") this.#room.leave(event.mcp_tool_use_id);
-    void this.#announce();
+    this.#unattended(this.#announce());
     if (this.#turn?.tasksOnly) this.#alarm.clear();
   }
 
@@ -354,7 +367,8 @@ export class SessionActor {
     const turn = this.#turn;
     if (!turn || turn.overBudget || !budgetReached(this.row.budget, this.#ledger.usd)) return;
     turn.overBudget = true;
-    void this.#holder.current?.interrupt();
+    const conversation = this.#holder.current;
+    if (conversation) this.#unattended(conversation.interrupt());
   }
 
   /** Says who waits, once the model has said all that it has to ask. */
@@ -409,7 +423,7 @@ export class SessionActor {
     });
     for (const resolve of this.#onIdle.splice(0)) resolve();
     if (this.#stopping) return;
-    this.#alarm.set(this.#around.settings.idle, () => void this.#serial.run(() => this.#leave()));
+    this.#alarm.set(this.#around.settings.idle, () => this.#next(() => this.#leave()));
     await this.#takeInbox();
   }
 
@@ -438,7 +452,7 @@ export class SessionActor {
       if (this.#turn !== turn || !turn.tasksOnly) return;
       await this.#endTurn({ stop: "end_turn", stopDetails: null, reported: {} }, "stopped");
     };
-    this.#alarm.set(SETTLE_MS, () => void this.#serial.run(end), true);
+    this.#alarm.set(SETTLE_MS, () => this.#next(end), true);
   }
 
   async #closeConversation(turn: "ended" | "left" = "ended"): Promise<void> {

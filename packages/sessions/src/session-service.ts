@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   newId,
   RequestError,
@@ -28,6 +29,8 @@ import { checkMetadata, draftSession } from "./session-draft.ts";
 import type { SessionPlaces } from "./session-places.ts";
 import { sessionView, threadView } from "./session-view.ts";
 
+const ANSWERS: readonly string[] = ["user.tool_confirmation", "user.custom_tool_result"];
+const RECENT_ANSWERS = 100;
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** What clients may do with sessions. Whatever changes one goes through its one writer; reading needs nobody. */
@@ -138,6 +141,8 @@ export class SessionService implements Sessions {
 
   async send(id: string, events: readonly ClientEvent[], dedupe?: string): Promise<SessionEvent[]> {
     const row = await this.#open(id);
+    const given = await this.#answeredBefore(row, events);
+    if (given) return given;
     for (const [index, event] of events.entries()) await this.#check(row, event, `events[${index}]`, events);
     const waiting = events.map((event): SessionEvent => ({ ...event, id: newId("event"), processed_at: null }));
     const stored = await this.#store.inbox.put(row.id, waiting, dedupe);
@@ -223,17 +228,19 @@ export class SessionService implements Sessions {
         }
         return;
       case "user.tool_confirmation":
-        return this.#checkAnswer(row, event.tool_use_id, `${place}.tool_use_id`, all, "agent.custom_tool_use", false);
+        return this.#checkAnswer(row, event.tool_use_id, `${place}.tool_use_id`, all, false);
       case "user.custom_tool_result":
-        return this.#checkAnswer(
-          row,
-          event.custom_tool_use_id,
-          `${place}.custom_tool_use_id`,
-          all,
-          "agent.custom_tool_use",
-          true,
-        );
+        return this.#checkAnswer(row, event.custom_tool_use_id, `${place}.custom_tool_use_id`, all, true);
     }
+  }
+
+  /** A client that is not sure gives its answers again. If they are the same, they are what was given before. */
+  async #answeredBefore(row: SessionRow, events: readonly ClientEvent[]): Promise<SessionEvent[] | undefined> {
+    if (!events.every(isAnswer)) return undefined;
+    const logged = await this.#store.events.read(row.id, { order: "desc", limit: RECENT_ANSWERS, types: ANSWERS });
+    const known = [...logged.map(({ event }) => event), ...(await this.#store.inbox.list(row.id))];
+    const given = events.map((event) => known.find((other) => isSameAnswer(event, other)));
+    return given.every((event) => event !== undefined) ? given : undefined;
   }
 
   /** Whether a call waits for this kind of answer: known from the log, so that it holds after a restart too. */
@@ -242,21 +249,25 @@ export class SessionService implements Sessions {
     id: string,
     place: string,
     all: readonly ClientEvent[],
-    custom: string,
-    wantsCustom: boolean,
+    custom: boolean,
   ): Promise<void> {
     const turn = await readOpenTurn(this.#store.events, row.id);
     const call = waitingCalls(turn).find(({ use }) => use.id === id);
-    if (!call || (call.use.type === custom) !== wantsCustom) {
+    if (!call || (call.use.type === "agent.custom_tool_use") !== custom) {
       const hint = id.startsWith("toolu_") ? "; expected the id of the event (sevt_…), not the tool's" : "";
       throw invalid(`${place}: no call ${id} waits for this answer${hint}`);
     }
-    const answers = [...all, ...(await this.#store.inbox.list(row.id))].filter((event) => answers_(event, id));
+    const answers = [...all, ...(await this.#store.inbox.list(row.id))].filter((event) => answersCall(event, id));
     if (answers.length > 1) throw invalid(`${place}: the call ${id} has been answered already`);
   }
 }
 
-const answers_ = (event: ClientEvent | SessionEvent, id: string): boolean =>
+const isAnswer = (event: ClientEvent): boolean => ANSWERS.includes(event.type);
+
+const isSameAnswer = (event: ClientEvent, other: SessionEvent): boolean =>
+  Object.entries(event).every(([key, value]) => isDeepStrictEqual(value, Reflect.get(other, key)));
+
+const answersCall = (event: ClientEvent | SessionEvent, id: string): boolean =>
   (event.type === "user.tool_confirmation" && event.tool_use_id === id) ||
   (event.type === "user.custom_tool_result" && event.custom_tool_use_id === id);
 

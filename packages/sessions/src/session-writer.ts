@@ -83,18 +83,22 @@ export class SessionWriter {
     return this.#outbox.drained();
   }
 
-  async #write(
+  #write(
     entries: readonly { thread: ThreadId | null; event: SessionEvent }[],
     change: SessionChange,
     taken: readonly string[] = [],
   ): Promise<void> {
-    if (entries.length === 0 && Object.keys(change).length === 0) return;
+    if (entries.length === 0 && Object.keys(change).length === 0) return Promise.resolve();
     this.#row = { ...this.#row, ...change };
     for (const { thread, event } of entries) {
       track(this.open, thread, event);
       this.#threads.note(thread, event);
     }
-    await this.#outbox.write(entries, { taken, session: change, threads: this.#threads.changed(this.#ledger) });
+    const companions = { taken, session: change, threads: this.#threads.changed(this.#ledger) };
+    const written = this.#outbox.write(entries, companions).then(() => undefined);
+    // Whoever does not wait for it hears of a failure all the same: the session is lost then.
+    written.catch(() => undefined);
+    return written;
   }
 }
 

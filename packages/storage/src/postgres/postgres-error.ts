@@ -17,8 +17,12 @@ const PASSING = [
 const UNIQUE_VIOLATION = "23505";
 const NUL_IN_TEXT = "22021";
 
+// Every SQLSTATE has a digit; the system's own EPIPE and EPERM look alike otherwise.
 const sqlState = (error: unknown): string | undefined =>
-  error instanceof Error && "code" in error && typeof error.code === "string" && /^[0-9A-Z]{5}$/.test(error.code)
+  error instanceof Error &&
+  "code" in error &&
+  typeof error.code === "string" &&
+  /^(?=.*\d)[0-9A-Z]{5}$/.test(error.code)
     ? error.code
     : undefined;
 
