@@ -46,7 +46,7 @@ test.each(["nothing", "empty", "link out", "folder", "pipe"])(
     if (kind === "empty") await writeFile(file, " \n");
     if (kind === "link out") await symlink(join(root, "private.md"), file);
     if (kind === "folder") await mkdir(file);
-    if (kind === "pipe") execFileSync("mkfifo", [file]);
+    if (kind === "pipe") execFileSync("sh", ["-c", `mkfifo '${file}'`]);
     expect(projectInstructions(folder)).toBeUndefined();
   },
 );

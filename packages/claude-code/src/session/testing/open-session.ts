@@ -12,7 +12,8 @@ import type {
   TranscriptStore,
   TurnEnd,
 } from "../conversation.ts";
-import { openConversation, type Recording } from "../open-conversation.ts";
+import { openConversation } from "../open-conversation.ts";
+import type { Recording } from "../recording.ts";
 
 /** A transcript store in memory that can be told to fail. */
 export class MemoryTranscripts implements TranscriptStore {

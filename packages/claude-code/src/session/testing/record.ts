@@ -1,12 +1,12 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Stage } from "../../testing/stage.ts";
-import type { TranslatorInput } from "../translate/translator.ts";
+import type { TranslatorInput } from "../translate/translator-input.ts";
 import { startMcpServer } from "./mcp-server.ts";
 import { neutralise } from "./neutralise.ts";
 import { openSession } from "./open-session.ts";
 import type { RecordingHead } from "./replay.ts";
-import type { Scenario } from "./scenarios.ts";
+import type { Scenario } from "./scenario.ts";
 
 /** Lets the real Claude Code go through a scenario, and returns what its translator was given, as lines of a recording. */
 export async function record(stage: Stage, scenario: Scenario): Promise<string[]> {

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { LlmError, type EventId, type LlmErrorCode, type Permission, type ThreadId } from "@tandem/protocol";
 import type { ConversationOutput } from "../conversation.ts";
 import type { ToolNames } from "../translate/calls.ts";
-import { Translator, type TranslatorInput } from "../translate/translator.ts";
+import type { TranslatorInput } from "../translate/translator-input.ts";
+import { Translator } from "../translate/translator.ts";
 
 /** The first line of a recording: what its session had. */
 export interface RecordingHead {

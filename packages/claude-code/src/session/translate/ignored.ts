@@ -1,3 +1,5 @@
+import type { SDKUserMessage, SDKUserMessageReplay } from "@anthropic-ai/claude-agent-sdk";
+
 /** Messages that say nothing which is not said elsewhere, or nothing that concerns a session; each with the reason. */
 export const IGNORED: Readonly<Record<string, string>> = {
   keep_alive: "a heartbeat",
@@ -20,9 +22,19 @@ export const IGNORED: Readonly<Record<string, string>> = {
 };
 
 /** Words that Claude Code puts to the model in the user's name; told by events of their own, or of no concern. */
-export const IGNORED_WORDS: readonly { pattern: RegExp; why: string }[] = [
+const IGNORED_WORDS: readonly { pattern: RegExp; why: string }[] = [
   { pattern: /^\[Request interrupted by user/, why: "the turn's end says that it was interrupted" },
   { pattern: /^\[structured-output-enforce\]/, why: "Claude Code reminds the model of the output schema" },
   { pattern: /^Output token limit hit\./, why: "Claude Code lets a cut answer go on; the spans show it" },
   { pattern: /^This session is being continued from a previous conversation/, why: "the summary of a compaction" },
 ];
+
+/** Words in the user's name that are not worth an event: echoes, what a subagent was told, and Claude Code's own. */
+export function isOwnWord(
+  message: SDKUserMessage | SDKUserMessageReplay,
+  block: { type: string; text?: unknown },
+): boolean {
+  if ("isReplay" in message && message.isReplay) return true;
+  if (message.parent_tool_use_id !== null && block.type === "text") return true;
+  return IGNORED_WORDS.some(({ pattern }) => pattern.test(String(block.text)));
+}

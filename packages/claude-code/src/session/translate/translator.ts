@@ -14,12 +14,13 @@ import { Background } from "./background.ts";
 import { Calls, type Judge, type ToolNames } from "./calls.ts";
 import { commandLifecycle } from "./command-lifecycle.ts";
 import { Emit } from "./emit.ts";
-import { IGNORED, IGNORED_WORDS } from "./ignored.ts";
-import { Incidents, type McpState } from "./incidents.ts";
+import { IGNORED, isOwnWord } from "./ignored.ts";
+import { Incidents } from "./incidents.ts";
 import { readTotals, type Reported, usedSince } from "./reported-usage.ts";
 import { Spans } from "./spans.ts";
-import { type KnownThread, Threads } from "./threads.ts";
+import { Threads } from "./threads.ts";
 import { Todos } from "./todos.ts";
+import type { TranslatorInput } from "./translator-input.ts";
 import { failure, type Hints, turnOutcome } from "./turn-end.ts";
 
 export interface TranslatorSettings {
@@ -31,25 +32,6 @@ export interface TranslatorSettings {
   /** Whether every turn has to end with an object. */
   outputExpected: boolean;
 }
-
-/** What an earlier process of the same conversation left: subagents, and totals that the next result goes on from. */
-export interface Past {
-  threads: readonly KnownThread[];
-  totals: Reported;
-}
-
-export type TranslatorInput =
-  | { type: "message"; message: SDKMessage }
-  /** Before the first message of a conversation that is taken up again. */
-  | ({ type: "past" } & Past)
-  /** A line that Claude Code has added to the transcript of a subagent. */
-  | { type: "transcript"; line: unknown }
-  /** The states of the MCP servers, with the reasons of those that failed. */
-  | { type: "mcp_status"; servers: readonly McpState[] }
-  /** We have asked Claude Code to end the turn; what it says of calls from now on is not the user's refusal. */
-  | { type: "interrupting" }
-  /** No more messages will come. A turn that was under way, or waited for, ends with the error. */
-  | { type: "ended"; error: LlmError | undefined; turnExpected: boolean };
 
 /** A message that the SDK passes on and its types do not have. */
 const fallback = z.object({
@@ -301,7 +283,7 @@ export class Translator {
         const call = this.#calls.result(block, message.tool_use_result, this.#hints.interrupting);
         if (!call) this.#emit.event(null, { type: "tandem.unknown", kind: "user/tool_result", message: block });
         else if (!block.is_error) this.#todos.noted(call, message.tool_use_result);
-      } else if (!isKnown(message, block)) {
+      } else if (!isOwnWord(message, block)) {
         const thread = this.#threads.ofMessage(message);
         this.#emit.event(thread, { type: "tandem.unknown", kind: `user/${block.type}`, message: block });
       }
@@ -348,10 +330,3 @@ const noHints = (): Hints => ({
   refusal: undefined,
   interrupting: false,
 });
-
-/** Words in the user's name that are not worth an event: echoes, what a subagent was told, and Claude Code's own. */
-function isKnown(message: SDKUserMessage | SDKUserMessageReplay, block: { type: string; text?: unknown }): boolean {
-  if ("isReplay" in message && message.isReplay) return true;
-  if (message.parent_tool_use_id !== null && block.type === "text") return true;
-  return IGNORED_WORDS.some(({ pattern }) => pattern.test(String(block.text)));
-}

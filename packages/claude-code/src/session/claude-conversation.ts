@@ -1,0 +1,328 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
+import { LlmError, newId, type ThreadId } from "@tandem/protocol";
+import type { Child } from "../child.ts";
+import { checkPayer } from "../isolation.ts";
+import { MessageQueue } from "../message-queue.ts";
+import { asLlmError, timedOut } from "../process-errors.ts";
+import { childVariables } from "../variables.ts";
+import type {
+  Conversation,
+  ConversationHost,
+  ConversationOutput,
+  ConversationSetup,
+  ModelContent,
+  TranscriptStore,
+} from "./conversation.ts";
+import { Gate } from "./gate.ts";
+import { readPast } from "./read-past.ts";
+import type { Recording } from "./recording.ts";
+import { checkSessionInit } from "./session-options.ts";
+import { startQuery, toolNames } from "./start-query.ts";
+import { TranscriptMirror } from "./transcript-mirror.ts";
+import type { ToolNames } from "./translate/calls.ts";
+import { commandLifecycle } from "./translate/command-lifecycle.ts";
+import type { TranslatorInput } from "./translate/translator-input.ts";
+import { Translator } from "./translate/translator.ts";
+import { Watch } from "./watch.ts";
+
+/** Claude Code takes a message back by this request, which the SDK has and does not declare. */
+type WithCancel = { cancelAsyncMessage(uuid: string): Promise<boolean> };
+const canCancel = (query: object): query is WithCancel => "cancelAsyncMessage" in query;
+
+export class ClaudeConversation implements Conversation {
+  readonly ready: Promise<void>;
+  readonly #setup: ConversationSetup;
+  readonly #host: ConversationHost;
+  readonly #recording: Recording | undefined;
+  readonly #names: ToolNames;
+  readonly #gate: Gate;
+  readonly #translator: Translator;
+  readonly #mirror: TranscriptMirror;
+  readonly #watch: Watch;
+  readonly #input = new MessageQueue<SDKUserMessage>();
+  readonly #query: Query;
+  readonly #gone: Promise<void>;
+  /** Messages that were sent and have not been taken; each settles when Claude Code has it. */
+  readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
+  #child: Child | undefined;
+  #turns = 0;
+  #expectsTurn: boolean;
+  #turnEnd = Promise.withResolvers<void>();
+  #mcp = "";
+  #failure: LlmError | undefined;
+  #closing: Promise<void> | undefined;
+  #left = false;
+
+  constructor(
+    setup: ConversationSetup,
+    host: ConversationHost,
+    transcripts: TranscriptStore,
+    recording: Recording | undefined,
+  ) {
+    const { credential, stateFolder } = setup;
+    this.#setup = setup;
+    this.#host = host;
+    this.#recording = recording;
+    this.#expectsTurn = setup.goOn !== undefined;
+    this.#names = toolNames(setup);
+    this.#gate = new Gate(setup, host, this.#names);
+    this.#translator = new Translator({
+      newEventId: () => newId("event"),
+      threadIdOf: (toolUseId) => threadId(setup.id, toolUseId),
+      primaryThread: setup.primaryThread,
+      judge: this.#gate.judge,
+      names: this.#names,
+      outputExpected: setup.outputSchema !== undefined,
+    });
+    this.#watch = new Watch(setup.deadlines, (error) => this.#fail(error));
+    const configDir = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
+    const variables = childVariables(setup.hostVariables, credential, configDir, "session");
+    if (setup.goOn) variables["CLAUDE_CODE_RESUME_INTERRUPTED_TURN"] = "1";
+    Object.assign(variables, recording?.variables);
+    this.#mirror = new TranscriptMirror(transcripts, {
+      projectsFolder: join(configDir ?? join(variables["HOME"] ?? "", ".claude"), "projects"),
+      goOn: setup.goOn,
+      onFound: (found, goesOn) => {
+        this.#translate({ type: "past", ...readPast(found) });
+        if (setup.goOn && !goesOn) this.#nothingToGoOnWith();
+      },
+      onLine: (subpath, line) => {
+        if (subpath !== "") this.#translate({ type: "transcript", line });
+      },
+    });
+    this.#query = startQuery(setup, {
+      variables,
+      input: this.#input,
+      names: this.#names,
+      gate: this.#gate,
+      transcripts: this.#mirror,
+      onSpawn: (child) => {
+        this.#child = child;
+      },
+      ...(recording?.options && { extra: recording.options }),
+    });
+    if (setup.goOn) this.#watch.begin();
+    this.#gone = this.#read();
+    this.ready = this.#comeUp();
+    // Whoever does not wait for it hears of the failure by `closed`.
+    this.ready.catch((error: unknown) => this.#fail(asLlmError(error)));
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.process.pid;
+  }
+
+  send({ uuid, content }: { uuid: string; content: readonly ModelContent[] }): void {
+    if (this.#failure || this.#closing) return;
+    this.#waiting.set(uuid, Promise.withResolvers());
+    if (!this.#translator.underWay) this.#watch.begin();
+    this.#input.push({
+      type: "user",
+      uuid: uuid as SDKUserMessage["uuid"] & string,
+      message: { role: "user", content: [...content] as SDKUserMessage["message"]["content"] },
+      parent_tool_use_id: null,
+      client_composed: true,
+    });
+  }
+
+  remembers(uuid: string): boolean {
+    return this.#mirror.remembers(uuid);
+  }
+
+  async takeBack(uuid: string): Promise<boolean> {
+    const sent = this.#waiting.get(uuid);
+    if (!sent || !canCancel(this.#query)) return false;
+    const query: WithCancel = this.#query;
+    // Asked before it has the message, Claude Code would only say that it does not know it.
+    const cancelled = await this.#within(
+      this.#setup.deadlines.init,
+      "take a message back",
+      sent.promise.then(() => query.cancelAsyncMessage(uuid)),
+    );
+    if (cancelled) this.#waiting.delete(uuid);
+    if (cancelled && !this.#turnExpected) this.#watch.rest();
+    return cancelled;
+  }
+
+  async interrupt(): Promise<void> {
+    if (this.#failure || this.#closing || !this.#turnExpected) return;
+    const ended = this.#turnEnd.promise;
+    this.#translate({ type: "interrupting" });
+    try {
+      // Asked before it has the message that begins the turn, Claude Code would have nothing to end.
+      const sent = Promise.all([...this.#waiting.values()].map(({ promise }) => promise));
+      const interrupted = sent.then(() => this.#query.interrupt());
+      await this.#within(
+        this.#setup.deadlines.init,
+        "end its turn",
+        interrupted.then(() => ended),
+      );
+    } catch (error) {
+      this.#fail(asLlmError(error));
+      await this.#gone;
+    }
+  }
+
+  async stopTask(id: string): Promise<void> {
+    await this.#within(this.#setup.deadlines.init, "stop a task", this.#query.stopTask(id));
+  }
+
+  flush(): Promise<void> {
+    return this.#mirror.flush(this.#turns > 0);
+  }
+
+  close(turn: "ended" | "left" = "ended"): Promise<void> {
+    return (this.#closing ??= turn === "left" && this.#translator.underWay ? this.#leave() : this.#close());
+  }
+
+  get #turnExpected(): boolean {
+    return this.#translator.underWay || this.#waiting.size > 0 || this.#expectsTurn;
+  }
+
+  async #comeUp(): Promise<void> {
+    const { spawn, init } = this.#setup.deadlines;
+    const { account } = await this.#within(spawn + init, "become ready", this.#query.initializationResult());
+    checkPayer(account, this.#setup.credential);
+  }
+
+  async #read(): Promise<void> {
+    let reason = "it ended by itself";
+    try {
+      for await (const message of this.#query) this.#accept(message);
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error);
+    }
+    const error = this.#closing ? undefined : (this.#failure ?? this.#mirror.failure ?? (await this.#obituary(reason)));
+    this.#failure ??= error;
+    this.#watch.rest();
+    if (!this.#left) this.#translate({ type: "ended", error, turnExpected: this.#turnExpected });
+    this.#gate.endAll();
+    await this.#child?.kill(this.#setup.deadlines.exit);
+    await this.#mirror.flush(false).catch(() => {});
+    this.#host.onOutput({ type: "closed", error });
+  }
+
+  #accept(message: SDKMessage): void {
+    if (this.#failure) return;
+    if (message.type === "system" && message.subtype === "init") {
+      try {
+        checkSessionInit(message, this.#setup, this.#names.customServer);
+      } catch (error) {
+        return this.#fail(asLlmError(error));
+      }
+      this.#lookAtServers(message.mcp_servers);
+    }
+    const lifecycle = commandLifecycle(message);
+    if (lifecycle) this.#waiting.get(lifecycle.uuid)?.resolve();
+    this.#translate({ type: "message", message });
+    this.#watch.observe(message, this.#translator);
+  }
+
+  /** The turn had ended before the process did: only nobody has heard of it. */
+  #nothingToGoOnWith(): void {
+    this.#watch.rest();
+    this.#tell([{ type: "turn_ended", outcome: { stop: "end_turn", stopDetails: null, reported: {} } }]);
+  }
+
+  #translate(input: TranslatorInput): void {
+    this.#recording?.onInput(input);
+    this.#tell(this.#translator.accept(input));
+  }
+
+  #tell(outputs: readonly ConversationOutput[]): void {
+    for (const output of outputs) {
+      if (output.type === "message_taken" && !this.#waiting.delete(output.uuid)) continue;
+      if (output.type === "turn_ended") {
+        this.#turns += 1;
+        this.#expectsTurn = false;
+      }
+      this.#host.onOutput(output);
+      this.#gate.observe(output);
+      if (output.type !== "turn_ended") continue;
+      this.#turnEnd.resolve();
+      this.#turnEnd = Promise.withResolvers();
+      if (this.#waiting.size > 0) this.#watch.begin();
+    }
+  }
+
+  /** Every turn begins with the states of the servers; why one failed has to be asked for. */
+  #lookAtServers(servers: readonly { name: string; status: string }[]): void {
+    const remote = servers.filter(({ name }) => name !== this.#names.customServer);
+    const told = JSON.stringify(remote.map(({ name, status }) => [name, status]));
+    if (remote.length === 0 || told === this.#mcp) return;
+    this.#mcp = told;
+    this.#within(this.#setup.deadlines.init, "name its MCP servers", this.#query.mcpServerStatus()).then(
+      (states) => {
+        const servers = states
+          .filter(({ name }) => name !== this.#names.customServer)
+          .map(({ name, status, error }) => ({ name, status, ...(error !== undefined && { error }) }));
+        return this.#translate({ type: "mcp_status", servers });
+      },
+      () => {},
+    );
+  }
+
+  /** The process can no longer be relied on: it ends, and what was under way ends with the error. */
+  #fail(error: LlmError): void {
+    if (this.#failure || this.#closing) return;
+    this.#failure = error;
+    this.#watch.rest();
+    void this.#child?.kill(0);
+    this.#query.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#watch.rest();
+    const { exit } = this.#setup.deadlines;
+    if (this.#translator.underWay && !this.#failure) {
+      this.#translate({ type: "interrupting" });
+      // Closed in the middle of an answer, Claude Code would go on with it, or ask for one more.
+      await this.#within(exit, "end its turn", this.#query.interrupt()).catch(() => {});
+    }
+    this.#input.end();
+    this.#query.close();
+    // It says goodbye by itself, and writes down what it has used; if it does not, it is made to end.
+    const late = setTimeout(() => void this.#child?.kill(exit), exit);
+    await this.#gone;
+    clearTimeout(late);
+  }
+
+  /** As if it had been killed: whatever Claude Code did at its end would go into the transcript. */
+  async #leave(): Promise<void> {
+    this.#left = true;
+    this.#watch.rest();
+    await this.#within(this.#setup.deadlines.exit, "write its transcript", this.#mirror.seen(this.#gate.open)).catch(
+      () => {},
+    );
+    void this.#child?.kill(0);
+    this.#query.close();
+    await this.#gone;
+  }
+
+  async #obituary(reason: string): Promise<LlmError> {
+    const tail = await this.#child?.stderrTail();
+    return new LlmError("process_died", `The Claude Code process died: ${reason}${tail ? ` (stderr: ${tail})` : ""}`);
+  }
+
+  async #within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(timedOut(what, ms)), ms);
+    });
+    try {
+      return await Promise.race([work, late]);
+    } catch (error) {
+      const known = this.#failure ?? this.#mirror.failure;
+      if (known || error instanceof LlmError) throw known ?? error;
+      throw await this.#obituary(error instanceof Error ? error.message : String(error));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** The same call is the same thread, in every process that the conversation ever has. */
+const threadId = (conversation: string, toolUseId: string): ThreadId =>
+  `sthr_${createHash("sha256").update(`${conversation}/${toolUseId}`).digest("hex").slice(0, 26)}` as ThreadId;
