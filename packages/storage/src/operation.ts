@@ -4,13 +4,22 @@ import type { Work } from "./sql.ts";
 export interface Operation<A, T> {
   readonly name: string;
   work(args: A): Work<T>;
+  /**
+   * The same in a single statement, which needs no transaction around it, for an engine that can write within a `with`. Undefined
+   * if these arguments take more than that.
+   */
+  single?(args: A): Work<T> | undefined;
 }
 
 const known = new Map<string, Operation<never, unknown>>();
 
-export function operation<A, T>(name: string, work: (args: A) => Work<T>): Operation<A, T> {
+export function operation<A, T>(
+  name: string,
+  work: (args: A) => Work<T>,
+  more: Pick<Operation<A, T>, "single"> = {},
+): Operation<A, T> {
   if (known.has(name)) throw new Error(`There are two operations called ${name}.`);
-  const made: Operation<A, T> = { name, work };
+  const made: Operation<A, T> = { name, work, ...more };
   known.set(name, made);
   return made;
 }

@@ -16,6 +16,7 @@ export const BEHAVIOURS = [
   { id: "log.fence", title: "A writer that lost its lease is refused, and nothing of its append is written" },
   { id: "log.released", title: "A lease that was given back is no longer good" },
   { id: "log.one-fails", title: "An append that fails leaves those beside it alone, and no gap" },
+  { id: "log.crosswise", title: "Processes that write many sessions at once, their own and each other's, all get on" },
   { id: "log.repeated", title: "An append that is repeated after its answer was lost is stored once" },
 
   // Following it

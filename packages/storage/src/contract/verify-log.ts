@@ -217,6 +217,27 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     ]);
   },
 
+  "log.crosswise": async (stage) => {
+    const leases = await Promise.all(numbers(12).map(() => stage.session()));
+    const stores = [stage.store, stage.other];
+    const rounds = numbers(10).flatMap((round) =>
+      stores.flatMap((store, side) => [
+        ...leases.map((lease, index) =>
+          index % 2 === side
+            ? store.events.append(lease, [{ thread: null, event: message("mine") }], { session: { activeMs: round } })
+            : store.inbox.put(lease.session, [sent("yours")]),
+        ),
+        store.leases.renew(leases.toReversed(), 60_000),
+      ]),
+    );
+    const outcomes = await Promise.allSettled(rounds);
+    expect(outcomes.filter(({ status }) => status === "rejected")).toEqual([]);
+    for (const { session } of leases) {
+      expect(await stage.store.events.head(session)).toBe(10);
+      expect(await stage.store.inbox.list(session)).toHaveLength(10);
+    }
+  },
+
   "log.repeated": async (stage) => {
     const lease = await stage.session();
     const entries = ["a", "b"].map((text) => ({ thread: null, event: message(text) }));

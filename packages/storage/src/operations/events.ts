@@ -1,5 +1,6 @@
 import { operation } from "../operation.ts";
-import { all, insert, list, one, raw, sql, where, type Sql, type Work } from "../sql.ts";
+import { Refusal } from "../refusal.ts";
+import { all, insert, join, list, one, raw, sql, where, type Sql, type Work } from "../sql.ts";
 import type { EventRange, Lease } from "../store.ts";
 import { fence } from "./fence.ts";
 import { takeFromInbox } from "./inbox.ts";
@@ -36,8 +37,9 @@ export interface AppendArgs {
 }
 
 /** Returns the first of the numbers. */
-export const appendEvents = operation("events.append", function* (args: AppendArgs): Work<number> {
-  const { lease, rows, taken, threads, change } = args;
+export const appendEvents = operation("events.append", append, { single: appendAtOnce });
+
+function* append({ lease, rows, taken, threads, change }: AppendArgs): Work<number> {
   const log = yield* fence(lease, rows.length);
   const first = log.seq - rows.length + 1;
   yield* insertEvents(log.number, first, rows);
@@ -45,7 +47,35 @@ export const appendEvents = operation("events.append", function* (args: AppendAr
   yield* saveThreads(threads);
   if (change) yield* changeSession(lease.session, change);
   return first;
-});
+}
+
+/** Most appends are nothing but a few events: then the fence and the rows are one statement, and one trip. */
+function appendAtOnce({ lease, rows, taken, threads, change }: AppendArgs): Work<number> | undefined {
+  const isPlain = taken.length === 0 && threads.length === 0 && !change;
+  return isPlain && rows.length > 0 && rows.length <= PREPARED_ROWS ? fenceAndInsert(lease, rows) : undefined;
+}
+
+function* fenceAndInsert({ session, token }: Lease, rows: readonly EventRow[]): Work<number> {
+  const values = rows.map(({ id, thread, type, at, shown, body }, index) =>
+    index === 0
+      ? sql`(0, ${id}, ${thread}, ${type}, cast(${at} as bigint), cast(${shown} as bigint), ${body})`
+      : sql`(${raw(String(index))}, ${id}, ${thread}, ${type}, ${at}, ${shown}, ${body})`,
+  );
+  const statement = sql<{ first: number }>`
+    with fence as (
+      update log set seq = seq + ${raw(String(rows.length))}
+      where session = ${session} and lease_token = ${token} and lease_holder is not null
+      returning number, seq - ${raw(String(rows.length - 1))} as first
+    ), stored as (
+      insert into event (log, seq, id, thread, type, at, shown, body)
+      select fence.number, fence.first + fresh.position, id, thread, type, at, shown, body
+      from fence, (values ${join(values, ", ")}) as fresh (position, id, thread, type, at, shown, body)
+    )
+    select first from fence`;
+  const row = yield* one({ ...statement, name: `append_${rows.length}` });
+  if (!row) throw new Refusal({ type: "lease_lost", session });
+  return row.first;
+}
 
 export function* insertEvents(log: number, first: number, rows: readonly EventRow[]): Work<void> {
   for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {

@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { noSuchSession } from "../refusal.ts";
-import { all, join, one, sql, type Work } from "../sql.ts";
+import { all, one, sql, type Work } from "../sql.ts";
 import type { Lease } from "../store.ts";
 
 // Whether a lease has run out is judged by the database's clock, which all its processes share.
@@ -20,23 +20,20 @@ export const takeLease = operation(
   },
 );
 
-/** As many as one statement takes comfortably. */
-const RENEWED_AT_ONCE = 500;
-
-/** The sessions whose leases were kept. */
+/** The sessions whose leases were kept. In the order of sessions, as all who write several at once. */
 export const renewLeases = operation(
   "leases.renew",
   function* (args: { leases: readonly Lease[]; ttlMs: number }): Work<string[]> {
     const kept: string[] = [];
-    for (let from = 0; from < args.leases.length; from += RENEWED_AT_ONCE) {
-      const pairs = args.leases
-        .slice(from, from + RENEWED_AT_ONCE)
-        .map(({ session, token }) => sql`(${session}, cast(${token} as bigint))`);
-      const rows = yield* all(sql<{ session: string }>`
-      update log set lease_until = now_ms() + ${args.ttlMs}
-      where (session, lease_token) in (values ${join(pairs, ", ")}) and lease_holder is not null
-      returning session`);
-      kept.push(...rows.map(({ session }) => session));
+    for (const { session, token } of args.leases.toSorted((a, b) => (a.session < b.session ? -1 : 1))) {
+      const row = yield* one({
+        ...sql<{ session: string }>`
+        update log set lease_until = now_ms() + ${args.ttlMs}
+        where session = ${session} and lease_token = ${token} and lease_holder is not null
+        returning session`,
+        name: "renew",
+      });
+      if (row) kept.push(row.session);
     }
     return kept;
   },

@@ -11,6 +11,11 @@ import { Doorbell } from "./doorbell.ts";
 import { isConnectionLost, translate } from "./postgres-error.ts";
 
 const CONNECTIONS = 10;
+/**
+ * Commits that notify wait for each other, so that more at once bring little; larger ones do. The rest of the connections is
+ * for those who read.
+ */
+const LANES = 4;
 const KEEP_ALIVE_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** On the server. All our statements are short; one that is not would hold locks that others wait for. */
@@ -20,16 +25,18 @@ const QUERY_TIMEOUT_MS = 35_000;
 const { INT8 } = types.builtins;
 
 interface Call {
+  session: string;
   work(): Work<unknown>;
+  single(): Work<unknown> | undefined;
 }
 
-/** A Postgres database. Sessions are written in parallel; the writes of one session follow each other. */
+/** A Postgres database. The writes of one session follow each other; those of many share commits. */
 export class PostgresDatabase implements Database {
   readonly engine = "postgres";
   readonly place: string;
   readonly #config: ClientConfig;
   readonly #pool: Pool;
-  readonly #lanes = new Map<string, Lane<Call>>();
+  readonly #lanes = Array.from({ length: LANES }, () => new Lane<Call>((calls) => this.#commit(calls)));
   #doorbell: Doorbell | undefined;
   #closing: Promise<void> | undefined;
 
@@ -80,16 +87,10 @@ export class PostgresDatabase implements Database {
 
   async write<A, T>(operation: Operation<A, T>, args: A, session?: string): Promise<T> {
     if (this.#closing) throw closed();
-    const call: Call = { work: () => operation.work(args) };
     // Without a session, nothing else is likely to want the same rows.
-    if (session === undefined) return (await this.#transaction((client) => performAsync(call.work(), on(client)))) as T;
-    const lane = this.#lanes.get(session) ?? new Lane<Call>((calls) => this.#commit(calls));
-    this.#lanes.set(session, lane);
-    try {
-      return (await lane.add(call)) as T;
-    } finally {
-      if (lane.idle && this.#lanes.get(session) === lane) this.#lanes.delete(session);
-    }
+    if (session === undefined) return this.#transaction((client) => performAsync(operation.work(args), on(client)));
+    const call: Call = { session, work: () => operation.work(args), single: () => operation.single?.(args) };
+    return (await this.#lanes[laneOf(session)]!.add(call)) as T;
   }
 
   watch(listener: ((bell: Bell) => void) | undefined): void {
@@ -111,7 +112,7 @@ export class PostgresDatabase implements Database {
 
   async #close(): Promise<void> {
     this.#doorbell?.close();
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.drained()));
+    await Promise.all(this.#lanes.map((lane) => lane.drained()));
     await this.#pool.end();
   }
 
@@ -123,16 +124,24 @@ export class PostgresDatabase implements Database {
     return (await performAsync(schemaVersion(), execute)) === SCHEMA_VERSION;
   }
 
-  /** All calls in one transaction. If one fails, each in its own: that is rare, and savepoints would cost every time. */
+  /**
+   * All calls in one transaction. If one fails, each in its own: that is rare, and savepoints would cost every time. Sessions
+   * go in one order everywhere, so that two processes that both write several of them cannot wait for each other.
+   */
   async #commit(calls: readonly Call[]): Promise<Outcome[]> {
+    const single = calls.length === 1 ? calls[0]!.single() : undefined;
     try {
+      if (single) return [{ ok: true, value: await performAsync(single, on(this.#pool)) }];
       return await this.#transaction(async (client) => {
-        const outcomes: Outcome[] = [];
-        for (const call of calls) outcomes.push({ ok: true, value: await performAsync(call.work(), on(client)) });
-        return outcomes;
+        const outcomes = new Map<Call, Outcome>();
+        for (const call of calls.toSorted(bySession)) {
+          outcomes.set(call, { ok: true, value: await performAsync(call.single() ?? call.work(), on(client)) });
+        }
+        return calls.map((call) => outcomes.get(call)!);
       });
     } catch (error) {
-      if (calls.length === 1 || isUnavailable(error)) throw error;
+      // Whether all was stored after all is unknown then.
+      if (calls.length === 1 || isUnavailable(error)) throw translate(error);
       const outcomes: Outcome[] = [];
       for (const call of calls) {
         const [outcome] = await this.#commit([call]).catch((error: unknown) => [{ ok: false, error } as const]);
@@ -175,7 +184,11 @@ const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-/** Then the rest would fail, too, and slowly; and whether all was stored after all is unknown. */
+/** The same for a session as long as this process lives. */
+const laneOf = (session: string): number => (session.charCodeAt(session.length - 1) || 0) % LANES;
+
+const bySession = (a: Call, b: Call): number => (a.session < b.session ? -1 : a.session > b.session ? 1 : 0);
+
 const isUnavailable = (error: unknown): boolean => error instanceof RequestError && error.code === "unavailable";
 
 const closed = (): Error => toTandemError(unavailable("it has been closed").reason);

@@ -7,6 +7,9 @@ import { toIso } from "./time.ts";
 /** Only that: callers may carry theirs in something larger, which need not travel. */
 export const plainLease = ({ session, token }: Lease): Lease => ({ session, token });
 
+/** While they are renewed together, nobody can append to them. */
+const RENEWED_AT_ONCE = 25;
+
 export function createLeases(database: Database): Leases {
   return {
     take: async (session, holder, ttlMs) => {
@@ -14,8 +17,11 @@ export function createLeases(database: Database): Leases {
       return token === undefined ? undefined : { session, token };
     },
     renew: async (leases, ttlMs) => {
-      if (leases.length === 0) return [];
-      const kept = new Set(await database.write(renewLeases, { leases: leases.map(plainLease), ttlMs }));
+      const kept = new Set<string>();
+      for (let from = 0; from < leases.length; from += RENEWED_AT_ONCE) {
+        const some = leases.slice(from, from + RENEWED_AT_ONCE).map(plainLease);
+        for (const session of await database.write(renewLeases, { leases: some, ttlMs })) kept.add(session);
+      }
       return leases.filter(({ session }) => !kept.has(session));
     },
     release: (lease) => database.write(releaseLease, plainLease(lease), lease.session),

@@ -51,7 +51,7 @@ export function createSessionStore(database: Database, broadcast: Broadcast): Se
       transcripts: [],
       ...past,
     };
-    await database.write(createSession, args, row.id);
+    await database.write(createSession, args);
     if (inbox.length > 0) broadcast.put(row.id, inbox.length);
   };
   return {
@@ -76,7 +76,8 @@ export function createSessionStore(database: Database, broadcast: Broadcast): Se
     },
     threads: async (session) => (await database.read(listThreads, session)).map(decodeThread),
     delete: async (lease) => {
-      await database.write(deleteSession, plainLease(lease), lease.session);
+      // Not among the writes of sessions, which would have to wait for all that it deletes.
+      await database.write(deleteSession, plainLease(lease));
       broadcast.gone(lease.session);
     },
     usage: async ({ from, to }) => {
