@@ -76,6 +76,7 @@ export class ConversationHolder {
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
     const host = createHost({
       tools: writer.row.agent.tools,
+      toolsOf: (thread) => writer.toolsOf(thread),
       room: this.#parts.room,
       grants: this.#parts.grants,
       onOutput: (output) => {

@@ -1,11 +1,13 @@
 import type { ConversationHost } from "@tandem/claude-code";
-import type { Tool } from "@tandem/protocol";
-import { decide } from "./tool-policy.ts";
+import type { ThreadId, Tool } from "@tandem/protocol";
+import { decide, stricter } from "./tool-policy.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
 
 /** What a conversation asks of its session: judged by the agent's policy, answered by whoever is asked. */
 export function createHost(session: {
   tools: readonly Tool[];
+  /** The tools of the agent that a subagent's thread belongs to, if it is one of the roster. */
+  toolsOf: (thread: ThreadId) => readonly Tool[] | undefined;
   room: WaitingRoom;
   /** Calls that have been allowed beforehand, by `grantKey`; each is used up by the first that fits. */
   grants: Set<string>;
@@ -14,7 +16,9 @@ export function createHost(session: {
   return {
     onOutput: session.onOutput,
     decide: (call) => {
-      const decision = decide(session.tools, call);
+      const own = call.thread === null ? undefined : session.toolsOf(call.thread);
+      const root = decide(session.tools, call);
+      const decision = own ? stricter(root, decide(own, call)) : root;
       return decision.permission === "ask" && session.grants.delete(grantKey(call))
         ? { ...decision, permission: "allow" }
         : decision;

@@ -1,3 +1,4 @@
+import { mkdir, realpath } from "node:fs/promises";
 import type { Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./agents.ts";
@@ -11,12 +12,15 @@ import { SessionPlaces } from "./session-places.ts";
 import { SessionService } from "./session-service.ts";
 
 export async function createEngine(store: Store, settings: EngineSettings): Promise<Engine> {
+  await mkdir(settings.stateFolder, { recursive: true, mode: 0o700 });
+  // Folders of sessions are known by their real paths.
+  const stateFolder = await realpath(settings.stateFolder);
   const roots = await AllowedRoots.open(settings.roots);
   const deltas = new DeltaHub();
   const actors = new SessionActors(store, settings, deltas);
   const agents = new AgentCatalogue(store.agents, settings.models);
   const environments = new EnvironmentCatalogue(store.environments, roots, settings.roots[0]!);
-  const places = new SessionPlaces(roots, settings.stateFolder);
+  const places = new SessionPlaces(roots, stateFolder);
   return {
     agents,
     environments,

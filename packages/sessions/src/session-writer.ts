@@ -5,6 +5,7 @@ import {
   type SessionEvent,
   type SessionEventBody,
   type ThreadId,
+  type Tool,
 } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store, ThreadRow } from "@tandem/storage";
 import { type OpenCall, type Placed, track } from "./open-turn.ts";
@@ -40,6 +41,11 @@ export class SessionWriter {
 
   get row(): SessionRow {
     return this.#row;
+  }
+
+  /** The tools of the agent that works on a thread, where it is one of the roster. */
+  toolsOf(thread: ThreadId): readonly Tool[] | undefined {
+    return this.#threads.toolsOf(thread);
   }
 
   /** Moves an event from the inbox into the log, with what follows from it. */

@@ -1,4 +1,4 @@
-import type { SessionEvent, SessionStatus, ThreadAgent, ThreadId } from "@tandem/protocol";
+import type { SessionEvent, SessionStatus, ThreadAgent, ThreadId, Tool } from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
 import { rosterOf } from "./conversation-setup.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
@@ -43,6 +43,11 @@ export class ThreadBook {
     if (!status || !("session_thread_id" in event)) return;
     const row = this.#rows.get(event.session_thread_id as ThreadId);
     if (row) this.#put({ ...row, status, updatedAt: at });
+  }
+
+  toolsOf(thread: ThreadId): readonly Tool[] | undefined {
+    const agent = this.#rows.get(thread)?.agent;
+    return agent?.type === "agent" ? agent.tools : undefined;
   }
 
   /** Rows that changed since this was last asked, with what their threads have used. */

@@ -49,6 +49,13 @@ export function decide(tools: readonly Tool[], call: { name: string; mcpServer?:
   return judge(toolset.configs.find(({ name }) => name === known) ?? toolset.default_config);
 }
 
+const STRICTNESS = ["allow", "ask", "deny"] as const;
+
+/** What a subagent may do, its caller may do too: the stricter of both decides. */
+export function stricter(a: Decision, b: Decision): Decision {
+  return STRICTNESS.indexOf(a.permission) >= STRICTNESS.indexOf(b.permission) ? a : b;
+}
+
 function judge(policy: { enabled: boolean; permission_policy: { type: string } }): Decision {
   if (!policy.enabled) return { permission: "deny" };
   return policy.permission_policy.type === "always_allow"

@@ -4,3 +4,4 @@ export { readInside, type FileContent } from "./read-inside.ts";
 export { createScratchFolder, removeFolder } from "./scratch-folder.ts";
 export { searchFolder, type SearchHit, type SearchQuery } from "./search-folder.ts";
 export { createWorktree, removeWorktree, type Worktree } from "./worktree.ts";
+export { writeInside } from "./write-inside.ts";

@@ -89,8 +89,8 @@ export interface ToolCallRequest {
 export interface ConversationHost {
   /** In the order in which it happened. Must not throw. */
   onOutput(output: ConversationOutput): void;
-  /** Whether a tool may run: at once, from the agent's policy. Custom tools are not asked for. */
-  decide(call: { name: string; mcpServer?: string; input: Record<string, unknown> }): {
+  /** Whether a tool may run: at once, from the policy of the thread's agent. Custom tools are not asked for. */
+  decide(call: { name: string; mcpServer?: string; input: Record<string, unknown>; thread: ThreadId | null }): {
     permission: Permission;
     evaluation?: Evaluation;
   };

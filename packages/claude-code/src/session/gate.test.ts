@@ -28,7 +28,7 @@ function stand(decide: (input: Record<string, unknown>) => Permission, host: Par
         type: "agent.tool_use",
         name: "Bash",
         input,
-        evaluated_permission: gate.judge({ kind: "builtin", name: "Bash", input }).permission,
+        evaluated_permission: gate.judge({ kind: "builtin", name: "Bash", input, thread: null }).permission,
         tandem: { tool_use_id: "toolu_1" },
       },
     });
@@ -101,7 +101,7 @@ describe("the gate", () => {
 
   test("a tool that is not offered is denied whatever the policy says", () => {
     const { gate } = stand(() => "allow");
-    expect(gate.judge({ kind: "builtin", name: "Write", input: {} })).toEqual({ permission: "deny" });
-    expect(gate.judge({ kind: "mcp", name: "x", mcpServer: "nobody", input: {} })).toEqual({ permission: "deny" });
+    expect(gate.judge({ kind: "builtin", name: "Write", input: {}, thread: null })).toEqual({ permission: "deny" });
+    expect(gate.judge({ kind: "mcp", name: "x", mcpServer: "nobody", input: {}, thread: null })).toEqual({ permission: "deny" });
   });
 });

@@ -51,7 +51,7 @@ export class Gate {
   }
 
   /** What the policy says of a call. Tools that are not offered are denied whatever it says. */
-  readonly judge: Judge = ({ kind, name, mcpServer, input }) => {
+  readonly judge: Judge = ({ kind, name, mcpServer, input, thread }) => {
     if (name === OUTPUT_TOOL && this.#setup.outputSchema) return { permission: "allow" };
     const offered =
       kind === "builtin"
@@ -59,7 +59,7 @@ export class Gate {
         : this.#names.mcpServers.includes(mcpServer ?? "");
     if (!offered) return { permission: "deny" };
     try {
-      return this.#host.decide({ name, ...(mcpServer !== undefined && { mcpServer }), input });
+      return this.#host.decide({ name, ...(mcpServer !== undefined && { mcpServer }), input, thread });
     } catch {
       return { permission: "deny" };
     }
@@ -161,7 +161,7 @@ export class Gate {
 
   /** Claude Code may complete an input. What was decided holds only if it would be decided again. */
   #judgeAgain(tool: NamedTool, input: Record<string, unknown>, call: Announced): Permission {
-    const { permission } = this.judge({ ...tool, input });
+    const { permission } = this.judge({ ...tool, input, thread: call.thread });
     return permission === call.permission ? permission : "deny";
   }
 

@@ -30,7 +30,7 @@ export function nameTool(full: string, { customServer, mcpServers }: ToolNames):
 }
 
 /** Whether a call may run. Not asked for custom tools. */
-export type Judge = (call: NamedTool & { input: Record<string, unknown> }) => {
+export type Judge = (call: NamedTool & { input: Record<string, unknown>; thread: ThreadId | null }) => {
   permission: Permission;
   evaluation?: Evaluation;
 };
@@ -96,7 +96,7 @@ export class Calls {
       this.#emit.event(thread, { type: "agent.custom_tool_use", ...use }, eventId);
       return;
     }
-    const { permission, evaluation } = this.#judge({ ...tool, input });
+    const { permission, evaluation } = this.#judge({ ...tool, input, thread });
     const judged = { ...use, evaluated_permission: permission, ...(evaluation && { evaluation }) };
     if (tool.mcpServer === undefined) this.#emit.event(thread, { type: "agent.tool_use", ...judged }, eventId);
     else this.#emit.event(thread, { type: "agent.mcp_tool_use", mcp_server_name: tool.mcpServer, ...judged }, eventId);

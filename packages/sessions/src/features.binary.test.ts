@@ -1,0 +1,246 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { LoggedEvent, Session } from "@tandem/protocol";
+import { overloaded, reply, slowly, text, toolUse, when, type ModelRequest } from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "./testing/engine-stage.ts";
+
+let stage: EngineStage;
+let engine: RunningEngine;
+beforeAll(async () => {
+  stage = await setEngineStage();
+  engine = await stage.open();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const toolset = (policy: "always_allow" | "always_ask") => ({
+  type: "agent_toolset_20260401" as const,
+  default_config: { permission_policy: { type: policy } },
+});
+const allowAll = { tools: [toolset("always_allow")] };
+const said = (events: readonly LoggedEvent[]): string =>
+  events
+    .flatMap(({ thread, event }) =>
+      thread === null && event.type === "agent.message" ? event.content.map((block) => block.text) : [],
+    )
+    .join("");
+
+describe("subagents", () => {
+  const isFor = (request: ModelRequest) => request.system.includes("SUBAGENT-SCOUT");
+  const isMain = (request: ModelRequest) => !isFor(request);
+  const delegate = (extra: object = {}) =>
+    toolUse("Agent", {
+      description: "Look around",
+      prompt: "Look.",
+      subagent_type: "scout",
+      run_in_background: false,
+      ...extra,
+    });
+
+  async function coordinator(policy: "always_allow" | "always_ask" = "always_allow"): Promise<Session> {
+    const scout = await engine.engine.agents.create({
+      name: "scout",
+      model: "haiku",
+      system: "SUBAGENT-SCOUT",
+      tools: [toolset(policy)],
+    });
+    return engine.session({}, { ...allowAll, multiagent: { type: "coordinator", agents: [scout.id] } });
+  }
+
+  test("work on threads of their own, with their own usage, and are told and answer on both", async () => {
+    stage.rehearsal.use([
+      when(isMain, reply([text("I send a scout."), delegate()])),
+      when(isFor, reply([text("I look."), toolUse("Bash", { command: "echo seen" })])),
+      when(isFor, text("There is a river.")),
+      text("A river, it says."),
+    ]);
+    const session = await coordinator();
+    const events = await engine.turn(session, "Explore.");
+    expect(said(events)).toBe("I send a scout.A river, it says.");
+    const thread = the(events, "session.thread_created").session_thread_id;
+    const own = (await engine.engine.sessions.events(session.id, { limit: 100, thread })).events;
+    expect(typesOf(own)).toEqual(
+      expect.arrayContaining([
+        "agent.thread_message_received",
+        "agent.message",
+        "agent.tool_use",
+        "agent.tool_result",
+        "agent.thread_message_sent",
+      ]),
+    );
+    const primary = (await engine.engine.sessions.events(session.id, { limit: 100, thread: null })).events;
+    expect(typesOf(primary)).toEqual(
+      expect.arrayContaining(["agent.thread_message_sent", "agent.thread_message_received"]),
+    );
+    expect(primary.some(({ event }) => event.type === "agent.tool_use" && event.name === "Bash")).toBe(false);
+    const threads = await engine.engine.sessions.threads(session.id);
+    expect(threads).toMatchObject([
+      { parent_thread_id: null, status: "idle", agent: { name: "tester" } },
+      { id: thread, parent_thread_id: threads[0]!.id, status: "idle", agent: { name: "scout", type: "agent" } },
+    ]);
+    expect(threads[1]!.usage?.output_tokens).toBeGreaterThan(0);
+    expect(threads[0]!.usage!.output_tokens).toBeGreaterThan(threads[1]!.usage!.output_tokens);
+  });
+
+  test("ask on the session's own stream, under their own policy", async () => {
+    stage.rehearsal.use([
+      when(isMain, delegate()),
+      when(isFor, toolUse("Bash", { command: "echo asked" })),
+      when(isFor, text("Done.")),
+      text("The scout is back."),
+    ]);
+    const session = await coordinator("always_ask");
+    await engine.say(session, "Explore.");
+    const events = await engine.until(session, isIdle);
+    const stop = the(events.slice(-1), "session.status_idle").stop_reason;
+    if (stop.type !== "requires_action") throw new Error("It did not ask.");
+    const use = events.find(({ event }) => event.id === stop.event_ids[0])!;
+    expect(use).toMatchObject({ event: { name: "Bash", evaluated_permission: "ask", session_thread_id: use.thread } });
+    expect((await engine.engine.sessions.events(session.id, { limit: 100, thread: null })).events).toContainEqual(use);
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.engine.sessions.send(session.id, [
+      { type: "user.tool_confirmation", tool_use_id: use.event.id, result: "allow" },
+    ]);
+    expect(said(await engine.until(session, isIdle, head))).toBe("The scout is back.");
+  });
+});
+
+describe("background tasks", () => {
+  const start = () => toolUse("Bash", { command: "tail -F waiting.txt", run_in_background: true });
+
+  test("keep the session running, are listed, and can be stopped", async () => {
+    stage.rehearsal.use([start(), text("It runs."), text("It was stopped.")]);
+    const session = await engine.session({}, allowAll);
+    await engine.say(session, "Watch the file.");
+    await engine.until(session, ({ event }) => event.type === "agent.message");
+    await expect.poll(() => engine.engine.sessions.tasks(session.id)).toMatchObject([{ kind: "shell" }]);
+    expect(await engine.engine.sessions.get(session.id)).toMatchObject({ status: "running" });
+    const [task] = await engine.engine.sessions.tasks(session.id);
+    await engine.engine.sessions.stopTask(session.id, task!.id);
+    await engine.until(session, isIdle);
+    expect(await engine.engine.sessions.tasks(session.id)).toEqual([]);
+  });
+
+  test("do not keep the model from the next message", async () => {
+    stage.rehearsal.use([start(), text("It runs."), text("I am here.")]);
+    const session = await engine.session({}, allowAll);
+    await engine.say(session, "Watch the file.");
+    await engine.until(session, ({ event }) => event.type === "session.usage");
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.say(session, "And you?");
+    const events = await engine.until(session, ({ event }) => event.type === "agent.message", head);
+    expect(said(events)).toBe("I am here.");
+    await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
+    await engine.until(session, isIdle, head);
+  });
+});
+
+test("retries of the API are visible, and the turn goes on", async () => {
+  stage.rehearsal.use([overloaded(), text("Now it works.")]);
+  const session = await engine.session();
+  const events = await engine.turn(session, "Hello?");
+  expect(the(events, "session.error").error).toMatchObject({
+    type: "model_overloaded_error",
+    retry_status: { type: "retrying" },
+  });
+  expect(typesOf(events)).toEqual(expect.arrayContaining(["tandem.retry", "session.status_rescheduled"]));
+  expect(said(events)).toBe("Now it works.");
+  expect(await engine.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
+});
+
+describe("environments", () => {
+  const git = (folder: string, ...args: string[]) =>
+    execFileSync(
+      "git",
+      ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false", ...args],
+      {
+        cwd: folder,
+        env: { PATH: process.env["PATH"], HOME: stage.root, GIT_CONFIG_NOSYSTEM: "1" },
+      },
+    );
+
+  test("a worktree is the session's own, goes with it, and never takes unsaved work along", async () => {
+    const repository = join(stage.folder, "repository");
+    await mkdir(repository);
+    git(repository, "init", "-q", "-b", "main");
+    await writeFile(join(repository, "readme.md"), "hello");
+    git(repository, "add", ".");
+    git(repository, "commit", "-qm", "first");
+    const environment = await engine.engine.environments.create({
+      name: "worktrees",
+      metadata: { "tandem.path": repository, "tandem.isolation": "worktree" },
+    });
+    stage.rehearsal.use([toolUse("Bash", { command: "pwd && cat readme.md" }), text("Seen.")]);
+    const session = await engine.session({ environment_id: environment.id }, allowAll);
+    const events = await engine.turn(session, "Where are you?");
+    const { folder } = the(events, "tandem.init");
+    expect(folder).not.toBe(repository);
+    expect(JSON.stringify(the(events, "agent.tool_result"))).toContain("hello");
+    await writeFile(join(folder, "new.txt"), "unsaved");
+    await expect(engine.engine.sessions.delete(session.id)).rejects.toMatchObject({ code: "conflict" });
+    git(folder, "clean", "-fdq");
+    await engine.engine.sessions.delete(session.id);
+    expect(existsSync(folder)).toBe(false);
+    expect(git(repository, "status", "--porcelain").toString()).toBe("");
+  });
+
+  test("one that names no folder is a private scratch folder, with the files that were given", async () => {
+    const environment = await engine.engine.environments.create({ name: "scratch", config: { type: "cloud" } });
+    const file = await engine.engine.files.upload({
+      filename: "data.csv",
+      mimeType: "text/csv",
+      content: new TextEncoder().encode("a,b\n1,2\n"),
+    });
+    stage.rehearsal.use([toolUse("Read", { file_path: "data.csv" }), text("Read.")]);
+    const session = await engine.session({
+      environment_id: environment.id,
+      resources: [{ type: "file", file_id: file.id, mount_path: "in/data.csv" }],
+    });
+    const place = session.resources[0]!.mount_path;
+    expect(await readFile(place, "utf8")).toBe("a,b\n1,2\n");
+    expect(await engine.engine.sessions.folder.read(session.id, "in/data.csv")).toMatchObject({ text: "a,b\n1,2\n" });
+    await engine.engine.sessions.delete(session.id);
+    expect(existsSync(place)).toBe(false);
+  });
+
+  test("a file is never put outside of the session's folder, or over another", async () => {
+    const file = await engine.engine.files.upload({
+      filename: "x",
+      mimeType: "text/plain",
+      content: new Uint8Array([1]),
+    });
+    const create = (mount: string) =>
+      engine.session({ resources: [{ type: "file", file_id: file.id, mount_path: mount }] });
+    await expect(create("../outside.txt")).rejects.toMatchObject({ code: "forbidden" });
+    await expect(create("/etc/outside.txt")).rejects.toMatchObject({ code: "forbidden" });
+    await writeFile(join(stage.folder, "taken.txt"), "mine");
+    await expect(create("taken.txt")).rejects.toMatchObject({ code: "conflict" });
+    expect(await readFile(join(stage.folder, "taken.txt"), "utf8")).toBe("mine");
+  });
+});
+
+describe("the end of a session", () => {
+  test("archived, it takes nothing any more and can still be read", async () => {
+    stage.rehearsal.use([slowly(text("Still talking."), { firstByteMs: 20_000 })]);
+    const session = await engine.session();
+    await engine.say(session, "Talk.");
+    await engine.until(session, ({ event }) => event.type === "span.model_request_start");
+    expect(await engine.engine.sessions.archive(session.id)).toMatchObject({ status: "terminated" });
+    await expect(engine.say(session, "More.")).rejects.toThrow(/archived/);
+    const { events } = await engine.engine.sessions.events(session.id, { limit: 100 });
+    expect(typesOf(events).at(-1)).toBe("session.status_terminated");
+  });
+
+  test("deleted, it is gone, and whoever follows it is told", async () => {
+    stage.rehearsal.use([text("Hello.")]);
+    const session = await engine.session();
+    await engine.turn(session, "Hello?");
+    const head = await engine.engine.sessions.head(session.id);
+    const told = engine.until(session, ({ event }) => event.type === "session.deleted", head);
+    await engine.engine.sessions.delete(session.id);
+    await told;
+    await expect(engine.engine.sessions.get(session.id)).rejects.toMatchObject({ code: "not_found" });
+  });
+});
