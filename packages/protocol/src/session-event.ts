@@ -258,6 +258,10 @@ export function isOnPrimary({ thread, event }: Pick<LoggedEvent, "thread" | "eve
     case "agent.tool_use":
     case "agent.mcp_tool_use":
       return event.evaluated_permission === "ask";
+    case "session.thread_created":
+    case "session.thread_status_running":
+    case "session.thread_status_idle":
+    case "session.thread_status_terminated":
     case "agent.custom_tool_use":
     case "user.tool_confirmation":
     case "user.custom_tool_result":

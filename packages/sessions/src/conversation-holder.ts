@@ -5,6 +5,7 @@ import type { Lease, Store } from "@tandem/storage";
 import { createHost } from "./conversation-host.ts";
 import { conversationSetup } from "./conversation-setup.ts";
 import type { EngineSettings } from "./engine-settings.ts";
+import { redactOutput } from "./redact-output.ts";
 import type { SessionWriter } from "./session-writer.ts";
 import { transcriptStore } from "./transcript-store.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
@@ -81,7 +82,7 @@ export class ConversationHolder {
       grants: this.#parts.grants,
       onOutput: (output) => {
         if (opened !== this.#current || (output.type === "closed" && isNothingKept(output.error))) return;
-        this.#parts.onOutput(output);
+        this.#parts.onOutput(redactOutput(output, setup.credential));
       },
     });
     const opened: Conversation = settings.openConversation(setup, host, transcriptStore(store.transcripts, lease));

@@ -28,7 +28,7 @@ export async function conversationSetup(
     tools: offeredTools(agent.tools, roster.length > 0 || hasInlineAgents(agent)),
     customTools: agent.tools.filter((tool) => tool.type === "custom"),
     mcpServers: agent.mcp_servers.map(({ name, url }) => ({ name, url, timeoutMs: settings.mcpTimeout })),
-    subagents: roster.map(asSubagent),
+    subagents: [...roster.map(asSubagent), ...(hasInlineAgents(agent) ? [INLINE] : [])],
     ...(outputSchema && { outputSchema: jsonObject.parse(JSON.parse(outputSchema)) }),
     ...(maxTurns && { maxTurns: Number(maxTurns) }),
     ...conversation,
@@ -36,6 +36,13 @@ export async function conversationSetup(
     deadlines: settings.deadlines,
   };
 }
+
+/** What Claude Code calls a subagent that is made up on the spot; it has the tools of the session's own agent. */
+const INLINE: SubagentDefinition = {
+  name: "general-purpose",
+  description: "For any task that can be described in its prompt.",
+  system: "You are a subagent. Do the task that you are given, and end with a report of what you found or did.",
+};
 
 export const jsonObject = z.record(z.string(), z.unknown());
 

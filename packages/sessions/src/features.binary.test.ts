@@ -137,6 +137,18 @@ describe("background tasks", () => {
   });
 });
 
+test("a credential that a tool prints does not get into the log", async () => {
+  stage.rehearsal.use([
+    toolUse("Bash", { command: "echo key: $ANTHROPIC_API_KEY, token: tandem_0123456789abcdefghij" }),
+    text("Printed."),
+  ]);
+  const session = await engine.session({}, allowAll);
+  const events = await engine.turn(session, "Print it.");
+  const printed = JSON.stringify(the(events, "agent.tool_result").content);
+  expect(printed).toContain("token: [redacted]");
+  expect(JSON.stringify(events)).not.toContain("sk-ant-made-up-key");
+});
+
 test("retries of the API are visible, and the turn goes on", async () => {
   stage.rehearsal.use([overloaded(), text("Now it works.")]);
   const session = await engine.session();
