@@ -219,12 +219,19 @@ const sessions = z.strictObject({
   mcpTimeout: deadline.prefault("60s").describe("How long a call of an MCP server may take."),
 });
 
+const telemetry = z.strictObject({
+  endpoint: baseUrl
+    .optional()
+    .describe("An OpenTelemetry collector (OTLP over HTTP) that gets traces of sessions; without it, nothing is sent."),
+});
+
 /** The whole of `tandem.yaml`. Unknown keys are errors: a misspelt setting must not be silently without effect. */
 export const configSchema = z.strictObject({
   llm: llm.prefault({}).describe("LLM calls."),
   storage: storage.prefault({}).describe("Where sessions, agents and files are kept."),
   server: server.prefault({}).describe("The HTTP server of `tandem up`."),
   sessions: sessions.prefault({}).describe("Sessions of agents."),
+  telemetry: telemetry.prefault({}).describe("Traces of what sessions do: names, counts and times, never content."),
 });
 export type Config = z.output<typeof configSchema>;
 export type LlmConfig = Config["llm"];

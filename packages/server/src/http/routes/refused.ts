@@ -21,7 +21,6 @@ export const refusedRoutes: RefusedRoute[] = [
   resource("user_profiles", "user profiles"),
   resource("tunnels", "tunnels"),
   resource("organizations", "organizations"),
-  resource("commands", "list of slash commands yet"),
   {
     kind: "refused",
     name: "environments.work",
