@@ -3,7 +3,7 @@ import { z } from "zod";
 // Agents in the shapes of Anthropic's Managed Agents API. `…Params` is what a client sends; the rest is what it gets back,
 // with every default filled in.
 
-export const MAX_METADATA = 16;
+const MAX_METADATA = 16;
 const metadataKey = z.string().min(1).max(64);
 const metadataValue = z.string().max(512, "expected at most 512 characters");
 
@@ -23,7 +23,7 @@ export const modelConfigParams = z.strictObject({
   inference_geo: z.string().nullish(),
 });
 
-export const modelConfig = z.object({
+const modelConfig = z.object({
   id: z.string(),
   effort: z.object({ type: effort }).optional(),
   speed: z.enum(["standard", "fast"]).optional(),
@@ -111,7 +111,7 @@ const rosterEntry = z.union([
 ]);
 const disabled = z.strictObject({ type: z.literal("disabled") });
 
-export const multiagentParams = z.discriminatedUnion("type", [
+const multiagentParams = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("coordinator"), agents: z.array(rosterEntry) }),
   z.strictObject({
     type: z.literal("multiagent_20261001"),
@@ -134,7 +134,7 @@ export const multiagentParams = z.discriminatedUnion("type", [
 
 const agentReference = z.object({ type: z.literal("agent"), id: z.string(), version: z.int() });
 
-export const multiagent = z.discriminatedUnion("type", [
+const multiagent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("coordinator"), agents: z.array(agentReference) }),
   z.object({
     type: z.literal("multiagent_20261001"),

@@ -6,7 +6,7 @@ import { toolResultContent, userContent } from "./content.ts";
 const nonEmpty = <T extends z.ZodType>(block: T) => z.array(block).min(1, "expected at least one content block");
 
 /** `queue` waits for the turn that is running to end; `steer` is put to the model within it. Ours: see `tandem`. */
-export const DELIVERIES = ["queue", "steer"] as const;
+const DELIVERIES = ["queue", "steer"] as const;
 
 export const userMessage = z
   .strictObject({
@@ -16,7 +16,7 @@ export const userMessage = z
   })
   .meta({ id: "UserMessage" });
 
-export const userInterrupt = z
+const userInterrupt = z
   .strictObject({
     type: z.literal("user.interrupt"),
     session_thread_id: z.string().nullish(),
@@ -25,7 +25,7 @@ export const userInterrupt = z
   })
   .meta({ id: "UserInterrupt" });
 
-export const userToolConfirmation = z
+const userToolConfirmation = z
   .strictObject({
     type: z.literal("user.tool_confirmation"),
     tool_use_id: z.string(),
@@ -34,7 +34,7 @@ export const userToolConfirmation = z
   })
   .meta({ id: "UserToolConfirmation" });
 
-export const userCustomToolResult = z
+const userCustomToolResult = z
   .strictObject({
     type: z.literal("user.custom_tool_result"),
     custom_tool_use_id: z.string(),

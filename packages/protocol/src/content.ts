@@ -2,7 +2,7 @@ import { z } from "zod";
 
 // The content of messages and tool results, in the shapes of Anthropic's Managed Agents API.
 
-export const textBlock = z.strictObject({ type: z.literal("text"), text: z.string() }).meta({ id: "TextBlock" });
+const textBlock = z.strictObject({ type: z.literal("text"), text: z.string() }).meta({ id: "TextBlock" });
 
 const base64Source = z.strictObject({ type: z.literal("base64"), media_type: z.string(), data: z.base64() });
 const urlSource = z.strictObject({ type: z.literal("url"), url: z.url({ protocol: /^https?$/ }) });
@@ -13,14 +13,14 @@ const plainTextSource = z.strictObject({
   data: z.string(),
 });
 
-export const imageBlock = z
+const imageBlock = z
   .strictObject({
     type: z.literal("image"),
     source: z.discriminatedUnion("type", [base64Source, urlSource, fileSource]),
   })
   .meta({ id: "ImageBlock" });
 
-export const documentBlock = z
+const documentBlock = z
   .strictObject({
     type: z.literal("document"),
     source: z.discriminatedUnion("type", [base64Source, plainTextSource, urlSource, fileSource]),
@@ -29,7 +29,7 @@ export const documentBlock = z
   })
   .meta({ id: "DocumentBlock" });
 
-export const searchResultBlock = z
+const searchResultBlock = z
   .strictObject({
     type: z.literal("search_result"),
     source: z.string(),

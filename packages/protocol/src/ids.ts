@@ -1,5 +1,5 @@
 /** What an id says it is an id of. Prefixes are Anthropic's where they have one. */
-export const ID_PREFIXES = {
+const ID_PREFIXES = {
   agent: "agent",
   environment: "env",
   session: "sesn",

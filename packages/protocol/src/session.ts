@@ -24,7 +24,7 @@ export const SESSION_METADATA = {
 } as const;
 
 /** Cents, as an integer in a string, so that nobody rounds it. */
-export const money = z
+const money = z
   .strictObject({
     amount: z.string().regex(/^(0|[1-9]\d*)$/, 'expected cents, such as "2500"'),
     currency: z.literal("USD"),
@@ -104,7 +104,7 @@ export const sessionUpdateParams = z
   .meta({ id: "SessionUpdate" });
 export type SessionUpdateParams = z.infer<typeof sessionUpdateParams>;
 
-export const sessionResource = z.object({
+const sessionResource = z.object({
   type: z.literal("file"),
   id: z.string(),
   file_id: z.string(),
@@ -139,7 +139,7 @@ export const session = z
 export type Session = z.infer<typeof session>;
 
 /** A subagent that was made up on the spot has no agent behind it. */
-export const inlineAgent = threadAgent
+const inlineAgent = threadAgent
   .omit({ id: true, version: true, type: true })
   .extend({ type: z.literal("inline") });
 

@@ -9,7 +9,7 @@ import type {
 } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 
-export type UseEvent = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
+type UseEvent = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
 
 /** An event before it has its id and time, and the thread it stands on. */
 export interface Placed {

@@ -9,7 +9,7 @@ import { createEngine } from "../create-engine.ts";
 import type { EngineSettings } from "../engine-settings.ts";
 import type { Engine } from "../engine.ts";
 
-export const MODELS = [
+const MODELS = [
   { id: "claude-sonnet-5-5", name: "Sonnet 5.5", aliases: ["sonnet"] },
   { id: "claude-haiku-5-5", name: "Haiku 5.5", aliases: ["haiku"] },
 ];
