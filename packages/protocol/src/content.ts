@@ -13,14 +13,14 @@ const plainTextSource = z.strictObject({
   data: z.string(),
 });
 
-const imageBlock = z
+export const imageBlock = z
   .strictObject({
     type: z.literal("image"),
     source: z.discriminatedUnion("type", [base64Source, urlSource, fileSource]),
   })
   .meta({ id: "ImageBlock" });
 
-const documentBlock = z
+export const documentBlock = z
   .strictObject({
     type: z.literal("document"),
     source: z.discriminatedUnion("type", [base64Source, plainTextSource, urlSource, fileSource]),
