@@ -75,6 +75,24 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     const up = await page({ order: "asc", limit: 2 });
     expect(up.days).toEqual([1, 2]);
     expect((await page({ cursor: up.next!, limit: 100 })).days).toEqual([3, 3, 4, 6, 7, 9]);
+    // Of the same moment: by the bytes of their ids, whatever language the database speaks.
+    const twins = newId("agent");
+    for (const id of ["sesn_b1", "sesn_A2", "sesn_a3", "sesn_B4"]) {
+      const row = sessionRow({ id: id as SessionRow["id"], agent: sessionAgent({ id: twins }), createdAt: day(1) });
+      await stage.store.sessions.create(row, []);
+    }
+    const ids: string[] = [];
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const one = await stage.store.sessions.list({
+        limit: 1,
+        agentId: twins,
+        order: "asc",
+        cursor: cursor ?? undefined,
+      });
+      ids.push(...one.data.map(({ id }) => id));
+      cursor = one.next;
+    }
+    expect(ids).toEqual(["sesn_A2", "sesn_B4", "sesn_a3", "sesn_b1"]);
     // The rest of the list goes away: the way back from the empty page leads to what the cursor named.
     const last = await page({ limit: 7 });
     await stage.store.sessions.delete((await stage.store.leases.take(rows[0]!.id, "me", 60_000))!);

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { newId } from "@tandem/protocol";
 import { afterAll, describe, expect, test } from "vitest";
 import { message, sessionRow } from "../contract/samples.ts";
 import { numbers, until } from "../contract/stage.ts";
@@ -105,6 +106,8 @@ test("processes that write at the same time wait for each other, and none is ref
   for (const number of numbers(200)) {
     const [event] = await store.events.append(own, [{ thread: null, event: message(`${number}`) }]);
     expect(event!.seq).toBe(number);
+    // Reads before it writes: that is what is refused if the lock is not taken first.
+    await store.environments.delete(newId("environment"));
   }
   const reached = await Promise.all(writers.map((writer) => writer.acknowledged()));
   for (const writer of writers) await writer.kill();
