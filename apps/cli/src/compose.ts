@@ -90,8 +90,6 @@ export async function openStore(context: Context, project: Project): Promise<Sto
 /** The room that keeps: what goes in and out of a store as a whole belongs to it. */
 export const loadStorage = () => import("@tandem/storage");
 
-/** A writer that is not heard of for so long has died; its sessions are then taken up by another. */
-
 export interface EngineOptions {
   /** The command that the engine serves, for whoever finds a session held. */
   command: string;
@@ -100,6 +98,8 @@ export interface EngineOptions {
   credential?: Credential;
   /** Folders beside those of the config in which sessions may work. */
   folders?: readonly string[];
+  /** False for a command that only looks: Claude Code's room, which takes long to load, is not loaded for it. */
+  runs?: boolean;
 }
 
 /** Agents and sessions on that store. They run on Claude Code, whatever backend serves single calls. */
@@ -107,17 +107,18 @@ export async function createEngine(
   context: Context,
   project: Project,
   store: Store,
-  { command, log, credential: given, folders = [] }: EngineOptions,
+  { command, log, credential: given, folders = [], runs = true }: EngineOptions,
 ): Promise<Engine> {
   await requireTrust(context.env, project);
   const stateFolder = await ensureTandemHome(context.env);
-  const [{ createEngine }, room] = await Promise.all([import("@tandem/sessions"), import("@tandem/claude-code")]);
+  const { createEngine } = await import("@tandem/sessions");
+  const load = () => import("@tandem/claude-code");
+  const room = runs ? await load() : undefined;
   const { claudeCode, limits } = withAbsolutePaths(project);
   const { sessions } = project.config;
-  const executable = room.findExecutable(claudeCode.executable);
   const hostVariables = context.env;
   const readSecret = secretReader(context, project);
-  const credential = async () => given ?? room.readCredential(claudeCode, { readSecret, hostVariables });
+  const credential = async () => given ?? (await load()).readCredential(claudeCode, { readSecret, hostVariables });
   const deadlines = {
     spawn: limits.spawn,
     init: limits.init,
@@ -127,18 +128,19 @@ export async function createEngine(
   };
   const listModels = async () => {
     const pool = { ...project.config.llm.pool, mode: "off" as const };
-    await using claude = new room.ClaudeCode({
+    const { ClaudeCode } = await load();
+    await using claude = new ClaudeCode({
       credential: await credential(),
       stateFolder,
       hostVariables,
-      executable,
+      executable: claudeCode.executable,
       pool,
       deadlines,
     });
     return await claude.listModels(AbortSignal.timeout(limits.spawn + limits.init));
   };
   return createEngine(store, {
-    executable,
+    executable: room?.findExecutable(claudeCode.executable) ?? "",
     credential,
     hostVariables,
     stateFolder,
@@ -154,10 +156,14 @@ export async function createEngine(
       fallback: usualModels,
       onFailure: (error) => log.warn({ error: String(error) }, "Claude Code did not list its models"),
     }),
-    openConversation: room.openConversation,
-    sweep: () => new room.ProcessLedger(join(stateFolder, "processes")).sweep(),
+    openConversation: room?.openConversation ?? refuseToRun,
+    sweep: () => sweepProcesses(context.env),
     log,
   });
+}
+
+function refuseToRun(): never {
+  throw new TandemError("unexpected", "This command runs no sessions.");
 }
 
 /** What the usual aliases stand for, as far as is known here. */

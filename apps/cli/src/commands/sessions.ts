@@ -1,5 +1,4 @@
 import { newId, TandemError, type Session, type SessionStatus } from "@tandem/protocol";
-import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -119,19 +118,22 @@ export async function importSession(
   }
   const project = await openProjectOrDefaults(context);
   const storage = await loadStorage();
-  const input = path === undefined ? context.stdin : createReadStream(resolve(context.cwd, path));
   const id = await (async () => {
     using _ = new Progress(context, "Importing …");
     await using store = await openStore(context, project);
-    try {
-      const lines = createInterface({ input, crlfDelay: Infinity });
-      return await storage.importSession(store, lines, asNew ? { id: newId("session") } : {});
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
-      throw new TandemError("usage", `There is no file ${path}.`, { fix: "Check the path.", cause });
-    }
+    return await storage.importSession(store, linesOf(context, path), asNew ? { id: newId("session") } : {});
   })();
   await write(context.stdout, context.json ? `${JSON.stringify({ session: id })}\n` : `${id} is here now.\n`);
+}
+
+/** Opened when the first line is asked for: lines that come before somebody listens would be lost. */
+async function* linesOf({ cwd, stdin }: Context, path: string | undefined): AsyncGenerator<string> {
+  if (path === undefined) return yield* createInterface({ input: stdin, crlfDelay: Infinity });
+  await using handle = await open(resolve(cwd, path)).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
+    throw new TandemError("usage", `Cannot read ${path}: ${reason}.`, { fix: "Check the path.", cause });
+  });
+  yield* handle.readLines({ autoClose: false });
 }
 
 export async function remove(context: Context, ids: readonly string[], { yes }: { yes?: boolean }): Promise<void> {

@@ -100,7 +100,7 @@ describe("tandem up", () => {
     const { stdout } = await machine.run(["sessions", "show", session.id]);
     expect(stdout).toContain("› Go.");
     expect(stdout).toContain("died in the middle of the turn");
-  }, 120_000);
+  }, 240_000);
 
   test("nothing of a stranger's config takes effect before it is trusted", async () => {
     await using machine = await scratchMachine("server: { host: 0.0.0.0 }\nsessions: { roots: [/] }\n");

@@ -30,6 +30,7 @@ export async function openClient(context: Context, project: Project, options: Cl
   try {
     const engine = await createEngine(context, project, ownSessions(store), {
       command: options.command,
+      runs: options.runs ?? false,
       folders: options.folder === undefined ? [] : [options.folder],
       log: { warn: (details, message) => logTo(context, details, message) },
     });
