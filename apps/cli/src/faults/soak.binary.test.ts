@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { sessionMachine } from "../testing/session-machine.ts";
+import { processesIn } from "../testing/vitals.ts";
+import { briefModel, SHORT_IDLE, soak, type Sample } from "./soak-run.ts";
+
+const SESSIONS = 25;
+/** By then everything that is loaded once has been. */
+const SETTLED = 10;
+/** A connection that is about to be closed, say; one of each session would be fifteen. */
+const FEW = 4;
+
+test.skipIf(process.platform !== "linux")(
+  `${SESSIONS} short sessions in a row leave no handle, thread or process behind (counted in /proc)`,
+  { timeout: 240_000 },
+  async () => {
+    await using machine = await sessionMachine(briefModel, SHORT_IDLE);
+    await using server = await machine.up();
+    const samples: Sample[] = [];
+    for await (const sample of soak(server, SESSIONS, [SETTLED, SESSIONS])) samples.push(sample);
+    const [settled, last] = samples as [Sample, Sample];
+
+    expect(machine.rehearsal.modelRequests).toHaveLength(SESSIONS);
+    expect(settled.atRest, "each process was given back").toBe(0);
+    expect(last.atRest, "each process was given back").toBe(0);
+    expect(last.fds - settled.fds, `handles: ${settled.fds}, then ${last.fds}`).toBeLessThan(FEW);
+    expect(last.threads - settled.threads, `threads: ${settled.threads}, then ${last.threads}`).toBeLessThan(FEW);
+
+    await server.stop();
+    expect(processesIn(machine.folder.path), "nothing outlives the server").toEqual([]);
+  },
+);

@@ -1,0 +1,41 @@
+import { availableParallelism } from "node:os";
+
+/** One line of the table at the end: what was measured, on whom, and how it compares. */
+export interface Figure {
+  what: string;
+  value: string;
+  /** The same of a peer, measured in the same run; with its name. */
+  peer?: string;
+  /** Ours in parts of the peer's. */
+  ratio?: string;
+}
+
+export interface Section {
+  title: string;
+  figures: Figure[];
+}
+
+export function report(command: string, sections: readonly Section[]): void {
+  const day = new Date().toISOString().slice(0, 10);
+  console.log(
+    `\`${command}\`: ${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.versions.node}, ${day}\n`,
+  );
+  console.log("| part | what | measured | peer | ratio |");
+  console.log("|---|---|---|---|---|");
+  for (const { title, figures } of sections) {
+    for (const { what, value, peer = "", ratio = "" } of figures) {
+      console.log(`| ${title} | ${what} | ${value} | ${peer} | ${ratio} |`);
+    }
+  }
+}
+
+export const quantile = (values: readonly number[], share: number): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+};
+
+export const ratio = (ours: number, theirs: number): string => (theirs > 0 ? `× ${(ours / theirs).toFixed(2)}` : "–");
+
+export const ms = (value: number): string => value.toFixed(value < 10 ? 1 : 0);
+
+export const count = (value: number): string => Math.round(value).toLocaleString("en");

@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { report, type Section } from "./report.ts";
+
+const PARTS: Record<string, () => Promise<(folder: string) => Promise<Section[]>>> = {
+  fanout: async () => (await import("./fanout.ts")).fanout,
+  sessions: async () => (await import("./sessions.ts")).sessions,
+  open: async () => (await import("./open.ts")).open,
+  idle: async () => (await import("./idle.ts")).idle,
+  soak: async () => (await import("./soak.ts")).soak,
+};
+
+/** All parts, or those that are named; one table at the end. */
+export async function run(args: string[]): Promise<void> {
+  const unknown = args.filter((name) => !(name in PARTS));
+  if (unknown.length > 0)
+    throw new Error(`There is no part ${unknown.join(", ")}; there are: ${Object.keys(PARTS).join(", ")}.`);
+  const folder = mkdtempSync(join(tmpdir(), "tandem-bench-"));
+  const sections: Section[] = [];
+  try {
+    for (const [name, load] of Object.entries(PARTS)) {
+      if (args.length > 0 && !args.includes(name)) continue;
+      sections.push(...(await (await load())(folder)));
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  }
+  report(["npm run bench server", ...args].join(" "), sections);
+}
