@@ -48,6 +48,9 @@ function collect(command: Command, path: string): Step[] {
   ];
 }
 
+/** Options whose value is a file. */
+const FILE_FLAGS = ["--schema", "--json-schema", "--file", "--system-file", "--output"];
+
 function bash(steps: readonly Step[]): string {
   const paths = steps.map(({ path }) => path).filter(Boolean);
   const values = new Map(steps.flatMap((step) => step.values.map(({ flag, choices }) => [flag, choices])));
@@ -60,14 +63,14 @@ function bash(steps: readonly Step[]): string {
   done
   case "$previous" in
 ${[...values].map(([flag, choices]) => `    ${flag}) COMPREPLY=($(compgen -W "${choices.join(" ")}" -- "$current")); return ;;`).join("\n")}
-    --project) COMPREPLY=($(compgen -d -- "$current")); return ;;
-    --schema) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    --project|--cwd) COMPREPLY=($(compgen -d -- "$current")); return ;;
+    ${FILE_FLAGS.join("|")}) COMPREPLY=($(compgen -f -- "$current")); return ;;
   esac
   case "$path" in
 ${steps.map((step) => `    "${step.path}") list="${step.words.map(({ name }) => name).join(" ")}" ;;`).join("\n")}
   esac
   COMPREPLY=($(compgen -W "$list" -- "$current"))
-  [[ \${#COMPREPLY[@]} -gt 0 || "$path" != rehearse* ]] || COMPREPLY=($(compgen -f -- "$current"))
+  [[ \${#COMPREPLY[@]} -gt 0 || "$path" != @(rehearse*|"sessions import") ]] || COMPREPLY=($(compgen -f -- "$current"))
 }
 complete -F _tandem tandem
 `;

@@ -23,6 +23,11 @@ describe("tandem completion", () => {
     expect(complete("text", "--role", "cur")).toEqual(["curator"]);
     expect(complete("setup", "--backend", "v")).toEqual(["vertex"]);
     expect(complete("text", "--pro")).toEqual(["--project"]);
+    expect(complete("sessions", "ex")).toEqual(["export"]);
+    expect(complete("run", "--output-format", "s")).toEqual(["stream-json"]);
+    expect(complete("up", "--demo", "i")).toEqual(["if-needed"]);
+    expect(complete("agents", "create", "--file", file.slice(0, -5))).toEqual([file]);
+    expect(complete("sessions", "import", file.slice(0, -5))).toEqual([file]);
   });
 
   test.runIf(has("zsh"))("zsh (needs zsh)", async () => {

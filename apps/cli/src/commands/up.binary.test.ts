@@ -1,5 +1,6 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { always, slowly, text } from "@tandem/rehearsal";
+import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
@@ -123,6 +124,32 @@ describe("tandem up", () => {
     expect(checks.find(({ name }) => name === "storage")).toMatchObject({ result: "failure" });
   });
 });
+
+const hasOpenssl = spawnSync("openssl", ["version"], { stdio: "ignore" }).status === 0;
+
+test.runIf(hasOpenssl)(
+  "with TLS of its own, this machine's clients believe its certificate and no other (needs openssl)",
+  async () => {
+    await using machine = await sessionMachine(hello, "server: { tls: { certificate: cert.pem, key: key.pem } }\n");
+    const makeCertificate = () =>
+      execFileSync(
+        "openssl",
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=elsewhere.example -keyout key.pem -out cert.pem".split(
+          " ",
+        ),
+        { cwd: machine.project, stdio: "ignore" },
+      );
+    makeCertificate();
+    await using server = await machine.up();
+    expect(server.url).toMatch(/^https:/);
+    expect(await machine.run(["run", "Hi"])).toMatchObject({ code: 0, stdout: "Hello from the rehearsal.\n" });
+    makeCertificate();
+    expect(await machine.run(["sessions", "list"])).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining("cannot be reached"),
+    });
+  },
+);
 
 describe("a token", () => {
   test("does what its scope says, until it is revoked", async () => {

@@ -8,7 +8,12 @@ Results go to standard output, everything else to standard error. With \`--json\
 line of JSON on standard error, \`{"error": {"code", "message", "fix"}}\`, and so are waits, \`{"wait": {"reason", "until",
 "attempt"}}\`. Colours and moving lines appear on a terminal only, and colours not at all where \`NO_COLOR\` is set. An error
 is one sentence and the next step; \`--debug\` adds the stack. Ctrl-C ends what is under way within a second and leaves no
-process behind; a second one ends it at once.
+process behind; a second one ends it at once. \`tandem run\` takes the time to interrupt its turn, and \`tandem up\` lets
+turns end for as long as \`server.stopWithin\` says.
+
+Commands about agents and sessions work on the server that \`tandem up\` has started, if it is up and on the same database;
+otherwise in their own process, on the same store. They need no \`tandem.yaml\`: every setting has a default. With
+\`--output-format json\` and \`stream-json\`, errors are JSON as with \`--json\`.
 `;
 
 /** The reference of every command, from its own help. */

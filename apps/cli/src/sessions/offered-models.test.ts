@@ -13,7 +13,7 @@ test("the list is asked for once, and again when it is old", async () => {
     now: () => time,
   });
   const [first, second] = await Promise.all([models(), models()]);
-  expect([first, second, await models()]).toEqual(Array(3).fill([model("m1")]));
+  expect([first, second, await models()]).toEqual([[model("m1")], [model("m1")], [model("m1")]]);
   time = 24 * 3_600_000;
   expect(await models()).toEqual([model("m2")]);
 });

@@ -1,0 +1,91 @@
+import type { Delta, EventId, SessionEvent, SessionEventBody } from "@tandem/protocol";
+import { Writable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { LiveView } from "./live-view.ts";
+
+const ID = "sevt_1" as EventId;
+const event = (body: SessionEventBody, id: EventId = ID): SessionEvent => ({
+  ...body,
+  id,
+  processed_at: "2026-01-01T00:00:00.000Z",
+});
+const words = (text: string): Delta => ({
+  type: "event_delta",
+  event_id: ID,
+  delta: { type: "content_delta", content: { type: "text", text } },
+});
+const bash = (command: string) =>
+  event(
+    { type: "agent.tool_use", name: "Bash", input: { command }, tandem: { tool_use_id: "toolu_1" } },
+    "sevt_use" as EventId,
+  );
+
+/** What is left on a screen: a line that was cleared is gone. */
+function screen(isTTY: boolean) {
+  let text = "";
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      text += chunk.toString();
+      done();
+    },
+  });
+  const stream = Object.assign(sink, { isTTY, columns: 80 }) as unknown as NodeJS.WriteStream;
+  return { stream, text: () => text.replaceAll(/[^\n]*\r\u001b\[2K/g, "").replaceAll(/\u001b\[\d+m/g, "") };
+}
+
+function show(isTTY: boolean, happenings: readonly (SessionEvent | Delta)[]) {
+  const stderr = screen(isTTY);
+  // Both are the same terminal, where they are one.
+  const stdout = isTTY ? stderr : screen(false);
+  {
+    using view = new LiveView(isTTY ? stdout.stream : undefined, stderr.stream);
+    for (const happening of happenings) {
+      if ("processed_at" in happening) view.event(happening);
+      else view.delta(happening);
+    }
+  }
+  return { stdout: stdout.text(), stderr: stderr.text() };
+}
+
+describe("a turn on a terminal", () => {
+  test("words appear once, whether they were previewed wholly, partly or not at all", () => {
+    const message = event({ type: "agent.message", content: [{ type: "text", text: "Hello, world." }] });
+    for (const previews of [[], [words("Hello,")], [words("Hello,"), words(" world.")]]) {
+      expect(show(true, [...previews, message]).stdout).toBe("Hello, world.\n");
+    }
+  });
+
+  test("a tool has a line, and a second one only if it fails", () => {
+    const result = (isError: boolean) =>
+      event({
+        type: "agent.tool_result",
+        tool_use_id: "sevt_use" as EventId,
+        is_error: isError,
+        content: [{ type: "text", text: "Exit code 1\nand more" }],
+      });
+    expect(show(true, [bash("npm test"), result(false)]).stderr).toBe("● Bash  npm test\n");
+    expect(show(true, [bash("npm test"), result(true)]).stderr).toBe("● Bash  npm test\n  ✗ Bash: Exit code 1\n");
+  });
+
+  test("words that are cut off by a tool end their line", () => {
+    expect(show(true, [words("I look"), bash("ls")]).stdout).toBe("I look\n● Bash  ls\n");
+  });
+
+  test("what a model says cannot take over the terminal", () => {
+    const evil = "\u001b[2J\u001b]0;owned\u0007ok\r\u001b[1A";
+    const { stdout } = show(true, [
+      words(evil),
+      event({ type: "agent.message", content: [{ type: "text", text: evil }] }),
+    ]);
+    expect(stdout).toBe("ok\n");
+  });
+});
+
+test("elsewhere, the agent's words are left to the result, and nothing moves", () => {
+  const { stdout, stderr } = show(false, [
+    words("Hello"),
+    bash("ls"),
+    event({ type: "tandem.notice", level: "warning", text: "Mind." }),
+  ]);
+  expect({ stdout, stderr }).toEqual({ stdout: "", stderr: "● Bash  ls\n! Mind.\n" });
+});
