@@ -6,10 +6,19 @@ import { expect, test } from "vitest";
 import { outcomeOf } from "../apps/cli/src/testing/run-tandem.ts";
 import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";
 
-// Its types are checked here too.
+// Their types are checked here too.
+export type * from "../docs/examples/custom-tool.ts";
 export type * from "../docs/examples/managed-agent.ts";
 
 const root = join(import.meta.dirname, "..");
+
+/** Runs an example as a user would, and returns the lines that it prints. */
+async function linesOf(example: string, env: Record<string, string>): Promise<string[]> {
+  const child = spawn(process.execPath, [join(root, "docs/examples", example)], { env });
+  const { code, stdout, stderr } = await outcomeOf(child);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return stdout.trim().split("\n");
+}
 
 const writes: Script = ({ toolResults: [result] }) =>
   result
@@ -19,16 +28,23 @@ const writes: Script = ({ toolResults: [result] }) =>
 test("the example for the official client runs as it stands, against the real Claude Code", async () => {
   await using machine = await sessionMachine(writes);
   await using server = await machine.up();
-  const example = spawn(process.execPath, [join(root, "docs/examples/managed-agent.ts")], {
-    env: { ...machine.variables, TANDEM_URL: server.url },
-  });
-  const { code, stdout, stderr } = await outcomeOf(example);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout.trim().split("\n")).toEqual([
+  expect(await linesOf("managed-agent.ts", { ...machine.variables, TANDEM_URL: server.url })).toEqual([
     "I write it.",
     "[Bash: ask]",
     "It is there.",
     expect.stringMatching(/^\d+ events, the last is session\.status_idle$/),
   ]);
   expect(globSync("scratch/*/hello.txt", { cwd: machine.variables.TANDEM_HOME })).toHaveLength(1);
+}, 120_000);
+
+test("and so does the one with a tool of its own, with nothing changed but two variables", async () => {
+  await using machine = await sessionMachine(({ toolResults: [result] }) =>
+    result ? text(`Take one: ${result.text}.`) : toolUse("mcp__tandem__weather", { city: "Bern" }),
+  );
+  await using server = await machine.up();
+  const variables = { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: server.token };
+  expect(await linesOf("custom-tool.ts", { ...machine.variables, ...variables })).toEqual([
+    "ran weather",
+    expect.stringContaining("Take one: 8 degrees and rain in Bern."),
+  ]);
 }, 120_000);

@@ -25,7 +25,9 @@ await client.beta.sessions.events.send(session.id, {
   events: [{ type: "user.message", content: [{ type: "text", text: "Write hello.txt with the word hello in it." }] }],
 });
 for await (const event of stream) {
-  if (event.type === "agent.message") for (const block of event.content) console.log(block.text);
+  if (event.type === "agent.message") {
+    for (const block of event.content) if (block.type === "text") console.log(block.text);
+  }
   if (event.type === "agent.tool_use") console.log(`[${event.name}: ${event.evaluated_permission}]`);
   if (event.type !== "session.status_idle") continue;
   if (event.stop_reason.type !== "requires_action") break;
