@@ -63,7 +63,9 @@ export interface EventLog {
   /**
    * Appends events in one transaction, with the inbox entries that they take up (by event id), the threads they begin or
    * change and the change to the session's row. Rejects with `LeaseLost` if the lease has been taken over: nothing is
-   * written then. Sequence numbers go on from the session's last one, without gaps.
+   * written then. Sequence numbers go on from the session's last one, without gaps. Appends of one session are stored in the
+   * order of the calls, awaited or not. One that is repeated, because its answer was lost with the connection, is stored
+   * once: the events that are in the log are returned.
    */
   append(
     lease: Lease,
@@ -79,7 +81,7 @@ export interface EventLog {
    * Events after `after`, first those that are there, then those to come, without gap or repeat, until the signal fires or
    * the session is deleted. Appends of this process are handed over synchronously with their commit, before `append`
    * resolves; those of others follow within moments. A consumer that does not keep up makes no queue: it is read for
-   * again from the log.
+   * again from the log. A database that goes away is waited for, but not one that is away from the beginning.
    */
   follow(session: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
   /** Called with each batch of events that this process commits, before `append` resolves. Returns how to stop. */
@@ -109,12 +111,18 @@ export interface Inbox {
   list(session: SessionId): Promise<SessionEvent[]>;
   /** Sessions that have something waiting. */
   sessions(): Promise<SessionId[]>;
-  /** Called with the session of each put of this process at once, and of others within moments. Returns how to stop. */
+  /**
+   * Called with the session of each put of this process at once, and of others within moments; also, after it was added or
+   * the database was away, with sessions that have something waiting. Returns how to stop.
+   */
   onPut(listener: (session: SessionId) => void): () => void;
 }
 
 export interface Leases {
-  /** Takes the lease if nobody holds it, or its holder has let it run out. Undefined if it is held: see `holder`. */
+  /**
+   * Takes the lease if nobody holds it, or its holder has let it run out. Undefined if it is held: see `holder`. A session
+   * that does not exist is `RequestError("not_found")`.
+   */
   take(session: SessionId, holder: string, ttlMs: number): Promise<Lease | undefined>;
   /** Prolongs leases; returns those that were lost in the meantime. */
   renew(leases: readonly Lease[], ttlMs: number): Promise<Lease[]>;
