@@ -2,7 +2,7 @@ import type { Credential } from "@tandem/claude-code";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { LlmBackend, LlmRuntime } from "@tandem/runtime";
 import type { Engine } from "@tandem/sessions";
-import type { Logger, RunningServer } from "@tandem/server";
+import type { Logger, RunningServer, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -212,6 +212,21 @@ export async function startServer(
       maxJsonBytes: server.maxBodyMb * MIB,
       maxUploadBytes: server.maxUploadMb * MIB,
     },
+  });
+}
+
+/** Traces of sessions, where a collector is named. */
+export async function startTelemetry(
+  { config: { telemetry } }: Project,
+  { engine, store, version }: { engine: Engine; store: Store; version: string },
+): Promise<Telemetry | undefined> {
+  if (telemetry.endpoint === undefined) return undefined;
+  const room = await import("@tandem/server");
+  return room.startTelemetry({
+    endpoint: telemetry.endpoint,
+    version,
+    events: store.events,
+    agentOf: async (session) => (await engine.sessions.get(session)).agent,
   });
 }
 

@@ -2,6 +2,8 @@ import type { Variables } from "./config/tandem-home.ts";
 
 /** What every command gets: the world outside, and the options that all commands share. */
 export interface Context {
+  /** Tandem's own. */
+  version: string;
   cwd: string;
   env: Variables;
   /** Aborted by Ctrl-C and SIGTERM. */

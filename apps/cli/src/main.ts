@@ -54,6 +54,7 @@ async function run(): Promise<number> {
 function contextOf(command: Command): Context {
   const options = command.optsWithGlobals<{ project?: string; json?: boolean; debug?: boolean }>();
   return {
+    version,
     cwd: process.cwd(),
     env: process.env,
     signal: interrupt.signal,

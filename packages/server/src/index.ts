@@ -3,3 +3,4 @@ export { createToken } from "./http/create-token.ts";
 export { ensureToken } from "./http/ensure-token.ts";
 export { defaultSettings, type ServerSettings } from "./http/settings.ts";
 export { startServer, type RunningServer } from "./http/start-server.ts";
+export { startTelemetry, type Telemetry } from "./telemetry/start-telemetry.ts";

@@ -1,7 +1,15 @@
 import { TandemError } from "@tandem/protocol";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
-import { createEngine, loadServer, openStore, probeLogin, sessionRoots, startServer } from "../compose.ts";
+import {
+  createEngine,
+  loadServer,
+  openStore,
+  probeLogin,
+  sessionRoots,
+  startServer,
+  startTelemetry,
+} from "../compose.ts";
 import { databaseName } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome } from "../config/tandem-home.ts";
@@ -56,6 +64,8 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   if (warning) logger.warn(warning);
   // Listens before it takes up what others have left: a server that finds its port taken must not touch a session.
   const server = await startServer(project, { engine, store, logger, port });
+  const telemetry = await startTelemetry(project, { engine, store, version: context.version });
+  if (telemetry) parts.use(telemetry);
   parts.defer(() => server.close(CLOSE_MS));
   parts.defer(() => engine.stop(stopWithin));
   parts.defer(() => server.drain());

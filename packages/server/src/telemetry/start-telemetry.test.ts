@@ -88,7 +88,7 @@ test("a turn is sent as a trace with its requests and calls, and without what wa
     logged({ type: "agent.tool_result", tool_use_id: "sevt_call" as EventId, is_error: true }),
     logged({ type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null }),
   ]);
-  await telemetry.stop();
+  await telemetry[Symbol.asyncDispose]();
   collector.close();
   const byName = Object.fromEntries(collector.spans.map((span) => [span.name, span]));
   expect(Object.keys(byName).toSorted()).toEqual(["chat claude-sonnet-5-5", "execute_tool Bash", "invoke_agent scout"]);

@@ -1,11 +1,8 @@
 import type { SessionId } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
-import { SessionTracer } from "./session-tracer.ts";
 
-export interface Telemetry {
-  /** Sends what is left, within a few seconds. */
-  stop(): Promise<void>;
-}
+/** Sends what is left when it is disposed of, within a few seconds. */
+export type Telemetry = AsyncDisposable;
 
 /**
  * Sends traces of sessions to an OpenTelemetry collector (OTLP over HTTP). Loaded and run only where an endpoint is
@@ -18,13 +15,14 @@ export async function startTelemetry(settings: {
   events: EventLog;
   agentOf: (session: SessionId) => Promise<{ id: string; name: string }>;
 }): Promise<Telemetry> {
-  const [{ BatchSpanProcessor, TracerProvider }, { OTLPTraceExporter }, { resourceFromAttributes }] = await Promise.all(
-    [
+  // Loaded here, so that a server without it does not carry it.
+  const [{ SessionTracer }, { BatchSpanProcessor, TracerProvider }, { OTLPTraceExporter }, { resourceFromAttributes }] =
+    await Promise.all([
+      import("./session-tracer.ts"),
       import("@opentelemetry/sdk-trace"),
       import("@opentelemetry/exporter-trace-otlp-http"),
       import("@opentelemetry/resources"),
-    ],
-  );
+    ]);
   const exporter = new OTLPTraceExporter({ url: new URL("/v1/traces", settings.endpoint).href });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ "service.name": "tandem", "service.version": settings.version }),
@@ -35,9 +33,10 @@ export async function startTelemetry(settings: {
     tracer.note(session, events, () => settings.agentOf(session)),
   );
   return {
-    async stop() {
+    async [Symbol.asyncDispose]() {
       stopListening();
-      await provider.shutdown();
+      // A collector that is away must not keep a server from stopping.
+      await provider.shutdown().catch(() => undefined);
     },
   };
 }
