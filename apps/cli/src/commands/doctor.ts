@@ -13,6 +13,8 @@ import { Progress } from "../progress.ts";
 import { printable, styleFor, widthOf, wrap, write } from "../terminal.ts";
 
 const DEADLINE_MS = 20_000;
+/** With time left to say so, also where loading what it needs takes its time. */
+const AUTH_MS = 15_000;
 
 /** Checks everything at once. Ends with 1 if anything is a failure. */
 export async function doctor(context: Context): Promise<number> {
@@ -45,7 +47,7 @@ async function admit(context: Context): Promise<Patient> {
       here: project,
       projectError: undefined,
       trusted: untrusted?.length === 0,
-      auth: () => (auth ??= checkAuth(context, project, DEADLINE_MS - 2_000)),
+      auth: () => (auth ??= checkAuth(context, project, AUTH_MS)),
     };
   } catch (projectError) {
     const auth = () => Promise.reject(projectError);

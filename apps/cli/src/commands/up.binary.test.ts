@@ -125,7 +125,8 @@ describe("tandem up", () => {
   });
 });
 
-const hasOpenssl = spawnSync("openssl", ["version"], { stdio: "ignore" }).status === 0;
+const OPENSSL = "openssl";
+const hasOpenssl = spawnSync(OPENSSL, ["version"], { stdio: "ignore" }).status === 0;
 
 test.runIf(hasOpenssl)(
   "with TLS of its own, this machine's clients believe its certificate and no other (needs openssl)",
@@ -133,7 +134,7 @@ test.runIf(hasOpenssl)(
     await using machine = await sessionMachine(hello, "server: { tls: { certificate: cert.pem, key: key.pem } }\n");
     const makeCertificate = () =>
       execFileSync(
-        "openssl",
+        OPENSSL,
         "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=elsewhere.example -keyout key.pem -out cert.pem".split(
           " ",
         ),

@@ -1,7 +1,7 @@
 /** What a setting may hold. */
 export type ConfigValue = string | number | boolean | readonly string[];
 
-export const isList = (value: ConfigValue): value is readonly string[] => Array.isArray(value);
+const isList = (value: ConfigValue): value is readonly string[] => Array.isArray(value);
 
 /** As one would write it in the file. */
 export const shownValue = (value: ConfigValue): string => (isList(value) ? `[${value.join(", ")}]` : String(value));

@@ -4,7 +4,7 @@ import type { Context } from "../context.ts";
 import { printable, styleFor, widthOf, wrap } from "../terminal.ts";
 import { describeCall, toolName, type ToolUse } from "./describe-call.ts";
 
-export type Verdict = { allow: true } | { allow: false; message: string; asked: boolean };
+type Verdict = { allow: true } | { allow: false; message: string; asked: boolean };
 
 /** Says whether a call may be made that its agent's policy wants a person to decide. */
 export type Approver = (use: ToolUse) => Promise<Verdict>;
