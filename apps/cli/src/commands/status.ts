@@ -79,7 +79,7 @@ export function modelRows(models: readonly RoleModel[], { dim }: Style): string[
 
 function sessionRows({ payer, auth, storage, server, orphans }: SessionsOverview, style: Style): string[][] {
   const { dim, warn, good } = style;
-  const up = server && `pid ${server.pid}, since ${ago(server.started_at)}`;
+  const up = server && `pid ${server.pid}, started ${ago(server.started_at)}`;
   const fix = (text: string): string[][] => (text ? [["", `${dim("→")} ${printable(text)}`]] : []);
   return [
     [

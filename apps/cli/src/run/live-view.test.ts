@@ -1,5 +1,6 @@
 import type { Delta, EventId, SessionEvent, SessionEventBody } from "@tandem/protocol";
 import { Writable } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
 import { describe, expect, test } from "vitest";
 import { LiveView } from "./live-view.ts";
 
@@ -30,7 +31,8 @@ function screen(isTTY: boolean) {
     },
   });
   const stream = Object.assign(sink, { isTTY, columns: 80 }) as unknown as NodeJS.WriteStream;
-  return { stream, text: () => text.replaceAll(/[^\n]*\r\u001b\[2K/g, "").replaceAll(/\u001b\[\d+m/g, "") };
+  const visible = (line: string) => stripVTControlCharacters(line.split("\r\u001b[2K").at(-1)!);
+  return { stream, text: () => text.split("\n").map(visible).join("\n") };
 }
 
 function show(isTTY: boolean, happenings: readonly (SessionEvent | Delta)[]) {

@@ -30,7 +30,7 @@ export async function announce(context: Context, announcement: Announcement): Pr
   const agents = (await engine.agents.list({ limit: 1_000 })).data.length;
   const rows = [
     [dim("address"), bold(info.url)],
-    [dim("token"), `${short(info.token_file)}  ${dim("read it there; clients send it as their API key")}`],
+    [dim("token"), `${short(info.token_file)}  ${dim("what clients send as their API key")}`],
     [dim("folders"), info.roots.map(short).join(", ")],
     [dim("storage"), short(info.database)],
     [dim("agents"), String(agents)],

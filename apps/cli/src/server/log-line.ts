@@ -7,6 +7,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const logLine = z.looseObject({ level: z.enum(LOG_LEVELS), time: z.string(), msg: z.string().default("") });
 
+const requestLine = z.object({ method: z.string(), path: z.string(), status: z.number(), ms: z.number() });
+
 /** One line of the log for people; undefined if it is not one, or less urgent than `level`. */
 export function renderLogLine(line: string, level: LogLevel, style: Style): string | undefined {
   const entry = readLogLine(line);
@@ -20,9 +22,19 @@ export function renderLogLine(line: string, level: LogLevel, style: Style): stri
     error: style.bad,
     fatal: style.bad,
   };
-  const details = Object.entries(rest).map(([key, value]) => `${style.dim(`${key}=`)}${shown(value)}`);
   const clock = new Date(time).toTimeString().slice(0, 8);
-  return [style.dim(clock), paint[urgency](urgency.padEnd(5)), printable(msg), ...details].filter(Boolean).join(" ");
+  return [style.dim(clock), paint[urgency](urgency.padEnd(5)), ...sentence(msg, rest, style)].filter(Boolean).join(" ");
+}
+
+/** A request in short, as there are many; everything else with all that belongs to it. */
+function sentence(msg: string, rest: Record<string, unknown>, style: Style): string[] {
+  const request = requestLine.safeParse(rest);
+  if (msg === "request" && request.success) {
+    const { method, path, status, ms } = request.data;
+    const paint = status < 400 ? style.dim : style.warn;
+    return [method.padEnd(6), printable(path), paint(String(status)), style.dim(`${ms} ms`)];
+  }
+  return [printable(msg), ...Object.entries(rest).map(([key, value]) => `${style.dim(`${key}=`)}${shown(value)}`)];
 }
 
 export function readLogLine(line: string): z.output<typeof logLine> | undefined {
