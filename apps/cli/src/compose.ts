@@ -5,7 +5,6 @@ import type { Engine } from "@tandem/sessions";
 import type { Logger, RunningServer, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { setGlobalProxyFromEnv } from "node:http";
 import { hostname } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
@@ -15,6 +14,7 @@ import { resolveSecret, resolveToken } from "./config/resolve-secret.ts";
 import { ensureTandemHome, tandemHome, type Variables } from "./config/tandem-home.ts";
 import { requireTrust } from "./config/trust.ts";
 import type { Context } from "./context.ts";
+import { serverSettings } from "./server/server-settings.ts";
 import { offeredModels } from "./sessions/offered-models.ts";
 
 // The only place that wires rooms together. Each is loaded when it is needed: together they take longer to load than most
@@ -184,35 +184,11 @@ export const sessionRoots = ({ config, folder }: Project): string[] =>
 
 /** Serves that engine. `port` goes before the config's. */
 export async function startServer(
-  { config: { server }, folder, settings }: Project,
-  parts: { engine: Engine; store: Store; logger: Logger; port?: number },
+  project: Project,
+  { port, ...parts }: { engine: Engine; store: Store; logger: Logger; port?: number },
 ): Promise<RunningServer> {
   const room = await import("@tandem/server");
-  const { certificate, key } = server.tls;
-  const read = (file: string) =>
-    readFile(resolve(folder, file), "utf8").catch((cause: NodeJS.ErrnoException) => {
-      throw new TandemError("usage", `Cannot read ${file}: the system says ${cause.code}.`, {
-        fix: "Check server.tls in tandem.yaml.",
-        cause,
-      });
-    });
-  return room.startServer({
-    engine: parts.engine,
-    store: parts.store,
-    logger: parts.logger,
-    settings: {
-      host: server.host,
-      port: parts.port ?? server.port,
-      // Whoever writes another address into a trusted config means it.
-      allowRemote: settings.some(({ path }) => path === "server.host"),
-      tls: certificate && key ? { cert: await read(certificate), key: await read(key) } : undefined,
-      trustedProxy: server.trustedProxy,
-      allowedHosts: server.allowedHosts,
-      allowedOrigins: server.allowedOrigins,
-      maxJsonBytes: server.maxBodyMb * MIB,
-      maxUploadBytes: server.maxUploadMb * MIB,
-    },
-  });
+  return room.startServer({ ...parts, settings: await serverSettings(project, port) });
 }
 
 /** Traces of sessions, where a collector is named. */
@@ -229,8 +205,6 @@ export async function startTelemetry(
     agentOf: async (session) => (await engine.sessions.get(session)).agent,
   });
 }
-
-const MIB = 1024 * 1024;
 
 /** The room that serves; its tokens and its logger belong to it. */
 export const loadServer = () => import("@tandem/server");

@@ -1,0 +1,36 @@
+import { TandemError } from "@tandem/protocol";
+import type { ServerSettings } from "@tandem/server";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Project } from "../config/load-project.ts";
+
+const MIB = 1024 * 1024;
+
+/** What the config says of the server, as the server takes it. `port` goes before the config's. */
+export async function serverSettings(
+  { config: { server }, folder, settings }: Project,
+  port: number | undefined,
+): Promise<Partial<ServerSettings>> {
+  const { certificate, key } = server.tls;
+  return {
+    host: server.host,
+    port: port ?? server.port,
+    // Whoever writes another address into a trusted config means it.
+    allowRemote: settings.some(({ path }) => path === "server.host"),
+    tls: certificate && key ? { cert: await readPem(folder, certificate), key: await readPem(folder, key) } : undefined,
+    trustedProxy: server.trustedProxy,
+    allowedHosts: server.allowedHosts,
+    allowedOrigins: server.allowedOrigins,
+    maxJsonBytes: server.maxBodyMb * MIB,
+    maxUploadBytes: server.maxUploadMb * MIB,
+  };
+}
+
+async function readPem(folder: string, file: string): Promise<string> {
+  return readFile(resolve(folder, file), "utf8").catch((cause: NodeJS.ErrnoException) => {
+    throw new TandemError("usage", `Cannot read ${file}: the system says ${cause.code}.`, {
+      fix: "Check server.tls in tandem.yaml.",
+      cause,
+    });
+  });
+}
