@@ -69,8 +69,8 @@ export interface Sessions {
   archive(id: string): Promise<Session>;
   delete(id: string): Promise<void>;
   list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>>;
-  /** Puts events into the inbox; they are acknowledged when this resolves. A `dedupe` key makes a repeated send one. */
-  send(id: string, events: readonly ClientEvent[], dedupe?: string): Promise<SessionEvent[]>;
+  /** Puts events into the inbox; they are acknowledged when this resolves. */
+  send(id: string, events: readonly ClientEvent[]): Promise<SessionEvent[]>;
   /** A page of the log; with what waits in the inbox at its end, where the page reaches it. */
   events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }>;
   head(id: string): Promise<number>;

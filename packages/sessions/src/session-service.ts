@@ -139,15 +139,15 @@ export class SessionService implements Sessions {
     this.#feed.removed(row.id);
   }
 
-  async send(id: string, events: readonly ClientEvent[], dedupe?: string): Promise<SessionEvent[]> {
+  async send(id: string, events: readonly ClientEvent[]): Promise<SessionEvent[]> {
     const row = await this.#open(id);
     const given = await this.#answeredBefore(row, events);
     if (given) return given;
     for (const [index, event] of events.entries()) await this.#check(row, event, `events[${index}]`, events);
     const waiting = events.map((event): SessionEvent => ({ ...event, id: newId("event"), processed_at: null }));
-    const stored = await this.#store.inbox.put(row.id, waiting, dedupe);
+    await this.#store.inbox.put(row.id, waiting);
     this.#actors.wake(row.id);
-    return stored;
+    return waiting;
   }
 
   async events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }> {

@@ -102,11 +102,8 @@ export interface EventRange {
 
 /** What clients have sent and no turn has taken yet. Whoever may talk to a session may put: no lease is needed. */
 export interface Inbox {
-  /**
-   * Stores all of them or none, and returns them as stored. With a `dedupe` key that was seen for this session in the last
-   * hour, stores nothing and returns what was stored then.
-   */
-  put(session: SessionId, events: readonly SessionEvent[], dedupe?: string): Promise<SessionEvent[]>;
+  /** Stores all of them or none. */
+  put(session: SessionId, events: readonly SessionEvent[]): Promise<void>;
   /** What waits, in the order it came. */
   list(session: SessionId): Promise<SessionEvent[]>;
   /** Sessions that have something waiting. */

@@ -39,11 +39,6 @@ export const BEHAVIOURS = [
   { id: "inbox.order", title: "What waits is listed in the order it came, with the sessions that have something" },
   { id: "inbox.none-or-all", title: "A put is stored whole or not at all, and only for a session that exists" },
   { id: "inbox.taken", title: "What an append takes is gone from the inbox if the append succeeds, and only then" },
-  {
-    id: "inbox.dedupe",
-    title: "A put that is repeated with its key is stored once and answered alike, also when taken",
-  },
-  { id: "inbox.dedupe-race", title: "Two puts with the same key at the same time are stored once" },
   { id: "inbox.on-put", title: "Listeners hear of each put, here and elsewhere" },
 
   // Leases

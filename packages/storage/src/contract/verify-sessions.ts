@@ -153,7 +153,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
       await stage.store.transcripts.append({ session, token }, "main", [{ uuid: session, text: `of ${session}` }]);
       const content = Buffer.from(`of ${session}`);
       await stage.store.files.create(file(content.length, { scope: { type: "session", id: session } }), content);
-      await stage.store.inbox.put(session, [sent(`of ${session}`)], `of ${session}`);
+      await stage.store.inbox.put(session, [sent(`of ${session}`)]);
     }
     const before = await stage.fixture.dump(stage.location);
     expect(before.split(lease.session).length).toBeGreaterThan(8);

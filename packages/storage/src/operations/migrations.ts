@@ -71,14 +71,9 @@ const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [
       id ${id} not null,
       body text not null,
       put_at ${int} not null,
-      dedupe text,
-      taken ${int} not null,
       primary key (session, position)
     ) ${strict}`,
     "create unique index inbox_id on inbox (session, id)",
-    "create index inbox_dedupe on inbox (session, dedupe) where dedupe is not null",
-    "create index inbox_taken on inbox (put_at) where taken = 1",
-    "create index inbox_waiting on inbox (session, position) where taken = 0",
 
     `create table session (
       id ${id} primary key,

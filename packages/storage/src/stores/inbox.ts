@@ -10,12 +10,10 @@ const toEvent = ({ body }: InboxEntry): SessionEvent => JSON.parse(body) as Sess
 
 export function createInbox(database: Database, broadcast: Broadcast): Inbox {
   return {
-    put: async (session, events, dedupe) => {
-      if (events.length === 0) return [];
-      const args = { session, entries: events.map(toEntry), dedupe };
-      const { entries, position } = await database.write(putIntoInbox, args, session);
-      if (position !== undefined) broadcast.put(session, position);
-      return entries.map(toEvent);
+    put: async (session, events) => {
+      if (events.length === 0) return;
+      const args = { session, entries: events.map(toEntry) };
+      broadcast.put(session, await database.write(putIntoInbox, args, session));
     },
     list: async (session) => (await database.read(listInbox, session)).map(toEvent),
     sessions: async () => (await database.read(waitingSessions, undefined)).map(({ session }) => session as SessionId),
