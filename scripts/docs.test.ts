@@ -48,10 +48,14 @@ describe("docs", () => {
       ...pages
         .map(read)
         .join("\n")
-        .matchAll(/^<!-- (docs\/examples\/\S+) -->\n```ts\n([\s\S]*?)^```/gm),
+        .matchAll(/^<!-- (docs\/examples\/\S+) -->\n```(?:ts|python)\n([\s\S]*?)^```/gm),
     ];
     expect(new Set(examples.map(([, file]) => file))).toEqual(
-      new Set(["docs/examples/rehearsed-loop.ts", "docs/examples/rivers.ts"]),
+      new Set(
+        ["custom-tool.ts", "managed-agent.py", "managed-agent.ts", "rehearsed-loop.ts", "rivers.ts"].map(
+          (name) => `docs/examples/${name}`,
+        ),
+      ),
     );
     for (const [, file, code] of examples) expect(code).toBe(read(file!));
   });
