@@ -3,6 +3,7 @@ import type { HttpBindings } from "@hono/node-server";
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import { Hono, type Context } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
 import { requireScope, type Authorizer } from "./authorize.ts";
 import type { Logger } from "./create-logger.ts";
 import type { EntranceGuard } from "./entrance-guard.ts";
@@ -37,7 +38,8 @@ export function createApp(parts: {
   logger: Logger;
 }): Hono<Surroundings> {
   const { guard, authorizer, runner, readiness, logger } = parts;
-  const app = new Hono<Surroundings>();
+  // Hono's usual router matches no faster here, and makes the first request wait some 15 ms while it is built.
+  const app = new Hono<Surroundings>({ router: new TrieRouter() });
 
   app.use(async (c, next) => {
     const { incoming, exchange } = c.env;

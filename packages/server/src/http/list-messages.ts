@@ -19,7 +19,7 @@ export async function listMessages(
     before === undefined
       ? []
       : (await sessions.events(session, { after: before - 1, limit: LOOKAHEAD, thread })).events;
-  const size = Math.max(LEAST_EVENTS, limit * EVENTS_PER_MESSAGE);
+  let size = Math.max(LEAST_EVENTS, limit * EVENTS_PER_MESSAGE);
   let events: LoggedEvent[] = [];
   let waiting: SessionEvent[] = [];
   for (;;) {
@@ -33,7 +33,13 @@ export async function listMessages(
     );
     // The first may have begun before what was read, and would then go by another id.
     const sure = isWhole || messages.length === 1 ? messages : messages.slice(1);
-    if (!isWhole && sure.length < limit && events.length < MOST_EVENTS) continue;
+    if (!isWhole && sure.length < limit && events.length < MOST_EVENTS) {
+      // As many as those that were read let expect, and at most as many again.
+      const perMessage = events.length / Math.max(1, sure.length);
+      const expected = Math.ceil((limit - sure.length + 1) * perMessage);
+      size = Math.max(LEAST_EVENTS, Math.min(events.length, expected));
+      continue;
+    }
     const data = sure.slice(-limit);
     const first = data.find(({ seq }) => seq !== null)?.seq ?? null;
     return { data, before: data.length < sure.length || !isWhole ? first : null };
