@@ -32,15 +32,15 @@ export async function idle(folder: string): Promise<Section[]> {
       figure("RSS after a list of models, MB", ours.asked.rssMb, peer.asked.rssMb),
       figure("PSS after a list of models, MB", ours.asked.pssMb, peer.asked.pssMb),
     ];
-    return [{ title: `idle; peer: ${OPENCODE} serve`, figures }];
+    return [{ title: "idle", peer: `${OPENCODE} serve`, figures }];
   }
   const figures: Figure[] = [
-    figure("RSS after start, MB (the peer's is quoted, not measured in this run)", ours.started.rssMb, QUOTED_RSS_MB),
+    figure("RSS after start, MB", ours.started.rssMb, QUOTED_RSS_MB),
     { what: "PSS after start, MB", value: count(ours.started.pssMb) },
     { what: "RSS after a list of models, MB", value: count(ours.asked.rssMb) },
     { what: "PSS after a list of models, MB", value: count(ours.asked.pssMb) },
   ];
-  return [{ title: "idle; peer: opencode 1.18.18 serve, which could not be run here", figures }];
+  return [{ title: "idle", peer: "opencode 1.18.18 serve, quoted: it could not be run here", figures }];
 }
 
 const figure = (what: string, ours: number, theirs: number): Figure => ({

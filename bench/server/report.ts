@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
 
-/** One line of the table at the end: what was measured, on whom, and how it compares. */
+/** One line of the table at the end. */
 export interface Figure {
   what: string;
   value: string;
-  /** The same of a peer, measured in the same run; with its name. */
+  /** The same of the section's peer. */
   peer?: string;
   /** Ours in parts of the peer's. */
   ratio?: string;
@@ -12,6 +12,8 @@ export interface Figure {
 
 export interface Section {
   title: string;
+  /** Whoever was measured beside it, in the same run. */
+  peer?: string;
   figures: Figure[];
 }
 
@@ -22,9 +24,10 @@ export function report(command: string, sections: readonly Section[]): void {
   );
   console.log("| part | what | measured | peer | ratio |");
   console.log("|---|---|---|---|---|");
-  for (const { title, figures } of sections) {
-    for (const { what, value, peer = "", ratio = "" } of figures) {
-      console.log(`| ${title} | ${what} | ${value} | ${peer} | ${ratio} |`);
+  for (const { title, peer: name, figures } of sections) {
+    for (const [index, { what, value, peer = "", ratio = "" }] of figures.entries()) {
+      const who = index === 0 && name ? `${peer} (${name})` : peer;
+      console.log(`| ${index === 0 ? title : ""} | ${what} | ${value} | ${who} | ${ratio} |`);
     }
   }
 }

@@ -39,11 +39,12 @@ export async function sessions(folder: string): Promise<Section[]> {
   const bare = await talkToBareSdk(relay.url, folder);
   return [
     {
-      title: `sessions, ${SCRIPTED.sessions} at once, scripted in place of Claude Code`,
+      title: `sessions, ${SCRIPTED.sessions} at once, a script in place of Claude Code`,
       figures: [...throughput(scripted), ...load(scripted)],
     },
     {
-      title: `sessions, ${REAL.sessions} at once, on Claude Code; peer: the bare Agent SDK, which keeps nothing`,
+      title: `sessions, ${REAL.sessions} at once, on Claude Code`,
+      peer: "the bare Agent SDK, which serves nobody",
       figures: [...throughput(real, bare), ...load(real, bare), ...processes(real, bare)],
     },
   ];
