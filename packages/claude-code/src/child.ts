@@ -1,11 +1,13 @@
 import { spawn, type ChildProcess, type ChildProcessByStdio } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SpawnOptions } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError } from "@tandem/protocol";
 import { killGroup, type ProcessLedger } from "./process-ledger.ts";
+import { CREDENTIAL_DESCRIPTOR } from "./variables.ts";
 
 const STDERR_TAIL = 4_096;
 /** How long the last words of a process that has ended may take to arrive. */
@@ -23,9 +25,14 @@ export class Child {
   readonly #exited: Promise<void>;
   #stderr = "";
 
-  constructor(ledger: ProcessLedger, { command, args, cwd, env }: SpawnOptions) {
-    this.process = spawn(command, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"], detached: true });
-    const { pid } = this.process;
+  /** `secret` is handed over where only Claude Code itself reads it, at `CREDENTIAL_DESCRIPTOR`. */
+  constructor(ledger: ProcessLedger, { command, args, cwd, env }: SpawnOptions, secret?: string) {
+    const stdio: "pipe"[] = ["pipe", "pipe", "pipe"];
+    if (secret !== undefined) stdio[CREDENTIAL_DESCRIPTOR] = "pipe";
+    const child = spawn(command, args, { cwd, env, stdio, detached: true });
+    this.process = child;
+    handOver(child, secret);
+    const { pid } = child;
     this.process.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       this.#stderr = (this.#stderr + chunk).slice(-STDERR_TAIL);
     });
@@ -105,4 +112,13 @@ export class Child {
     const { stdin, stdout, stderr } = this.process as ChildProcess;
     return [this.process, stdin, stdout, stderr].map((handle) => handle as { ref?: () => void; unref?: () => void });
   }
+}
+
+function handOver(child: ChildProcess, secret: string | undefined): void {
+  const channel = child.stdio[CREDENTIAL_DESCRIPTOR];
+  if (!(channel instanceof Socket) || secret === undefined) return;
+  // One that dies before it has read is reported by its exit.
+  channel.on("error", () => {}).unref();
+  // Read from, too: otherwise nobody would notice that the other end is closed.
+  channel.resume().end(`${secret}\n`);
 }

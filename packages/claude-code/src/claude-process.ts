@@ -1,7 +1,7 @@
 import { query, type Query, type SDKMessage, type SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError, type Usage } from "@tandem/protocol";
 import { Child } from "./child.ts";
-import type { Credential } from "./credential.ts";
+import { secretOf, type Credential } from "./credential.ts";
 import { checkInit, type Effort, isolatedOptions, TOOL_SERVER, toolId } from "./isolation.ts";
 import { MessageQueue } from "./message-queue.ts";
 import { aborted, asLlmError, busy, notForgotten, timedOut, unchecked } from "./process-errors.ts";
@@ -60,7 +60,7 @@ export class ClaudeProcess {
         mcpServers: this.#serversFor(first.tools),
         pathToClaudeCodeExecutable: fixture.executable,
         spawnClaudeCodeProcess: (options) => {
-          this.#child = new Child(ledger, options);
+          this.#child = new Child(ledger, options, secretOf(fixture.credential));
           return this.#child.process;
         },
         hooks: {

@@ -17,3 +17,15 @@ export function payerOf(credential: Credential): Payer {
       return "claude_oauth_token";
   }
 }
+
+/** What must not be seen by anybody; a login stays where Claude Code keeps it. */
+export function secretOf(credential: Credential): string | undefined {
+  switch (credential.type) {
+    case "login":
+      return undefined;
+    case "api_key":
+      return credential.key;
+    case "oauth_token":
+      return credential.token;
+  }
+}

@@ -7,7 +7,7 @@ export {
   type ClaudeObjectCall,
   type ClaudeTool,
 } from "./claude-code.ts";
-export type { Credential } from "./credential.ts";
+export { secretOf, type Credential } from "./credential.ts";
 export { findExecutable } from "./executable.ts";
 export { probeLogin, type LoginProbe } from "./probe-login.ts";
 export { ProcessLedger, type SweepResult } from "./process-ledger.ts";

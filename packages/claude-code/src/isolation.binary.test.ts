@@ -125,14 +125,15 @@ describe.each(credentials)("with %s", (_, credential) => {
   });
 });
 
-test("the child's own variables hold the one credential and nothing denied", async () => {
+test("the child has the one credential, and its variables hold neither that nor anything denied", async () => {
   stage.rehearsal.use([always(text("ok"))]);
   const room = stage.room({ credential: stage.apiKey, hostVariables: { ...hostileVariables, ...stage.hostVariables } });
   await room.text(call());
   const pids = (await readdir(join(stage.stateFolder, "processes"))).map((name) => Number.parseInt(name, 10));
   const variables = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")));
-  expect(variables.some((text) => text.includes("ANTHROPIC_API_KEY=sk-ant-made-up-key"))).toBe(true);
-  for (const text of variables) expect(text).not.toContain(MARK);
+  expect(stage.rehearsal.modelRequests.at(-1)?.headers["x-api-key"]).toBe("sk-ant-made-up-key");
+  expect(variables.some((text) => text.includes("ANTHROPIC_BASE_URL"))).toBe(true);
+  for (const text of variables) expect(text).not.toMatch(new RegExp(`${MARK}|sk-ant-made-up-key`));
 }, 60_000);
 
 test("an isolated call leaves no transcript behind", async () => {

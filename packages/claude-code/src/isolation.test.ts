@@ -107,7 +107,7 @@ describe("checkPayer", () => {
     ["a login of a Console account", { apiKeySource: "/login managed key" }, login],
     ["nobody yet", { tokenSource: "none" }, login],
     ["a key", { apiKeySource: "ANTHROPIC_API_KEY", tokenSource: "claude.ai" }, key],
-    ["a token", { tokenSource: "CLAUDE_CODE_OAUTH_TOKEN" }, token],
+    ["a token", { tokenSource: "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR" }, token],
   ])("accepts %s", (_, account, credential) => {
     expect(() => checkPayer(account, credential)).not.toThrow();
   });
@@ -118,6 +118,7 @@ describe("checkPayer", () => {
     ["a token in the place of a login", { tokenSource: "CLAUDE_CODE_OAUTH_TOKEN" }, login],
     ["a login in the place of a key", { tokenSource: "claude.ai" }, key],
     ["a login in the place of a token", {}, token],
+    ["another token in the place of a token", { tokenSource: "CLAUDE_CODE_OAUTH_TOKEN" }, token],
     ["another provider", { apiProvider: "bedrock" as const }, login],
   ])("refuses %s", (_, account, credential) => {
     expect(() => checkPayer(account, credential)).toThrow(expect.objectContaining({ code: "isolation_breached" }));

@@ -94,7 +94,7 @@ const KEY_SOURCES: Record<Credential["type"], readonly string[]> = {
 const TOKEN_SOURCES: Record<Credential["type"], readonly string[]> = {
   login: ["none", "claude.ai"],
   api_key: ["none", "claude.ai"],
-  oauth_token: ["CLAUDE_CODE_OAUTH_TOKEN"],
+  oauth_token: ["CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"],
 };
 
 /** Throws `isolation_breached` if somebody else would pay. Known before the first message, so that nothing is spent. */

@@ -29,14 +29,16 @@ describe("the child's variables", () => {
     expect(variables).toMatchObject({ PATH: "/bin", CLAUDE_CONFIG_DIR: "/home/u/.claude" });
   });
 
-  test("hold exactly the credential that was chosen", () => {
+  test("hold exactly the place of the credential that was chosen", () => {
     const key = childVariables(seeded, { type: "api_key", key: "sk-1", baseUrl: "http://127.0.0.1:1" }, "/s");
     expect(Object.entries(key).filter(([name]) => isDenied(name))).toEqual([
-      ["ANTHROPIC_API_KEY", "sk-1"],
+      ["CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR", "3"],
       ["ANTHROPIC_BASE_URL", "http://127.0.0.1:1"],
     ]);
     const token = childVariables(seeded, { type: "oauth_token", token: "oat-1" }, "/s");
-    expect(Object.entries(token).filter(([name]) => isDenied(name))).toEqual([["CLAUDE_CODE_OAUTH_TOKEN", "oat-1"]]);
+    expect(Object.entries(token).filter(([name]) => isDenied(name))).toEqual([
+      ["CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "3"],
+    ]);
   });
 
   test("pass on what the network, the language and the home need, and no more", () => {

@@ -110,6 +110,12 @@ const fixedFor = (purpose: Purpose): Record<string, string> => ({
 });
 
 /**
+ * Where a child reads its key or token, once, when it starts. In a variable, every command that Claude Code runs would have
+ * it too.
+ */
+export const CREDENTIAL_DESCRIPTOR = 3;
+
+/**
  * The variables of a Claude Code child, complete: nothing is inherited beside them.
  * `configDir` is where Claude Code keeps its state: the user's for a login, a private one for every other credential, so
  * that no login can step in for it.
@@ -131,11 +137,11 @@ export function childVariables(
     case "login":
       break;
     case "api_key":
-      variables["ANTHROPIC_API_KEY"] = credential.key;
+      variables["CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR"] = String(CREDENTIAL_DESCRIPTOR);
       if (credential.baseUrl) variables["ANTHROPIC_BASE_URL"] = credential.baseUrl;
       break;
     case "oauth_token":
-      variables["CLAUDE_CODE_OAUTH_TOKEN"] = credential.token;
+      variables["CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"] = String(CREDENTIAL_DESCRIPTOR);
       break;
   }
   return variables;
@@ -143,14 +149,14 @@ export function childVariables(
 
 const CREDENTIAL_NAMES: Record<Credential["type"], string | undefined> = {
   login: undefined,
-  api_key: "ANTHROPIC_API_KEY",
-  oauth_token: "CLAUDE_CODE_OAUTH_TOKEN",
+  api_key: "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR",
+  oauth_token: "CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR",
 };
 
 /**
  * The same variables again, for the settings that override all files: Claude Code takes variables from its own state
  * file whatever it is told of settings, and they would beat those that the process was started with. What is denied is
- * blanked here, and so is what that file brings; the credential itself stays out, because settings travel in argv.
+ * blanked here, and so is what that file brings, but for the place of the credential, which is read before.
  */
 export function overridingVariables(variables: Record<string, string>, credential: Credential): Record<string, string> {
   const names = [

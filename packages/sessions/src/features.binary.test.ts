@@ -139,7 +139,7 @@ describe("background tasks", () => {
 
 test("a credential that a tool prints does not get into the log", async () => {
   stage.rehearsal.use([
-    toolUse("Bash", { command: "echo key: $ANTHROPIC_API_KEY, token: tandem_0123456789abcdefghij" }),
+    toolUse("Bash", { command: "echo key: sk-ant-made-up-key, token: tandem_0123456789abcdefghij" }),
     text("Printed."),
   ]);
   const session = await engine.session({}, allowAll);

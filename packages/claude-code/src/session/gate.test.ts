@@ -102,6 +102,8 @@ describe("the gate", () => {
   test("a tool that is not offered is denied whatever the policy says", () => {
     const { gate } = stand(() => "allow");
     expect(gate.judge({ kind: "builtin", name: "Write", input: {}, thread: null })).toEqual({ permission: "deny" });
-    expect(gate.judge({ kind: "mcp", name: "x", mcpServer: "nobody", input: {}, thread: null })).toEqual({ permission: "deny" });
+    expect(gate.judge({ kind: "mcp", name: "x", mcpServer: "nobody", input: {}, thread: null })).toEqual({
+      permission: "deny",
+    });
   });
 });

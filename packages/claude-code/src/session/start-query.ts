@@ -8,6 +8,7 @@ import {
   type SessionStore,
 } from "@anthropic-ai/claude-agent-sdk";
 import { Child } from "../child.ts";
+import { secretOf } from "../credential.ts";
 import { TOOL_SERVER } from "../isolation.ts";
 import { ProcessLedger } from "../process-ledger.ts";
 import { createToolServer } from "../tool-server.ts";
@@ -73,7 +74,7 @@ export function startQuery(
       sessionStoreFlush: "eager",
       loadTimeoutMs: setup.deadlines.init,
       spawnClaudeCodeProcess: (options) => {
-        const child = new Child(ledger, options);
+        const child = new Child(ledger, options, secretOf(setup.credential));
         parts.onSpawn(child);
         return child.process;
       },
