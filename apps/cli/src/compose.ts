@@ -178,6 +178,12 @@ async function usualModels() {
 /** Who writes a session, in words for whoever finds it held. */
 export const holderName = (command: string): string => `${command} on ${hostname()} (pid ${process.pid})`;
 
+/** A folder's real path, if sessions of the project may work there. */
+export async function allowedFolder(project: Project, folder: string): Promise<string> {
+  const { AllowedRoots } = await import("@tandem/workspace");
+  return (await AllowedRoots.open(sessionRoots(project))).resolve(folder);
+}
+
 /** Where sessions may work: relative to the config, wherever the command was started. */
 export const sessionRoots = ({ config, folder }: Project): string[] =>
   config.sessions.roots.map((root) => resolve(folder, root));

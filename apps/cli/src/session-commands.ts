@@ -105,12 +105,15 @@ function addSessions(sessions: Command, { examples, json, runner }: Parts): void
     "tandem sessions export last | ssh other tandem sessions import",
   );
   examples(
-    sub("import", "Read a session that `export` wrote.")
+    sub("import", "Read a session that `export` wrote: import only what you trust, with what its agent may do.")
       .argument("[file]", "the file (default: standard input)")
       .option("--as-new", "under a new id, beside the one that is there")
+      .option("--cwd <dir>", "the folder that it works in from now on (default: this one)")
+      .option("--with-waiting", "messages that were waiting are put to the model as soon as a server is up")
       .addOption(json())
-      .action((file: string | undefined, options: { asNew?: boolean }, self: Command) =>
-        runner(self, async (context) => (await load()).importSession(context, file, options)),
+      .action(
+        (file: string | undefined, options: { asNew?: boolean; cwd?: string; withWaiting?: boolean }, self: Command) =>
+          runner(self, async (context) => (await load()).importSession(context, file, options)),
       ),
     "tandem sessions import session.jsonl",
   );

@@ -5,13 +5,20 @@ import { z } from "zod";
 
 const MAX_METADATA = 16;
 const metadataKey = z.string().min(1).max(64);
-const metadataValue = z.string().max(512, "expected at most 512 characters");
+const MAX_VALUE = 512;
+/** A setting of ours that may be longer than what people write there: a JSON Schema. */
+const LONG_VALUES: Readonly<Record<string, number>> = { "tandem.output_schema": 32_768 };
+
+const isShortEnough = (entries: Record<string, string | null>): boolean =>
+  Object.entries(entries).every(([key, value]) => (value?.length ?? 0) <= (LONG_VALUES[key] ?? MAX_VALUE));
+const TOO_LONG = `expected values of at most ${MAX_VALUE} characters`;
 
 export const metadata = z
-  .record(metadataKey, metadataValue)
-  .refine((entries) => Object.keys(entries).length <= MAX_METADATA, `expected at most ${MAX_METADATA} entries`);
+  .record(metadataKey, z.string())
+  .refine((entries) => Object.keys(entries).length <= MAX_METADATA, `expected at most ${MAX_METADATA} entries`)
+  .refine(isShortEnough, TOO_LONG);
 /** An update: what is null goes away, what is absent stays. */
-export const metadataUpdate = z.record(metadataKey, metadataValue.nullable()).nullish();
+export const metadataUpdate = z.record(metadataKey, z.string().nullable()).refine(isShortEnough, TOO_LONG).nullish();
 
 export const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 const effort = z.enum(EFFORTS);

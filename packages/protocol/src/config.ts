@@ -207,6 +207,7 @@ const server = z.strictObject({
 const sessions = z.strictObject({
   roots: z
     .array(z.string().min(1))
+    .min(1, "expected at least one folder")
     .default(["."])
     .meta({ [NEEDS_TRUST]: true })
     .describe("Folders that sessions may work in or under; the first is that of `env_local`."),

@@ -139,9 +139,7 @@ export const session = z
 export type Session = z.infer<typeof session>;
 
 /** A subagent that was made up on the spot has no agent behind it. */
-const inlineAgent = threadAgent
-  .omit({ id: true, version: true, type: true })
-  .extend({ type: z.literal("inline") });
+const inlineAgent = threadAgent.omit({ id: true, version: true, type: true }).extend({ type: z.literal("inline") });
 
 export const thread = z
   .object({

@@ -2,7 +2,7 @@ import { newId, TandemError, type Session, type SessionStatus } from "@tandem/pr
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { loadStorage, openStore } from "../compose.ts";
+import { allowedFolder, loadStorage, openStore } from "../compose.ts";
 import { confirm } from "../confirm.ts";
 import type { Context } from "../context.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
@@ -111,19 +111,24 @@ export async function exportSession(context: Context, id: string, { output }: { 
 export async function importSession(
   context: Context,
   path: string | undefined,
-  { asNew }: { asNew?: boolean },
+  { asNew, cwd, withWaiting = false }: { asNew?: boolean; cwd?: string; withWaiting?: boolean },
 ): Promise<void> {
   if (path === undefined && context.stdin.isTTY) {
     throw new TandemError("usage", "There is nothing to import.", { fix: "Name a file, or pipe one in." });
   }
   const project = await openProjectOrDefaults(context);
   const storage = await loadStorage();
-  const id = await (async () => {
+  const folder = await allowedFolder(project, resolve(context.cwd, cwd ?? "."));
+  const { id, waiting } = await (async () => {
     using _ = new Progress(context, "Importing …");
     await using store = await openStore(context, project);
-    return await storage.importSession(store, linesOf(context, path), asNew ? { id: newId("session") } : {});
+    const options = { folder, withWaiting, ...(asNew && { id: newId("session") }) };
+    return await storage.importSession(store, linesOf(context, path), options);
   })();
-  await write(context.stdout, context.json ? `${JSON.stringify({ session: id })}\n` : `${id} is here now.\n`);
+  const left = withWaiting ? 0 : waiting;
+  const note = left > 0 ? ` ${left} waiting ${left === 1 ? "message was" : "messages were"} left out.` : "";
+  const json = { session: id, folder, left_out: left };
+  await write(context.stdout, context.json ? `${JSON.stringify(json)}\n` : `${id} is here now, in ${folder}.${note}\n`);
 }
 
 /** Opened when the first line is asked for: lines that come before somebody listens would be lost. */

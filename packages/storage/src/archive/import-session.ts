@@ -6,29 +6,44 @@ import { archiveLine, type ArchiveLine } from "./archive-line.ts";
 /** Lines are checked on the caller's thread, which has other things to do as well. */
 const LINES_AT_ONCE = 200;
 
+export interface ImportOptions {
+  /** Another than its own. */
+  id?: SessionId;
+  /** Where it works from now on: the folder in the file is the writer's, and may be anything. */
+  folder: string;
+  /** Whether messages that were waiting wait here too, and so begin a turn as soon as somebody takes the session up. */
+  withWaiting: boolean;
+}
+
 /**
  * Stores a session that `exportSession` wrote: all of it, or nothing if a line is damaged or missing. An id that is there
- * already is a `conflict`; with `id`, it is stored under that one.
+ * already is a `conflict`, and so is a session that was running: it would be taken for one whose server has died.
  */
 export async function importSession(
   store: Store,
   lines: Iterable<string> | AsyncIterable<string>,
-  options: { id?: SessionId } = {},
-): Promise<SessionId> {
+  options: ImportOptions,
+): Promise<{ id: SessionId; waiting: number }> {
   const reader = new ArchiveReader();
   for await (const line of lines) {
     if (line.trim() === "") continue;
     reader.read(line);
     if (reader.count % LINES_AT_ONCE === 0) await setImmediate();
   }
-  const { session, threads, ...rest } = reader.finish();
+  const { session, threads, inbox, ...rest } = reader.finish();
+  if (session.status === "running" || session.status === "rescheduling") {
+    throw new RequestError("conflict", "The session was running when it was exported.", {
+      fix: "Export it again once it is idle.",
+    });
+  }
   const id = options.id ?? session.id;
   await store.sessions.restore({
-    session: { ...session, id },
+    session: { ...session, id, folder: options.folder },
     threads: threads.map((thread) => ({ ...thread, session: id })),
+    inbox: options.withWaiting ? inbox : [],
     ...rest,
   });
-  return id;
+  return { id, waiting: inbox.length };
 }
 
 class ArchiveReader {

@@ -1,7 +1,7 @@
 import { newId } from "@tandem/protocol";
 import { expect } from "vitest";
 import { exportSession } from "../archive/export-session.ts";
-import { importSession } from "../archive/import-session.ts";
+import { importSession, type ImportOptions } from "../archive/import-session.ts";
 import { openStore } from "../open-store.ts";
 import type { SessionRow, Store } from "../store.ts";
 import type { BehaviourId } from "./behaviours.ts";
@@ -31,6 +31,9 @@ async function lines(store: Store, row: SessionRow): Promise<string[]> {
   return all;
 }
 
+/** Everything as it was. */
+const as = (row: SessionRow): ImportOptions => ({ folder: row.folder, withWaiting: true });
+
 /** All that can be asked of a session. */
 async function everything(store: Store, { id }: SessionRow): Promise<unknown> {
   return {
@@ -48,7 +51,7 @@ export const verifyArchive: Record<Extract<BehaviourId, `archive.${string}`>, Ve
   "archive.round-trip": async (stage) => {
     const row = await rich(stage);
     await using elsewhere = await openStore(await stage.fixture.location());
-    expect(await importSession(elsewhere, await lines(stage.store, row))).toBe(row.id);
+    expect((await importSession(elsewhere, await lines(stage.store, row), as(row))).id).toBe(row.id);
     expect(await everything(elsewhere, row)).toEqual(await everything(stage.store, row));
     expect(await lines(elsewhere, row)).toEqual(await lines(stage.store, row));
     const lease = (await elsewhere.leases.take(row.id, "me", 60_000))!;
@@ -60,8 +63,8 @@ export const verifyArchive: Record<Extract<BehaviourId, `archive.${string}`>, Ve
     const row = await rich(stage);
     const exported = await lines(stage.store, row);
     const before = await everything(stage.store, row);
-    await expect(importSession(stage.store, exported)).rejects.toMatchObject({ code: "conflict" });
-    const id = await importSession(stage.store, exported, { id: newId("session") });
+    await expect(importSession(stage.store, exported, as(row))).rejects.toMatchObject({ code: "conflict" });
+    const { id } = await importSession(stage.store, exported, { ...as(row), id: newId("session") });
     expect(id).not.toBe(row.id);
     const copy = await stage.store.sessions.get(id);
     expect(copy).toEqual({ ...row, id });
@@ -94,7 +97,7 @@ export const verifyArchive: Record<Extract<BehaviourId, `archive.${string}`>, Ve
       ["a second session", good.toSpliced(2, 0, good[1]!)],
     ];
     for (const [what, bad] of damaged) {
-      const outcome = await importSession(elsewhere, bad).then(
+      const outcome = await importSession(elsewhere, bad, as(row)).then(
         () => "imported",
         (error: { code: string }) => error.code,
       );
@@ -102,6 +105,12 @@ export const verifyArchive: Record<Extract<BehaviourId, `archive.${string}`>, Ve
     }
     expect(await elsewhere.sessions.get(row.id)).toBeUndefined();
     expect(await stage.fixture.dump((await elsewhere.describe()).place)).not.toContain(row.id);
-    await importSession(elsewhere, good);
+    const running = change(1, '"status":"idle"', '"status":"running"');
+    await expect(importSession(elsewhere, running, as(row))).rejects.toMatchObject({ code: "conflict" });
+    // The folder is the importer's to say, and what waited is left out unless it is asked for.
+    const { id, waiting } = await importSession(elsewhere, good, { folder: "/elsewhere", withWaiting: false });
+    expect(await elsewhere.sessions.get(id)).toMatchObject({ folder: "/elsewhere" });
+    expect(waiting).toBe((await stage.store.inbox.list(row.id)).length);
+    expect(await elsewhere.inbox.list(id)).toEqual([]);
   },
 };
