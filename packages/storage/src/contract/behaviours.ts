@@ -11,6 +11,7 @@ export const BEHAVIOURS = [
   { id: "log.as-it-was", title: "An event comes back as it was, whatever its text; times to the millisecond" },
   { id: "log.range", title: "A range is read up and down, by type, thread and time" },
   { id: "log.long", title: "A long log and long events are read whole" },
+  { id: "log.heavy", title: "Many long events take no longer to read together than each by itself" },
   { id: "log.find", title: "An event is found by its id, and the head is the last number" },
   { id: "log.together", title: "Events, the session's row, threads and taken inbox entries are written together" },
   { id: "log.fence", title: "A writer that lost its lease is refused, and nothing of its append is written" },

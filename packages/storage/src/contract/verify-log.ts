@@ -1,4 +1,4 @@
-import { newId, type SessionEvent } from "@tandem/protocol";
+import { newId, type LoggedEvent, type SessionEvent } from "@tandem/protocol";
 import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { BehaviourId } from "./behaviours.ts";
@@ -110,6 +110,28 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     expect(up.slice(-10).every(({ event }) => textOf(event) === long)).toBe(true);
     const down = await stage.store.events.read(lease.session, { limit: 1_000, order: "desc" });
     expect(down.map(({ seq }) => seq)).toEqual(numbers(1_000, 2_011).toReversed());
+  },
+
+  "log.heavy": async (stage) => {
+    const lease = await stage.session();
+    const heavy = "x".repeat(500_000);
+    const written: LoggedEvent[] = [];
+    for (const _ of numbers(120)) {
+      written.push(...(await stage.store.events.append(lease, [{ thread: null, event: message(heavy) }])));
+    }
+    const took = async (work: () => Promise<unknown>): Promise<number> => {
+      const begun = performance.now();
+      await work();
+      return performance.now() - begun;
+    };
+    const single = await took(async () => {
+      for (const { event } of written) await stage.store.events.find(lease.session, event.id);
+    });
+    const together = await took(async () => {
+      expect(await stage.store.events.read(lease.session, { limit: 1_000 })).toHaveLength(120);
+    });
+    // Some thirty times as long where each part is read with all that comes after it.
+    expect(together).toBeLessThan(5 * single + 500);
   },
 
   "log.find": async (stage) => {

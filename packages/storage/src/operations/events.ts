@@ -103,12 +103,16 @@ export interface Part {
 /** A part of what was asked for, from its beginning. */
 export const readEvents = operation("events.read", function* (args: ReadArgs): Work<Part> {
   const limit = Math.min(args.limit, EVENTS_AT_ONCE);
+  const wanted = where(conditions(args));
+  const order = raw(args.order === "desc" ? "desc" : "asc");
+  // Both engines know a size without reading the body; what would be too much is never fetched at all.
+  const sizes = yield* all(sql<{ bytes: number }>`
+    select octet_length(body) as bytes from event ${wanted} order by seq ${order} limit ${limit}`);
+  const count = countWithin(BYTES_AT_ONCE, sizes);
+  if (count === 0) return { rows: [], more: false };
   const rows = yield* all(sql<LoggedRow>`
-    select seq, id, thread, type, at, body from event
-    ${where(conditions(args))}
-    order by seq ${raw(args.order === "desc" ? "desc" : "asc")} limit ${limit}`);
-  const some = upTo(BYTES_AT_ONCE, rows);
-  return { rows: some, more: some.length === limit || some.length < rows.length };
+    select seq, id, thread, type, at, body from event ${wanted} order by seq ${order} limit ${count}`);
+  return { rows, more: count === limit || count < sizes.length };
 });
 
 function conditions({ session, after, before, types, thread, since }: ReadArgs): Sql[] {
@@ -122,11 +126,11 @@ function conditions({ session, after, before, types, thread, since }: ReadArgs):
   ];
 }
 
-/** The first rows that are together no longer than that, but at least one. */
-function upTo(bytes: number, rows: LoggedRow[]): LoggedRow[] {
+/** How many of the first are together no longer than that, but at least one if there are any. */
+function countWithin(most: number, sizes: readonly { bytes: number }[]): number {
   let sum = 0;
-  const end = rows.findIndex(({ body }, index) => (sum += body.length) > bytes && index > 0);
-  return end === -1 ? rows : rows.slice(0, end);
+  const end = sizes.findIndex(({ bytes }, index) => (sum += bytes) > most && index > 0);
+  return end === -1 ? sizes.length : end;
 }
 
 /** What comes after `after`; undefined if there is no such session (any more). */
