@@ -28,7 +28,7 @@ export interface ServerSettings {
 
   /** Proxies and Node's own fetch give up on a stream that is silent for minutes. */
   heartbeatMs: number;
-  /** What arises within this time goes out in one write. */
+  /** What arises within this time goes out in one write. Much less than a token takes (some 20 ms), or it would wait. */
   batchMs: number;
   /** With so many unsent bytes, a client gets no previews. */
   slowBytes: number;
@@ -58,7 +58,7 @@ export const defaultSettings: ServerSettings = {
   requestTimeoutMs: 300_000,
   handlerTimeoutMs: 120_000,
   heartbeatMs: 15_000,
-  batchMs: 25,
+  batchMs: 5,
   slowBytes: 256 * KIB,
   stuckBytes: 4 * MIB,
   maxStreamsPerToken: 2_000,
