@@ -10,9 +10,9 @@ import { nowUs } from "./stamp.ts";
 import { startStampingRelay, UNSTAMPED } from "./stamping-relay.ts";
 import { measuring, talkFigures, type TalkFigures } from "./talk.ts";
 
-const SCRIPTED = { sessions: 100, seconds: 15, settleMs: 3_000 };
+const SCRIPTED = { sessions: 100, seconds: 15, settleMs: 3_000, apartMs: 20 };
 /** As many Claude Code processes as two cores bear: each takes most of a second of CPU to start, and some 100 MB. */
-const REAL = { sessions: 16, seconds: 15, settleMs: 3_000 };
+const REAL = { sessions: 16, seconds: 15, settleMs: 3_000, apartMs: 125 };
 const TOKENS = 100;
 const TOKEN_MS = 20;
 
@@ -78,18 +78,18 @@ async function talkToBareSdk(url: string, folder: string): Promise<Outcome> {
 /** `pid` is the one whose work is measured. */
 async function measure(talker: Helper, pid: number): Promise<Outcome> {
   await talker.hear(measuring);
+  const children = descendantsOf(pid).map(vitalsOf);
   const before = { cpu: vitalsOf(pid).cpuSeconds, at: nowUs() };
   const found = await talker.hear(talkFigures);
   const after = { ...vitalsOf(pid), at: nowUs() };
   const seconds = (after.at - before.at) / 1_000_000;
-  const children = descendantsOf(pid);
   const outcome = {
     ...found,
     seconds,
     cores: (after.cpuSeconds - before.cpu) / seconds,
     rssMb: after.rssMb,
     processes: children.length,
-    pssMb: children.reduce((sum, child) => sum + vitalsOf(child).pssMb, 0),
+    pssMb: children.reduce((sum, { pssMb }) => sum + pssMb, 0),
   };
   console.error(JSON.stringify(outcome));
   return outcome;

@@ -5,7 +5,13 @@ import { Lags } from "./lags.ts";
 import { nowUs, readStamp } from "./stamp.ts";
 
 /** What those who hold conversations are told. */
-export const talkTask = z.object({ sessions: z.number(), seconds: z.number(), settleMs: z.number() });
+export const talkTask = z.object({
+  sessions: z.number(),
+  seconds: z.number(),
+  settleMs: z.number(),
+  /** From one session's start to the next one's: people do not press a key all at once. */
+  apartMs: z.number(),
+});
 type TalkTask = z.infer<typeof talkTask>;
 
 const lagFigures = z.object({ count: z.number(), p50: z.number(), p99: z.number() });
@@ -44,17 +50,17 @@ export class Talk {
 }
 
 /** In a helper: holds all conversations and says what came of them. `converse` resolves with a session's first word. */
-export async function measureTalk(
-  task: TalkTask,
-  converse: (talk: Talk, index: number) => Promise<void>,
-): Promise<void> {
+export async function measureTalk(task: TalkTask, converse: (talk: Talk) => Promise<void>): Promise<void> {
   const talk = new Talk();
   const late = sleep(STARTUP_MS, undefined, { ref: false }).then((): never => {
     throw new Error("A session did not answer in time.");
   });
   const begun = performance.now();
-  const all = Promise.all(Array.from({ length: task.sessions }, (_, index) => converse(talk, index)));
-  await Promise.race([all, late]);
+  const all = Array.from({ length: task.sessions }, async (_, index) => {
+    await sleep(index * task.apartMs);
+    await converse(talk);
+  });
+  await Promise.race([Promise.all(all), late]);
   const startMs = performance.now() - begun;
   await sleep(task.settleMs);
   talk.reset();
