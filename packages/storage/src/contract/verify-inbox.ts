@@ -43,7 +43,7 @@ export const verifyInbox: Record<Extract<BehaviourId, `inbox.${string}`>, Verify
     await append({ session, token: lease.token }, [taken(a)], { taken: [a.id] });
     expect(await stage.store.inbox.list(session)).toEqual([b]);
     expect((await stage.store.events.read(session, { limit: 5 })).map(({ event }) => event.id)).toEqual([a.id]);
-    await append({ session, token: lease.token }, [taken(b!)], { taken: [b!.id] });
+    await append({ session, token: lease.token }, [taken(b)], { taken: [b.id] });
     expect(await stage.store.inbox.sessions()).not.toContain(session);
   },
 

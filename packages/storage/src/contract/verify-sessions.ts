@@ -131,7 +131,12 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
       JSON.stringify({ v: 1, list: "agents", order: "desc", towards: "next", at: 1, id: "a", with: false }),
     );
     const stale = Buffer.from(JSON.stringify({ v: 0, at: 1 }));
-    for (const cursor of ["", "nonsense", next!.slice(1), foreign.toString("base64url"), stale.toString("base64url")]) {
+    // What a column of whole numbers would choke on.
+    const bent = [1.5, 1e300].map((at) =>
+      Buffer.from(JSON.stringify({ ...(JSON.parse(Buffer.from(next!, "base64url").toString()) as object), at })),
+    );
+    const made = [foreign, stale, ...bent].map((bytes) => bytes.toString("base64url"));
+    for (const cursor of ["", "nonsense", next!.slice(1), ...made]) {
       await expect(list(cursor)).rejects.toMatchObject({
         code: "invalid_request",
         fix: expect.stringContaining("without a cursor"),

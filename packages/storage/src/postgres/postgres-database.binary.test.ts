@@ -1,3 +1,4 @@
+import { newId } from "@tandem/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { message, sessionRow } from "../contract/samples.ts";
 import { collect, numbers, until } from "../contract/stage.ts";
@@ -121,10 +122,33 @@ describe.skipIf(missing)(`a Postgres that goes away${missing ? ` (skipped: ${mis
   });
 
   test("does not show its password", async () => {
-    const url = (await postgres.createDatabase()).replace("postgres@", "postgres:s3cret@");
-    await using store = await openStore(url);
-    const { place } = await store.describe();
-    expect(place).not.toContain("s3cret");
-    expect(place).toContain("postgres@localhost/test_");
+    const url = await postgres.createDatabase();
+    for (const secret of [url.replace("postgres@", "postgres:s3cret@"), `${url}&password=s3cret`]) {
+      await using store = await openStore(secret);
+      const { place } = await store.describe();
+      expect(place).not.toContain("s3cret");
+      expect(place).toContain("postgres@localhost/test_");
+    }
+  });
+
+  test("finds a page of a long log by its index, though it has no statistics yet", async () => {
+    await using store = await openStore(await postgres.createDatabase());
+    const [long, short] = [await newSession(store), await newSession(store)];
+    const entries = numbers(1_000).map(() => ({ thread: null, event: message("x".repeat(200)) }));
+    for (const _ of numbers(20)) {
+      await store.events.append(
+        long,
+        entries.map(({ event }) => ({ thread: null, event: { ...event, id: newId("event") } })),
+      );
+    }
+    await store.events.append(short, entries.slice(0, 50));
+    const took = async ({ session }: Lease): Promise<number> => {
+      const begun = performance.now();
+      for (const _ of numbers(20)) await store.events.read(session, { limit: 20, order: "desc", thread: null });
+      return performance.now() - begun;
+    };
+    await took(short);
+    // Where all of the log is read and sorted for it, some twenty times as long.
+    expect(await took(long)).toBeLessThan(5 * (await took(short)) + 100);
   });
 });

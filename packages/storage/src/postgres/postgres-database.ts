@@ -51,7 +51,8 @@ export class PostgresDatabase implements Database {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: "tandem",
-      options: `-c search_path=${POSTGRES_SCHEMA}`,
+      // Every page that we read has an index in its order. Before it has statistics, Postgres would rather sort all of a log.
+      options: `-c search_path=${POSTGRES_SCHEMA} -c enable_sort=off`,
       // Counters and times are well below 2^53.
       types: {
         getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)) as never,
@@ -197,5 +198,6 @@ function withoutPassword(url: string): string {
   const parsed = URL.parse(url);
   if (!parsed) return "postgres";
   parsed.password = "";
+  parsed.searchParams.delete("password");
   return parsed.href;
 }

@@ -9,7 +9,7 @@ const cursorSchema = z.strictObject({
   list: z.string(),
   order: z.enum(["asc", "desc"]),
   towards: z.enum(["next", "previous"]),
-  at: z.number(),
+  at: z.int(),
   id: z.string(),
   with: z.boolean(),
 });
