@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 // Pure tests share one context and take seconds. Tests named *.binary.test.ts start the real Claude Code, other
 // programs or servers: each file alone in a process, few at once, with deadlines that suit a busy machine.
 const pure = ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts", "scripts/**/*.test.ts"];
-const real = ["packages/*/src/**/*.binary.test.ts", "apps/*/src/**/*.binary.test.ts"];
+const real = ["packages/*/src/**/*.binary.test.ts", "apps/*/src/**/*.binary.test.ts", "scripts/**/*.binary.test.ts"];
 
 export default defineConfig({
   test: {

@@ -222,7 +222,8 @@ export class ClaudeCode implements AsyncDisposable {
   async listModels(signal: AbortSignal): Promise<ListedModel[]> {
     signal.throwIfAborted();
     await using lease = await this.#take({ model: "sonnet", system: undefined, signal }, []);
-    return lease.process.models();
+    // Waited for here: the process goes with the lease.
+    return await lease.process.models();
   }
 
   /** Ends every process and resolves when all are gone. */

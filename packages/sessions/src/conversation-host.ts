@@ -1,5 +1,6 @@
 import type { ConversationHost } from "@tandem/claude-code";
 import type { ThreadId, Tool } from "@tandem/protocol";
+import type { OpenCall } from "./open-turn.ts";
 import { decide, stricter } from "./tool-policy.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
 
@@ -41,5 +42,8 @@ export function createHost(session: {
 }
 
 /** What a grant is for: exactly this tool with exactly this input. */
-export const grantKey = (call: { name: string; input: Record<string, unknown> }): string =>
-  JSON.stringify([call.name, call.input]);
+const grantKey = (call: { name: string; mcpServer?: string; input: Record<string, unknown> }): string =>
+  JSON.stringify([call.mcpServer ?? null, call.name, call.input]);
+
+export const grantOf = ({ use }: OpenCall): string =>
+  grantKey({ ...use, ...(use.type === "agent.mcp_tool_use" && { mcpServer: use.mcp_server_name }) });

@@ -19,8 +19,8 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const deltas = new DeltaHub();
   const actors = new SessionActors(store, settings, deltas);
   const agents = new AgentCatalogue(store.agents, settings.models);
-  const environments = new EnvironmentCatalogue(store.environments, roots, settings.roots[0]!);
   const places = new SessionPlaces(roots, stateFolder);
+  const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!);
   return {
     agents,
     environments,

@@ -10,21 +10,21 @@ import {
   type EnvironmentUpdateParams,
 } from "@tandem/protocol";
 import type { EnvironmentStore, Page, PageQuery } from "@tandem/storage";
-import type { AllowedRoots } from "@tandem/workspace";
 import { mergeMetadata } from "./agents.ts";
 import type { Environments } from "./engine.ts";
+import type { SessionPlaces } from "./session-places.ts";
 
 const EPOCH = "2026-01-01T00:00:00.000Z";
 
 /** Places where sessions work. What this machine cannot honour is refused, never ignored. */
 export class EnvironmentCatalogue implements Environments {
   readonly #store: EnvironmentStore;
-  readonly #roots: AllowedRoots;
+  readonly #places: SessionPlaces;
   readonly #local: Environment;
 
-  constructor(store: EnvironmentStore, roots: AllowedRoots, folder: string) {
+  constructor(store: EnvironmentStore, places: SessionPlaces, folder: string) {
     this.#store = store;
-    this.#roots = roots;
+    this.#places = places;
     this.#local = {
       type: "environment",
       id: LOCAL_ENVIRONMENT,
@@ -133,7 +133,7 @@ export class EnvironmentCatalogue implements Environments {
     if (metadata[branch] !== undefined && kind === undefined) {
       throw invalid(`metadata.${branch}: only an environment with ${isolation}=worktree has a branch`);
     }
-    if (folder !== undefined) await this.#roots.resolve(folder);
+    if (folder !== undefined) await this.#places.resolve(folder);
   }
 }
 

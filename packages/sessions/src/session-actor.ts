@@ -12,18 +12,19 @@ import { LeaseLost, type Lease, type SessionChange, type SessionRow, type Store 
 import { Alarm } from "./alarm.ts";
 import { budgetReached } from "./budget.ts";
 import { ConversationHolder } from "./conversation-holder.ts";
-import { grantKey } from "./conversation-host.ts";
+import { grantOf } from "./conversation-host.ts";
 import type { EngineSettings } from "./engine-settings.ts";
-import { announcedCalls, closing, openCalls, type Placed, readOpenTurn, waitingCalls } from "./open-turn.ts";
+import { closing, type Placed } from "./open-turn.ts";
 import { readContent } from "./read-content.ts";
+import { readLegacy } from "./read-legacy.ts";
 import { lateResult } from "./late-result.ts";
 import { lostMessages, messageUuid } from "./lost-messages.ts";
 import { Serial } from "./serial.ts";
 import { SessionWriter } from "./session-writer.ts";
-import { accountsOf, Turn } from "./turn.ts";
+import { accountsOf, Turn, unsavedOf } from "./turn.ts";
 import { interruptedTurn, turnFailure } from "./turn-failure.ts";
 import { UsageLedger } from "./usage-ledger.ts";
-import { type Answer, WaitingRoom } from "./waiting-room.ts";
+import { type Answer, isAnswer, unmade, WaitingRoom } from "./waiting-room.ts";
 
 export interface ActorSurroundings {
   store: Store;
@@ -35,6 +36,9 @@ export interface ActorSurroundings {
 
 type GoOn = NonNullable<ConversationSetup["goOn"]>;
 type UserMessage = EventOf<"user.message">;
+
+/** A process that waits for a person is given back after this; the answer finds another. */
+const WAITING_MS = 30 * 60 * 1_000;
 
 /** How long after its last background task Claude may take to go on because of it. */
 const SETTLE_MS = 1_500;
@@ -60,6 +64,8 @@ export class SessionActor {
   /** Model requests of the primary thread that are under way. */
   #requests = 0;
   #onIdle: (() => void)[] = [];
+  /** What the process was started with is not what the session says any more. */
+  #isStale = false;
   #gone = false;
   #stopping = false;
 
@@ -117,12 +123,13 @@ export class SessionActor {
     return this.#serial.run(() => this.#takeInbox());
   }
 
-  /** Changes the session's row and says so in the log. A changed agent gets a new process with the next message. */
+  /** Changes the session's row and says so in the log. A changed agent or setting gets a new process with the next turn. */
   change(make: (row: SessionRow) => { change: SessionChange; events: SessionEventBody[] }): Promise<SessionRow> {
     return this.#serial.run(async () => {
       const { change, events } = make(this.row);
       await this.#writer.write(events, change);
-      if (change.agent) await this.#closeConversation();
+      this.#isStale ||= change.agent !== undefined || change.metadata !== undefined;
+      if (!this.#turn) await this.#rest();
       return this.row;
     });
   }
@@ -190,33 +197,26 @@ export class SessionActor {
 
   async #inherit(): Promise<void> {
     const { store, settings } = this.#around;
-    const events = await readOpenTurn(store.events, this.row.id);
-    const died = this.row.status === "running" || this.row.status === "rescheduling";
-    const waiting = died ? [] : waitingCalls(events);
-    if (!died && waiting.length === 0) return;
-    const accounted = events.findLastIndex(({ event }) => event.type === "session.usage");
-    for (const { thread, event } of events.slice(accounted + 1)) {
-      if (event.type === "span.model_request_end") this.#ledger.carry(thread, event);
-    }
-    const calls = openCalls(events);
-    for (const call of waiting) {
+    const legacy = await readLegacy(store.events, this.row);
+    if (!legacy) return;
+    this.#turn = new Turn(legacy.message);
+    for (const { thread, end } of legacy.uncounted) this.#ledger.carry(thread, end);
+    for (const call of legacy.waiting) {
       this.#room.enter(call);
-      calls.delete(call.use.id);
       this.#writer.open.set(call.use.id, call);
     }
-    this.#room.announcedBefore(announcedCalls(events));
-    this.#turn = new Turn();
-    const closed = [...calls.values()];
-    await this.#writer.place(
-      closed.map((call) =>
-        closing(call, "crash", "The process died while this call was running. What it did is not known."),
-      ),
-    );
-    if (!died) return this.#announce();
+    this.#room.announcedBefore(legacy.announced);
+    const words = "The process died while this call was running. What it did is not known.";
+    await this.#writer.place(legacy.running.map((call) => closing(call, "crash", words)));
+    if (this.#room.size > 0) return this.#announce();
     const cause = "The server or its Claude Code process died in the middle of the turn.";
-    await this.#writer.write([{ type: "tandem.recovered", cause, closed: closed.map(({ use }) => use.id) }]);
-    if (settings.recovery === "resume") this.#unattended(this.#drive(this.#turn, { type: "go_on", results: [] }));
-    else await this.#endTurn(turnFailure(new RequestError("unavailable", cause)), "crash");
+    const closed = legacy.running.map(({ use }) => use.id);
+    await this.#writer.write([{ type: "tandem.recovered", cause, closed }]);
+    if (settings.recovery === "resume") {
+      this.#unattended(this.#drive(this.#turn, { type: "go_on", results: [] }));
+    } else {
+      await this.#endTurn(turnFailure(new RequestError("unavailable", cause)), "crash");
+    }
   }
 
   // The inbox.
@@ -231,6 +231,8 @@ export class SessionActor {
     for (const event of waiting) if (isAnswer(event)) await this.#answer(event);
     for (const event of waiting) {
       if (event.type !== "user.message" || steering.has(event.id)) continue;
+      // It waits until the budget is raised.
+      if (budgetReached(this.row.budget, this.#ledger.usd)) continue;
       const steers = event.tandem?.delivery === "steer" && this.#room.size === 0;
       if (!this.#turn || this.#turn.tasksOnly) await this.#begin(event);
       else if (steers && this.#holder.current) await this.#steer(event);
@@ -295,6 +297,7 @@ export class SessionActor {
     const call = this.#room.find(answer);
     if (!call) return this.#drop([answer], "nothing waits for this answer any more");
     const alive = this.#holder.current !== undefined;
+    this.#alarm.clear();
     const handOver = this.#room.answer(call, answer);
     const next = this.#room.announcement();
     const following: Placed[] = [
@@ -307,7 +310,7 @@ export class SessionActor {
     // The process that asked is gone: the answers are told to a new one.
     const late = this.#room.takeEarly();
     for (const { call: asked, answer: given } of late) {
-      if (given.type === "user.tool_confirmation" && given.result === "allow") this.#grants.add(grantKey(asked.use));
+      if (given.type === "user.tool_confirmation" && given.result === "allow") this.#grants.add(grantOf(asked));
     }
     this.#unattended(this.#drive((this.#turn ??= new Turn()), { type: "go_on", results: late.map(lateResult) }));
   }
@@ -375,7 +378,9 @@ export class SessionActor {
   async #announce(): Promise<void> {
     if (this.#requests > 0 || !this.#turn) return;
     const announcement = this.#room.announcement();
-    if (announcement) await this.#writer.write([announcement], this.#room.standing);
+    if (!announcement) return;
+    if (this.#room.size > 0) this.#alarm.set(WAITING_MS, () => this.#next(() => this.#leave()));
+    await this.#writer.write([announcement], this.#room.standing);
   }
 
   async #onTurnEnded(end: TurnEnd): Promise<void> {
@@ -401,7 +406,7 @@ export class SessionActor {
   async #endTurn(end: TurnEnd, why: Interruption): Promise<void> {
     const turn = this.#turn;
     if (!turn) return;
-    const unsaved = await this.#flush();
+    const unsaved = await unsavedOf(this.#holder.current);
     const words = "The turn ended before this call had a result. What it did is not known.";
     await this.#writer.place([...this.#writer.open.values()].map((call) => closing(call, why, words)));
     this.#room.clear();
@@ -416,6 +421,7 @@ export class SessionActor {
     const goesOn = reason.type === "end_turn" && !turn.interrupted && (await this.#hasMessage());
     if (!goesOn) last.push({ type: "session.status_idle", stop_reason: reason, stop_details: end.stopDetails });
     this.#turn = undefined;
+    this.#grants.clear();
     await this.#writer.write(last, {
       usage: this.#ledger.total,
       activeMs: this.#ledger.activeMs,
@@ -423,23 +429,13 @@ export class SessionActor {
     });
     for (const resolve of this.#onIdle.splice(0)) resolve();
     if (this.#stopping) return;
-    this.#alarm.set(this.#around.settings.idle, () => this.#next(() => this.#leave()));
+    await this.#rest();
     await this.#takeInbox();
   }
 
   async #hasMessage(): Promise<boolean> {
     if (this.#stopping) return false;
     return (await this.#around.store.inbox.list(this.row.id)).some(({ type }) => type === "user.message");
-  }
-
-  /** A transcript that could not be stored is a turn that cannot be taken up again: that must not go unsaid. */
-  async #flush(): Promise<SessionEventBody[]> {
-    try {
-      await this.#holder.current?.flush();
-      return [];
-    } catch (error) {
-      return [{ type: "session.error", error: turnFailure(error).error! }];
-    }
   }
 
   // Timers, and the end.
@@ -455,8 +451,15 @@ export class SessionActor {
     this.#alarm.set(SETTLE_MS, () => this.#next(end), true);
   }
 
+  /** Between turns: a process that is out of date goes at once, any other with the session when nobody needs it. */
+  async #rest(): Promise<void> {
+    if (this.#isStale) await this.#closeConversation();
+    this.#alarm.set(this.#around.settings.idle, () => this.#next(() => this.#leave()));
+  }
+
   async #closeConversation(turn: "ended" | "left" = "ended"): Promise<void> {
     this.#tasks = [];
+    this.#isStale = false;
     this.#steering.clear();
     await this.#holder.close(turn);
   }
@@ -472,12 +475,3 @@ export class SessionActor {
     this.#around.onGone();
   }
 }
-
-/** A call that was only to be confirmed has no result but this: it did not run. */
-const unmade = (answer: Answer): string =>
-  answer.type === "user.tool_confirmation" && answer.result === "allow"
-    ? "The process ended before this call ran. It was allowed later, and is made again."
-    : "The process ended before this call ran. It was denied.";
-
-const isAnswer = (event: SessionEvent): event is Answer =>
-  event.type === "user.tool_confirmation" || event.type === "user.custom_tool_result";

@@ -11,6 +11,7 @@ import type { FileStore, SessionRow } from "@tandem/storage";
 import {
   createScratchFolder,
   createWorktree,
+  isInside,
   removeFolder,
   removeWorktree,
   writeInside,
@@ -21,11 +22,13 @@ import type { SessionDraft } from "./session-draft.ts";
 /** Where sessions work: a folder as it is, a git worktree of one, or a private scratch folder. */
 export class SessionPlaces {
   readonly #roots: AllowedRoots;
+  readonly #stateFolder: string;
   readonly #scratch: string;
   readonly #worktrees: string;
 
   constructor(roots: AllowedRoots, stateFolder: string) {
     this.#roots = roots;
+    this.#stateFolder = stateFolder;
     this.#scratch = join(stateFolder, "scratch");
     this.#worktrees = join(stateFolder, "worktrees");
   }
@@ -33,7 +36,7 @@ export class SessionPlaces {
   async prepare(environment: Environment, session: SessionId): Promise<string> {
     const path = environment.metadata[ENVIRONMENT_METADATA.path];
     if (path === undefined) return createScratchFolder(this.#scratch, session);
-    const folder = await this.#roots.resolve(path);
+    const folder = await this.resolve(path);
     if (environment.metadata[ENVIRONMENT_METADATA.isolation] !== "worktree") return folder;
     const branch = environment.metadata[ENVIRONMENT_METADATA.branch];
     const worktree = await createWorktree({
@@ -42,6 +45,19 @@ export class SessionPlaces {
       ...(branch !== undefined && { branch }),
     });
     return worktree.folder;
+  }
+
+  /** A folder's real path, if sessions may work there. One that holds Tandem's own state would hold its tokens, too. */
+  async resolve(path: string): Promise<string> {
+    const folder = await this.#roots.resolve(path);
+    if (!isInside(folder, this.#stateFolder)) return folder;
+    throw new RequestError(
+      "forbidden",
+      `${folder} holds Tandem's own state, its tokens among it (${this.#stateFolder}).`,
+      {
+        fix: "Work in a folder below it, or set TANDEM_HOME to a folder elsewhere.",
+      },
+    );
   }
 
   /** Takes away what was made for a session. A worktree with work in it that is nowhere else stays: `conflict`. */

@@ -109,6 +109,8 @@ export class SessionService implements Sessions {
       return actor.change((current) => describeUpdate(current, params));
     });
     this.#feed.changed(session);
+    // What waited for a larger budget waits no more.
+    if (params.budget !== undefined) this.#actors.wake(session);
     return sessionView(row);
   }
 

@@ -18,7 +18,7 @@ export function turnFailure(error: unknown): TurnEnd {
   return { stop: "error", stopDetails: null, error: errorDetail(error), reported: {} };
 }
 
-function errorDetail(error: unknown): SessionErrorDetail {
+export function errorDetail(error: unknown): SessionErrorDetail {
   const known = error instanceof TandemError ? error : undefined;
   const type = error instanceof LlmError ? (TYPES[error.code] ?? "model_request_failed_error") : "unknown_error";
   return {

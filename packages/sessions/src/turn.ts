@@ -1,6 +1,7 @@
-import type { TurnEnd } from "@tandem/claude-code";
+import type { Conversation, TurnEnd } from "@tandem/claude-code";
 import type { EventId, SessionEventBody, StopReason } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
+import { errorDetail } from "./turn-failure.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
 /** From the message that begins it to the next idle. */
@@ -41,4 +42,14 @@ export function accountsOf(end: TurnEnd, ledger: UsageLedger, { budget }: Sessio
     ...(end.output === undefined ? [] : [{ type: "tandem.output" as const, value: end.output }]),
     { type: "session.usage", usage: ledger.total, budget, tandem: ledger.note },
   ];
+}
+
+/** A transcript that could not be stored is a turn that cannot be taken up again: that must not go unsaid. */
+export async function unsavedOf(conversation: Conversation | undefined): Promise<SessionEventBody[]> {
+  try {
+    await conversation?.flush();
+    return [];
+  } catch (error) {
+    return [{ type: "session.error", error: errorDetail(error) }];
+  }
 }

@@ -1,4 +1,4 @@
-import type { EventId, EventOf, SessionEventBody } from "@tandem/protocol";
+import type { EventId, EventOf, SessionEvent, SessionEventBody } from "@tandem/protocol";
 import type { SessionChange, WaitingFor } from "@tandem/storage";
 import { needsAnswer, type OpenCall } from "./open-turn.ts";
 
@@ -112,3 +112,12 @@ export class WaitingRoom {
 
 const answeredId = (answer: Answer): EventId =>
   (answer.type === "user.tool_confirmation" ? answer.tool_use_id : answer.custom_tool_use_id) as EventId;
+
+/** A call that was only to be confirmed has no result but this: it did not run. */
+export const unmade = (answer: Answer): string =>
+  answer.type === "user.tool_confirmation" && answer.result === "allow"
+    ? "The process ended before this call ran. It was allowed later, and is made again."
+    : "The process ended before this call ran. It was denied.";
+
+export const isAnswer = (event: SessionEvent): event is Answer =>
+  event.type === "user.tool_confirmation" || event.type === "user.custom_tool_result";

@@ -9,10 +9,7 @@ import { sessionMachine } from "../testing/session-machine.ts";
 test("traces of sessions go to the collector that the config names, and nothing that was said", async () => {
   const received: string[] = [];
   const collector = createServer((request, response) => {
-    void readText(request).then((body) => {
-      received.push(`${request.url} ${body}`);
-      response.end("{}");
-    });
+    void readText(request).then((body) => response.end("{}", () => received.push(`${request.url} ${body}`)));
   }).listen(0, "127.0.0.1");
   await once(collector, "listening");
   const { port } = collector.address() as AddressInfo;

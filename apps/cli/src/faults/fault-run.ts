@@ -3,7 +3,7 @@ import { reply, slowly, text, toolUse, type Script } from "@tandem/rehearsal";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { sessionMachine, type RunningUp } from "../testing/session-machine.ts";
+import type { RunningUp, sessionMachine } from "../testing/session-machine.ts";
 
 type Machine = Awaited<ReturnType<typeof sessionMachine>>;
 type SessionEvent = Anthropic.Beta.Sessions.BetaManagedAgentsSessionEvent;

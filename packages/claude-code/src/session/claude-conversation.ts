@@ -67,7 +67,7 @@ export class ClaudeConversation implements Conversation {
     this.#recording = recording;
     this.#expectsTurn = setup.goOn !== undefined;
     this.#names = toolNames(setup);
-    this.#gate = new Gate(setup, host, this.#names);
+    this.#gate = new Gate(setup, host, this.#names, (toolUseId) => this.#mirror.stored([toolUseId]));
     this.#translator = new Translator({
       newEventId: () => newId("event"),
       threadIdOf: (toolUseId) => threadId(setup.id, toolUseId),
@@ -293,7 +293,7 @@ export class ClaudeConversation implements Conversation {
   async #leave(): Promise<void> {
     this.#left = true;
     this.#watch.rest();
-    await this.#within(this.#setup.deadlines.exit, "write its transcript", this.#mirror.seen(this.#gate.open)).catch(
+    await this.#within(this.#setup.deadlines.exit, "write its transcript", this.#mirror.stored(this.#gate.open)).catch(
       () => {},
     );
     void this.#child?.kill(0);

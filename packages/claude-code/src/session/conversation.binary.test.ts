@@ -115,21 +115,21 @@ describe("taken up again", () => {
     expect(stored).toMatch(/"refreshToken":"sk-ant-ort01/);
   });
 
-  test("after a crash, with what Claude Code had written and the store had not got", async () => {
+  test("without what Claude Code did when nobody heard it any more", async () => {
     stage.rehearsal.use([text("PELICAN"), text("HERON"), text("again")]);
     const transcripts = new MemoryTranscripts();
     const first = openSession(stage, { transcripts });
     await first.turn("Say a word.");
     await first.conversation.flush();
+    // As after the death of the server: the process goes on for a while, and writes to its file alone.
     transcripts.broken = true;
     await first.turn("Say another.");
     await first.conversation.close();
     transcripts.broken = false;
-    expect(JSON.stringify([...transcripts.lines])).not.toContain("HERON");
     await using second = openSession(stage, { ...first.setup, transcripts, resume: true });
     await second.turn("Which?");
-    expect(remembered()).toContain("HERON");
-    expect(JSON.stringify([...transcripts.lines]), "the store has caught up").toContain("HERON");
+    expect(remembered()).toContain("PELICAN");
+    expect(remembered()).not.toContain("HERON");
   });
 
   test("with the result of a custom tool that came after its process was killed", async () => {

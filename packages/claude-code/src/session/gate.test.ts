@@ -6,7 +6,11 @@ import { Gate } from "./gate.ts";
 
 const signal = new AbortController().signal;
 
-function stand(decide: (input: Record<string, unknown>) => Permission, host: Partial<ConversationHost> = {}) {
+function stand(
+  decide: (input: Record<string, unknown>) => Permission,
+  host: Partial<ConversationHost> = {},
+  stored: () => Promise<void> = async () => {},
+) {
   const setup = { tools: ["Bash"], mcpServers: [], outputSchema: undefined } as unknown as ConversationSetup;
   const gate = new Gate(
     setup,
@@ -18,6 +22,7 @@ function stand(decide: (input: Record<string, unknown>) => Permission, host: Par
       ...host,
     },
     { customServer: "tandem", mcpServers: [] },
+    stored,
   );
   const announce = (input: Record<string, unknown>): void =>
     gate.observe({
@@ -97,6 +102,45 @@ describe("the gate", () => {
       event: { type: "agent.tool_result", tool_use_id: "sevt_1" as EventId },
     });
     expect(await slip()).toBe("deny");
+  });
+
+  test("a call runs once it is stored, and at last also where it cannot be", async () => {
+    const stored = Promise.withResolvers<void>();
+    const first = stand(
+      () => "allow",
+      {},
+      () => stored.promise,
+    );
+    first.announce({ command: "ls" });
+    let asked = "waits";
+    const asking = first.ask({ command: "ls" }).then((answer) => (asked = answer ?? ""));
+    await new Promise(setImmediate);
+    expect(asked).toBe("waits");
+    stored.resolve();
+    expect(await asking).toBe("allow");
+    vi.useFakeTimers();
+    const second = stand(
+      () => "allow",
+      {},
+      () => new Promise(() => {}),
+    );
+    second.announce({ command: "ls" });
+    const answer = second.ask({ command: "ls" });
+    await vi.runAllTimersAsync();
+    expect(await answer).toBe("allow");
+  });
+
+  test("a call whose turn ends while it is stored does not run", async () => {
+    const { gate, announce, ask } = stand(
+      () => "allow",
+      {},
+      () => new Promise(() => {}),
+    );
+    announce({ command: "ls" });
+    const asking = ask({ command: "ls" });
+    await new Promise(setImmediate);
+    gate.endAll();
+    expect(await asking).toBe("deny");
   });
 
   test("a tool that is not offered is denied whatever the policy says", () => {

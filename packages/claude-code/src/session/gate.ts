@@ -11,6 +11,15 @@ import { type Judge, type NamedTool, nameTool, type ToolNames } from "./translat
 /** A call that is asked about before its event is out can wait for it so long; then something is wrong, and it is denied. */
 const ANNOUNCEMENT_MS = 10_000;
 
+/** Longer than a transcript takes to be stored while the database answers. One that does not must not stop the agent. */
+const STORED_MS = 2_000;
+
+/** What may be done twice without harm. Every other call is stored before it is made, so that a crash cannot make it twice. */
+const HARMLESS = new Set([
+  ...["Read", "Glob", "Grep", "BashOutput", OUTPUT_TOOL],
+  ...["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput"],
+]);
+
 interface Announced {
   eventId: EventId;
   thread: ThreadId | null;
@@ -23,6 +32,7 @@ interface Announced {
 }
 
 type Verdict = { allow: true } | { allow: false; message: string };
+const ALLOWED: Verdict = { allow: true };
 type Reply = { content: CallToolResult["content"]; isError: boolean };
 
 const toolInput = z.record(z.string(), z.unknown());
@@ -38,11 +48,19 @@ export class Gate {
   readonly #announced = new Map<string, Announced>();
   readonly #awaited = new Map<string, () => void>();
   readonly #passed = new Set<string>();
+  readonly #stored: (toolUseId: string) => Promise<void>;
 
-  constructor(setup: ConversationSetup, host: ConversationHost, names: ToolNames) {
+  /** `stored` resolves when the transcript store has a call. */
+  constructor(
+    setup: ConversationSetup,
+    host: ConversationHost,
+    names: ToolNames,
+    stored: (toolUseId: string) => Promise<void>,
+  ) {
     this.#setup = setup;
     this.#host = host;
     this.#names = names;
+    this.#stored = stored;
   }
 
   /** The model's ids of the calls of the primary thread that have no result yet. */
@@ -149,14 +167,22 @@ export class Gate {
     // Whoever decides about a custom tool is who runs it.
     if (tool.kind === "custom") return { allow: true };
     const permission = isDeepStrictEqual(input, call.input) ? call.permission : this.#judgeAgain(tool, input, call);
-    switch (permission) {
-      case "allow":
-        return { allow: true };
-      case "deny":
-        return { allow: false, message: "This session does not allow the call." };
-      case "ask":
-        return this.#host.confirm(this.#request(toolUseId, call, { ...tool, input }, signal));
-    }
+    if (permission === "deny") return { allow: false, message: "This session does not allow the call." };
+    const request = this.#request(toolUseId, call, { ...tool, input }, signal);
+    const verdict = permission === "ask" ? await this.#host.confirm(request) : ALLOWED;
+    if (!verdict.allow || HARMLESS.has(fullName)) return verdict;
+    await this.#untilStored(request);
+    return request.signal.aborted ? { allow: false, message: "The turn ended before the call was made." } : verdict;
+  }
+
+  /** What a subagent does is not gone on with after a crash: its caller is told that nobody knows. */
+  async #untilStored({ toolUseId, thread, signal }: ToolCallRequest): Promise<void> {
+    if (thread !== null || signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, STORED_MS);
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    await Promise.race([this.#stored(toolUseId), promise]);
+    clearTimeout(timer);
   }
 
   /** Claude Code may complete an input. What was decided holds only if it would be decided again. */

@@ -7,13 +7,9 @@ import { readTranscript, toText, type TranscriptLine } from "./transcript-line.t
 /** Claude Code keeps these in a file of their own beside a subagent's transcript; the SDK hands them over as lines. */
 const METADATA = "agent_metadata";
 
-/** Lines without a `uuid` are notes to Claude Code itself; of those, the next process needs the totals. */
-const worthStoring = ({ uuid, type }: TranscriptLine): boolean => uuid !== undefined || type === "cost-state";
-
 /**
- * Puts one transcript in its place. A file that is there already and knows more than the store (Claude Code wrote, and the
- * server died before it had stored that) stays, and what the store lacks is given to it; any other file is written anew.
- * Returns what Claude Code will find.
+ * Puts one transcript in its place, as the store has it. A file that goes on from there is of a process whose server had
+ * died: nobody heard what it did then, so it is put aside. Returns what Claude Code will find.
  */
 export async function restoreTranscript(
   store: TranscriptStore,
@@ -22,14 +18,13 @@ export async function restoreTranscript(
   sessionId: string,
 ): Promise<TranscriptLine[]> {
   const base = subpath === "" ? join(folder, sessionId) : join(folder, sessionId, safe(subpath));
+  const file = `${base}.jsonl`;
   const stored = await store.load(subpath);
   const lines = stored.filter(({ type }) => type !== METADATA);
-  const tail = newerThan(lines, await readTranscript(`${base}.jsonl`))?.filter(worthStoring);
-  if (tail) {
-    if (tail.some(({ uuid }) => uuid !== undefined)) await store.append(subpath, tail);
-    return [...stored, ...tail];
-  }
-  if (lines.length > 0) await write(`${base}.jsonl`, toText(lines));
+  const tail = newerThan(lines, await readTranscript(file));
+  if (tail?.every(isNote)) return [...stored, ...tail];
+  if (tail) await rename(file, `${file}.aside`);
+  if (lines.length > 0) await write(file, toText(lines));
   const metadata = stored.findLast(({ type }) => type === METADATA);
   if (metadata) {
     const { type: _, ...rest } = metadata;
@@ -38,14 +33,16 @@ export async function restoreTranscript(
   return stored;
 }
 
+/** Claude Code's notes to itself; what was said and done has a `uuid`. */
+const isNote = ({ uuid }: TranscriptLine): boolean => uuid === undefined;
+
 /** What a file has after the last line that is stored; undefined if it does not have that line, or is not there. */
 function newerThan(
   stored: readonly TranscriptLine[],
   local: readonly TranscriptLine[] | undefined,
 ): TranscriptLine[] | undefined {
-  if (!local) return undefined;
   const last = stored.findLast(({ uuid }) => uuid !== undefined)?.["uuid"];
-  if (last === undefined) return stored.length === 0 ? [...local] : undefined;
+  if (!local || last === undefined) return undefined;
   const index = local.findLastIndex(({ uuid }) => uuid === last);
   return index === -1 ? undefined : local.slice(index + 1);
 }

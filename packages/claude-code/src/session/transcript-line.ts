@@ -33,3 +33,12 @@ const answer = z.object({ message: z.object({ content: z.array(z.unknown()) }) }
 /** The calls that a line makes. */
 export const toolUseIds = (row: TranscriptLine): string[] =>
   (answer.safeParse(row).data?.message.content ?? []).flatMap((block) => call.safeParse(block).data?.id ?? []);
+
+const message = z.object({ uuid: z.string() });
+const steering = z.object({ attachment: z.object({ source_uuid: z.string() }) });
+
+/** The names of the messages that a line holds: one that came while a turn was running stands under a name of its own. */
+export const messageUuids = (row: TranscriptLine): string[] => [
+  ...(message.safeParse(row).data ? [message.parse(row).uuid] : []),
+  ...(steering.safeParse(row).data ? [steering.parse(row).attachment.source_uuid] : []),
+];

@@ -3,7 +3,7 @@ import { LlmError } from "@tandem/protocol";
 import type { ConversationSetup, TranscriptStore } from "./conversation.ts";
 import { finishTurn } from "./finish-turn.ts";
 import { restoreTranscript } from "./restore-transcript.ts";
-import { type TranscriptLine, toolUseIds } from "./transcript-line.ts";
+import { messageUuids, type TranscriptLine, toolUseIds } from "./transcript-line.ts";
 
 /** The transcript of the conversation itself; those of subagents have a path of their own. */
 const MAIN = "";
@@ -28,8 +28,9 @@ export class TranscriptMirror implements SessionStore {
   #seen = 0;
   #failure: LlmError | undefined;
   readonly #remembered = new Set<string>();
+  /** Calls whose lines are stored. */
   readonly #calls = new Set<string>();
-  #onCalls = (): void => {};
+  #stored = Promise.withResolvers<void>();
 
   constructor(
     store: TranscriptStore,
@@ -47,7 +48,7 @@ export class TranscriptMirror implements SessionStore {
     this.#onFound = settings.onFound;
   }
 
-  /** Whether a line was there before this process. */
+  /** Whether a message was there before this process. */
   remembers(uuid: string): boolean {
     return this.#remembered.has(uuid);
   }
@@ -60,22 +61,14 @@ export class TranscriptMirror implements SessionStore {
   async append({ subpath = MAIN }: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
     this.#seen += entries.length;
     this.#waiting.push({ subpath, lines: entries });
-    for (const entry of entries) {
-      this.#onLine(subpath, entry);
-      for (const id of toolUseIds(entry)) this.#calls.add(id);
-    }
-    this.#onCalls();
+    for (const entry of entries) this.#onLine(subpath, entry);
     // Whoever has to know whether it is stored asks `flush`.
     this.#write().catch(() => {});
   }
 
-  /** Resolves when the transcript has these calls: Claude Code writes it a little later than it speaks. */
-  async seen(toolUseIds: readonly string[]): Promise<void> {
-    while (!toolUseIds.every((id) => this.#calls.has(id))) {
-      await new Promise<void>((resolve) => {
-        this.#onCalls = resolve;
-      });
-    }
+  /** Resolves when these calls are stored: Claude Code writes its transcript a little later than it speaks. */
+  async stored(toolUseIds: readonly string[]): Promise<void> {
+    while (!toolUseIds.every((id) => this.#calls.has(id))) await this.#stored.promise;
   }
 
   /** Called once before Claude Code starts, and only to resume. */
@@ -90,7 +83,7 @@ export class TranscriptMirror implements SessionStore {
       this.#failure = new LlmError("no_conversation", "Nothing is kept of the conversation that was to be taken up.");
       throw this.#failure;
     }
-    for (const { uuid } of found.get(MAIN) ?? []) if (typeof uuid === "string") this.#remembered.add(uuid);
+    for (const line of found.get(MAIN) ?? []) for (const uuid of messageUuids(line)) this.#remembered.add(uuid);
     const goesOn = this.#goOn && (await finishTurn(this.#store, `${folder}/${sessionId}.jsonl`, this.#goOn.results));
     this.#onFound(found, goesOn ?? false);
     return null;
@@ -125,11 +118,12 @@ export class TranscriptMirror implements SessionStore {
       const { subpath } = this.#waiting[0]!;
       const end = this.#waiting.findIndex((other) => other.subpath !== subpath);
       const batch = this.#waiting.slice(0, end === -1 ? undefined : end);
-      await this.#store.append(
-        subpath,
-        batch.flatMap(({ lines }) => lines),
-      );
+      const lines = batch.flatMap((part) => part.lines);
+      await this.#store.append(subpath, lines);
       this.#waiting = this.#waiting.slice(batch.length);
+      for (const id of lines.flatMap(toolUseIds)) this.#calls.add(id);
+      this.#stored.resolve();
+      this.#stored = Promise.withResolvers();
     }
   }
 }
