@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { alreadyThere, Refusal, unavailable } from "../refusal.ts";
 import type { Sql } from "../sql.ts";
@@ -16,9 +17,13 @@ const CONSTRAINT_UNIQUE = 2_067;
 export class SqliteConnection implements Disposable {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  readonly #file: string;
+  readonly #identity: string | undefined;
 
   constructor(file: string, options: { readOnly: boolean }) {
+    this.#file = file;
     this.#database = open(() => new DatabaseSync(file, { readOnly: options.readOnly, timeout: BUSY_TIMEOUT_MS }));
+    this.#identity = identityOf(file);
     this.#database.function("now_ms", () => BigInt(Date.now()));
     if (options.readOnly) return;
     // Before there is a table: pages of what was deleted are given back to the disk.
@@ -59,8 +64,18 @@ export class SqliteConnection implements Disposable {
     return Number(this.#prepare("pragma freelist_count").get()?.["freelist_count"]);
   }
 
+  /**
+   * Refuses if the file has been removed or replaced. SQLite would not notice: it would go on with what has no name any
+   * more, and all that it confirmed would be gone with this process.
+   */
+  checkPlace(): void {
+    if (identityOf(this.#file) === this.#identity) return;
+    throw unavailable("its file has been removed or replaced; put it back, or start again with what is there now");
+  }
+
   [Symbol.dispose](): void {
-    this.#database.close();
+    // It would tidy up beside a file that is not its own.
+    if (identityOf(this.#file) === this.#identity) this.#database.close();
   }
 
   #prepare(text: string): StatementSync {
@@ -85,6 +100,11 @@ function open<T>(attempt: () => T): T {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
     }
   }
+}
+
+function identityOf(file: string): string | undefined {
+  const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev} ${stats.ino}`;
 }
 
 const errcode = (error: unknown): number =>

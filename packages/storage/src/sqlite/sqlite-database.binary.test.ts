@@ -1,4 +1,14 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -60,6 +70,46 @@ describe("the file", () => {
     await store[Symbol.asyncDispose]();
     expect(statSync(file).size).toBeLessThan(1_000_000);
     expect(readFileSync(file).includes("s3cr3t")).toBe(false);
+  });
+
+  test("that is removed or replaced under the store is not written to any more; put back, it is as it was", async () => {
+    const folder = mkdtempSync(join(scratch, "moved-"));
+    const away = mkdtempSync(join(scratch, "away-"));
+    const file = join(folder, "tandem.db");
+    const move = (from: string, to: string): void => {
+      for (const name of readdirSync(from)) renameSync(join(from, name), join(to, name));
+    };
+    await using store = await openStore(file);
+    const lease = await newSession(store);
+    const append = () => store.events.append(lease, [{ thread: null, event: message("x") }]);
+    await append();
+    expect(await store.events.head(lease.session)).toBe(1);
+    const gone = { code: "unavailable", message: expect.stringContaining("removed or replaced") };
+    move(folder, away);
+    await expect(append()).rejects.toMatchObject(gone);
+    await expect(store.events.head(lease.session)).rejects.toMatchObject(gone);
+    await expect(store.check()).rejects.toMatchObject(gone);
+    copyFileSync(join(away, "tandem.db"), file);
+    await expect(append()).rejects.toMatchObject(gone);
+    rmSync(file);
+    move(away, folder);
+    expect((await append()).map(({ seq }) => seq)).toEqual([2]);
+    await using other = await openStore(file);
+    expect(await other.events.head(lease.session)).toBe(2);
+  });
+
+  test("that another process keeps locked is given up on in seconds, and nothing is stored late", async () => {
+    const file = join(scratch, "locked.db");
+    await using store = await openStore(file);
+    const lease = await newSession(store);
+    using other = new DatabaseSync(file);
+    other.exec("begin immediate");
+    const append = () => store.events.append(lease, [{ thread: null, event: message("x") }]);
+    const refused = append();
+    expect(await store.events.head(lease.session)).toBe(0);
+    await expect(refused).rejects.toMatchObject({ code: "unavailable" });
+    other.exec("rollback");
+    expect((await append()).map(({ seq }) => seq)).toEqual([1]);
   });
 
   test("that is no database, or cannot be made, is refused with what to do", async () => {

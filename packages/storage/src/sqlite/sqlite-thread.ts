@@ -35,7 +35,7 @@ try {
 function answer(request: Request): void {
   switch (request.type) {
     case "read":
-      return say({ type: "done", id: request.id, results: [attempt(() => work(request.call))] });
+      return say({ type: "done", id: request.id, results: [attempt(() => read(request.call))] });
     case "write":
       return say({ type: "done", id: request.id, results: writeAll(request.calls) });
     case "watch":
@@ -46,6 +46,11 @@ function answer(request: Request): void {
       say({ type: "done", id: request.id, results: [attempt(() => opened?.[Symbol.dispose]())] });
       return port.close();
   }
+}
+
+function read(call: Call): unknown {
+  connect().checkPlace();
+  return work(call);
 }
 
 const work = ({ name, args }: Call): unknown =>
@@ -80,6 +85,7 @@ function transaction<T>(body: () => T): T {
   connect().run("begin immediate");
   try {
     const value = body();
+    connect().checkPlace();
     connect().run("commit");
     return value;
   } catch (error) {
