@@ -5,6 +5,7 @@ import type { Lease, Store } from "@tandem/storage";
 import { createHost } from "./conversation-host.ts";
 import { conversationSetup } from "./conversation-setup.ts";
 import type { EngineSettings } from "./engine-settings.ts";
+import { lostMessages } from "./lost-messages.ts";
 import { redactOutput } from "./redact-output.ts";
 import type { SessionWriter } from "./session-writer.ts";
 import { transcriptStore } from "./transcript-store.ts";
@@ -46,6 +47,21 @@ export class ConversationHolder {
     return this.#opening;
   }
 
+  /**
+   * Goes on with the turn that a former process left. Where nothing of it was kept, not even its message, the conversation
+   * begins again with what the log knows.
+   */
+  async goOn(results: NonNullable<ConversationSetup["goOn"]>["results"]): Promise<void> {
+    try {
+      await this.open({ results });
+    } catch (error) {
+      if (!isNothingKept(error)) throw error;
+      const conversation = await this.open();
+      const content = await lostMessages(this.#parts.store, this.#parts.writer.row.id, conversation, undefined);
+      conversation.send({ uuid: randomUUID(), content });
+    }
+  }
+
   /** It has ended by itself. */
   forget(): void {
     this.#current = undefined;
@@ -81,7 +97,7 @@ export class ConversationHolder {
       room: this.#parts.room,
       grants: this.#parts.grants,
       onOutput: (output) => {
-        if (opened !== this.#current || (output.type === "closed" && isNothingKept(output.error))) return;
+        if (opened !== this.#current || saysNothingKept(output)) return;
         this.#parts.onOutput(redactOutput(output, setup.credential));
       },
     });
@@ -98,3 +114,8 @@ export class ConversationHolder {
 }
 
 const isNothingKept = (error: unknown): boolean => error instanceof LlmError && error.code === "no_conversation";
+
+/** The end of a conversation that had nothing to go on with: whoever opened it hears of that in another way. */
+const saysNothingKept = (output: ConversationOutput): boolean =>
+  (output.type === "closed" && isNothingKept(output.error)) ||
+  (output.type === "turn_ended" && output.outcome.error?.tandem?.code === "no_conversation");

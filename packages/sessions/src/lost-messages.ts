@@ -34,6 +34,6 @@ export async function lostMessages(
       text: "[Tandem] The process died before it had kept these earlier messages of the user. What was done because of them, if anything, is not known.",
     },
     ...contents.flat(),
-    { type: "text", text: "[Tandem] The user's present message:" },
+    { type: "text", text: sending ? "[Tandem] The user's present message:" : "[Tandem] Go on with the last of them." },
   ];
 }

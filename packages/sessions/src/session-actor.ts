@@ -253,10 +253,7 @@ export class SessionActor {
   async #drive(turn: Turn, prompt: UserMessage | { type: "go_on"; results: GoOn["results"] }): Promise<void> {
     const { store } = this.#around;
     try {
-      if (prompt.type === "go_on") {
-        await this.#holder.open({ results: prompt.results });
-        return;
-      }
+      if (prompt.type === "go_on") return await this.#holder.goOn(prompt.results);
       const content = await readContent(prompt.content, store.files);
       const fresh = this.#holder.current === undefined;
       const conversation = await this.#holder.open();
