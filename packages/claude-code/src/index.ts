@@ -25,3 +25,4 @@ export type {
   TurnEnd,
 } from "./session/conversation.ts";
 export { openConversation } from "./session/open-conversation.ts";
+export { forgetConversation } from "./session/forget-conversation.ts";

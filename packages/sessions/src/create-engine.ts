@@ -1,4 +1,5 @@
 import { mkdir, realpath } from "node:fs/promises";
+import { forgetConversation } from "@tandem/claude-code";
 import type { Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./agents.ts";
@@ -24,7 +25,15 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   return {
     agents,
     environments,
-    sessions: new SessionService({ store, agents, environments, places, actors, deltas }),
+    sessions: new SessionService({
+      store,
+      agents,
+      environments,
+      places,
+      actors,
+      deltas,
+      forget: async (id) => forgetConversation({ ...settings, credential: await settings.credential() }, id),
+    }),
     files: new FileCatalogue(store.files),
     models: settings.models,
     async start() {

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LoggedEvent, Session } from "@tandem/protocol";
 import { overloaded, reply, slowly, text, toolUse, when, type ModelRequest } from "@tandem/rehearsal";
@@ -248,11 +248,13 @@ describe("the end of a session", () => {
   test("deleted, it is gone, and whoever follows it is told", async () => {
     stage.rehearsal.use([text("Hello.")]);
     const session = await engine.session();
-    await engine.turn(session, "Hello?");
+    const conversation = the(await engine.turn(session, "Hello?"), "tandem.init").claude_session_id;
     const head = await engine.engine.sessions.head(session.id);
     const told = engine.until(session, ({ event }) => event.type === "session.deleted", head);
     await engine.engine.sessions.delete(session.id);
     await told;
     await expect(engine.engine.sessions.get(session.id)).rejects.toMatchObject({ code: "not_found" });
+    const kept = await readdir(join(stage.root, "state", "claude-code", "projects"), { recursive: true });
+    expect(kept.filter((name) => name.includes(conversation))).toEqual([]);
   });
 });

@@ -41,6 +41,7 @@ export class SessionService implements Sessions {
   readonly #places: SessionPlaces;
   readonly #actors: SessionActors;
   readonly #deltas: DeltaHub;
+  readonly #forget: (claudeSession: string) => Promise<void>;
   readonly #feed: Feed;
   readonly folder: SessionFolder;
 
@@ -51,6 +52,8 @@ export class SessionService implements Sessions {
     places: SessionPlaces;
     actors: SessionActors;
     deltas: DeltaHub;
+    /** Takes away what Claude Code itself has kept of a conversation. */
+    forget: (claudeSession: string) => Promise<void>;
   }) {
     this.#store = parts.store;
     this.#agents = parts.agents;
@@ -58,6 +61,7 @@ export class SessionService implements Sessions {
     this.#places = parts.places;
     this.#actors = parts.actors;
     this.#deltas = parts.deltas;
+    this.#forget = parts.forget;
     this.#feed = new Feed(parts.store);
     const folderOf = async (id: string): Promise<string> => (await this.#row(id)).folder;
     this.folder = {
@@ -134,6 +138,7 @@ export class SessionService implements Sessions {
     await this.#actors.with(row.id, async (actor) => {
       await actor.interrupt();
       await this.#places.remove(row);
+      if (actor.row.claudeSession) await this.#forget(actor.row.claudeSession);
       await actor.change(() => ({ change: {}, events: [{ type: "session.deleted" }] }));
       await this.#store.sessions.delete(actor.lease);
       actor.lost();

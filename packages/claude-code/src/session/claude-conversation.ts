@@ -15,6 +15,7 @@ import type {
   ModelContent,
   TranscriptStore,
 } from "./conversation.ts";
+import { projectsFolder } from "./forget-conversation.ts";
 import { Gate } from "./gate.ts";
 import { readPast } from "./read-past.ts";
 import type { Recording } from "./recording.ts";
@@ -82,7 +83,7 @@ export class ClaudeConversation implements Conversation {
     if (setup.goOn) variables["CLAUDE_CODE_RESUME_INTERRUPTED_TURN"] = "1";
     Object.assign(variables, recording?.variables);
     this.#mirror = new TranscriptMirror(transcripts, {
-      projectsFolder: join(configDir ?? join(variables["HOME"] ?? "", ".claude"), "projects"),
+      projectsFolder: projectsFolder(setup),
       goOn: setup.goOn,
       onFound: (found, goesOn) => {
         this.#translate({ type: "past", ...readPast(found) });

@@ -38,7 +38,13 @@ export class Authorizer {
   }
 
   async #find(hash: string): Promise<TokenRow | undefined> {
-    const token = await this.#tokens.findByHash(hash);
+    const token = await this.#tokens.findByHash(hash).catch((cause: unknown) => {
+      // Why, and where the database is, is nothing for those who may have no token.
+      throw new RequestError("unavailable", "Tokens cannot be checked at the moment.", {
+        fix: "Try again in a moment.",
+        cause,
+      });
+    });
     return token && timingSafeEqual(Buffer.from(token.sha256), Buffer.from(hash)) ? token : undefined;
   }
 

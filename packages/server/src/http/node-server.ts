@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { TandemError } from "@tandem/protocol";
 import type { Logger } from "./create-logger.ts";
@@ -11,6 +12,8 @@ import type { ServerSettings } from "./settings.ts";
 
 /** How often a connection is looked at that ought to have sent its request by now. */
 const CHECK_CONNECTIONS_MS = 2_000;
+/** On a connection, longer than the longest answer takes to come, nothing has happened: it is dead, or holds what nobody reads. */
+const SILENCE_MS = 30_000;
 
 export function createNodeServer(
   settings: ServerSettings,
@@ -25,7 +28,14 @@ export function createNodeServer(
   const server = settings.tls
     ? createTlsServer({ ...options, ...settings.tls }, handle)
     : createServer(options, handle);
-  return server.on("clientError", (error, socket) => turnAway(error, socket, logger));
+  server.timeout = settings.handlerTimeoutMs + SILENCE_MS;
+  server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => {
+    turnAway(MALFORMED[code ?? ""] ?? "400 Bad Request", code, socket, logger);
+  });
+  // Node itself would answer these two, past the access log.
+  server.on("checkExpectation", handle);
+  server.on("connect", ({ method }, socket) => turnAway("405 Method Not Allowed", method, socket, logger));
+  return server;
 }
 
 const MALFORMED: Readonly<Record<string, string>> = {
@@ -34,10 +44,9 @@ const MALFORMED: Readonly<Record<string, string>> = {
 };
 
 /** What is not HTTP, or comes too slowly, never becomes a request; it is in the log all the same. */
-function turnAway(error: NodeJS.ErrnoException, socket: Duplex, logger: Logger): void {
-  const status = MALFORMED[error.code ?? ""] ?? "400 Bad Request";
-  if (error.code !== "ECONNRESET")
-    logger.info({ status: Number.parseInt(status, 10), reason: error.code }, "no request");
+function turnAway(status: string, reason: string | undefined, socket: Duplex, logger: Logger): void {
+  const remote = socket instanceof Socket ? socket.remoteAddress : undefined;
+  if (reason !== "ECONNRESET") logger.info({ status: Number.parseInt(status, 10), reason, remote }, "no request");
   if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
   else socket.destroy();
 }

@@ -1,8 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { RequestError } from "@tandem/protocol";
+import { isNestedDeeper } from "./is-nested-deeper.ts";
 import { WireError } from "./wire-error.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
+/** Nothing that is meant is nested deeper. What is, takes seconds to parse, and no stack is large enough to write it out. */
+const DEEPEST = 200;
 
 /** Whether the request says that a body follows: without this, there is none. */
 export function hasBody({ headers }: IncomingMessage): boolean {
@@ -16,11 +19,21 @@ export async function readJson(incoming: IncomingMessage, limit: number): Promis
   wantType(incoming, "application/json");
   const bytes = await readBytes(incoming, limit);
   if (bytes.length === 0) return undefined;
+  if (isNestedDeeper(bytes, DEEPEST)) {
+    throw new RequestError("invalid_request", `The body is nested deeper than ${DEEPEST} levels.`);
+  }
   try {
-    return JSON.parse(utf8.decode(bytes)) as unknown;
+    return JSON.parse(utf8.decode(bytes), bytes.includes("__proto__") ? refuseProto : undefined) as unknown;
   } catch (cause) {
+    if (cause instanceof RequestError) throw cause;
     throw new RequestError("invalid_request", "The body is not valid JSON.", { cause });
   }
+}
+
+/** No object of ours can have a field of this name, and nothing that a client says is to be passed over. */
+function refuseProto(name: string, value: unknown): unknown {
+  if (name === "__proto__") throw new RequestError("invalid_request", "__proto__ cannot be the name of a field.");
+  return value;
 }
 
 export function wantType({ headers }: IncomingMessage, wanted: string): void {

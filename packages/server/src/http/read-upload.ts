@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { RequestError } from "@tandem/protocol";
+import type { FileRoom } from "./file-room.ts";
 import { hasBody, readBytes, wantType } from "./read-body.ts";
-import type { ServerSettings } from "./settings.ts";
-import { WireError } from "./wire-error.ts";
 
 /** What a form has around its file. */
 const FORM_BYTES = 64 * 1024;
@@ -13,32 +12,21 @@ export interface Form {
   upload: { filename: string; mimeType: string; content: Uint8Array };
 }
 
-/** Takes files in. They are held in memory as they come, so only so much at once. */
-export class UploadDesk {
-  readonly #limit: number;
-  readonly #room: number;
-  #taken = 0;
-
-  constructor(settings: Pick<ServerSettings, "maxUploadBytes" | "maxUploadBytesAtOnce">) {
-    this.#limit = settings.maxUploadBytes;
-    this.#room = settings.maxUploadBytesAtOnce;
-  }
-
-  async receive<T>(incoming: IncomingMessage, use: (form: Form) => Promise<T>): Promise<T> {
-    wantType(incoming, "multipart/form-data");
-    if (!hasBody(incoming)) throw new RequestError("invalid_request", "file: is missing.");
-    // A body that does not say how long it is may be as long as it can be.
-    const size = Math.min(Number(incoming.headers["content-length"] ?? Infinity), this.#limit + FORM_BYTES);
-    if (this.#taken > 0 && this.#taken + size > this.#room) {
-      throw new WireError("too_many", "Too much is being uploaded at once.", { fix: "Try again in a moment." });
-    }
-    this.#taken += size;
-    try {
-      const bytes = await readBytes(incoming, this.#limit + FORM_BYTES);
-      return await use(await readForm(bytes, incoming.headers["content-type"]!, this.#limit));
-    } finally {
-      this.#taken -= size;
-    }
+/** The form of a request, with its file. `room` is taken until `use` is done with it. */
+export async function receiveUpload<T>(
+  incoming: IncomingMessage,
+  { room, limit }: { room: FileRoom; limit: number },
+  use: (form: Form) => Promise<T>,
+): Promise<T> {
+  wantType(incoming, "multipart/form-data");
+  if (!hasBody(incoming)) throw new RequestError("invalid_request", "file: is missing.");
+  // A body that does not say how long it is may be as long as it can be.
+  const give = room.take(Math.min(Number(incoming.headers["content-length"] ?? Infinity), limit + FORM_BYTES));
+  try {
+    const bytes = await readBytes(incoming, limit + FORM_BYTES);
+    return await use(await readForm(bytes, incoming.headers["content-type"]!, limit));
+  } finally {
+    give();
   }
 }
 
@@ -46,10 +34,10 @@ async function readForm(bytes: Buffer<ArrayBuffer>, type: string, limit: number)
   const form = await new Response(bytes, { headers: { "content-type": type } }).formData().catch((cause: unknown) => {
     throw new RequestError("invalid_request", "The body is not a valid form.", { cause });
   });
-  const fields: Record<string, string> = {};
+  const fields: [string, string][] = [];
   let file: File | undefined;
   for (const [name, value] of form) {
-    if (typeof value === "string") fields[name] = value;
+    if (typeof value === "string") fields.push([name, value]);
     else if (name !== "file" || file) {
       throw new RequestError("invalid_request", `${name}: expected one file, under the name \`file\`.`);
     } else file = value;
@@ -57,7 +45,7 @@ async function readForm(bytes: Buffer<ArrayBuffer>, type: string, limit: number)
   if (!file) throw new RequestError("invalid_request", "file: is missing.");
   if (file.size > limit) throw new RequestError("too_large", `file: larger than ${Math.floor(limit / 1024)} KiB.`);
   return {
-    fields,
+    fields: Object.fromEntries(fields),
     upload: {
       filename: plainName(file.name),
       mimeType: file.type || "application/octet-stream",

@@ -25,36 +25,53 @@ export function repeatWindowMs(tryNumber: number): number {
   return windowMs;
 }
 
-/** Sends of this process that have not been stored yet, so that a second try waits for the first. */
+interface Send {
+  begun: number;
+  outcome: Promise<unknown>;
+}
+
+/**
+ * Sends of this process that have not been stored yet, so that a second try waits for the first; and those that have just
+ * failed, for what became of them may not be known.
+ */
 export class SendsUnderWay {
-  readonly #bySession = new Map<string, Set<Promise<unknown>>>();
+  readonly #bySession = new Map<string, Set<Send>>();
 
   async run<T>(session: string, send: () => Promise<T>): Promise<T> {
     const sends = this.#bySession.get(session) ?? new Set();
     this.#bySession.set(session, sends);
-    const promise = send();
-    sends.add(promise);
+    const outcome = send();
+    const entry = { begun: Date.now(), outcome };
+    sends.add(entry);
+    const forget = (): void => {
+      sends.delete(entry);
+      if (sends.size === 0 && this.#bySession.get(session) === sends) this.#bySession.delete(session);
+    };
     try {
-      return await promise;
-    } finally {
-      sends.delete(promise);
-      if (sends.size === 0) this.#bySession.delete(session);
+      const value = await outcome;
+      forget();
+      return value;
+    } catch (error) {
+      setTimeout(forget, FAILING_MS + SLOWEST_BACKOFF_MS).unref();
+      throw error;
     }
   }
 
-  async settled(session: string): Promise<void> {
-    await Promise.allSettled([...(this.#bySession.get(session) ?? [])]);
+  /** Resolves when none is under way any more, with when the first of them began. */
+  async settled(session: string): Promise<number> {
+    const sends = [...(this.#bySession.get(session) ?? [])];
+    await Promise.allSettled(sends.map(({ outcome }) => outcome));
+    return Math.min(...sends.map(({ begun }) => begun));
   }
 }
 
-/** The events of an earlier try, if all that is sent is there. */
+/** The events of an earlier try that began at `since` or later, if all that is sent is there. */
 export async function findEarlierTry(
   sessions: Sessions,
   session: string,
   events: readonly ClientEvent[],
-  tryNumber: number,
+  since: number,
 ): Promise<SessionEvent[] | undefined> {
-  const since = Date.now() - repeatWindowMs(tryNumber);
   const { events: logged, waiting } = await sessions.events(session, {
     order: "desc",
     limit: MOST_EVENTS,

@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from "../testing/start-test-server.t
 import { routeTable } from "./route-table.ts";
 import { refusedRoutes } from "./routes/refused.ts";
 
-const LIMITS = { maxJsonBytes: 100_000, maxUploadBytes: 200_000, maxUploadBytesAtOnce: 500_000, headersTimeoutMs: 300 };
+const LIMITS = { maxJsonBytes: 100_000, maxUploadBytes: 200_000, maxFileBytesAtOnce: 500_000, headersTimeoutMs: 300 };
 const uploads: Parameters<Engine["files"]["upload"]>[0][] = [];
 
 let memory: MemoryEngine;

@@ -46,9 +46,16 @@ export interface UploadRoute extends RouteBase {
   handle(call: Call & { upload: { filename: string; mimeType: string; content: Uint8Array } }): Promise<unknown>;
 }
 
+export interface Download {
+  filename: string;
+  mimeType: string;
+  size: number;
+  read(): Promise<Uint8Array>;
+}
+
 export interface DownloadRoute extends RouteBase {
   kind: "download";
-  handle(call: Call): Promise<{ filename: string; mimeType: string; content: Uint8Array }>;
+  handle(call: Call): Promise<Download>;
 }
 
 export interface StreamRoute extends RouteBase {
@@ -128,7 +135,7 @@ export function uploadRoute<Path extends `/${string}`, B extends z.ZodObject>(
 
 export function downloadRoute<Path extends `/${string}`>(
   definition: Definition<Path, typeof noQuery> & {
-    handle(call: Call<Params<Path>>): ReturnType<DownloadRoute["handle"]>;
+    handle(call: Call<Params<Path>>): Promise<Download>;
   },
 ): DownloadRoute {
   return { extension: false, query: noQuery, ...definition, kind: "download" } as unknown as DownloadRoute;

@@ -6,14 +6,18 @@ import type { TokenRow } from "@tandem/storage";
 import type { z } from "zod";
 import type { Logger } from "./create-logger.ts";
 import { describeIssues } from "./describe-issues.ts";
+import { FileRoom } from "./file-room.ts";
 import { readJson } from "./read-body.ts";
 import { readQuery } from "./read-query.ts";
-import { UploadDesk } from "./read-upload.ts";
-import type { Call, JsonRoute, Route, StreamRoute, UploadRoute } from "./route.ts";
+import { receiveUpload } from "./read-upload.ts";
+import type { Call, Download, DownloadRoute, JsonRoute, Route, StreamRoute, UploadRoute } from "./route.ts";
 import type { ServerSettings } from "./settings.ts";
 import type { OpenStreams } from "./sse/open-streams.ts";
 import type { SessionHubs } from "./sse/session-hubs.ts";
 import { WireError } from "./wire-error.ts";
+
+/** For an empty object, where there is nothing to say. */
+const NOTHING_BYTES = 1_024;
 
 export interface Arrival extends Pick<HttpBindings, "incoming" | "outgoing"> {
   token: TokenRow;
@@ -27,7 +31,7 @@ export class RouteRunner {
   readonly #settings: ServerSettings;
   readonly #hubs: SessionHubs;
   readonly #streams: OpenStreams;
-  readonly #uploads: UploadDesk;
+  readonly #room: FileRoom;
   readonly #logger: Logger;
 
   constructor(parts: {
@@ -41,7 +45,7 @@ export class RouteRunner {
     this.#settings = parts.settings;
     this.#hubs = parts.hubs;
     this.#streams = parts.streams;
-    this.#uploads = new UploadDesk(parts.settings);
+    this.#room = new FileRoom(parts.settings.maxFileBytesAtOnce);
     this.#logger = parts.logger;
   }
 
@@ -64,23 +68,31 @@ export class RouteRunner {
       case "upload":
         return this.#answer(route, await this.#upload(route, call, arrival));
       case "download":
-        return download(await this.#inTime(route, route.handle(call)));
+        return this.#download(route, call, arrival);
       case "stream":
         return this.#stream(route, call, arrival);
     }
   }
 
   async #json(route: JsonRoute, call: Call, { incoming }: Arrival): Promise<unknown> {
-    const raw = await readJson(incoming, this.#settings.maxJsonBytes);
+    const raw = await readJson(incoming, route.body ? this.#settings.maxJsonBytes : NOTHING_BYTES);
     if (!route.body && !isNothing(raw)) throw new RequestError("invalid_request", "This takes no body.");
     const body = route.body && parse(route.body, raw);
     return this.#inTime(route, route.handle({ ...call, body }));
   }
 
   #upload(route: UploadRoute, call: Call, { incoming }: Arrival): Promise<unknown> {
-    return this.#uploads.receive(incoming, ({ fields, upload }) =>
+    const limits = { room: this.#room, limit: this.#settings.maxUploadBytes };
+    return receiveUpload(incoming, limits, ({ fields, upload }) =>
       this.#inTime(route, route.handle({ ...call, body: parse(route.body, fields), upload })),
     );
+  }
+
+  async #download(route: DownloadRoute, call: Call, { outgoing }: Arrival): Promise<Response> {
+    const file = await this.#inTime(route, route.handle(call));
+    // Until it has been sent: a client may take its time, or never read at all.
+    outgoing.once("close", this.#room.take(file.size));
+    return attachment(file, await this.#inTime(route, file.read()));
   }
 
   /** Answers as soon as the stream is open; what the stream then does is its own affair. */
@@ -139,15 +151,7 @@ function parse<T extends z.ZodType>(schema: T, raw: unknown): z.output<T> {
 }
 
 /** As an attachment that no browser takes for a page, whatever somebody has uploaded. */
-function download({
-  filename,
-  mimeType,
-  content,
-}: {
-  filename: string;
-  mimeType: string;
-  content: Uint8Array;
-}): Response {
+function attachment({ filename, mimeType }: Download, content: Uint8Array): Response {
   return new Response(Buffer.from(content.buffer as ArrayBuffer, content.byteOffset, content.byteLength), {
     headers: {
       "content-type": /^[\w.+-]+\/[\w.+-]+$/.test(mimeType) ? mimeType : "application/octet-stream",

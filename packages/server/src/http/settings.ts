@@ -18,8 +18,8 @@ export interface ServerSettings {
 
   maxJsonBytes: number;
   maxUploadBytes: number;
-  /** Uploads are held in memory while they arrive: so much of it for all of them together. */
-  maxUploadBytesAtOnce: number;
+  /** Files are held in memory while they are uploaded and downloaded: so much of it for all of them together. */
+  maxFileBytesAtOnce: number;
   /** A client that is slower than this with its headers, or with its whole request, is cut off (slowloris). */
   headersTimeoutMs: number;
   requestTimeoutMs: number;
@@ -53,7 +53,7 @@ export const defaultSettings: ServerSettings = {
   allowedOrigins: [],
   maxJsonBytes: 32 * MIB,
   maxUploadBytes: 100 * MIB,
-  maxUploadBytesAtOnce: 400 * MIB,
+  maxFileBytesAtOnce: 400 * MIB,
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 300_000,
   handlerTimeoutMs: 120_000,

@@ -90,6 +90,7 @@ export async function startServer(parts: {
 /** A path on this server, called by one name that can be one. */
 function isAddress({ url, headers, rawHeaders }: IncomingMessage): boolean {
   const names = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host");
-  const target = `http://${headers.host ?? ""}${url ?? ""}`;
-  return names.length === 1 && url?.startsWith("/") === true && !url.includes("\\") && URL.canParse(target);
+  const host = headers.host ?? "";
+  const isName = URL.canParse(`http://${host}`) && new URL(`http://${host}`).hostname.length === host.replace(/:\d+$/, "").length;
+  return names.length === 1 && isName && url?.startsWith("/") === true && !url.includes("\\");
 }

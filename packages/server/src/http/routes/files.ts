@@ -3,6 +3,9 @@ import { z } from "zod";
 import { downloadRoute, jsonRoute, uploadRoute, type Route } from "../route.ts";
 import { deletedOf, nextPage, pageOf, pageQuery, toPageQuery } from "../schemas/page.ts";
 
+/** A hundred years: a time that no client could read any more is none. */
+const LONGEST_SECONDS = 100 * 365 * 24 * 60 * 60;
+
 export const fileRoutes: Route[] = [
   uploadRoute({
     name: "files.upload",
@@ -10,7 +13,7 @@ export const fileRoutes: Route[] = [
     path: "/v1/files",
     scope: "run",
     summary: "Upload a file",
-    body: z.strictObject({ expires_in_seconds: z.coerce.number().int().min(1).optional() }),
+    body: z.strictObject({ expires_in_seconds: z.coerce.number().int().min(1).max(LONGEST_SECONDS).optional() }),
     response: file,
     handle: ({ engine, body, upload }) => engine.files.upload({ ...upload, expiresInSeconds: body.expires_in_seconds }),
   }),
@@ -41,8 +44,9 @@ export const fileRoutes: Route[] = [
     scope: "read",
     summary: "Download a file",
     handle: async ({ engine, params }) => {
-      const { metadata, content } = await engine.files.content(params.file_id);
-      return { filename: metadata.filename, mimeType: metadata.mime_type, content };
+      const { filename, mime_type: mimeType, size_bytes: size } = await engine.files.get(params.file_id);
+      const read = async () => (await engine.files.content(params.file_id)).content;
+      return { filename, mimeType, size, read };
     },
   }),
   jsonRoute({

@@ -2,7 +2,7 @@ import { clientEvent, REFUSED_CLIENT_EVENTS, RequestError, type ClientEvent } fr
 import { z } from "zod";
 import { listEvents } from "../list-events.ts";
 import { openSessionStream, streamQuery } from "../open-session-stream.ts";
-import { findEarlierTry, SendsUnderWay } from "../repeated-send.ts";
+import { findEarlierTry, repeatWindowMs, SendsUnderWay } from "../repeated-send.ts";
 import { jsonRoute, streamRoute, type Route } from "../route.ts";
 import { createdBetween, listOf, order, pageOf, pageQuery, toSpan } from "../schemas/page.ts";
 import { eventType, sessionEvent, streamFrame } from "../schemas/session-event-schema.ts";
@@ -52,8 +52,10 @@ export const sessionEventRoutes: Route[] = [
       const events = body.events.map(accepted);
       const tryNumber = Number(header("x-stainless-retry-count") ?? 0);
       if (tryNumber > 0) {
-        await underWay.settled(params.session_id);
-        const earlier = await findEarlierTry(engine.sessions, params.session_id, events, tryNumber);
+        const arrived = Date.now();
+        const begun = await underWay.settled(params.session_id);
+        const since = Math.min(begun, arrived - repeatWindowMs(tryNumber));
+        const earlier = await findEarlierTry(engine.sessions, params.session_id, events, since);
         if (earlier) return { data: earlier };
       }
       const send = () => engine.sessions.send(params.session_id, events);

@@ -12,7 +12,6 @@ export type HubSettings = Pick<ServerSettings, "batchMs" | "slowBytes" | "stuckB
 
 const FIRST_RETRY_MS = 200;
 const SLOWEST_RETRY_MS = 5_000;
-const PAGE = 200;
 /** One core does some 50,000 writes a second, so that with many clients the window grows: 50 ms for a thousand. */
 const CLIENTS_PER_MS = 20;
 /** A client that reads its backlog may stand still for so long. */
@@ -23,7 +22,7 @@ interface Subscriber {
   audience: Audience;
   /** Events whose previews it did not get from the beginning: it gets none of the rest, for previews are a prefix. */
   muted: Set<string>;
-  /** The last event it had when it came: it may have heard of more, elsewhere, than this hub has. */
+  /** The last event it had when it joined: it may have heard of more, elsewhere or from its backlog, than this hub has. */
   has: number;
 }
 
@@ -90,23 +89,28 @@ export class SessionHub {
   #attach(subscriber: Subscriber): void {
     if (subscriber.stream.closed.aborted) return;
     for (const id of this.#previewed) subscriber.muted.add(id);
+    // Of what it has had from its backlog, previews that are still to be written would come too late.
+    for (const id of subscriber.has > this.#written ? this.#pending.map(previewedId) : []) {
+      if (id !== undefined) subscriber.muted.add(id);
+    }
     this.#subscribers.add(subscriber);
     subscriber.stream.closed.addEventListener("abort", () => this.#subscribers.delete(subscriber), { once: true });
   }
 
+  /** Reads on only when the client has taken what was read before: nobody's backlog is held in memory. */
   async #catchUp(subscriber: Subscriber, after: number): Promise<void> {
     const { stream, audience } = subscriber;
     const maker = await this.#makerAfter(after);
-    for (let position = after; position < this.#written;) {
-      const { events } = await this.#sessions.events(this.#session, { after: position, limit: PAGE });
-      const due = events.filter(({ seq }) => seq <= this.#written);
-      if (due.length === 0) throw new Error(`The log ends at ${position}, before ${this.#written}.`);
-      const items = due.map((logged) => maker.make(logged)).filter((item) => audience.wants(item));
-      position = due.at(-1)!.seq;
+    if (after >= this.#written) return this.#attach(subscriber);
+    for await (const events of this.#sessions.follow(this.#session, after, stream.closed)) {
+      const items = events.map((logged) => maker.make(logged)).filter((item) => audience.wants(item));
       stream.write(items.map(frameOf).join(""));
       if (!(await stream.drained(DRAIN_MS))) return stream.destroy();
+      subscriber.has = events.at(-1)!.seq;
+      if (subscriber.has >= this.#written) return this.#attach(subscriber);
     }
-    this.#attach(subscriber);
+    // Deleted meanwhile, or the client is gone.
+    stream.end();
   }
 
   /** For the events after that one. */

@@ -1,0 +1,29 @@
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { ConversationSetup } from "./conversation.ts";
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Where Claude Code keeps conversations: the user's own folder for a login, ours for any other credential. */
+export function projectsFolder({
+  credential,
+  hostVariables,
+  stateFolder,
+}: Pick<ConversationSetup, "credential" | "hostVariables" | "stateFolder">): string {
+  const own = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
+  return join(own ?? join(hostVariables["HOME"] ?? "", ".claude"), "projects");
+}
+
+/** Takes away what Claude Code itself has kept of a conversation of ours: its transcript, its subagents', its tool results. */
+export async function forgetConversation(
+  place: Pick<ConversationSetup, "credential" | "hostVariables" | "stateFolder">,
+  id: string,
+): Promise<void> {
+  if (!ID.test(id)) return;
+  const projects = projectsFolder(place);
+  const folders = await readdir(projects).catch(() => []);
+  for (const folder of folders) {
+    await rm(join(projects, folder, `${id}.jsonl`), { force: true });
+    await rm(join(projects, folder, id), { recursive: true, force: true });
+  }
+}
