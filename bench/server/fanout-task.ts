@@ -18,8 +18,8 @@ export const fanoutDone = z.object({ sent: z.number() });
 export const subscribersTask = z.object({
   ...fanoutPlace.shape,
   subscribers: z.number(),
-  /** How many events are delivered before lags count: code is compiled as it is used. */
-  warmUp: z.number(),
+  /** From the first event on, before lags count: code is compiled as it is used. */
+  warmUpSeconds: z.number(),
 });
 
 export const subscribersFound = z.object({

@@ -59,8 +59,8 @@ export async function fanout(folder: string): Promise<Section[]> {
 async function measure(script: string, task: FanoutTask, subscribers: number): Promise<Outcome> {
   await using server = new Helper(script, task, task.folder);
   const place = await server.hear(fanoutPlace);
-  const warmUp = task.perSecond * WARM_UP_SECONDS;
-  await using clients = new Helper("subscribers.ts", { ...place, subscribers, warmUp }, task.folder);
+  const audience = { ...place, subscribers, warmUpSeconds: WARM_UP_SECONDS };
+  await using clients = new Helper("subscribers.ts", audience, task.folder);
   await clients.hear(ready);
   const before = { cpu: vitalsOf(server.pid).cpuSeconds, at: nowUs() };
   server.tell("go");

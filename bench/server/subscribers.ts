@@ -15,6 +15,7 @@ const LONGEST_MS = 15_000;
 const task = helperTask(subscribersTask);
 const lags = new Lags();
 let received = 0;
+let countFrom = 0;
 let misplaced = 0;
 const buffer = Buffer.alloc(64 * 1_024);
 
@@ -46,8 +47,10 @@ function subscribe(): Promise<void> {
     const finder = new StampFinder((number, timeUs) => {
       if (number !== next) misplaced += 1;
       next = number + 1;
+      const now = nowUs();
+      if (received === 0) countFrom = now + task.warmUpSeconds * 1_000_000;
       received += 1;
-      if (number >= task.warmUp) lags.add(nowUs() - timeUs);
+      if (now >= countFrom) lags.add(now - timeUs);
     });
     const callback = (length: number): boolean => {
       const bytes = buffer.subarray(0, length);
