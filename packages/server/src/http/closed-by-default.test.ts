@@ -1,6 +1,8 @@
+import { RequestError } from "@tandem/protocol";
 import { SCOPES } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryEngine } from "../testing/memory-engine.ts";
+import { memoryTokens } from "../testing/memory-tokens.ts";
 import { rawRequest } from "../testing/raw-request.ts";
 import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
 import { routeTable } from "./route-table.ts";
@@ -77,6 +79,19 @@ describe("without a valid token", () => {
     const { status } = await rawRequest(server, { method: "POST", path: "/v1/sessions", body });
     expect(status).toBe(401);
   });
+});
+
+test("while tokens cannot be checked, strangers do not learn why, and the log does", async () => {
+  const tokens = memoryTokens();
+  await using away = await startTestServer({ engine: new MemoryEngine().engine, tokens });
+  tokens.findByHash = () =>
+    Promise.reject(
+      new RequestError("unavailable", "The database cannot be used: connect ECONNREFUSED db.internal:5432."),
+    );
+  const { status, text } = await rawRequest(away, { path: "/v1/agents", headers: { "x-api-key": "a-guess" } });
+  expect(status).toBe(503);
+  expect(text).not.toContain("db.internal");
+  expect(JSON.stringify(away.log)).toContain("db.internal");
 });
 
 describe("with a token", () => {

@@ -90,7 +90,8 @@ export function createApp(parts: {
     const { exchange } = c.env;
     const reply = errorReply(error, exchange.id);
     if (reply.unexpected) logger.error({ err: error, request_id: exchange.id }, "a request failed unexpectedly");
-    else if (reply.status === 503) logger.warn({ err: error, request_id: exchange.id }, "a request could not be served");
+    else if (reply.status === 503)
+      logger.warn({ err: error, request_id: exchange.id }, "a request could not be served");
     return new Response(reply.body, { status: reply.status, headers: reply.headers });
   });
   return app;

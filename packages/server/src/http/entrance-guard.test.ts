@@ -39,6 +39,15 @@ describe("names", () => {
     expect([400, 403]).toContain(await status({ host }));
   });
 
+  test.each(["[::ffff:127.0.0.1]", "[0:0:0:0:0:0:0:1]", "127.1", "localhost:", "localhost:99999"])(
+    "one in an unusual form (%s) is turned away with words",
+    async (host) => {
+      const answer = await rawRequest(server, { path: "/v1/agents", headers: { host, "x-api-key": server.secret } });
+      expect(answer.status).toBe(400);
+      expect(JSON.parse(answer.text)).toMatchObject({ type: "error", error: { type: "invalid_request_error" } });
+    },
+  );
+
   test("those of the settings are let in, a wildcard address is no name", () => {
     const guard = new EntranceGuard({
       ...defaultSettings,

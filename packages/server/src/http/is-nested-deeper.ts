@@ -5,7 +5,7 @@ const BACKSLASH = 0x5c;
 export function isNestedDeeper(json: Buffer, most: number): boolean {
   let depth = 0;
   for (let at = 0; at < json.length && depth <= most; at += 1) {
-    switch (json[at]) {
+    switch (json[at]!) {
       case QUOTE:
         at = endOfString(json, at);
         break;

@@ -12,8 +12,6 @@ import type { ServerSettings } from "./settings.ts";
 
 /** How often a connection is looked at that ought to have sent its request by now. */
 const CHECK_CONNECTIONS_MS = 2_000;
-/** On a connection, longer than the longest answer takes to come, nothing has happened: it is dead, or holds what nobody reads. */
-const SILENCE_MS = 30_000;
 
 export function createNodeServer(
   settings: ServerSettings,
@@ -28,7 +26,7 @@ export function createNodeServer(
   const server = settings.tls
     ? createTlsServer({ ...options, ...settings.tls }, handle)
     : createServer(options, handle);
-  server.timeout = settings.handlerTimeoutMs + SILENCE_MS;
+  server.timeout = settings.silenceTimeoutMs;
   server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => {
     turnAway(MALFORMED[code ?? ""] ?? "400 Bad Request", code, socket, logger);
   });

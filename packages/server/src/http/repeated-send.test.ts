@@ -1,5 +1,5 @@
 import Anthropic from "@anthropic-ai/sdk";
-import type { SessionId } from "@tandem/protocol";
+import { RequestError, type SessionId } from "@tandem/protocol";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { MemoryEngine } from "../testing/memory-engine.ts";
 import { startLossyProxy } from "../testing/lossy-proxy.ts";
@@ -27,7 +27,7 @@ async function send(tryNumber: number, events: object[] = [hello]): Promise<stri
     headers: { "content-type": "application/json", "x-stainless-retry-count": String(tryNumber) },
     body: JSON.stringify({ events }),
   });
-  expect(response.status).toBe(200);
+  if (response.status !== 200) throw new Error(`${response.status}`);
   return ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
 }
 
@@ -69,6 +69,28 @@ describe("a send that the client repeats by itself", () => {
     gate.resolve();
     expect(await second).toEqual(await first);
     expect(await stored()).toBe(1);
+  });
+
+  test("is found however long the first has taken, be it done or failed", async () => {
+    const gate = Promise.withResolvers<void>();
+    memory.beforeSend = () => gate.promise;
+    const first = send(0);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+    const second = send(1);
+    gate.resolve();
+    expect(await second).toEqual(await first);
+
+    // Stored, but the database went away before it could say so.
+    memory.afterSend = async () => {
+      vi.setSystemTime(Date.now() + 60_000);
+      throw new RequestError("unavailable", "The database cannot be used.");
+    };
+    const another = { ...hello, content: [{ type: "text", text: "Another" }] };
+    await expect(send(0, [another])).rejects.toThrow("503");
+    memory.afterSend = async () => undefined;
+    await send(1, [another]);
+    expect(await stored()).toBe(2);
   });
 
   test("counts as one as a whole: each event of it must be there", async () => {

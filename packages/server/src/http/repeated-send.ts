@@ -31,8 +31,8 @@ interface Send {
 }
 
 /**
- * Sends of this process that have not been stored yet, so that a second try waits for the first; and those that have just
- * failed, for what became of them may not be known.
+ * Sends of this process that have not been stored yet, so that a second try waits for the first; and, for a while, those
+ * that took longer than a try is thought to take, whether they failed or not.
  */
 export class SendsUnderWay {
   readonly #bySession = new Map<string, Set<Send>>();
@@ -48,12 +48,10 @@ export class SendsUnderWay {
       if (sends.size === 0 && this.#bySession.get(session) === sends) this.#bySession.delete(session);
     };
     try {
-      const value = await outcome;
-      forget();
-      return value;
-    } catch (error) {
-      setTimeout(forget, FAILING_MS + SLOWEST_BACKOFF_MS).unref();
-      throw error;
+      return await outcome;
+    } finally {
+      if (Date.now() - entry.begun < FAILING_MS) forget();
+      else setTimeout(forget, FAILING_MS + SLOWEST_BACKOFF_MS).unref();
     }
   }
 

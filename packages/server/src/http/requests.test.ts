@@ -16,25 +16,25 @@ let server: TestServer;
 beforeAll(async () => {
   memory = new MemoryEngine();
   const { engine } = memory;
-  engine.files.upload = async (file) => {
-    uploads.push(file);
+  engine.files.get = async (id) => {
+    const { filename, mimeType, content } = uploads.at(-1)!;
     return {
       type: "file",
-      id: "file_1",
-      filename: file.filename,
-      mime_type: file.mimeType,
-      size_bytes: file.content.byteLength,
+      id,
+      filename,
+      mime_type: mimeType,
+      size_bytes: content.byteLength,
       created_at: "2026-01-01T00:00:00Z",
       expires_at: null,
       downloadable: true,
       scope: null,
     };
   };
-  engine.files.content = async (id) => {
-    const { content, filename, mimeType } = uploads.at(-1)!;
-    const metadata = await engine.files.upload({ filename, mimeType, content });
-    return { metadata: { ...metadata, id }, content };
+  engine.files.upload = async (file) => {
+    uploads.push(file);
+    return engine.files.get("file_1");
   };
+  engine.files.content = async (id) => ({ metadata: await engine.files.get(id), content: uploads.at(-1)!.content });
   server = await startTestServer({ engine, settings: LIMITS });
 });
 afterAll(() => server[Symbol.asyncDispose]());
@@ -56,6 +56,36 @@ async function refusal(response: Response): Promise<{ status: number; type: stri
 }
 
 describe("a body", () => {
+  test.each([201, 15_000])("that is nested %i levels deep is refused", async (depth) => {
+    const schema = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
+    const tool = `{"type":"custom","name":"t","description":"d","input_schema":{"type":"object","properties":${schema}}}`;
+    const response = await post("/v1/agents", `{"name":"a","model":"sonnet","tools":[${tool}]}`);
+    expect(await refusal(response)).toMatchObject({ status: 400, message: expect.stringContaining("200 levels") });
+  });
+
+  test.each([
+    '{"name":"a","model":"sonnet","__proto__":{"system":"x"}}',
+    '{"name":"a","model":"sonnet","metadata":{"__proto__":"x"}}',
+    '{"name":"a","model":"sonnet","metadata":{"__pr\\u006fto__":"x", "a": "__proto__"}}',
+  ])("with a field that no object can have is refused, not passed over: %s", async (body) => {
+    expect(await refusal(await post("/v1/agents", body))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("__proto__"),
+    });
+  });
+
+  test("may speak of such a field", async () => {
+    const response = await post("/v1/agents", { name: "__proto__", model: "sonnet" });
+    expect((await refusal(response)).status).toBe(404);
+  });
+
+  test("that nobody asked for is not read", async () => {
+    const body = JSON.stringify({ a: "x".repeat(2_000) });
+    const headers = { ...JSON_TYPE, "x-api-key": server.secret, "content-length": String(body.length) };
+    const answer = await rawRequest(server, { path: "/v1/agents", headers, body });
+    expect(answer.status).toBe(413);
+  });
+
   test.each([
     "text/plain",
     "application/x-www-form-urlencoded",
@@ -288,6 +318,9 @@ describe("uploads", () => {
     const unnamed = form(new File(["x"], ".."));
     expect((await refusal(await upload(unnamed))).message).toContain("name");
     expect((await refusal(await upload(form(new File(["x"], "a"), { purpose: "x" })))).message).toContain("purpose");
+    const proto = form(new File(["x"], "a"));
+    proto.append("__proto__", "x");
+    expect((await refusal(await upload(proto))).message).toContain("__proto__");
     const other = new FormData();
     other.append("document", new File(["x"], "a"));
     expect((await refusal(await upload(other))).message).toContain("document");
@@ -308,6 +341,32 @@ describe("uploads", () => {
       const response = await upload(form(new File([Buffer.alloc(size)], "a.bin")));
       expect(await refusal(response)).toMatchObject({ status: 413 });
     }
+  });
+
+  test("last a hundred years at most", async () => {
+    const lasting = (seconds: string) => upload(form(new File(["x"], "a"), { expires_in_seconds: seconds }));
+    expect((await lasting("3153600000")).status).toBe(200);
+    expect(await refusal(await lasting("9007199254740991"))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("expires_in_seconds"),
+    });
+  });
+
+  test("are so much at once, and no more, with what is downloaded and not read", async () => {
+    // More than a connection takes without being read.
+    uploads.push({ filename: "a.bin", mimeType: "application/octet-stream", content: Buffer.alloc(20_000_000) });
+    const path = "/v1/files/file_1/content";
+    const idle = connect(server.port, "127.0.0.1");
+    idle.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${server.secret}\r\n\r\n`);
+    await once(idle, "readable");
+    const download = async (): Promise<number> => {
+      const response = await server.request(path);
+      await response.arrayBuffer();
+      return response.status;
+    };
+    expect(await download()).toBe(429);
+    idle.destroy();
+    await expect.poll(download).toBe(200);
   });
 
   test("are so much at once, and no more", async () => {

@@ -25,6 +25,8 @@ export interface ServerSettings {
   requestTimeoutMs: number;
   /** The engine has so long for one request. */
   handlerTimeoutMs: number;
+  /** Longer than that: a connection that says nothing, or takes nothing of what it is sent, is cut off. */
+  silenceTimeoutMs: number;
 
   /** Proxies and Node's own fetch give up on a stream that is silent for minutes. */
   heartbeatMs: number;
@@ -57,6 +59,7 @@ export const defaultSettings: ServerSettings = {
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 300_000,
   handlerTimeoutMs: 120_000,
+  silenceTimeoutMs: 180_000,
   heartbeatMs: 15_000,
   batchMs: 5,
   slowBytes: 256 * KIB,

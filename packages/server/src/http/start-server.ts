@@ -63,7 +63,6 @@ export async function startServer(parts: {
   const server = createNodeServer(settings, logger, (incoming, outgoing) => {
     const exchange = beginExchange(incoming, outgoing, { logger, trustedProxy: settings.trustedProxy });
     exchanges.set(incoming, exchange);
-    // What the adapter would turn away with an empty answer.
     if (isAddress(incoming)) return void listener(incoming, outgoing);
     const malformed = new RequestError("invalid_request", "This is not an address of this server.");
     const { status, headers, body } = errorReply(malformed, exchange.id);
@@ -87,10 +86,10 @@ export async function startServer(parts: {
   };
 }
 
-/** A path on this server, called by one name that can be one. */
+/** A path on this server, called by one name, in its usual form: what the adapter would turn away with an empty answer. */
 function isAddress({ url, headers, rawHeaders }: IncomingMessage): boolean {
   const names = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host");
-  const host = headers.host ?? "";
-  const isName = URL.canParse(`http://${host}`) && new URL(`http://${host}`).hostname.length === host.replace(/:\d+$/, "").length;
-  return names.length === 1 && isName && url?.startsWith("/") === true && !url.includes("\\");
+  const name = headers.host?.replace(/:\d+$/, "").toLowerCase();
+  const isUsual = URL.parse(`http://${headers.host}${url}`)?.hostname === name;
+  return names.length === 1 && isUsual && url?.startsWith("/") === true && !url.includes("\\");
 }

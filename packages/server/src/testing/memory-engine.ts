@@ -12,6 +12,9 @@ import type { Engine, FeedItem, Sessions } from "@tandem/sessions";
 import type { EventRange } from "@tandem/storage";
 import { madeUpSession, madeUpThread } from "./made-up-session.ts";
 
+/** A real one reads no more than a megabyte at once. */
+const FOLLOWED_AT_ONCE = 50;
+
 /**
  * An engine whose events a test says itself, for what cannot be brought about with a real one: a certain order, a moment
  * between two events, a database that is away. It knows sessions and their logs, and nothing else.
@@ -24,8 +27,9 @@ export class MemoryEngine {
   /** Who follows and who listens to previews, so that a test sees them leave. */
   followers = 0;
   listeners = 0;
-  /** Awaited by `send` before it stores. */
+  /** Awaited by `send` before it stores, and before it says so. */
   beforeSend: () => Promise<void> = async () => undefined;
+  afterSend: () => Promise<void> = async () => undefined;
   /** What `models` does. */
   models: Engine["models"] = async () => [{ id: "claude-sonnet-5-5", name: "Sonnet 5.5", aliases: ["sonnet"] }];
 
@@ -38,8 +42,14 @@ export class MemoryEngine {
       deltas: new Set(),
       primary: newId("thread"),
       threads: [],
+      read: 0,
     });
     return id;
+  }
+
+  /** How many of a session's events have been read, by whomever. */
+  read(session: SessionId): number {
+    return this.#log(session).read;
   }
 
   createThread(session: SessionId): ThreadId {
@@ -115,9 +125,10 @@ export class MemoryEngine {
       },
       send: async (id, events) => {
         const log = this.#log(id);
-        await this.beforeSend();
         const stored = events.map((event): SessionEvent => ({ ...event, id: newId("event"), processed_at: null }));
+        await this.beforeSend();
         log.waiting.push(...stored);
+        await this.afterSend();
         return stored;
       },
       events: async (id, range) => this.#read(id, range),
@@ -161,6 +172,7 @@ export class MemoryEngine {
         (thread === undefined || logged.thread === thread),
     );
     const events = (order === "asc" ? fitting : fitting.toReversed()).slice(0, limit);
+    this.#log(id).read += events.length;
     const isAtEnd = order === "asc" ? events.length < limit : range.before === undefined;
     return { events, waiting: isAtEnd ? waiting.filter(({ type }) => types?.includes(type) ?? true) : [] };
   }
@@ -175,8 +187,9 @@ export class MemoryEngine {
     try {
       for (let position = after; !signal.aborted && this.#logs.has(id);) {
         if (this.failure) throw this.failure;
-        const events = log.events.slice(position);
-        position = log.events.length;
+        const events = log.events.slice(position, position + FOLLOWED_AT_ONCE);
+        position += events.length;
+        log.read += events.length;
         if (events.length > 0) yield events;
         else await woken.promise;
         woken = Promise.withResolvers<void>();
@@ -220,4 +233,5 @@ interface Log {
   deltas: Set<(deltas: readonly LiveDelta[]) => void>;
   primary: ThreadId;
   threads: ThreadId[];
+  read: number;
 }

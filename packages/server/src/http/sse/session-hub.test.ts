@@ -30,10 +30,10 @@ const expectNothingLeft = async (): Promise<void> => {
 };
 
 /** A client that opens a stream and then reads only when it is told to. */
-async function openSlowly(query = ""): Promise<{ socket: Socket; rest(): Promise<string> }> {
+async function openSlowly(query = "", header = ""): Promise<{ socket: Socket; rest(): Promise<string> }> {
   const socket = connect(server.port, "127.0.0.1");
   socket.write(
-    `GET ${path(query)} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-api-key: ${server.secret}\r\n\r\n`,
+    `GET ${path(query)} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-api-key: ${server.secret}\r\n${header}\r\n`,
   );
   await once(socket, "readable");
   let seen = "";
@@ -163,6 +163,20 @@ describe("streams", () => {
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("GET");
   });
+});
+
+test("a backlog is read from the log only as far as its client takes it", async () => {
+  const idle = session;
+  const other = memory.createSession();
+  const large = message(400_000);
+  for (const each of [idle, other]) for (let i = 0; i < 200; i += 1) memory.append(each, large);
+  const from = { "last-event-id": "0" };
+  const { socket } = await openSlowly("", "last-event-id: 0\r\n");
+  // Until another has had as much.
+  await using quick = await StreamReader.open(server, `/v1/sessions/${other}/events/stream`, from);
+  await quick.until(({ id }) => id === "200");
+  expect(memory.read(idle)).toBeLessThan(150);
+  socket.destroy();
 });
 
 describe("a client that does not keep up", () => {

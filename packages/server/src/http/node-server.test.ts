@@ -1,0 +1,48 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { expect, test } from "vitest";
+import { MemoryEngine } from "../testing/memory-engine.ts";
+import { StreamReader } from "../testing/read-stream.ts";
+import { startTestServer, type TestServer } from "../testing/start-test-server.ts";
+
+/** All that a server says to these bytes, until it ends the connection. */
+async function say(server: TestServer, bytes: string): Promise<string> {
+  const socket = connect(server.port, "127.0.0.1");
+  socket.write(bytes);
+  let answer = "";
+  for await (const chunk of socket.setEncoding("utf8")) answer += chunk as string;
+  return answer;
+}
+
+test("a connection that says nothing, or takes nothing, is cut off; a stream that is quiet is not", async () => {
+  const memory = new MemoryEngine();
+  const session = memory.createSession();
+  memory.models = async () => [{ id: "large", name: "x".repeat(30_000_000), aliases: [] }];
+  await using server = await startTestServer({
+    engine: memory.engine,
+    settings: { silenceTimeoutMs: 300, heartbeatMs: 50 },
+  });
+  await using stream = await StreamReader.open(server, `/v1/sessions/${session}/events/stream`);
+  expect(await say(server, "")).toBe("");
+  const stalled = connect(server.port, "127.0.0.1");
+  stalled.write(`GET /v1/models HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${server.secret}\r\n\r\n`);
+  await once(stalled, "readable");
+  await expect.poll(() => server.log.some(({ path, aborted }) => path === "/v1/models" && aborted)).toBe(true);
+  stalled.destroy();
+  memory.append(session, { type: "session.status_running" });
+  await stream.untilType("session.status_running");
+});
+
+test("what never becomes a request is in the log too, with where it came from", async () => {
+  await using server = await startTestServer({ engine: new MemoryEngine().engine });
+  const head = `host: localhost\r\nx-api-key: ${server.secret}\r\nconnection: close`;
+  expect(await say(server, "nonsense\r\n\r\n")).toContain("400 Bad Request");
+  expect(await say(server, `CONNECT example.org:443 HTTP/1.1\r\n${head}\r\n\r\n`)).toContain("405 Method Not Allowed");
+  expect(await say(server, `GET /v1/agents HTTP/1.1\r\n${head}\r\nexpect: a-miracle\r\n\r\n`)).toContain("200 OK");
+  await expect.poll(() => server.log.length).toBe(3);
+  expect(server.log).toMatchObject([
+    { msg: "no request", status: 400, remote: "127.0.0.1" },
+    { msg: "no request", status: 405, reason: "CONNECT", remote: "127.0.0.1" },
+    { msg: "request", status: 200, path: "/v1/agents", remote: "127.0.0.1" },
+  ]);
+});
