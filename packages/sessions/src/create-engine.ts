@@ -1,5 +1,4 @@
 import { mkdir, realpath } from "node:fs/promises";
-import { forgetConversation } from "@tandem/claude-code";
 import type { Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./agents.ts";
@@ -32,7 +31,11 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       places,
       actors,
       deltas,
-      forget: async (id) => forgetConversation({ ...settings, credential: await settings.credential() }, id),
+      // Loaded where it is used: commands that only look at sessions are quicker without it.
+      forget: async (id) => {
+        const { forgetConversation } = await import("@tandem/claude-code");
+        await forgetConversation({ ...settings, credential: await settings.credential() }, id);
+      },
     }),
     files: new FileCatalogue(store.files),
     models: settings.models,

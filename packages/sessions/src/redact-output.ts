@@ -1,4 +1,4 @@
-import { secretOf, type ConversationOutput, type Credential } from "@tandem/claude-code";
+import type { ConversationOutput, Credential } from "@tandem/claude-code";
 
 /** Tandem's own tokens and Anthropic's keys, wherever they come from. */
 const SHAPES = /\btandem_[\w-]{20,}|\bsk-ant-[\w-]{8,}/g;
@@ -17,4 +17,16 @@ export function redactOutput(output: ConversationOutput, credential: Credential)
     REDACTED,
   );
   return clean === text ? output : (JSON.parse(clean) as ConversationOutput);
+}
+
+/** Known here too, so that nobody loads Claude Code's room for it. */
+function secretOf(credential: Credential): string | undefined {
+  switch (credential.type) {
+    case "login":
+      return undefined;
+    case "api_key":
+      return credential.key;
+    case "oauth_token":
+      return credential.token;
+  }
 }
