@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 interface Page {
-  data: { type: string; processed_at: string | null; content?: { text: string }[] }[];
+  data: { id: string; type: string; processed_at: string | null; content?: { text: string }[] }[];
   next_page: string | null;
 }
 
@@ -50,6 +50,23 @@ test.each([1, 7, 25, 26, 1000])("pages of %i make up the whole, oldest first, wh
 test.each([1, 7, 100])("and the other way round, in pages of %i", async (limit) => {
   expect((await all(`limit=${limit}&order=desc`)).labels).toEqual(every.toReversed());
 });
+
+test.each(["asc", "desc"])(
+  "a page that would be too large is cut short, and nothing is left out (%s)",
+  async (order) => {
+    const heavy = memory.createSession();
+    const body = message("x".repeat(500_000));
+    for (let i = 1; i <= 60; i++) memory.append(heavy, body);
+    const path = `/v1/sessions/${heavy}/events`;
+    const first = await list(`limit=1000&order=${order}`, path);
+    expect(first.data.length).toBeLessThan(40);
+    const second = await list(`limit=1000&order=${order}&page=${first.next_page}`, path);
+    expect(second.next_page).toBeNull();
+    const { events } = await memory.engine.sessions.events(heavy, { limit: 100 });
+    const ids = [...first.data, ...second.data].map(({ id }) => id);
+    expect(order === "asc" ? ids : ids.toReversed()).toEqual(events.map(({ event }) => event.id));
+  },
+);
 
 test("types pick", async () => {
   expect((await all("limit=2&types[]=agent.thinking")).labels).toEqual(

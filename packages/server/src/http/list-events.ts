@@ -1,4 +1,4 @@
-import type { SessionEvent, ThreadId } from "@tandem/protocol";
+import type { LoggedEvent, SessionEvent, ThreadId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 import type { EventRange } from "@tandem/storage";
 import { eventCursor, readEventCursor, type EventList } from "./event-cursor.ts";
@@ -11,30 +11,39 @@ interface Request extends EventList {
   since?: NonNullable<EventRange["since"]>;
 }
 
+/** Beyond this, a page is cut short: an answer is made in memory, in one piece. */
+const MOST_BYTES = 16 * 1024 * 1024;
+/** Enough for a page that was asked for without a limit; how large events are shows in the first of them. */
+const FIRST_PART = 25;
+const GROWTH = 4;
+
 /** A page of a session's events, or of one of its threads'. What waits in the inbox is newer than all of the log. */
 export async function listEvents(
   sessions: Sessions,
   request: Request,
 ): Promise<{ data: SessionEvent[]; next_page: string | null }> {
   const { session, thread, order, limit, page, types } = request;
-  const position = page === undefined ? undefined : readEventCursor(request, page);
   const since = Object.values(request.since ?? {}).some((time) => time !== undefined) ? request.since : undefined;
-  const { events, waiting } = await sessions.events(session, {
-    order,
-    ...(order === "asc" ? { after: position } : { before: position }),
-    // One more than is asked for says whether there is a next page.
-    limit: limit + 1,
-    types,
-    thread,
-    since,
-  });
-  const shown = events.slice(0, limit);
-  const isLast = events.length <= limit;
-  const hasEnd = thread === null && since === undefined && (order === "asc" ? isLast : position === undefined);
-  const tail = hasEnd ? waiting.filter(({ type }) => !types?.length || types.includes(type)) : [];
-  const logged = shown.map(({ event }) => event);
+  const found: LoggedEvent[] = [];
+  const tail: SessionEvent[] = [];
+  let position = page === undefined ? undefined : readEventCursor(request, page);
+  let isLast = false;
+  // One more than is asked for says whether there is a next page.
+  for (let bytes = 0, part = FIRST_PART; found.length <= limit && bytes < MOST_BYTES && !isLast;) {
+    const count = Math.min(part, limit + 1 - found.length);
+    const bound = order === "asc" ? { after: position } : { before: position };
+    const { events, waiting } = await sessions.events(session, { order, ...bound, limit: count, types, thread, since });
+    found.push(...events);
+    // Only the part that reaches the end has some.
+    if (thread === null && since === undefined) tail.push(...waiting);
+    position = events.at(-1)?.seq;
+    isLast = events.length < count;
+    bytes += JSON.stringify(events).length;
+    part = Math.min(part * GROWTH, Math.ceil(((MOST_BYTES - bytes) * found.length) / bytes));
+  }
+  const logged = found.slice(0, limit).map(({ event }) => event);
   return {
     data: order === "asc" ? [...logged, ...tail] : [...tail.toReversed(), ...logged],
-    next_page: isLast ? null : eventCursor(request, shown.at(-1)!.seq),
+    next_page: isLast ? null : eventCursor(request, found[logged.length - 1]!.seq),
   };
 }

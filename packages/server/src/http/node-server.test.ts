@@ -27,7 +27,8 @@ test("a connection that says nothing, or takes nothing, is cut off; a stream tha
   const stalled = connect(server.port, "127.0.0.1");
   stalled.write(`GET /v1/models HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${server.secret}\r\n\r\n`);
   await once(stalled, "readable");
-  await expect.poll(() => server.log.some(({ path, aborted }) => path === "/v1/models" && aborted)).toBe(true);
+  const isCut = () => server.log.some(({ path, aborted }) => path === "/v1/models" && aborted);
+  await expect.poll(isCut, { timeout: 5_000 }).toBe(true);
   stalled.destroy();
   memory.append(session, { type: "session.status_running" });
   await stream.untilType("session.status_running");
