@@ -17,11 +17,11 @@ export interface Section {
   figures: Figure[];
 }
 
-export function report(command: string, sections: readonly Section[]): void {
+export function report(run: { command: string; otherCores: number }, sections: readonly Section[]): void {
+  const machine = `${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.versions.node}`;
   const day = new Date().toISOString().slice(0, 10);
-  console.log(
-    `\`${command}\`: ${availableParallelism()} cores, ${process.platform} ${process.arch}, Node ${process.versions.node}, ${day}\n`,
-  );
+  console.log(`\`${run.command}\`: ${machine}, ${day}.`);
+  console.log(`Other programs took ${Math.max(0, run.otherCores).toFixed(2)} cores meanwhile.\n`);
   console.log("| part | what | measured | peer | ratio |");
   console.log("|---|---|---|---|---|");
   for (const { title, peer: name, figures } of sections) {

@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { treeCpuSeconds } from "../runtime/process-tree.ts";
 import { report, type Section } from "./report.ts";
 
 const PARTS: Record<string, () => Promise<(folder: string) => Promise<Section[]>>> = {
@@ -14,10 +15,14 @@ const PARTS: Record<string, () => Promise<(folder: string) => Promise<Section[]>
 /** All parts, or those that are named; one table at the end. */
 export async function run(args: string[]): Promise<void> {
   const unknown = args.filter((name) => !(name in PARTS));
-  if (unknown.length > 0)
-    throw new Error(`There is no part ${unknown.join(", ")}; there are: ${Object.keys(PARTS).join(", ")}.`);
+  if (unknown.length > 0) {
+    console.error(`There is no part ${unknown.join(", ")}. There are: ${Object.keys(PARTS).join(", ")}.`);
+    process.exitCode = 2;
+    return;
+  }
   const folder = mkdtempSync(join(tmpdir(), "tandem-bench-"));
   const sections: Section[] = [];
+  const before = { others: othersCpuSeconds(), at: performance.now() };
   try {
     for (const [name, load] of Object.entries(PARTS)) {
       if (args.length > 0 && !args.includes(name)) continue;
@@ -26,5 +31,16 @@ export async function run(args: string[]): Promise<void> {
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
-  report(["npm run bench server", ...args].join(" "), sections);
+  const otherCores = (othersCpuSeconds() - before.others) / ((performance.now() - before.at) / 1_000);
+  report({ command: ["npm run bench server", ...args].join(" "), otherCores }, sections);
+}
+
+/** What the rest of the machine has been doing: figures of a run in which that was much are worth little. */
+function othersCpuSeconds(): number {
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = readFileSync("/proc/stat", "utf8")
+    .slice("cpu ".length, 200)
+    .trim()
+    .split(/\s+/)
+    .map(Number);
+  return (user + nice + system + irq + softirq) / 100 - treeCpuSeconds();
 }
