@@ -90,6 +90,7 @@ export function scriptedConversation(
   return {
     ready: Promise.resolve(),
     pid: undefined,
+    ended: false,
     send({ uuid }) {
       known.add(uuid);
       // It is closed in the middle of a turn only when all is over.

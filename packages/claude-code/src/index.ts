@@ -26,3 +26,4 @@ export type {
 } from "./session/conversation.ts";
 export { openConversation } from "./session/open-conversation.ts";
 export { forgetConversation } from "./session/forget-conversation.ts";
+export { messageUuids } from "./session/transcript-line.ts";

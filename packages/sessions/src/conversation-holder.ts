@@ -5,7 +5,6 @@ import type { Lease, Store } from "@tandem/storage";
 import { createHost } from "./conversation-host.ts";
 import { conversationSetup } from "./conversation-setup.ts";
 import type { EngineSettings } from "./engine-settings.ts";
-import { lostMessages } from "./lost-messages.ts";
 import { redactOutput } from "./redact-output.ts";
 import type { SessionWriter } from "./session-writer.ts";
 import { transcriptStore } from "./transcript-store.ts";
@@ -32,8 +31,9 @@ export class ConversationHolder {
     this.#parts = parts;
   }
 
+  /** The one that takes messages, be it ready or not. */
   get current(): Conversation | undefined {
-    return this.#current;
+    return this.#current?.ended ? undefined : this.#current;
   }
 
   /**
@@ -42,29 +42,9 @@ export class ConversationHolder {
    */
   open(goOn?: ConversationSetup["goOn"]): Promise<Conversation> {
     if (this.#opening) return this.#opening;
-    if (this.#current) return Promise.resolve(this.#current);
+    if (this.current) return Promise.resolve(this.current);
     this.#opening = this.#takeUp(goOn).finally(() => (this.#opening = undefined));
     return this.#opening;
-  }
-
-  /**
-   * Goes on with the turn that a former process left. Where nothing of it was kept, not even its message, the conversation
-   * begins again with what the log knows.
-   */
-  async goOn(results: NonNullable<ConversationSetup["goOn"]>["results"]): Promise<void> {
-    try {
-      await this.open({ results });
-    } catch (error) {
-      if (!isNothingKept(error)) throw error;
-      const conversation = await this.open();
-      const content = await lostMessages(this.#parts.store, this.#parts.writer.row.id, conversation, undefined);
-      conversation.send({ uuid: randomUUID(), content });
-    }
-  }
-
-  /** It has ended by itself. */
-  forget(): void {
-    this.#current = undefined;
   }
 
   async close(turn: "ended" | "left" = "ended"): Promise<void> {
@@ -76,6 +56,8 @@ export class ConversationHolder {
 
   /** The log knows the conversation as soon as it has begun; whether anything of it was kept shows when it is taken up. */
   async #takeUp(goOn: ConversationSetup["goOn"]): Promise<Conversation> {
+    // One that is at its end is waited for: there are never two.
+    await this.#current?.close();
     const known = this.#parts.writer.row.claudeSession;
     if (known === undefined) return this.#start({ id: randomUUID(), resume: false });
     try {
@@ -97,7 +79,9 @@ export class ConversationHolder {
       room: this.#parts.room,
       grants: this.#parts.grants,
       onOutput: (output) => {
-        if (opened !== this.#current || saysNothingKept(output)) return;
+        if (opened !== this.#current) return;
+        if (output.type === "closed") this.#current = undefined;
+        if (output.type === "closed" && isNothingKept(output.error)) return;
         this.#parts.onOutput(redactOutput(output, setup.credential));
       },
     });
@@ -114,8 +98,3 @@ export class ConversationHolder {
 }
 
 const isNothingKept = (error: unknown): boolean => error instanceof LlmError && error.code === "no_conversation";
-
-/** The end of a conversation that had nothing to go on with: whoever opened it hears of that in another way. */
-const saysNothingKept = (output: ConversationOutput): boolean =>
-  (output.type === "closed" && isNothingKept(output.error)) ||
-  (output.type === "turn_ended" && output.outcome.error?.tandem?.code === "no_conversation");

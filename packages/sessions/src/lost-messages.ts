@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Conversation, ModelContent } from "@tandem/claude-code";
 import type { EventId, EventOf, SessionId } from "@tandem/protocol";
-import type { Store } from "@tandem/storage";
+import type { Store, Transcripts } from "@tandem/storage";
 import { readContent } from "./read-content.ts";
 
 const LOOKED_AT = 20;
@@ -20,20 +20,33 @@ export async function lostMessages(
   store: Store,
   session: SessionId,
   conversation: Conversation,
-  sending: EventId | undefined,
+  sending: EventId,
 ): Promise<ModelContent[]> {
   const recent = await store.events.read(session, { order: "desc", limit: LOOKED_AT, types: ["user.message"] });
   const messages = recent.map(({ event }) => event as EventOf<"user.message">).filter(({ id }) => id !== sending);
   const known = messages.findIndex(({ id }) => conversation.remembers(messageUuid(id)));
   const lost = (known === -1 ? messages : messages.slice(0, known)).toReversed();
   if (lost.length === 0) return [];
-  const contents = await Promise.all(lost.map(({ content }) => readContent(content, store.files)));
+  const contents = await Promise.all(lost.map(({ content }) => readContent(content, store.files).catch(unreadable)));
   return [
     {
       type: "text",
       text: "[Tandem] The process died before it had kept these earlier messages of the user. What was done because of them, if anything, is not known.",
     },
     ...contents.flat(),
-    { type: "text", text: sending ? "[Tandem] The user's present message:" : "[Tandem] Go on with the last of them." },
+    { type: "text", text: "[Tandem] The user's present message:" },
   ];
+}
+
+/** A file that is gone must not keep the session from going on. */
+const unreadable = (error: unknown): ModelContent[] => [
+  { type: "text", text: `[Tandem] A message that cannot be read any more: ${String(error)}` },
+];
+
+/** Whether a message has reached the transcript that is stored. */
+export async function isKept(transcripts: Transcripts, session: SessionId, message: EventId): Promise<boolean> {
+  // Loaded where it is used: commands that only look at sessions are quicker without it.
+  const { messageUuids } = await import("@tandem/claude-code");
+  const uuid = messageUuid(message);
+  return (await transcripts.load(session, "")).some((line) => messageUuids(line).includes(uuid));
 }

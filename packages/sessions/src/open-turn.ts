@@ -26,14 +26,12 @@ const PAGE = 200;
 
 /** The events of a session's last turn, if it has not ended: from the message that began it on. */
 export async function readOpenTurn(log: EventLog, session: SessionId): Promise<LoggedEvent[]> {
-  const turn: LoggedEvent[] = [];
-  for (let before: number | undefined; ; before = turn[0]!.seq) {
+  const backwards: LoggedEvent[] = [];
+  for (let before: number | undefined; ; before = backwards.at(-1)!.seq) {
     const page = await log.read(session, { order: "desc", limit: PAGE, ...(before !== undefined && { before }) });
-    for (const logged of page) {
-      if (endsTurn(logged)) return turn;
-      turn.unshift(logged);
-    }
-    if (page.length < PAGE) return turn;
+    const end = page.findIndex(endsTurn);
+    backwards.push(...page.slice(0, end === -1 ? undefined : end));
+    if (end !== -1 || page.length < PAGE) return backwards.toReversed();
   }
 }
 

@@ -46,10 +46,10 @@ export class Outbox {
   write(entries: readonly Entry[], companions: Companions = {}): Promise<LoggedEvent[]> {
     const settle = Promise.withResolvers<LoggedEvent[]>();
     settle.promise.catch(() => undefined);
-    if (this.#lost !== undefined) settle.reject(this.#lost);
-    else if (this.#items.length >= MOST_WAITING)
-      this.#lose(new RequestError("unavailable", "Too much waits for the database."));
-    else this.#add({ type: "write", entries, companions, settle });
+    if (this.#items.length >= MOST_WAITING)
+      this.lose(new RequestError("unavailable", "Too much waits for the database."));
+    if (this.#lost === undefined) this.#add({ type: "write", entries, companions, settle });
+    else settle.reject(this.#lost);
     return settle.promise;
   }
 
@@ -90,7 +90,7 @@ export class Outbox {
         for (const { entries, settle } of batch) settle.resolve(logged.slice(from, (from += entries.length)));
       } catch (error) {
         for (const { settle } of batch) settle.reject(error);
-        this.#lose(error);
+        this.lose(error);
       }
     }
   }
@@ -122,7 +122,8 @@ export class Outbox {
     return first && this.#log.read(session, { after: first.seq - 1, limit: entries.length });
   }
 
-  #lose(error: unknown): void {
+  /** Nothing more is written: whoever waits is told why, and `onLost` is, once. */
+  lose(error: unknown): void {
     if (this.#lost !== undefined) return;
     this.#lost = error;
     for (const item of this.#items) if (item.type === "write") item.settle.reject(error);

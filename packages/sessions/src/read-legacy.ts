@@ -4,8 +4,8 @@ import { announcedCalls, openCalls, readOpenTurn, waitingCalls, type OpenCall } 
 
 /** What a writer leaves behind that has gone in the middle of a turn. */
 export interface Legacy {
-  /** The message that began the turn. */
-  message: EventId | undefined;
+  /** The messages that the turn has taken. */
+  messages: EventId[];
   /** Calls that somebody may still answer. */
   waiting: OpenCall[];
   /** Those of them that clients have been told of. */
@@ -27,7 +27,7 @@ export async function readLegacy(log: EventLog, row: SessionRow): Promise<Legacy
   const stays = new Set(waiting.map(({ use }) => use.id));
   const counted = events.findLastIndex(({ event }) => event.type === "session.usage");
   return {
-    message: events.find(({ event }) => event.type === "user.message")?.event.id,
+    messages: events.flatMap(({ event }) => (event.type === "user.message" ? [event.id] : [])),
     waiting,
     announced: announcedCalls(events),
     running: [...openCalls(events).values()].filter(({ use }) => !stays.has(use.id)),

@@ -1,8 +1,11 @@
-import { RequestError, type SessionId } from "@tandem/protocol";
-import type { Store } from "@tandem/storage";
+import { RequestError, type LiveDelta, type SessionId } from "@tandem/protocol";
+import { LeaseLost, type Store } from "@tandem/storage";
 import type { DeltaHub } from "./delta-hub.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import { SessionActor } from "./session-actor.ts";
+
+/** So long may a session take to write its end, once it has been told to stop; then it stops without. */
+const LAST_WORDS_MS = 10_000;
 
 /** The sessions that this process writes. A session has one actor at most, here and, by its lease, anywhere. */
 export class SessionActors {
@@ -10,8 +13,11 @@ export class SessionActors {
   readonly #settings: EngineSettings;
   readonly #deltas: DeltaHub;
   readonly #actors = new Map<SessionId, Promise<SessionActor | undefined>>();
+  /** Those of them that have been taken. */
+  readonly #taken = new Set<SessionActor>();
   #timers: NodeJS.Timeout[] = [];
   #stopListening: (() => void) | undefined;
+  #isLooking = false;
   #stopping = false;
 
   constructor(store: Store, settings: EngineSettings, deltas: DeltaHub) {
@@ -34,14 +40,7 @@ export class SessionActors {
 
   /** Something waits for a session. Its holder looks, here or elsewhere; if there is none, this process takes it. */
   wake(session: SessionId): void {
-    if (this.#stopping) return;
-    void (async () => {
-      try {
-        await (await this.#take(session))?.poke();
-      } catch (error) {
-        this.#settings.log.warn({ session, error: String(error) }, "a session could not be taken up");
-      }
-    })();
+    void this.#wake(session);
   }
 
   /** The session's actor if this process has it. */
@@ -51,8 +50,8 @@ export class SessionActors {
 
   /** Does something as the session's writer. Refused with `conflict` while another process is. */
   async with<T>(session: SessionId, work: (actor: SessionActor) => Promise<T>): Promise<T> {
-    const actor = await this.#take(session);
-    if (actor) return work(actor);
+    const done = await this.#do(session, work);
+    if (done) return done.result;
     const held = await this.#store.leases.holder(session);
     throw new RequestError("conflict", `The session ${session} is held by ${held?.holder ?? "another process"}.`, {
       fix: "Send the request there, or wait until it lets go.",
@@ -66,15 +65,33 @@ export class SessionActors {
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     this.#stopListening?.();
-    const deadline = Date.now() + deadlineMs;
-    const actors = (await Promise.all(this.#actors.values())).filter((actor) => actor !== undefined);
-    await Promise.all(
-      actors.map(async (actor) => {
-        await actor.idle(Math.max(0, deadline - Date.now()));
-        await actor.stop("stopped");
-      }),
-    );
+    await Promise.allSettled(this.#actors.values());
+    await Promise.all([...this.#taken].map((actor) => stopWithin(actor, deadlineMs)));
     for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  /** Never rejects: what could not be done now is done when somebody looks around next. */
+  async #wake(session: SessionId): Promise<void> {
+    if (this.#stopping) return;
+    try {
+      await this.#do(session, (actor) => actor.poke());
+    } catch (error) {
+      this.#settings.log.warn({ session, error: String(error) }, "a session could not be taken up");
+    }
+  }
+
+  /** Undefined if somebody else holds the session. An actor that is about to leave is waited for, and followed by another. */
+  async #do<T>(session: SessionId, work: (actor: SessionActor) => Promise<T>): Promise<{ result: T } | undefined> {
+    while (true) {
+      const actor = await this.#take(session);
+      if (!actor) return undefined;
+      try {
+        return { result: await work(actor) };
+      } catch (error) {
+        if (!(error instanceof LeaseLost) || !actor.gone) throw error;
+        await actor.ended;
+      }
+    }
   }
 
   async #take(session: SessionId): Promise<SessionActor | undefined> {
@@ -97,20 +114,22 @@ export class SessionActors {
     const { leaseTtl, holder } = this.#settings;
     const lease = await this.#store.leases.take(session, holder, leaseTtl);
     if (!lease) return undefined;
+    const show = (deltas: readonly LiveDelta[]): void => this.#deltas.publish(session, deltas);
     try {
-      return await SessionActor.take(
-        {
-          store: this.#store,
-          settings: this.#settings,
-          show: (deltas) => this.#deltas.publish(session, deltas),
-          onGone: () => this.#actors.delete(session),
-        },
-        lease,
-      );
+      const actor = await SessionActor.take({ store: this.#store, settings: this.#settings, show }, lease);
+      this.#taken.add(actor);
+      void this.#forgetWhenGone(session, actor);
+      return actor;
     } catch (error) {
       await this.#store.leases.release(lease);
       throw error;
     }
+  }
+
+  async #forgetWhenGone(session: SessionId, actor: SessionActor): Promise<void> {
+    await actor.ended;
+    this.#taken.delete(actor);
+    this.#actors.delete(session);
   }
 
   #forget(session: SessionId, taking: Promise<SessionActor | undefined>): void {
@@ -119,7 +138,7 @@ export class SessionActors {
 
   async #renew(): Promise<void> {
     try {
-      const actors = (await Promise.all(this.#actors.values())).filter((actor) => actor !== undefined);
+      const actors = [...this.#taken];
       if (actors.length === 0) return;
       const lost = await this.#store.leases.renew(
         actors.map(({ lease }) => lease),
@@ -134,11 +153,28 @@ export class SessionActors {
 
   /** Sessions whose writer died, and messages that nobody has been woken for. */
   async #lookAround(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
     try {
       const found = await Promise.all([this.#store.leases.abandoned(), this.#store.inbox.sessions()]);
-      for (const session of new Set(found.flat())) if (!this.#actors.has(session)) this.wake(session);
+      await Promise.all([...new Set(found.flat())].map((session) => this.#wake(session)));
     } catch (error) {
       this.#settings.log.warn({ error: String(error) }, "the store could not be looked through");
+    } finally {
+      this.#isLooking = false;
     }
+  }
+}
+
+async function stopWithin(actor: SessionActor, deadlineMs: number): Promise<void> {
+  await actor.idle(deadlineMs);
+  const late = setTimeout(() => {
+    actor.lost(new RequestError("unavailable", "The session could not be written before the server stopped."));
+  }, LAST_WORDS_MS);
+  try {
+    await Promise.race([actor.stop("stopped"), actor.ended]);
+    await actor.ended;
+  } finally {
+    clearTimeout(late);
   }
 }

@@ -100,18 +100,12 @@ export class SessionService implements Sessions {
   async update(id: string, params: SessionUpdateParams): Promise<Session> {
     const { id: session } = await this.#open(id);
     if (params.vault_ids?.length) throw invalid("vault_ids: Tandem has no vaults");
-    const row = await this.#actors.with(session, (actor) => {
-      if (params.agent && actor.running) {
-        throw new RequestError(
-          "conflict",
-          `The agent of the session ${id} cannot be changed while a turn is running.`,
-          {
-            fix: "Interrupt it, or wait until it is idle.",
-          },
-        );
-      }
-      return actor.change((current) => describeUpdate(current, params));
-    });
+    const row = await this.#actors.with(session, (actor) =>
+      actor.change((current) => {
+        if (params.agent && actor.running) throw busy(id);
+        return describeUpdate(current, params);
+      }),
+    );
     this.#feed.changed(session);
     // What waited for a larger budget waits no more.
     if (params.budget !== undefined) this.#actors.wake(session);
@@ -121,13 +115,7 @@ export class SessionService implements Sessions {
   async archive(id: string): Promise<Session> {
     const row = await this.#row(id);
     if (row.archivedAt) return sessionView(row);
-    const archived = await this.#actors.with(row.id, async (actor) => {
-      await actor.interrupt();
-      return actor.change(() => ({
-        change: { status: "terminated", archivedAt: new Date().toISOString(), waitingFor: [] },
-        events: [{ type: "session.status_terminated" }],
-      }));
-    });
+    const archived = await this.#actors.with(row.id, (actor) => actor.archive());
     await this.#actors.release(row.id);
     this.#feed.changed(row.id);
     return sessionView(archived);
@@ -135,14 +123,12 @@ export class SessionService implements Sessions {
 
   async delete(id: string): Promise<void> {
     const row = await this.#row(id);
-    await this.#actors.with(row.id, async (actor) => {
-      await actor.interrupt();
-      await this.#places.remove(row);
-      if (actor.row.claudeSession) await this.#forget(actor.row.claudeSession);
-      await actor.change(() => ({ change: {}, events: [{ type: "session.deleted" }] }));
-      await this.#store.sessions.delete(actor.lease);
-      actor.lost();
-    });
+    await this.#actors.with(row.id, (actor) =>
+      actor.delete(async ({ claudeSession }) => {
+        await this.#places.remove(row);
+        if (claudeSession) await this.#forget(claudeSession);
+      }),
+    );
     this.#feed.removed(row.id);
   }
 
@@ -301,6 +287,11 @@ function describeUpdate(
   }
   return { change, events: [{ type: "session.updated", ...change }] };
 }
+
+const busy = (id: string): RequestError =>
+  new RequestError("conflict", `The agent of the session ${id} cannot be changed while a turn is running.`, {
+    fix: "Interrupt it, or wait until it is idle.",
+  });
 
 const invalid = (message: string): RequestError =>
   new RequestError("invalid_request", `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);

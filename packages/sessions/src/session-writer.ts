@@ -85,6 +85,11 @@ export class SessionWriter {
     this.#outbox.preview(delta);
   }
 
+  /** Nothing more is written, not even what waits. */
+  abandon(error: unknown): void {
+    this.#outbox.lose(error);
+  }
+
   drained(): Promise<void> {
     return this.#outbox.drained();
   }

@@ -6,16 +6,18 @@ import type { UsageLedger } from "./usage-ledger.ts";
 
 /** From the message that begins it to the next idle. */
 export class Turn {
-  /** The message that began it; none where it goes on after a crash or with late answers. */
-  readonly message: EventId | undefined;
+  /** The messages that it has taken; none where Claude began it by itself. */
+  readonly messages: Set<EventId>;
   readonly startedAt = Date.now();
   interrupted = false;
   overBudget = false;
-  /** The model has answered, and only background tasks are left. */
-  tasksOnly = false;
+  /** Claude has what the turn goes on with: only from then on can it be steered. */
+  told = false;
+  /** How the model's part ended, where only background tasks are left of the turn. */
+  rest: TurnEnd | undefined;
 
-  constructor(message?: EventId) {
-    this.message = message;
+  constructor(messages: Iterable<EventId> = []) {
+    this.messages = new Set(messages);
   }
 
   /** Why it ended, in the words of the log. */
@@ -34,13 +36,14 @@ export class Turn {
   }
 }
 
-/** What a turn has made and used, for the log: at its end, or where only background tasks are left of it. */
+/** What a turn has made, used and suffered, for the log: at its end, or where only background tasks are left of it. */
 export function accountsOf(end: TurnEnd, ledger: UsageLedger, { budget }: SessionRow): SessionEventBody[] {
   const mismatch = ledger.reconcile(end.reported);
   return [
     ...(mismatch ? [{ type: "tandem.usage_mismatch" as const, ...mismatch }] : []),
     ...(end.output === undefined ? [] : [{ type: "tandem.output" as const, value: end.output }]),
     { type: "session.usage", usage: ledger.total, budget, tandem: ledger.note },
+    ...(end.error ? [{ type: "session.error" as const, error: end.error }] : []),
   ];
 }
 

@@ -115,8 +115,12 @@ export class ClaudeConversation implements Conversation {
     return this.#child?.process.pid;
   }
 
+  get ended(): boolean {
+    return this.#failure !== undefined || this.#closing !== undefined;
+  }
+
   send({ uuid, content }: { uuid: string; content: readonly ModelContent[] }): void {
-    if (this.#failure || this.#closing) return;
+    if (this.ended) return;
     this.#waiting.set(uuid, Promise.withResolvers());
     if (!this.#translator.underWay) this.#watch.begin();
     this.#input.push({
@@ -148,7 +152,7 @@ export class ClaudeConversation implements Conversation {
   }
 
   async interrupt(): Promise<void> {
-    if (this.#failure || this.#closing || !this.#turnExpected) return;
+    if (this.ended || !this.#turnExpected) return;
     const ended = this.#turnEnd.promise;
     this.#translate({ type: "interrupting" });
     try {
@@ -267,7 +271,7 @@ export class ClaudeConversation implements Conversation {
 
   /** The process can no longer be relied on: it ends, and what was under way ends with the error. */
   #fail(error: LlmError): void {
-    if (this.#failure || this.#closing) return;
+    if (this.ended) return;
     this.#failure = error;
     this.#watch.rest();
     void this.#child?.kill(0);

@@ -133,6 +133,8 @@ export interface Conversation {
   /** Resolves when the process has come up as it was asked to; rejects with an `LlmError` (then it is closed). */
   readonly ready: Promise<void>;
   readonly pid: number | undefined;
+  /** Whether it takes no messages any more: it has failed, or is being closed. What is under way is still heard of. */
+  readonly ended: boolean;
   /**
    * Gives the model a message, as it is: no slash commands, no `@file`. Begins a turn, or steers the one that is running: then
    * the model gets it with the next results of tools, or as a turn of its own if there are none.

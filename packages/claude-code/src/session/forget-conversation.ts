@@ -23,7 +23,7 @@ export async function forgetConversation(
   const projects = projectsFolder(place);
   const folders = await readdir(projects).catch(() => []);
   for (const folder of folders) {
-    await rm(join(projects, folder, `${id}.jsonl`), { force: true });
+    for (const name of [`${id}.jsonl`, `${id}.jsonl.aside`]) await rm(join(projects, folder, name), { force: true });
     await rm(join(projects, folder, id), { recursive: true, force: true });
   }
 }

@@ -34,11 +34,13 @@ const answer = z.object({ message: z.object({ content: z.array(z.unknown()) }) }
 export const toolUseIds = (row: TranscriptLine): string[] =>
   (answer.safeParse(row).data?.message.content ?? []).flatMap((block) => call.safeParse(block).data?.id ?? []);
 
-const message = z.object({ uuid: z.string() });
-const steering = z.object({ attachment: z.object({ source_uuid: z.string() }) });
+const said = z.object({
+  uuid: z.string(),
+  attachment: z.object({ source_uuid: z.string() }).optional().catch(undefined),
+});
 
-/** The names of the messages that a line holds: one that came while a turn was running stands under a name of its own. */
-export const messageUuids = (row: TranscriptLine): string[] => [
-  ...(message.safeParse(row).data ? [message.parse(row).uuid] : []),
-  ...(steering.safeParse(row).data ? [steering.parse(row).attachment.source_uuid] : []),
-];
+/** Under which names a line holds what somebody has said: a message that came while a turn was running has its own inside. */
+export function messageUuids(row: TranscriptLine): string[] {
+  const { data } = said.safeParse(row);
+  return data ? [data.uuid, ...(data.attachment ? [data.attachment.source_uuid] : [])] : [];
+}

@@ -1,0 +1,453 @@
+import type { ConversationOutput, ConversationSetup, TurnEnd } from "@tandem/claude-code";
+import {
+  RequestError,
+  type BackgroundTask,
+  type EventId,
+  type EventOf,
+  type Interruption,
+  type SessionEventBody,
+} from "@tandem/protocol";
+import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
+import { Alarm } from "./alarm.ts";
+import { budgetReached } from "./budget.ts";
+import { ConversationHolder } from "./conversation-holder.ts";
+import { grantOf } from "./conversation-host.ts";
+import type { EngineSettings } from "./engine-settings.ts";
+import { lateResult } from "./late-result.ts";
+import { isKept, lostMessages, messageUuid } from "./lost-messages.ts";
+import { closing, type Placed } from "./open-turn.ts";
+import { readContent } from "./read-content.ts";
+import { readLegacy } from "./read-legacy.ts";
+import type { SessionWriter } from "./session-writer.ts";
+import { accountsOf, Turn, unsavedOf } from "./turn.ts";
+import { interruptedTurn, turnFailure } from "./turn-failure.ts";
+import type { UsageLedger } from "./usage-ledger.ts";
+import { type Answer, unmade, WaitingRoom } from "./waiting-room.ts";
+
+type UserMessage = EventOf<"user.message">;
+type GoOn = { type: "go_on"; results: NonNullable<ConversationSetup["goOn"]>["results"] };
+
+interface Parts {
+  store: Store;
+  settings: EngineSettings;
+  lease: Lease;
+  writer: SessionWriter;
+  ledger: UsageLedger;
+  /** Does a step when those before it are done. All that this class is asked to do is done in such steps. */
+  next: (step: () => Promise<void>) => void;
+  /** Looks into the inbox, from within a step. */
+  look: () => Promise<void>;
+  /** Whether a message waits there, so that a turn that has ended is followed by another at once. */
+  hasMessage: () => Promise<boolean>;
+  onBegin: () => void;
+  /** The turn can do nothing more until somebody answers. */
+  onWaiting: () => void;
+  onEnd: () => void;
+}
+
+/** How long after its last background task Claude may take to go on because of it. */
+const SETTLE_MS = 1_500;
+const AT_REST: SessionChange = { status: "idle", waitingFor: [] };
+
+/**
+ * Carries a session's conversation through its turns: gives messages and answers to Claude, writes down what comes of it,
+ * and says where the turn stands. A turn has exactly one end, and what Claude says after it is part of the next.
+ */
+export class TurnRunner {
+  readonly #parts: Parts;
+  readonly #room = new WaitingRoom();
+  readonly #holder: ConversationHolder;
+  /** Calls that were allowed after the process that asked for them had gone, each once. */
+  readonly #grants = new Set<string>();
+  /** Messages that Claude has and the model has not. It takes them within the turn, or in one of their own. */
+  readonly #steering = new Map<string, UserMessage>();
+  readonly #settling = new Alarm();
+  #turn: Turn | undefined;
+  #tasks: BackgroundTask[] = [];
+  /** Model requests of the primary thread that are under way. */
+  #requests = 0;
+  /** What came while the end of a turn is written down. */
+  #held: ConversationOutput[] | undefined;
+  /** What the process was started with is not what the session says any more. */
+  #isStale = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#holder = new ConversationHolder({
+      ...parts,
+      room: this.#room,
+      grants: this.#grants,
+      onOutput: (output) => this.#onOutput(output),
+    });
+  }
+
+  get tasks(): readonly BackgroundTask[] {
+    return this.#tasks;
+  }
+
+  get running(): boolean {
+    return this.#turn !== undefined;
+  }
+
+  /** Whether somebody has to answer before the turn can go on. */
+  get waits(): boolean {
+    return this.#room.size > 0;
+  }
+
+  get #row(): SessionRow {
+    return this.#parts.writer.row;
+  }
+
+  /** Takes up the turn that a former writer left, if it left one: closes what was open in it, and goes on or ends it. */
+  async inherit(): Promise<void> {
+    const { store, settings, writer, ledger } = this.#parts;
+    const legacy = await readLegacy(store.events, this.#row);
+    if (!legacy) return;
+    // A Claude Code that a dead server has left on this machine must be gone before there is another.
+    await settings.sweep();
+    const turn = (this.#turn = new Turn(legacy.messages));
+    for (const { thread, end } of legacy.uncounted) ledger.carry(thread, end);
+    for (const call of legacy.waiting) {
+      this.#room.enter(call);
+      writer.open.set(call.use.id, call);
+    }
+    this.#room.announcedBefore(legacy.announced);
+    const words = "The process died while this call was running. What it did is not known.";
+    await writer.place(legacy.running.map((call) => closing(call, "crash", words)));
+    if (this.waits) return this.#announce();
+    const cause = "The server or its Claude Code process died in the middle of the turn.";
+    const closed = legacy.running.map(({ use }) => use.id);
+    await writer.write([{ type: "tandem.recovered", cause, closed }]);
+    if (settings.recovery === "resume") await this.#goOn(turn, []);
+    else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
+  }
+
+  /** The session has other settings now: they count from the next turn on. */
+  async refresh(): Promise<void> {
+    this.#isStale = true;
+    if (!this.#turn) await this.close();
+  }
+
+  // What clients send.
+
+  /** Begins a turn with a message or steers the one that is running; if neither can be, the message stays where it is. */
+  async offer(message: UserMessage): Promise<void> {
+    const uuid = messageUuid(message.id);
+    // Over budget, it waits until that is raised.
+    if (this.#steering.has(uuid) || budgetReached(this.#row.budget, this.#parts.ledger.usd)) return;
+    const isFree = !this.#turn || this.#turn.rest !== undefined;
+    if (isFree && this.#steering.size === 0) return this.#begin(message);
+    if (message.tandem?.delivery !== "steer" || !this.#turn?.told || this.waits) return;
+    // A message that cannot be read says so in a turn of its own.
+    const content = await readContent(message.content, this.#parts.store.files).catch(() => undefined);
+    const conversation = this.#holder.current;
+    if (!content || !conversation) return;
+    this.#steering.set(uuid, message);
+    conversation.send({ uuid, content });
+  }
+
+  async interrupt(event: EventOf<"user.interrupt">): Promise<void> {
+    await this.#parts.writer.take(event);
+    const turn = this.#turn;
+    const named = event.tandem?.turn_event_id;
+    if (!turn || (named !== undefined && !turn.messages.has(named as EventId))) return;
+    turn.interrupted = true;
+    if (turn.rest) {
+      await this.close();
+      return this.end(interruptedTurn(), "interrupt");
+    }
+    if (this.#holder.current) await this.#holder.current.interrupt();
+    else if (this.waits) await this.end(interruptedTurn(), "interrupt");
+  }
+
+  /** False if nothing waits for such an answer. */
+  async answer(answer: Answer): Promise<boolean> {
+    const call = this.#room.find(answer);
+    if (!call) return false;
+    const alive = this.#holder.current !== undefined;
+    this.#parts.onBegin();
+    const handOver = this.#room.answer(call, answer);
+    const next = this.#room.announcement();
+    const following: Placed[] = [
+      ...(alive || answer.type === "user.custom_tool_result" ? [] : [closing(call, "crash", unmade(answer))]),
+      ...(next ? [{ thread: null, body: next }] : []),
+    ];
+    const taken = { ...answer, session_thread_id: call.thread };
+    await this.#parts.writer.take(taken, following, this.#room.standing, call.thread);
+    handOver();
+    if (this.waits) this.#parts.onWaiting();
+    else if (!alive) await this.#answerLate();
+    return true;
+  }
+
+  /** The process that asked is gone: the answers are told to a new one. */
+  async #answerLate(): Promise<void> {
+    const late = this.#room.takeEarly();
+    for (const { call, answer } of late) {
+      if (answer.type === "user.tool_confirmation" && answer.result === "allow") this.#grants.add(grantOf(call));
+    }
+    await this.#goOn((this.#turn ??= new Turn()), late.map(lateResult));
+  }
+
+  async stopTask(id: string): Promise<void> {
+    if (!this.#tasks.some((task) => task.id === id)) {
+      throw new RequestError("not_found", `The session has no background task ${id}.`);
+    }
+    await this.#holder.current?.stopTask(id);
+  }
+
+  // What Claude is given.
+
+  async #begin(message: UserMessage): Promise<void> {
+    const running = this.#works(message.id);
+    const turn = this.#turn!;
+    turn.told = false;
+    await this.#parts.writer.take(message, running, { status: "running" });
+    this.#drive(turn, message);
+  }
+
+  /** Goes on with a turn whose process is gone: where it was left, or with its message if nothing was kept of that. */
+  async #goOn(turn: Turn, results: GoOn["results"]): Promise<void> {
+    const { store } = this.#parts;
+    const last = [...turn.messages].at(-1);
+    const message = last && (await store.events.find(this.#row.id, last))?.event;
+    const isLost = message?.type === "user.message" && !(await isKept(store.transcripts, this.#row.id, message.id));
+    this.#drive(turn, isLost ? message : { type: "go_on", results });
+  }
+
+  /** Puts a message to the model, in a process that is there or made for it; or lets it go on with what was left. */
+  #drive(turn: Turn, prompt: UserMessage | GoOn): void {
+    this.#tell(turn, prompt).then(
+      // What came meanwhile may be meant to steer the turn.
+      () => this.#parts.next(this.#parts.look),
+      (error: unknown) =>
+        this.#parts.next(async () => {
+          if (this.#turn !== turn) return;
+          await this.close();
+          await this.end(turn.interrupted ? interruptedTurn() : turnFailure(error), "stopped");
+        }),
+    );
+  }
+
+  async #tell(turn: Turn, prompt: UserMessage | GoOn): Promise<void> {
+    const { store } = this.#parts;
+    const check = (): void => {
+      if (this.#turn === turn && !turn.interrupted) return;
+      throw new RequestError("conflict", "The turn was interrupted before it began.");
+    };
+    if (prompt.type === "go_on") {
+      check();
+      const conversation = await this.#holder.open({ results: prompt.results });
+      turn.told = true;
+      if (turn.interrupted) await conversation.interrupt();
+      return;
+    }
+    const content = await readContent(prompt.content, store.files);
+    check();
+    const isNew = this.#holder.current === undefined;
+    const conversation = await this.#holder.open();
+    const lost = isNew ? await lostMessages(store, this.#row.id, conversation, prompt.id) : [];
+    check();
+    conversation.send({ uuid: messageUuid(prompt.id), content: [...lost, ...content] });
+    turn.told = true;
+  }
+
+  // What comes out of the conversation.
+
+  #onOutput(output: ConversationOutput): void {
+    if (this.#held) {
+      this.#held.push(output);
+      return;
+    }
+    const { writer, next } = this.#parts;
+    switch (output.type) {
+      case "event":
+        return this.#onEvent(output);
+      case "delta":
+        return writer.preview(output);
+      case "message_taken": {
+        const message = this.#steering.get(output.uuid);
+        if (!message) return;
+        this.#steering.delete(output.uuid);
+        void writer.take(message, this.#works(message.id), { status: "running" });
+        return;
+      }
+      case "background":
+        this.#setTasks(output.tasks);
+        return this.#settleLater();
+      case "turn_ended":
+        this.#held = [];
+        return next(() => this.#onTurnEnded(output.outcome).finally(() => this.#release()));
+      case "closed":
+        this.#endTasks();
+        this.#steering.clear();
+        return next(() => this.#onClosed(output.error));
+    }
+  }
+
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const output of held) this.#onOutput(output);
+  }
+
+  #onEvent({ thread, id, event }: Extract<ConversationOutput, { type: "event" }>): void {
+    const { writer, ledger } = this.#parts;
+    if (event.type === "span.model_request_start" && thread === null) {
+      this.#requests += 1;
+      // Claude may go on by itself, because of a background task that has ended.
+      if (!this.#turn || this.#turn.rest) this.#begunByItself();
+    }
+    if (event.type === "span.model_request_end") {
+      ledger.add(thread, event);
+      if (thread === null) this.#requests = Math.max(0, this.#requests - 1);
+      this.#checkBudget();
+    }
+    const change: SessionChange = event.type === "tandem.init" ? { claudeSession: event.claude_session_id } : {};
+    if (event.type === "session.status_rescheduled") change.status = "rescheduling";
+    if (event.type === "session.status_running") change.status = "running";
+    void writer.record(thread, id, event, change);
+    const call = writer.open.get(id);
+    if (call) this.#room.enter(call);
+    if (event.type === "agent.tool_result") this.#room.leave(event.tool_use_id);
+    if (event.type === "agent.mcp_tool_result") this.#room.leave(event.mcp_tool_use_id);
+    void this.#announce();
+    this.#settleLater();
+  }
+
+  /** Claude works, in the turn that is there or in a new one. Returns what is to be said of that. */
+  #works(message?: EventId): Placed[] {
+    this.#parts.onBegin();
+    this.#settling.clear();
+    const turn = (this.#turn ??= new Turn());
+    turn.told = true;
+    turn.rest = undefined;
+    if (message) turn.messages.add(message);
+    if (this.#row.status === "running") return [];
+    this.#room.announcedBefore([]);
+    return [{ thread: null, body: { type: "session.status_running" } }];
+  }
+
+  #begunByItself(): void {
+    const running = this.#works();
+    if (running.length > 0) void this.#parts.writer.place(running, { status: "running" });
+  }
+
+  #setTasks(tasks: BackgroundTask[]): void {
+    this.#tasks = tasks.filter(({ status }) => status === "running");
+    void this.#parts.writer.write([{ type: "tandem.background", tasks }]);
+  }
+
+  /** They go with their process. */
+  #endTasks(): void {
+    if (this.#tasks.length > 0) this.#setTasks(this.#tasks.map((task) => ({ ...task, status: "stopped" })));
+  }
+
+  #checkBudget(): void {
+    const turn = this.#turn;
+    if (!turn || turn.overBudget || !budgetReached(this.#row.budget, this.#parts.ledger.usd)) return;
+    turn.overBudget = true;
+    // Its end is heard of as that of any turn.
+    void this.#holder.current?.interrupt();
+  }
+
+  /** Says who waits, once the model has said all that it has to ask. Need not be awaited. */
+  #announce(): Promise<void> {
+    const announcement = this.#requests === 0 && this.#turn ? this.#room.announcement() : undefined;
+    if (!announcement) return Promise.resolve();
+    if (this.waits) this.#parts.onWaiting();
+    return this.#parts.writer.write([announcement], this.#room.standing);
+  }
+
+  async #onTurnEnded(end: TurnEnd): Promise<void> {
+    const { writer, ledger, look } = this.#parts;
+    const turn = this.#turn;
+    if (!turn) return;
+    const isStopped = turn.interrupted || turn.overBudget;
+    // Whoever stops a turn stops what it has started.
+    if (isStopped && this.#tasks.length > 0) await this.close();
+    if (isStopped || this.#tasks.length === 0) return this.end(end, turn.interrupted ? "interrupt" : "stopped");
+    turn.rest = end;
+    await writer.write(accountsOf(end, ledger, this.#row), { usage: ledger.total });
+    await look();
+  }
+
+  /** A turn that Claude was at has ended with its process, and one that it has not been told of gets another. */
+  async #onClosed(error: unknown): Promise<void> {
+    if (!this.#turn?.rest) return;
+    await this.end(turnFailure(error ?? new RequestError("unavailable", "Claude Code ended.")), "crash");
+  }
+
+  /** Where only background tasks kept the turn open, their end ends it, unless Claude goes on because of it. */
+  #settleLater(): void {
+    const turn = this.#turn;
+    if (!turn?.rest || this.#tasks.length > 0) return;
+    const settle = async (): Promise<void> => {
+      if (this.#turn !== turn || !turn.rest) return;
+      const { stop, stopDetails } = turn.rest;
+      await this.end({ stop, stopDetails, reported: {} }, "stopped");
+    };
+    this.#settling.set(SETTLE_MS, () => this.#parts.next(settle), true);
+  }
+
+  // The end.
+
+  /** Ends the turn, if there is one: what is open is closed, and nothing of it comes after its last event. */
+  async end(end: TurnEnd, why: Interruption): Promise<void> {
+    const turn = this.#turn;
+    if (!turn) return;
+    const isHeld = this.#held !== undefined;
+    this.#held ??= [];
+    try {
+      await this.#end(turn, end, why);
+    } finally {
+      if (!isHeld) this.#release();
+    }
+  }
+
+  async #end(turn: Turn, end: TurnEnd, why: Interruption): Promise<void> {
+    const { writer, ledger, hasMessage, look, onEnd } = this.#parts;
+    const unsaved = await unsavedOf(this.#holder.current);
+    const words = "The turn ended before this call had a result. What it did is not known.";
+    await writer.place([...writer.open.values()].map((call) => closing(call, why, words)));
+    this.#settling.clear();
+    this.#room.clear();
+    this.#grants.clear();
+    this.#requests = 0;
+    // What a process had and its model had not is offered to the next one.
+    if (!this.#holder.current) this.#steering.clear();
+    ledger.activeMs += Date.now() - turn.startedAt;
+    const reason = turn.stopReason(end);
+    const idle: SessionEventBody = { type: "session.status_idle", stop_reason: reason, stop_details: end.stopDetails };
+    const goesOn = reason.type === "end_turn" && !turn.interrupted && (await hasMessage());
+    const accounts = [...accountsOf(end, ledger, this.#row), ...unsaved];
+    const used = { usage: ledger.total, activeMs: ledger.activeMs };
+    await writer.write(goesOn ? accounts : [...accounts, idle], { ...used, ...(!goesOn && AT_REST) });
+    this.#turn = undefined;
+    onEnd();
+    const [steering] = this.#steering.values();
+    if (goesOn && steering) this.#works(steering.id);
+    else if (this.#isStale) await this.close();
+    try {
+      await look();
+    } finally {
+      // Nothing came of the message after all.
+      if (goesOn && !this.#turn) await writer.write([idle], AT_REST);
+    }
+  }
+
+  async close(turn: "ended" | "left" = "ended"): Promise<void> {
+    this.#endTasks();
+    this.#isStale = false;
+    this.#steering.clear();
+    await this.#holder.close(turn);
+  }
+
+  /** The session is somebody else's: nothing more is done or said. Resolves when the process is gone. */
+  async abandon(): Promise<void> {
+    this.#turn = undefined;
+    this.#settling.clear();
+    this.#held = [];
+    await this.close();
+  }
+}
