@@ -100,6 +100,27 @@ describe("the ledger", () => {
       expect(await readdir(folder)).toEqual([]);
     }));
 
+  test("ends what such a process has started in a group of its own, as Claude Code does with commands", () =>
+    inFolder(async (folder) => {
+      const ledger = new ProcessLedger(folder);
+      const script =
+        "require('child_process').spawn('sleep', ['600'], { detached: true }); setInterval(() => {}, 1000)";
+      const child = spawn(process.execPath, ["-e", `console.log(${script.replace(";", ".pid);")}`], {
+        detached: true,
+        stdio: ["ignore", "pipe", "ignore"],
+      });
+      const [line] = (await once(child.stdout, "data")) as [Buffer];
+      const command = Number(line.toString());
+      expect(isRunning(-command), "it leads a group").toBe(true);
+      ledger.add(child.pid!);
+      await orphan(folder, child.pid!);
+      await ledger.sweep();
+      await eventually(
+        () => isRunning(command),
+        (running) => !running,
+      );
+    }));
+
   test("leaves the children of living hosts alone", () =>
     inFolder(async (folder) => {
       const ledger = new ProcessLedger(folder);

@@ -95,14 +95,48 @@ export class ProcessLedger {
   }
 }
 
-/** Kills a whole process group at once. */
+/**
+ * Signals a whole process group. A kill also ends what its processes have started elsewhere: Claude Code runs each command
+ * in a group of its own, and ends it only if it is asked to end itself.
+ */
 export function killGroup(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
+  const others = signal === "SIGKILL" ? descendants(pid) : [];
+  for (const target of [-pid, ...others]) {
+    try {
+      process.kill(target, signal);
+    } catch (error) {
+      // Gone, or on macOS only its corpse is left, which may not be signalled.
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ESRCH" && code !== "EPERM") throw error;
+    }
+  }
+}
+
+/** What a process has started, and what that has started, as far as it still belongs to it. */
+function descendants(pid: number): number[] {
+  const children = Map.groupBy(parents(), ([, parent]) => parent);
+  const found: number[] = [];
+  for (let next = [pid]; next.length > 0;) {
+    next = next.flatMap((parent) => children.get(parent)?.map(([child]) => child) ?? []);
+    found.push(...next);
+  }
+  return found;
+}
+
+/** Every process of the machine with its parent, as far as the system tells. */
+function parents(): [pid: number, parent: number][] {
   try {
-    process.kill(-pid, signal);
-  } catch (error) {
-    // Gone, or on macOS only its corpse is left, which may not be signalled.
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== "ESRCH" && code !== "EPERM") throw error;
+    if (process.platform !== "linux") {
+      const table = execFileSync("ps", ["-axo", "pid=,ppid="], { encoding: "utf8", timeout: 5_000 });
+      return table.split("\n").map((row) => row.trim().split(/\s+/).map(Number) as [number, number]);
+    }
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    return pids.flatMap((pid) => {
+      const parent = statFields(Number(pid))?.[1];
+      return parent === undefined ? [] : [[Number(pid), Number(parent)]];
+    });
+  } catch {
+    return [];
   }
 }
 
@@ -121,9 +155,8 @@ const isSame = (pid: number, startedAt: string): boolean => startTime(pid) === s
 function startTime(pid: number): string | undefined {
   try {
     if (process.platform === "linux") {
-      const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return fields[0] === "Z" ? undefined : `${bootId()} ${fields[19]}`;
+      const fields = statFields(pid);
+      return !fields || fields[0] === "Z" ? undefined : `${bootId()} ${fields[19]}`;
     }
     // The same words for the same moment, whatever the host's language and time zone.
     const env = { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
@@ -133,6 +166,16 @@ function startTime(pid: number): string | undefined {
       env,
     }).trim();
     return line.startsWith("Z") ? undefined : line.replace(/^\S+\s+/, "");
+  } catch {
+    return undefined;
+  }
+}
+
+/** What Linux tells of a process after its name: its state, its parent and so on. */
+function statFields(pid: number): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   } catch {
     return undefined;
   }
