@@ -103,9 +103,8 @@ describe("the ledger", () => {
   test("ends what such a process has started in a group of its own, as Claude Code does with commands", () =>
     inFolder(async (folder) => {
       const ledger = new ProcessLedger(folder);
-      const script =
-        "require('child_process').spawn('sleep', ['600'], { detached: true }); setInterval(() => {}, 1000)";
-      const child = spawn(process.execPath, ["-e", `console.log(${script.replace(";", ".pid);")}`], {
+      const start = "require('child_process').spawn('sleep', ['600'], { detached: true })";
+      const child = spawn(process.execPath, ["-e", `console.log(${start}.pid); setInterval(() => {}, 1_000)`], {
         detached: true,
         stdio: ["ignore", "pipe", "ignore"],
       });
