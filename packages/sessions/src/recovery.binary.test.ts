@@ -1,5 +1,5 @@
 import type { LoggedEvent } from "@tandem/protocol";
-import { slowly, text, toolUse } from "@tandem/rehearsal";
+import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "./testing/engine-stage.ts";
 
@@ -107,7 +107,7 @@ describe("a server that dies in the middle of a turn", () => {
     const second = await engine.say(session, "Two.");
     await engine.vanish();
     await killProcesses();
-    stage.rehearsal.use([text("To the second.")]);
+    stage.rehearsal.use([always(text("To the second."))]);
     const next = await stage.open({ leaseTtl: 1_000 });
     const events = await next.until(
       session,
