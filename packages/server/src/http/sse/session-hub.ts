@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { newId, RequestError, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import { newId, RequestError, type LiveDelta, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 import type { Logger } from "../create-logger.ts";
 import type { ServerSettings } from "../settings.ts";
@@ -37,7 +37,7 @@ export class SessionHub {
   readonly #logger: Logger;
   readonly #stop = new AbortController();
   readonly #subscribers = new Set<Subscriber>();
-  /** Events of which previews have been shown and that have not come yet. */
+  /** Events of which previews have begun here and that have not come yet. */
   readonly #previewed = new Set<string>();
   /** Up to here the log has been read, and up to here it has been written to clients. */
   #received = 0;
@@ -61,7 +61,7 @@ export class SessionHub {
     this.#maker = await this.#makerAfter(head);
     this.#received = this.#written = head;
     const silence = this.#sessions.onDelta(this.#session, (deltas) => {
-      for (const live of deltas) this.#push({ type: "delta", live });
+      for (const live of deltas) this.#preview(live);
     });
     this.#stop.signal.addEventListener("abort", silence, { once: true });
     void this.#follow();
@@ -89,10 +89,6 @@ export class SessionHub {
   #attach(subscriber: Subscriber): void {
     if (subscriber.stream.closed.aborted) return;
     for (const id of this.#previewed) subscriber.muted.add(id);
-    // Of what it has had from its backlog, previews that are still to be written would come too late.
-    for (const id of subscriber.has > this.#written ? this.#pending.map(previewedId) : []) {
-      if (id !== undefined) subscriber.muted.add(id);
-    }
     this.#subscribers.add(subscriber);
     subscriber.stream.closed.addEventListener("abort", () => this.#subscribers.delete(subscriber), { once: true });
   }
@@ -138,6 +134,18 @@ export class SessionHub {
         await sleep(delayMs, undefined, { signal }).catch(() => undefined);
       }
     }
+  }
+
+  /** A preview that began before anybody listened here is not shown: it would be without its beginning. */
+  #preview(live: LiveDelta): void {
+    const item: StreamItem = { type: "delta", live };
+    const id = previewedId(item);
+    if (id !== undefined) {
+      const isBeginning = live.delta.type === "event_start" || live.delta.type === "tandem.tool_input_start";
+      if (isBeginning) this.#previewed.add(id);
+      else if (!this.#previewed.has(id)) return;
+    }
+    this.#push(item);
   }
 
   #receive(logged: LoggedEvent): void {

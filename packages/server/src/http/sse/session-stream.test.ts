@@ -225,6 +225,18 @@ describe("previews", () => {
     await late.until(({ data }) => data?.["id"] === next);
     expect(late.types).toEqual(["agent.message", "event_start", "event_delta", "agent.message"]);
   });
+
+  test("so, too, who comes in the middle and is the first to listen", async () => {
+    await memory.preview(session, started(id), piece(id, "Hel"));
+    await using late = await open("?event_deltas[]=agent.message&tandem=true");
+    await memory.preview(session, piece(id, "lo"));
+    memory.append(session, message("Hello"), { id });
+    // Not a preview of the event: it goes to whoever listens.
+    const progress = { type: "tandem.tool_progress" as const, event_id: id as never, elapsed_seconds: 30 };
+    await memory.preview(session, { thread: null, delta: progress });
+    await late.untilType("tandem.tool_progress");
+    expect(late.types).toEqual(["agent.message", "tandem.tool_progress"]);
+  });
 });
 
 describe("threads", () => {

@@ -16,10 +16,11 @@ export type StreamItem =
 export const frameOf = (item: StreamItem): string =>
   (item.frame ??= item.type === "event" ? eventFrame(item.logged) : deltaFrame(item.live.delta));
 
-/** The id of the event that a preview is of; undefined for an event itself. */
+/** The id of the event that a preview is of; undefined for an event itself, and for what is said of one that has come. */
 export function previewedId(item: StreamItem): string | undefined {
   if (item.type === "event") return undefined;
   const { delta } = item.live;
+  if (delta.type === "tandem.tool_progress") return undefined;
   return delta.type === "event_start" ? delta.event.id : delta.event_id;
 }
 
