@@ -19,6 +19,8 @@ export interface JudgeStage extends AsyncDisposable {
   rehearsal: Rehearsal;
   /** Where sessions of `env_local` work. */
   folder: string;
+  /** The file of the store. */
+  database: string;
   agent(params?: Partial<AgentCreateParams>): Promise<string>;
   /** A session of a new agent in `env_local`, unless told otherwise. */
   session(params?: Partial<SessionCreateParams>, agent?: Partial<AgentCreateParams>): Promise<string>;
@@ -34,7 +36,8 @@ export async function setJudgeStage(): Promise<JudgeStage> {
   ];
   await Promise.all([folder, home, stateFolder].map((path) => mkdir(path)));
   const rehearsal = await startRehearsal([]);
-  const store = await openStore(join(root, "tandem.db"));
+  const database = join(root, "tandem.db");
+  const store = await openStore(database);
   const ledger = new ProcessLedger(join(stateFolder, "processes"));
   const engine = await createEngine(store, {
     executable: findExecutable(undefined),
@@ -65,6 +68,7 @@ export async function setJudgeStage(): Promise<JudgeStage> {
     server,
     rehearsal,
     folder,
+    database,
     async agent(params = {}) {
       const tools = [{ type: "agent_toolset_20260401" as const }];
       return (await client.beta.agents.create({ name: "judge", model: "sonnet", tools, ...params })).id;
