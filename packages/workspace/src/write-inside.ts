@@ -11,22 +11,26 @@ export async function writeInside(root: string, path: string, content: Uint8Arra
   if (path.includes("\0")) throw new RequestError("invalid_request", "A path cannot have a NUL in it.");
   const full = join(root, path);
   if (path.startsWith("/") || full === root || !isInside(root, full)) throw outside(path);
-  await makeFolders(root, dirname(full), path);
-  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const handle = await open(full, flags, 0o600).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code !== "EEXIST") throw cause;
-    throw new RequestError("conflict", `${JSON.stringify(path)} is there already.`, { cause });
-  });
+  if (/(^|\/)\.?$/.test(path)) throw notAFile(path);
   try {
-    const real = process.platform === "linux" ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(full);
-    if (!isInside(root, real)) {
-      await rm(real);
-      throw outside(path);
-    }
+    await makeFolders(root, dirname(full), path);
+    return await writeNew(root, full, content, path);
+  } catch (error) {
+    throw asRequestError(error, path);
+  }
+}
+
+async function writeNew(root: string, full: string, content: Uint8Array, path: string): Promise<string> {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+  await using handle = await open(full, flags, 0o600);
+  const real = process.platform === "linux" ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(full);
+  try {
+    if (!isInside(root, real)) throw outside(path);
     await handle.writeFile(content);
     return real;
-  } finally {
-    await handle.close();
+  } catch (error) {
+    await rm(real);
+    throw error;
   }
 }
 
@@ -37,7 +41,32 @@ async function makeFolders(root: string, folder: string, path: string): Promise<
   await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });
-  if (!(await lstat(folder)).isDirectory()) throw outside(path);
+  const stats = await lstat(folder);
+  if (stats.isSymbolicLink()) throw outside(path);
+  if (!stats.isDirectory()) throw notAFile(path);
+}
+
+const notAFile = (path: string): RequestError =>
+  new RequestError("invalid_request", `${JSON.stringify(path)} cannot be the path of a file.`);
+
+function asRequestError(error: unknown, path: string): unknown {
+  if (error instanceof RequestError || !(error instanceof Error) || !("code" in error)) return error;
+  const named = JSON.stringify(path);
+  switch (error.code) {
+    case "EEXIST":
+      return new RequestError("conflict", `${named} is there already.`, { cause: error });
+    case "ENAMETOOLONG":
+      return new RequestError("invalid_request", "The path is too long.", { cause: error });
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+      return new RequestError("forbidden", `${named} cannot be written (${error.code}).`, { cause: error });
+    case "ENOSPC":
+    case "EDQUOT":
+      return new RequestError("unavailable", `There is no room for ${named} on the disk.`, { cause: error });
+    default:
+      return error;
+  }
 }
 
 const outside = (path: string): RequestError =>
