@@ -1,6 +1,9 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { findExecutable, openConversation, ProcessLedger, type Credential } from "@tandem/claude-code";
 import type { AgentCreateParams, LoggedEvent, Session, SessionCreateParams, SessionEventType } from "@tandem/protocol";
 import { startRehearsal, type Rehearsal, type Script } from "@tandem/rehearsal";
@@ -25,6 +28,8 @@ export interface EngineStage extends AsyncDisposable {
   /** Pids of Claude Code processes that engines of this stage have running. */
   processes(): Promise<number[]>;
   open(overrides?: Partial<EngineSettings> & { home?: string }): Promise<RunningEngine>;
+  /** An engine in a process of its own, with a session of this agent that it has been told something. */
+  spawn(agent: Partial<AgentCreateParams>, words: string): Promise<{ process: ChildProcess; session: Session }>;
 }
 
 export interface RunningEngine {
@@ -47,47 +52,39 @@ export async function setEngineStage(script: Script = []): Promise<EngineStage> 
   const folder = join(root, "project");
   await mkdir(folder);
   const rehearsal = await startRehearsal(script);
-  const file = join(root, "tandem.db");
-  const stateFolder = join(root, "state");
-  await mkdir(stateFolder);
-  const credential: Credential = { type: "api_key", key: "sk-ant-made-up-key", baseUrl: rehearsal.url };
   const running: RunningEngine[] = [];
-  const ledger = new ProcessLedger(join(stateFolder, "processes"));
+  const spawned: ChildProcess[] = [];
 
-  async function open({ home = join(root, "home"), ...overrides }: Partial<EngineSettings> & { home?: string } = {}) {
-    await mkdir(home, { recursive: true });
-    const store = await openStore(file);
-    const engine = await createEngine(store, {
-      executable: findExecutable(undefined),
-      credential: async () => credential,
-      hostVariables: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: root, NO_PROXY: "127.0.0.1" },
-      stateFolder,
-      deadlines: { spawn: DEADLINE_MS, init: DEADLINE_MS, firstByte: DEADLINE_MS, idle: DEADLINE_MS, exit: 2_000 },
-      idle: 60_000,
-      recovery: "stop",
-      leaseTtl: 3_000,
-      holder: `engine ${running.length + 1}`,
-      mcpTimeout: 10_000,
-      roots: [folder],
-      models: async () => MODELS,
-      openConversation,
-      sweep: () => ledger.sweep(),
-      log: { warn: () => undefined },
-      ...overrides,
-    });
+  async function open({ home, ...overrides }: Partial<EngineSettings> & { home?: string } = {}) {
+    const store = await openStore(join(root, "tandem.db"));
+    const settings = await stageSettings(root, rehearsal.url, home);
+    const engine = await createEngine(store, { ...settings, holder: `engine ${running.length + 1}`, ...overrides });
     await engine.start();
     const opened = handle(engine, store);
     running.push(opened);
     return opened;
   }
 
+  async function spawnEngine(agent: Partial<AgentCreateParams>, words: string) {
+    const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve("./engine-process.ts")), root], {
+      env: { PATH: process.env["PATH"], HOME: root },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    spawned.push(child);
+    child.stdin.end(JSON.stringify({ url: rehearsal.url, agent, words }));
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    return { process: child, session: JSON.parse(line.toString()) as Session };
+  }
+
   return {
     rehearsal,
     folder,
     root,
-    processes: async () => (await readdir(join(stateFolder, "processes"))).map((name) => Number.parseInt(name, 10)),
+    processes: async () => (await readdir(join(root, "state", "processes"))).map((name) => Number.parseInt(name, 10)),
     open,
+    spawn: spawnEngine,
     async [Symbol.asyncDispose]() {
+      for (const child of spawned) child.kill("SIGKILL");
       await Promise.all(running.map((opened) => opened.stop()));
       await rehearsal.close();
       await rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
@@ -95,7 +92,32 @@ export async function setEngineStage(script: Script = []): Promise<EngineStage> 
   };
 }
 
-function handle(engine: Engine, store: Store): RunningEngine {
+/** What every engine of a stage is told, in whatever process it runs. */
+export async function stageSettings(root: string, url: string, home = join(root, "home")): Promise<EngineSettings> {
+  const credential: Credential = { type: "api_key", key: "sk-ant-made-up-key", baseUrl: url };
+  const stateFolder = join(root, "state");
+  const ledger = new ProcessLedger(join(stateFolder, "processes"));
+  await mkdir(home, { recursive: true });
+  return {
+    executable: findExecutable(undefined),
+    credential: async () => credential,
+    hostVariables: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: root, NO_PROXY: "127.0.0.1" },
+    stateFolder,
+    deadlines: { spawn: DEADLINE_MS, init: DEADLINE_MS, firstByte: DEADLINE_MS, idle: DEADLINE_MS, exit: 2_000 },
+    idle: 60_000,
+    recovery: "stop",
+    leaseTtl: 3_000,
+    holder: `process ${process.pid}`,
+    mcpTimeout: 10_000,
+    roots: [join(root, "project")],
+    models: async () => MODELS,
+    openConversation,
+    sweep: () => ledger.sweep(),
+    log: { warn: () => undefined },
+  };
+}
+
+export function handle(engine: Engine, store: Store): RunningEngine {
   let stopping: Promise<void> | undefined;
   const opened: RunningEngine = {
     engine,

@@ -1,0 +1,129 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { LoggedEvent } from "@tandem/protocol";
+import { always, slowly, text, toolUse } from "@tandem/rehearsal";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "./testing/engine-stage.ts";
+import { judgeSession } from "./testing/judge-session.ts";
+
+// Engines die and halt here: each test has a stage of its own.
+let stage: EngineStage;
+beforeEach(async () => {
+  stage = await setEngineStage();
+});
+afterEach(() => stage[Symbol.asyncDispose]());
+
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+const said = (events: readonly LoggedEvent[]): string[] =>
+  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
+const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
+const inProject = (name: string) => join(stage.folder, name);
+const killProcesses = async () => {
+  for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
+};
+
+test("a server that is killed while it waits for an answer: the answer reaches the model, whatever its process did", async () => {
+  stage.rehearsal.use([toolUse("mcp__tandem__weather", { city: "Bern" }), always(text("Nobody answered me."))]);
+  const weather = { name: "weather", description: "w", input_schema: { type: "object" as const } };
+  const { process: server, session } = await stage.spawn({ tools: [{ type: "custom", ...weather }] }, "Weather?");
+  const engine = await stage.open({ leaseTtl: 1_000 });
+  const use = the(await engine.until(session, isIdle), "agent.custom_tool_use");
+  const left = await stage.processes();
+  server.kill("SIGKILL");
+  await once(server, "exit");
+  // Claude Code goes on without its server: it gives the call up, asks the model once more, and ends.
+  await expect.poll(() => stage.rehearsal.modelRequests.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => left.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 10_000 }).toEqual([]);
+  stage.rehearsal.use([text("It rains.")]);
+  const head = await engine.engine.sessions.head(session.id);
+  await engine.engine.sessions.send(session.id, [
+    { type: "user.custom_tool_result", custom_tool_use_id: use.id, content: [{ type: "text", text: "rain" }] },
+  ]);
+  expect(said(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
+  expect(stage.rehearsal.modelRequests.at(-1)!.toolResults).toMatchObject([{ text: "rain", isError: false }]);
+  expect(await judgeSession(engine, session)).toEqual([]);
+});
+
+test("a server that is killed: another that runs already takes its session, and nothing of it runs on", async () => {
+  const command = "trap '' TERM HUP INT; while true; do echo tick >> ticks.txt; sleep 0.05; done";
+  stage.rehearsal.use([toolUse("Bash", { command })]);
+  const { process: server, session } = await stage.spawn(allowAll, "Tick.");
+  const engine = await stage.open({ leaseTtl: 1_000 });
+  await expect.poll(() => existsSync(inProject("ticks.txt")), { timeout: 10_000 }).toBe(true);
+  server.kill("SIGKILL");
+  expect(typesOf(await engine.until(session, isIdle))).toContain("tandem.recovered");
+  expect(await stage.processes()).toEqual([]);
+  const ticks = await readFile(inProject("ticks.txt"), "utf8");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await readFile(inProject("ticks.txt"), "utf8")).toBe(ticks);
+  expect(await judgeSession(engine, session)).toEqual([]);
+});
+
+test("a server that was halted for too long writes nothing, runs nothing, and ends its process", async () => {
+  const call = toolUse("Bash", { command: "echo done >> effect.txt" });
+  stage.rehearsal.use([slowly(call, { firstByteMs: 1_000 }), always(text("Done."))]);
+  const { process: server, session } = await stage.spawn(allowAll, "Do it.");
+  const engine = await stage.open({ leaseTtl: 1_000 });
+  await engine.until(session, isType("span.model_request_start"));
+  server.kill("SIGSTOP");
+  await engine.until(session, isIdle);
+  const head = await engine.engine.sessions.head(session.id);
+  // The call is asked for by now, and nobody has let it pass.
+  await expect.poll(() => stage.rehearsal.modelRequests.length).toBe(1);
+  server.kill("SIGCONT");
+  await expect.poll(() => stage.processes(), { timeout: 10_000 }).toEqual([]);
+  expect(await engine.engine.sessions.head(session.id)).toBe(head);
+  expect(existsSync(inProject("effect.txt"))).toBe(false);
+});
+
+test("a call whose outcome nobody knows is not made again unknowingly: the model is told, from the store alone", async () => {
+  const first = await stage.open({ leaseTtl: 1_000 });
+  stage.rehearsal.use([toolUse("Bash", { command: "echo done >> effect.txt; tail -F waiting.txt" })]);
+  const session = await first.session({}, allowAll);
+  await first.say(session, "Do it.");
+  await expect.poll(() => existsSync(inProject("effect.txt")), { interval: 2, timeout: 10_000 }).toBe(true);
+  await first.vanish();
+  await killProcesses();
+  stage.rehearsal.use([text("I see.")]);
+  const second = await stage.open({
+    leaseTtl: 1_000,
+    recovery: "resume",
+    home: join(stage.root, "another-home"),
+    stateFolder: join(stage.root, "another-state"),
+  });
+  expect(said(await second.until(session, isIdle))).toEqual(["I see."]);
+  const { toolResults } = stage.rehearsal.modelRequests.at(-1)!;
+  expect(toolResults).toMatchObject([{ isError: true, text: expect.stringContaining("outcome is not known") }]);
+});
+
+test.each([
+  ["the first", false],
+  ["a later", true],
+])("%s message of which nothing was kept is given to the model again by the server that resumes", async (_, later) => {
+  const first = await stage.open({ leaseTtl: 1_000, idle: 50 });
+  stage.rehearsal.use([always(text("Yes."))]);
+  const session = await first.session();
+  if (later) {
+    await first.turn(session, "Are you there?");
+    await expect.poll(() => first.store.leases.holder(session.id as never), { timeout: 10_000 }).toBeUndefined();
+  }
+  const head = await first.engine.sessions.head(session.id);
+  const message = await first.say(session, "The word is quince.");
+  await first.until(session, isType("session.status_running"), head);
+  await first.vanish();
+  await killProcesses();
+  stage.rehearsal.use([always(text("Quince."))]);
+  const second = await stage.open({ leaseTtl: 1_000, recovery: "resume" });
+  expect(said(await second.until(session, isIdle, head))).toEqual(["Quince."]);
+  expect(stage.rehearsal.modelRequests.at(-1)!.lastUserText).toContain("The word is quince.");
+  expect(await judgeSession(second, session, [message])).toEqual([]);
+});

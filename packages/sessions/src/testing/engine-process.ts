@@ -1,0 +1,23 @@
+import { join } from "node:path";
+import { json } from "node:stream/consumers";
+import type { AgentCreateParams } from "@tandem/protocol";
+import { openStore } from "@tandem/storage";
+import { createEngine } from "../create-engine.ts";
+import { handle, stageSettings } from "./engine-stage.ts";
+
+// An engine of a stage in a process of its own, which tests may kill or halt. Says which session it has begun.
+const [root = ""] = process.argv.slice(2);
+const { url, agent, words } = (await json(process.stdin)) as {
+  url: string;
+  agent: Partial<AgentCreateParams>;
+  words: string;
+};
+const store = await openStore(join(root, "tandem.db"));
+const engine = await createEngine(store, { ...(await stageSettings(root, url)), leaseTtl: 1_000 });
+await engine.start();
+const running = handle(engine, store);
+const session = await running.session({}, agent);
+await running.say(session, words);
+console.log(JSON.stringify(session));
+// Without this it would end as soon as nothing is under way.
+setInterval(() => {}, 1_000);

@@ -1,0 +1,64 @@
+import type { LoggedEvent, Session } from "@tandem/protocol";
+import { openCalls } from "../open-turn.ts";
+import type { RunningEngine } from "./engine-stage.ts";
+
+/** What is wrong with a session at rest, in words: nothing, as a rule. `sent` are events that were acknowledged. */
+export async function judgeSession({ store }: RunningEngine, { id }: Session, sent: readonly string[] = []) {
+  const session = id as Parameters<typeof store.events.read>[0];
+  const row = await store.sessions.get(id);
+  const events = await store.events.read(session, { limit: 10_000 });
+  const inbox = await store.inbox.list(session);
+  if (!row) return ["it is gone"];
+  const status = statusOf(events);
+  const waiting = row.waitingFor.map(({ event_id: event }) => event);
+  return [
+    ...events.flatMap(({ seq }, index) => (seq === index + 1 ? [] : [`a gap before ${seq}`])),
+    ...sent.flatMap((event) => {
+      const times = events.filter((logged) => logged.event.id === event).length;
+      return times === 1 ? [] : [`${event} is there ${times} times`];
+    }),
+    ...afterTheEnd(events),
+    ...(inbox.length > 0 ? [`the inbox has ${inbox.map(({ type }) => type).join()}`] : []),
+    ...(row.status === status.says ? [] : [`the row says ${row.status}, the log ${status.says}`]),
+    ...(waiting.join() === status.waiting.join() ? [] : [`the row waits for ${waiting.join()}`]),
+    ...usage(events, row.usage.output_tokens),
+  ];
+}
+
+function statusOf(events: readonly LoggedEvent[]): { says: string; waiting: readonly string[] } {
+  const last = events.findLast(({ event }) => event.type.startsWith("session.status_"))?.event;
+  const waits = last?.type === "session.status_idle" && last.stop_reason.type === "requires_action";
+  return {
+    says: last?.type.replace("session.status_", "").replace("rescheduled", "rescheduling") ?? "idle",
+    waiting: waits && last.stop_reason.type === "requires_action" ? last.stop_reason.event_ids : [],
+  };
+}
+
+/** Between the end of a turn and the beginning of the next nothing is done, and nothing is left open. */
+function afterTheEnd(events: readonly LoggedEvent[]): string[] {
+  const wrong: string[] = [];
+  let isOver = true;
+  for (const [index, { seq, event }] of events.entries()) {
+    if (event.type === "session.status_running") isOver = false;
+    else if (isOver && /^(agent\.|span\.|session\.(usage|error|thread))/.test(event.type)) {
+      wrong.push(`${event.type} at ${seq}, after the end of a turn`);
+    }
+    const ends = event.type === "session.status_idle" && event.stop_reason.type !== "requires_action";
+    if (!ends && event.type !== "session.status_terminated") continue;
+    isOver = true;
+    const open = openCalls(events.slice(0, index));
+    if (open.size > 0) wrong.push(`${open.size} open calls at ${seq}, the end of a turn`);
+  }
+  return wrong;
+}
+
+/** The row counts what the requests in the log took, each once. */
+function usage(events: readonly LoggedEvent[], counted: number): string[] {
+  const requests = new Map<string, number>();
+  for (const { event } of events) {
+    if (event.type !== "span.model_request_end" || !event.tandem.model) continue;
+    requests.set(event.tandem.message_id ?? event.id, event.model_usage.output_tokens);
+  }
+  const total = [...requests.values()].reduce((sum, tokens) => sum + tokens, 0);
+  return total === counted ? [] : [`the row counts ${counted} tokens, the log ${total}`];
+}
