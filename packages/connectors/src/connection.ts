@@ -1,0 +1,82 @@
+/** A table within its connection. Two schemas may have tables of one name: nothing is ever named by `name` alone. */
+export interface TableName {
+  /** The database's own word for it: `public`, `main`; in MySQL the database. */
+  schema: string;
+  name: string;
+}
+
+/** What kind of values a column holds, whatever the database calls its type. */
+export type ColumnKind = "integer" | "decimal" | "text" | "boolean" | "date" | "time" | "uuid" | "json" | "binary" | "other";
+
+export interface Column {
+  name: string;
+  /** As the database spells it; empty where it has none (SQLite). */
+  type: string;
+  kind: ColumnKind;
+  nullable: boolean;
+  /** The database's own comment. */
+  comment?: string;
+}
+
+export interface ForeignKey {
+  columns: readonly string[];
+  to: TableName;
+  /** Paired with `columns`, one by one. */
+  toColumns: readonly string[];
+}
+
+export interface Table extends TableName {
+  type: "table" | "view";
+  comment?: string;
+  columns: readonly Column[];
+  /** In the key's own order; empty where there is none. */
+  primaryKey: readonly string[];
+  /** Other unique keys, without partial ones and those on expressions. */
+  uniqueKeys: readonly (readonly string[])[];
+  foreignKeys: readonly ForeignKey[];
+  /** As far as the database knows without counting. */
+  estimatedRows?: number;
+}
+
+/** What JSON can say. Large integers and decimals are text, so that no digit is lost; binary is `\x` and hex. */
+export type Value = string | number | boolean | null;
+
+export interface Rows {
+  columns: readonly string[];
+  rows: readonly (readonly Value[])[];
+  /** There was more: rows or bytes were cut off. */
+  truncated: boolean;
+}
+
+export interface QueryOptions {
+  parameters?: readonly Value[];
+  maxRows?: number;
+  maxBytes?: number;
+  timeoutMs?: number;
+  signal?: AbortSignal;
+}
+
+/** What a query would read, where the database can tell without running it. */
+export interface QueryEstimate {
+  rows?: number;
+  bytes?: number;
+  plan: string;
+}
+
+export type Dialect = "sqlite" | "postgres" | "duckdb" | "mysql";
+
+/**
+ * A database that is only read. Nothing that is asked through it can write, whoever asks: the session or file is opened
+ * read-only, and a query is parsed and must be one statement that only reads, with no function that has effects.
+ * Every query ends by its deadline, and its result is bounded. Errors are `ConnectionError`.
+ */
+export interface Connection extends AsyncDisposable {
+  readonly dialect: Dialect;
+  /** Schemas, tables and keys that the role may see, also those it does not own. Without the database's own tables. */
+  structure(options?: { signal?: AbortSignal }): Promise<Table[]>;
+  /** Parameters are `?` in order, in every dialect. */
+  query(sql: string, options?: QueryOptions): Promise<Rows>;
+  estimate(sql: string, options?: QueryOptions): Promise<QueryEstimate>;
+  /** An identifier, quoted for this dialect. */
+  quote(identifier: string): string;
+}

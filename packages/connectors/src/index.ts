@@ -1,0 +1,15 @@
+export { ConnectionError, type ConnectionErrorCode } from "./connection-error.ts";
+export type {
+  Column,
+  ColumnKind,
+  Connection,
+  Dialect,
+  ForeignKey,
+  QueryEstimate,
+  QueryOptions,
+  Rows,
+  Table,
+  TableName,
+  Value,
+} from "./connection.ts";
+export { openConnection, type Place } from "./open-connection.ts";
