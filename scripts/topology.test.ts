@@ -12,9 +12,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   workspace: ["protocol"],
   storage: ["protocol"],
   runtime: ["protocol", "claude-code"],
+  connectors: ["protocol"],
+  relationships: ["protocol", "connectors"],
   sessions: ["protocol", "storage", "workspace", "claude-code"],
-  server: ["protocol", "storage", "runtime", "sessions"],
-  cli: ["protocol", "workspace", "storage", "claude-code", "runtime", "sessions", "server", "rehearsal"],
+  context: ["protocol", "storage", "workspace", "runtime", "connectors", "relationships"],
+  server: ["protocol", "storage", "runtime", "sessions", "context"],
+  cli: [
+    ...["protocol", "workspace", "storage", "claude-code", "runtime", "connectors", "relationships"],
+    ...["sessions", "context", "server", "rehearsal"],
+  ],
 };
 
 /** Libraries that one room alone may know: whoever else wants a model goes through the runtime. */

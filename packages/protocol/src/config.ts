@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { connections, contextSection, ingestSection, memorySection, scanSection } from "./context-config.ts";
 import { deadline, duration } from "./duration.ts";
+import { NEEDS_TRUST, secretReference, SECRET_FORM, SECRET_FORMAT } from "./secret-reference.ts";
 
 export const BACKENDS = ["none", "anthropic", "vertex", "gateway", "claude-code"] as const;
 export type Backend = (typeof BACKENDS)[number];
@@ -11,22 +13,6 @@ export type Role = (typeof ROLES)[number];
 /** Which single credential Claude Code gets: the user's own login, an API key, or a long-lived OAuth token. */
 export const CLAUDE_CODE_AUTHS = ["login", "api_key", "oauth_token"] as const;
 export type ClaudeCodeAuth = (typeof CLAUDE_CODE_AUTHS)[number];
-
-/** Marks in the JSON Schema what only a folder that the user trusts may set: it decides what runs and where data goes. */
-export const NEEDS_TRUST = "x-needs-trust";
-/** The JSON Schema format of a secret's place; such a value may be a pasted secret, so it is never shown. */
-export const SECRET_FORMAT = "secret-reference";
-
-const SECRET_FORM = /^(env:[A-Za-z_][A-Za-z0-9_]*|(file|command):\S.*)$/s;
-const SECRET_EXPECTED =
-  "expected env:NAME, file:path or command:program …: a secret itself does not belong in this file";
-
-/** Where a secret is kept, never the secret itself. */
-export const secretReference = z
-  .string({ error: SECRET_EXPECTED })
-  .regex(SECRET_FORM, SECRET_EXPECTED)
-  .meta({ format: SECRET_FORMAT });
-export type SecretReference = z.infer<typeof secretReference>;
 
 const baseUrl = z
   .url({ protocol: /^https?$/, error: "expected a URL that begins with https:// or http://" })
@@ -218,6 +204,7 @@ const sessions = z.strictObject({
     .describe("What becomes of a turn that a crash has cut: it ends with an error, or goes on by itself."),
   takeover: deadline.prefault("6s").describe("How long a server may be silent before another takes its sessions over."),
   mcpTimeout: deadline.prefault("60s").describe("How long a call of an MCP server may take."),
+  context: z.boolean().default(true).describe("Whether sessions can search the project's context, once it has one."),
 });
 
 const telemetry = z.strictObject({
@@ -232,6 +219,11 @@ export const configSchema = z.strictObject({
   storage: storage.prefault({}).describe("Where sessions, agents and files are kept."),
   server: server.prefault({}).describe("The HTTP server of `tandem up`."),
   sessions: sessions.prefault({}).describe("Sessions of agents."),
+  connections: connections.default({}).describe("Databases to read, by name."),
+  context: contextSection.prefault({}).describe("Reviewed knowledge: catalogue, wiki, memories."),
+  scan: scanSection.prefault({}).describe("Reading databases (`tandem scan`)."),
+  ingest: ingestSection.prefault({}).describe("Reading documents (`tandem ingest`)."),
+  memory: memorySection.prefault({}).describe("What is remembered of sessions."),
   telemetry: telemetry.prefault({}).describe("Traces of what sessions do: names, counts and times, never content."),
 });
 export type Config = z.output<typeof configSchema>;

@@ -7,6 +7,11 @@ const ID_PREFIXES = {
   event: "sevt",
   file: "file",
   token: "tok",
+  context: "ctx",
+  job: "job",
+  proposal: "prop",
+  memory: "mem",
+  memoryStore: "memstore",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
@@ -20,6 +25,11 @@ export type ThreadId = Id<"thread">;
 export type EventId = Id<"event">;
 export type FileId = Id<"file">;
 export type TokenId = Id<"token">;
+export type ContextId = Id<"context">;
+export type JobId = Id<"job">;
+export type ProposalId = Id<"proposal">;
+export type MemoryId = Id<"memory">;
+export type MemoryStoreId = Id<"memoryStore">;
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_LENGTH = 10;

@@ -2,9 +2,7 @@ export type { CallReport, Cost, Payer } from "./call-report.ts";
 export {
   BACKENDS,
   CLAUDE_CODE_AUTHS,
-  NEEDS_TRUST,
   ROLES,
-  SECRET_FORMAT,
   configSchema,
   defaultConfig,
   type Backend,
@@ -12,8 +10,9 @@ export {
   type Config,
   type LlmConfig,
   type Role,
-  type SecretReference,
 } from "./config.ts";
+export { CONNECTION_DRIVERS, SOURCE_TYPES, type ConnectionConfig, type EmbeddingsConfig } from "./context-config.ts";
+export { NEEDS_TRUST, SECRET_FORMAT, type SecretReference } from "./secret-reference.ts";
 export { duration, DURATION_FORMAT, formatDuration } from "./duration.ts";
 export { LlmError, type LlmErrorCode } from "./llm-error.ts";
 export { nearest } from "./nearest.ts";
@@ -58,10 +57,15 @@ export {
   isId,
   newId,
   type AgentId,
+  type ContextId,
   type EnvironmentId,
   type EventId,
   type FileId,
   type IdKind,
+  type JobId,
+  type MemoryId,
+  type MemoryStoreId,
+  type ProposalId,
   type SessionId,
   type ThreadId,
   type TokenId,

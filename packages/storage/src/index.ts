@@ -1,7 +1,10 @@
 export { exportSession } from "./archive/export-session.ts";
 export { importSession } from "./archive/import-session.ts";
+export { JOB_STATES, type JobEvent, type JobLease, type JobRow, type JobState, type JobStore } from "./job-store.ts";
 export { LeaseLost } from "./lease-lost.ts";
 export { openStore } from "./open-store.ts";
+export type { Blobs, RecordChange, Records, StoredRecord } from "./records.ts";
+export type { SearchDocument, SearchHit, SearchIndex, SearchQuery } from "./search-index.ts";
 export {
   SCOPES,
   type AgentStore,

@@ -14,6 +14,9 @@ import type {
   ThreadId,
   TokenId,
 } from "@tandem/protocol";
+import type { JobStore } from "./job-store.ts";
+import type { Blobs, Records } from "./records.ts";
+import type { SearchIndex } from "./search-index.ts";
 
 /**
  * Everything durable, in SQLite or Postgres. What a promise here has resolved for survives the death of the process.
@@ -29,6 +32,10 @@ export interface Store extends AsyncDisposable {
   readonly files: FileStore;
   readonly transcripts: Transcripts;
   readonly tokens: TokenStore;
+  readonly records: Records;
+  readonly blobs: Blobs;
+  readonly jobs: JobStore;
+  readonly search: SearchIndex;
   /** Resolves if the database answers and its schema is ours. */
   check(): Promise<void>;
   /** What is on disk, for people. */
