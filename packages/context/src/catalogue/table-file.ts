@@ -1,0 +1,58 @@
+import { z } from "zod";
+
+/** Who says it. A person's words go before a model's, and a model's before the database's comment. */
+export const descriptions = z.strictObject({
+  human: z.string().optional(),
+  ai: z.string().optional(),
+  db: z.string().optional(),
+});
+export type Descriptions = z.output<typeof descriptions>;
+
+export const joinEntry = z.strictObject({
+  columns: z.array(z.string()).min(1),
+  /** `schema.table` of the same connection. */
+  to: z.string(),
+  toColumns: z.array(z.string()).min(1),
+  cardinality: z.enum(["many-to-one", "one-to-one"]),
+  origin: z.enum(["declared", "data", "model", "human"]),
+  /** From 0 to 1, in hundredths. */
+  confidence: z.number().min(0).max(1),
+  when: z.strictObject({ column: z.string(), equals: z.string() }).optional(),
+  why: z.string().optional(),
+});
+export type JoinEntry = z.output<typeof joinEntry>;
+
+export const columnEntry = z.strictObject({
+  name: z.string(),
+  type: z.string(),
+  nullable: z.boolean().optional(),
+  descriptions: descriptions.optional(),
+  profile: z
+    .strictObject({
+      nulls: z.number().optional(),
+      distinct: z.int().optional(),
+      min: z.union([z.string(), z.number(), z.boolean()]).optional(),
+      max: z.union([z.string(), z.number(), z.boolean()]).optional(),
+      samples: z.array(z.union([z.string(), z.number(), z.boolean()])).optional(),
+    })
+    .optional(),
+});
+export type ColumnEntry = z.output<typeof columnEntry>;
+
+/** `catalogue/<connection>/<schema>.<table>.yaml` */
+export const tableFile = z.strictObject({
+  connection: z.string(),
+  schema: z.string(),
+  table: z.string(),
+  type: z.enum(["table", "view"]),
+  descriptions: descriptions.optional(),
+  /** Rounded to two digits, so that a growing table does not change its file every day. */
+  rows: z.int().optional(),
+  primaryKey: z.array(z.string()).optional(),
+  uniqueKeys: z.array(z.array(z.string())).optional(),
+  columns: z.array(columnEntry),
+  joins: z.array(joinEntry).optional(),
+  /** A person's own notes; kept as they are. */
+  notes: z.string().optional(),
+});
+export type TableFile = z.output<typeof tableFile>;

@@ -1,0 +1,14 @@
+export { evidence, type Evidence } from "./evidence.ts";
+export type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "./folder/context-folder.ts";
+export {
+  ASPECTS,
+  proposal,
+  type Aspect,
+  type Change,
+  type Decision,
+  type Hunk,
+  type Proposal,
+} from "./proposals/proposal.ts";
+export type { Draft, Proposals } from "./proposals/proposals.ts";
+export { runEvent, type Run, type RunEvent } from "./runs/run.ts";
+export { tableFile, type TableFile } from "./catalogue/table-file.ts";

@@ -1,0 +1,42 @@
+import type { Evidence } from "../evidence.ts";
+import type { Aspect, Decision, Proposal } from "./proposal.ts";
+
+/** A file as a run wants it to be. */
+export interface Draft {
+  path: string;
+  /** As it was when the run looked; null if it was not there. */
+  before: string | null;
+  /** Null: it goes. */
+  after: string | null;
+  /** What the lines of `after` rest on, from 1, both ends included. Lines may be named more than once. */
+  support: readonly { from: number; to: number; aspect: Aspect; evidence: readonly Evidence[] }[];
+  /** For lines that go. */
+  removal?: { aspect: Aspect; evidence: readonly Evidence[] };
+}
+
+/**
+ * The only way into the context. Drafts become hunks with their evidence; what was rejected before is left out, what a rule
+ * accepts is committed at once, and the rest waits. A changed line that rests on nothing is a defect of the run: refused.
+ */
+export interface Proposals {
+  /** Undefined if nothing is left to propose. The same drafts of the same job propose once. */
+  propose(input: {
+    job: string | null;
+    title: string;
+    summary: string;
+    drafts: readonly Draft[];
+    decisions?: readonly Decision[];
+    quarantine?: string;
+  }): Promise<Proposal | undefined>;
+  get(id: string): Promise<Proposal | undefined>;
+  list(query: { states?: readonly Proposal["state"][]; limit: number; after?: string }): Promise<Proposal[]>;
+  /** Applies open hunks (all, or these) to what the files are now, three-way; those that do not fit become `conflict`. */
+  accept(id: string, choice: { hunks?: readonly string[]; by: string }): Promise<Proposal>;
+  /** Remembered: the same change is not proposed again. */
+  reject(id: string, choice: { hunks?: readonly string[]; by: string; reason?: string }): Promise<Proposal>;
+  /** Replaces the new text of a file in an open proposal by a person's own; its evidence becomes the person. */
+  edit(id: string, edit: { path: string; after: string; by: string }): Promise<Proposal>;
+  answer(id: string, answer: { decision: string; answer: string; by: string }): Promise<Proposal>;
+  /** Undoes what was accepted of it. */
+  undo(id: string, by: string): Promise<Proposal>;
+}
