@@ -6,7 +6,17 @@ export interface TableName {
 }
 
 /** What kind of values a column holds, whatever the database calls its type. */
-export type ColumnKind = "integer" | "decimal" | "text" | "boolean" | "date" | "time" | "uuid" | "json" | "binary" | "other";
+export type ColumnKind =
+  | "integer"
+  | "decimal"
+  | "text"
+  | "boolean"
+  | "date"
+  | "time"
+  | "uuid"
+  | "json"
+  | "binary"
+  | "other";
 
 export interface Column {
   name: string;

@@ -7,6 +7,16 @@ export type Place =
   | { driver: "postgres"; url: string; schemas?: readonly string[] }
   | { driver: "mysql"; url: string; schemas?: readonly string[] };
 
-export async function openConnection(_place: Place): Promise<Connection> {
-  throw new Error("not built yet");
+/** Connects, so that what is wrong with a place is said now. Each database's library is loaded only where it is used. */
+export async function openConnection(place: Place): Promise<Connection> {
+  switch (place.driver) {
+    case "sqlite": {
+      const { SqliteConnection } = await import("./sqlite/sqlite-connection.ts");
+      return await SqliteConnection.open(place.path);
+    }
+    case "duckdb":
+    case "postgres":
+    case "mysql":
+      throw new Error("not built yet");
+  }
 }

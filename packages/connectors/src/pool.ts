@@ -1,0 +1,138 @@
+import { ConnectionError } from "./connection-error.ts";
+
+/** One connection to a database, or a process that has one. */
+export interface Pooled {
+  /** False when it is known to be of no use any more. */
+  readonly isAlive: boolean;
+  /** Ends it, and what it is doing, at once. */
+  end(): Promise<void> | void;
+}
+
+interface Limits {
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * A few connections, opened when they are needed, each for one query at a time. The deadline of a query is also that of
+ * its wait for one. A connection whose query did not end in time is ended with it. One that went away while it was idle
+ * is replaced, unseen: all that we ask can be asked twice.
+ */
+export class Pool<R extends Pooled> {
+  readonly #open: () => Promise<R>;
+  readonly #size: number;
+  readonly #idle: R[] = [];
+  readonly #busy = new Set<R>();
+  readonly #waiting: (() => void)[] = [];
+  #taken = 0;
+  #isClosed = false;
+
+  constructor(open: () => Promise<R>, size: number) {
+    this.#open = open;
+    this.#size = size;
+  }
+
+  async use<T>(limits: Limits, work: (resource: R) => Promise<T>): Promise<T> {
+    limits.signal?.throwIfAborted();
+    const { promise: over, reject } = Promise.withResolvers<never>();
+    let isOver = false;
+    let current: R | undefined;
+    const stop = (reason: unknown): void => {
+      isOver = true;
+      reject(reason);
+      if (current) void this.#drop(current);
+    };
+    const timer = setTimeout(() => stop(timedOut(limits.timeoutMs)), limits.timeoutMs);
+    const onAbort = (): void => stop(limits.signal?.reason);
+    limits.signal?.addEventListener("abort", onAbort, { once: true });
+
+    const attempt = async (mayRepeat: boolean): Promise<T> => {
+      const resource = mayRepeat ? this.#takeIdle() : undefined;
+      const used = resource ?? (await this.#open());
+      this.#busy.add(used);
+      current = used;
+      if (isOver || this.#isClosed) {
+        await this.#drop(used);
+        throw closed();
+      }
+      try {
+        return await work(used);
+      } catch (error) {
+        if (isOver || this.#isClosed || used.isAlive || !resource) throw error;
+        return await attempt(false);
+      } finally {
+        await this.#giveBack(used);
+      }
+    };
+    const run = async (): Promise<T> => {
+      if (!(await this.#enter(() => isOver))) throw closed();
+      try {
+        return await attempt(true);
+      } finally {
+        this.#leave();
+      }
+    };
+    try {
+      const result = run();
+      result.catch(() => {});
+      return await Promise.race([result, over]);
+    } finally {
+      clearTimeout(timer);
+      limits.signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    for (const wake of this.#waiting.splice(0)) wake();
+    await Promise.all([...this.#idle.splice(0), ...this.#busy].map((resource) => this.#drop(resource)));
+  }
+
+  /** Waits for its turn; false if nobody waits for the answer any more. */
+  async #enter(isOver: () => boolean): Promise<boolean> {
+    while (this.#taken >= this.#size && !this.#isClosed) {
+      await new Promise<void>((wake) => this.#waiting.push(wake));
+      if (!isOver()) continue;
+      this.#waiting.shift()?.();
+      return false;
+    }
+    if (this.#isClosed) return false;
+    this.#taken += 1;
+    return true;
+  }
+
+  #leave(): void {
+    this.#taken -= 1;
+    this.#waiting.shift()?.();
+  }
+
+  #takeIdle(): R | undefined {
+    for (;;) {
+      const resource = this.#idle.pop();
+      if (!resource || resource.isAlive) return resource;
+      void this.#drop(resource);
+    }
+  }
+
+  async #giveBack(resource: R): Promise<void> {
+    if (!this.#busy.has(resource)) return;
+    if (!resource.isAlive || this.#isClosed) return await this.#drop(resource);
+    this.#busy.delete(resource);
+    this.#idle.push(resource);
+  }
+
+  async #drop(resource: R): Promise<void> {
+    this.#busy.delete(resource);
+    await resource.end();
+  }
+}
+
+function timedOut(timeoutMs: number): ConnectionError {
+  return new ConnectionError("query_timeout", `The query did not end within ${timeoutMs / 1000} s.`, {
+    fix: "Read less (a WHERE, a LIMIT, fewer joins), or allow it more time.",
+  });
+}
+
+function closed(): ConnectionError {
+  return new ConnectionError("connection_failed", "The connection has been closed.");
+}

@@ -1,0 +1,84 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { ConnectionError } from "../connection-error.ts";
+import type { Pooled } from "../pool.ts";
+import { CONNECT_TIMEOUT_MS } from "../query-limits.ts";
+import type { Reply, Request } from "./sqlite-messages.ts";
+
+const CHILD = fileURLToPath(new URL("./sqlite-child.ts", import.meta.url));
+
+/**
+ * A process with the file open. Not a thread: SQLite in a thread cannot be made to leave a query that takes for ever, and a
+ * process can be killed.
+ */
+export class SqliteProcess implements Pooled {
+  readonly #child: ChildProcess;
+  #waiting: PromiseWithResolvers<Reply> | undefined;
+
+  private constructor(path: string) {
+    this.#child = fork(CHILD, [path, String(process.pid)], {
+      detached: true,
+      env: {},
+      execArgv: ["--no-warnings"],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    this.#child.on("message", (reply: Reply) => this.#settle((waiting) => waiting.resolve(reply)));
+    const gone = (cause?: unknown): void => this.#settle((waiting) => waiting.reject(ended(cause)));
+    this.#child.on("error", gone);
+    this.#child.on("exit", () => gone());
+  }
+
+  static async open(path: string): Promise<SqliteProcess> {
+    const made = new SqliteProcess(path);
+    const timer = setTimeout(() => made.end(), CONNECT_TIMEOUT_MS);
+    try {
+      await made.#reply();
+      return made;
+    } catch (error) {
+      made.end();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  get isAlive(): boolean {
+    return this.#child.connected && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  ask(request: Request): Promise<Reply> {
+    if (!this.isAlive) throw ended();
+    const reply = this.#reply();
+    this.#child.send(request, (error) => error && this.#settle((waiting) => waiting.reject(ended(error))));
+    return reply;
+  }
+
+  end(): void {
+    this.#child.kill("SIGKILL");
+  }
+
+  /** While nobody waits for it, it does not keep our own process from ending. */
+  async #reply(): Promise<Reply> {
+    this.#waiting = Promise.withResolvers();
+    this.#child.ref();
+    this.#child.channel?.ref();
+    const reply = await this.#waiting.promise;
+    if (reply.type === "failed") throw new ConnectionError(reply.code, reply.message, { fix: reply.fix });
+    return reply;
+  }
+
+  #settle(how: (waiting: PromiseWithResolvers<Reply>) => void): void {
+    this.#child.unref();
+    this.#child.channel?.unref();
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) how(waiting);
+  }
+}
+
+function ended(cause?: unknown): ConnectionError {
+  return new ConnectionError("query_failed", "The process that reads the SQLite file has ended.", {
+    fix: "Try again; if it happens again, the query may need more memory than there is.",
+    cause,
+  });
+}
