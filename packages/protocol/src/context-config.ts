@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { deadline, duration } from "./duration.ts";
+import { deadline } from "./duration.ts";
 import { NEEDS_TRUST, secretReference, SECRET_FORM, SECRET_FORMAT } from "./secret-reference.ts";
 
 const NAME_EXPECTED = "expected a name of small letters, digits, - and _, such as shop";
@@ -54,7 +54,12 @@ const embeddings = z
 export type EmbeddingsConfig = z.output<typeof embeddings>;
 
 export const contextSection = z.strictObject({
-  folder: z.string().min(1).default("context").describe("Where the context is kept; relative to this file."),
+  folder: z
+    .string()
+    .min(1)
+    .default("context")
+    .meta({ [NEEDS_TRUST]: true })
+    .describe("Where the context is kept; relative to this file."),
   git: z
     .enum(["own", "project"])
     .default("own")
@@ -149,5 +154,10 @@ export const memorySection = z.strictObject({
       "Whether sessions are read for what is worth remembering; `on` accepts what rests on a person's own words.",
     ),
   after: deadline.prefault("30m").describe("How long a session is idle before it is read."),
-  expiry: duration.prefault("24d").describe("How long a captured memory holds unless it says otherwise; 0s: for ever."),
+  expiryDays: z
+    .int()
+    .min(0)
+    .max(3_650)
+    .default(365)
+    .describe("Days after which a captured memory is no longer served unless it says otherwise; 0: it stays."),
 });

@@ -1,7 +1,7 @@
 import { formatDuration, nearest, TandemError } from "@tandem/protocol";
 import { parse, stringify } from "yaml";
 import { checkEdited } from "../config/check-edited.ts";
-import { configJsonSchema, configKey, configKeys, configSettings, type ConfigKey } from "../config/config-keys.ts";
+import { configJsonSchema, configKey, configKeys, namesIn, settingsFor, type ConfigKey } from "../config/config-keys.ts";
 import { type ConfigValue, shownValue } from "../config/config-value.ts";
 import { editConfig } from "../config/edit-config.ts";
 import { readConfigFile, type Project } from "../config/load-project.ts";
@@ -18,7 +18,7 @@ export async function schema({ stdout }: Context): Promise<void> {
 export async function show(context: Context): Promise<void> {
   const project = await openProject(context);
   const { stdout, json } = context;
-  const settings = configSettings().map((key) => {
+  const settings = settingsFor(project.config).map((key) => {
     const set = project.settings.find(({ path }) => path === key.path);
     return { key: key.path, value: valueOf(project, key), line: set?.line };
   });
@@ -38,7 +38,7 @@ export async function show(context: Context): Promise<void> {
 export async function get(context: Context, path: string): Promise<void> {
   const key = requireKey(path);
   const project = await openProject(context);
-  const value = key.type === "section" ? sectionOf(project, path) : valueOf(project, key);
+  const value = key.type === "section" ? sectionOf(project, path) : valueOf(project, { ...key, path });
   if (context.json) await write(context.stdout, `${JSON.stringify({ key: path, value: value ?? null }, null, 2)}\n`);
   else if (value !== undefined) await write(context.stdout, `${stringify(value).trimEnd()}\n`);
 }
@@ -48,9 +48,8 @@ export async function set(context: Context, path: string, text: string | undefin
   const key = requireKey(path);
   if (key.type === "section") {
     throw new TandemError("usage", `${path} is a section, not a setting.`, {
-      fix: `Name one of its settings: ${configSettings()
-        .filter((other) => other.path.startsWith(`${path}.`))
-        .map((other) => other.path)
+      fix: `Name one of its settings: ${namesIn(path)
+        .map((name) => `${path}.${name}`)
         .join(", ")}.`,
     });
   }
@@ -111,7 +110,7 @@ function valueOf({ config }: Project, key: ConfigKey): ConfigValue | undefined {
 
 function sectionOf(project: Project, path: string): Record<string, unknown> {
   const root: Record<string, unknown> = {};
-  for (const key of configSettings().filter((key) => key.path.startsWith(`${path}.`))) {
+  for (const key of settingsFor(project.config).filter((key) => key.path.startsWith(`${path}.`))) {
     const value = valueOf(project, key);
     if (value === undefined) continue;
     const names = key.path.slice(path.length + 1).split(".");

@@ -4,7 +4,7 @@ import type { ConfigValue } from "./config-value.ts";
 
 /** One line of the configuration, as everything that is not validation sees it: errors, docs, completion, trust. */
 export interface ConfigKey {
-  /** `llm.models.default`. */
+  /** `llm.models.default`, or with a name that the user chooses, `connections.<name>.driver`. */
   path: string;
   description: string;
   /** A section has keys below it; everything else has a value. */
@@ -33,6 +33,10 @@ const node = z.object({
   get properties() {
     return z.record(z.string(), node).optional();
   },
+  /** Of a section whose keys the user names. */
+  get additionalProperties() {
+    return z.union([node, z.boolean()]).optional();
+  },
 });
 type Node = z.output<typeof node>;
 
@@ -40,6 +44,9 @@ export const configJsonSchema = () => ({
   ...z.toJSONSchema(configSchema, { io: "input", target: "draft-7" }),
   title: "tandem.yaml",
 });
+
+/** Stands in a path for a name that the user chooses. */
+const NAMED = "<name>";
 
 let keys: readonly ConfigKey[] | undefined;
 
@@ -51,18 +58,43 @@ export function configKeys(): readonly ConfigKey[] {
 
 export const configSettings = () => configKeys().filter((key) => key.type !== "section");
 
-export const configKey = (path: string) => configKeys().find((key) => key.path === path);
+/** The setting or section at a path, which may hold names that the user has chosen. */
+export const configKey = (path: string) => configKeys().find((key) => fits(key.path, path));
+
+/** Every setting, with the user's own names in its path where the file has chosen some; else it is left out. */
+export function settingsFor(file: unknown): ConfigKey[] {
+  return configSettings().flatMap((key) => pathsIn(file, key.path.split(".")).map((path) => ({ ...key, path })));
+}
 
 /** The names that may stand in the section at `path` (the empty path is the file itself). */
 export function namesIn(path: string): string[] {
-  const prefix = path ? `${path}.` : "";
-  return configKeys()
-    .filter((key) => key.path.startsWith(prefix) && !key.path.slice(prefix.length).includes("."))
-    .map((key) => key.path.slice(prefix.length));
+  const depth = path === "" ? 0 : path.split(".").length;
+  return configKeys().flatMap((key) => {
+    const names = key.path.split(".");
+    const name = names.pop()!;
+    return names.length === depth && name !== NAMED && fits(names.join("."), path) ? [name] : [];
+  });
+}
+
+function fits(pattern: string, path: string): boolean {
+  const names = path.split(".");
+  const expected = pattern.split(".");
+  return names.length === expected.length && expected.every((name, at) => name === NAMED || name === names[at]);
+}
+
+function pathsIn(section: unknown, names: readonly string[]): string[] {
+  const [name, ...rest] = names;
+  if (name === undefined) return [""];
+  const isSection = typeof section === "object" && section !== null && !Array.isArray(section);
+  const children = isSection ? (section as Record<string, unknown>) : {};
+  return (name === NAMED ? Object.keys(children) : [name]).flatMap((chosen) =>
+    pathsIn(children[chosen], rest).map((path) => (path === "" ? chosen : `${chosen}.${path}`)),
+  );
 }
 
 function below(parent: Node, prefix: string): ConfigKey[] {
-  return Object.entries(parent.properties ?? {}).flatMap(([name, child]) => {
+  const named = typeof parent.additionalProperties === "object" ? { [NAMED]: parent.additionalProperties } : {};
+  return Object.entries({ ...parent.properties, ...named }).flatMap(([name, child]) => {
     const path = prefix ? `${prefix}.${name}` : name;
     // What a section needs, each of its settings needs.
     const inherited = { ...child, [NEEDS_TRUST]: child[NEEDS_TRUST] || parent[NEEDS_TRUST] };
@@ -85,7 +117,7 @@ function describe(node: Node, path: string): ConfigKey {
 }
 
 function typeOf(node: Node): ConfigKey["type"] {
-  if (node.properties) return "section";
+  if (node.properties || typeof node.additionalProperties === "object") return "section";
   if (node.type === "array") return "list";
   if (node.enum.length > 0) return "choice";
   if (node.format === SECRET_FORMAT) return "secret";

@@ -108,3 +108,33 @@ describe("an invalid file", () => {
     expect(error.message).not.toContain("hunter2");
   });
 });
+
+describe("a section whose keys the user names", () => {
+  const shop = (more: string) => `connections:\n  shop:\n    driver: sqlite\n${more}`;
+
+  test("has settings under those names", () => {
+    const { config, settings } = parseConfig(shop("    path: shop.sqlite\n"), "tandem.yaml");
+    expect(config.connections).toEqual({ shop: { driver: "sqlite", path: "shop.sqlite" } });
+    expect(settings).toEqual([
+      { path: "connections.shop.driver", value: "sqlite", line: 3 },
+      { path: "connections.shop.path", value: "shop.sqlite", line: 4 },
+    ]);
+  });
+
+  test.each([
+    [shop("    pth: x\n    path: y\n"), "connections.shop.pth: there is no such setting. Did you mean path?"],
+    ["connections:\n  shop:\n    driver: oracle\n", 'connections.shop.driver: "oracle" is not allowed.'],
+    ["connections:\n  shop:\n", "connections.shop.driver: is missing. Allowed: sqlite, postgres, duckdb, mysql."],
+    ["connections:\n  shop: x\n", 'connections.shop: expected a section, got "x".'],
+    ["connections:\n  My Shop:\n    driver: sqlite\n", "connections.My Shop: expected a name of small letters"],
+    [shop(""), "connections.shop: expected `path` for sqlite and duckdb, `url` for postgres and mysql"],
+  ])("is refused in words that name the place: %j", (source, words) => {
+    expect(problems(source).message).toContain(words);
+  });
+
+  test("a password in an address is refused, and not repeated", () => {
+    const source = "connections:\n  shop:\n    driver: postgres\n    url: postgres://me:hunter2@db/shop\n";
+    expect(problems(source).message).toContain("without a password");
+    expect(problems(source).message).not.toContain("hunter2");
+  });
+});

@@ -2,7 +2,7 @@ import { configSchema, nearest, type Config } from "@tandem/protocol";
 import { type Document, isMap, isScalar, LineCounter, parseDocument, type Node, type Pair } from "yaml";
 import type { z } from "zod";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
-import { configKey, configKeys, configSettings, namesIn } from "./config-keys.ts";
+import { configKey, configKeys, namesIn, settingsFor } from "./config-keys.ts";
 import type { ConfigValue } from "./config-value.ts";
 
 /** A value that the file itself sets, as opposed to a default. */
@@ -52,7 +52,7 @@ export function parseConfig(source: string, file: string): ParsedConfig {
     );
   }
   // From the resolved value, not from the nodes: trust is decided on it, and an alias must not hide a setting.
-  const settings = configSettings().flatMap(({ path }) => {
+  const settings = settingsFor(value).flatMap(({ path }) => {
     const keyPath = path.split(".");
     const set = valueAt(value, keyPath) as Setting["value"] | undefined;
     return set === undefined ? [] : [{ path, value: set, line: at(offsetOf(document, keyPath)).line }];
@@ -99,11 +99,13 @@ function explain(issue: z.core.$ZodIssue, root: unknown): Explanation[] {
   }
   const key = configKey(path);
   const value = valueAt(root, keyPath);
+  if (issue.code === "invalid_key") return [{ keyPath, message: issue.issues[0]?.message ?? issue.message }];
   if (key?.type === "secret") return [{ keyPath, message: issue.message }];
   if (key?.type === "section" && issue.code === "custom") return [{ keyPath, message: issue.message }];
   if (path === "" || key?.type === "section") {
     return [{ keyPath, message: `expected a section, got ${show(value)}`, allowed: namesIn(path) }];
   }
+  if (value === undefined) return [{ keyPath, message: "is missing", allowed: key?.allowed }];
   if (value === null) return [{ keyPath, message: "has no value; remove the line or give it one" }];
   if (key?.type === "list") {
     const wrong = Array.isArray(value) ? value.find((item) => typeof item !== "string" || item === "") : value;

@@ -21,12 +21,19 @@ describe("what needs trust", () => {
     ["server: { host: 0.0.0.0 }", "server.host"],
     ["server: { allowedOrigins: ['https://evil.example'] }", "server.allowedOrigins"],
     ["storage: { url: 'postgres://evil.example/tandem' }", "storage.url"],
+    ["context: { folder: ~/.ssh }", "context.folder"],
+    ["ingest: { sources: { docs: { path: /home } } }", "ingest.sources.docs.path"],
+    ["scan: { embeddings: { baseUrl: 'https://evil.example' } }", "scan.embeddings.baseUrl"],
   ])("%s", (source, path) => expect(paths(source)).toEqual([path]));
 
   test("what a section needs, its settings need", () => {
     expect(paths("server: { tls: { certificate: a.pem, key: /etc/shadow } }")).toEqual([
       "server.tls.certificate",
       "server.tls.key",
+    ]);
+    expect(paths("connections: { shop: { driver: sqlite, path: /home/me/secret.sqlite } }")).toEqual([
+      "connections.shop.driver",
+      "connections.shop.path",
     ]);
   });
 
