@@ -136,7 +136,7 @@ export class SessionActor {
   /** From now on it can only be read. */
   archive(): Promise<SessionRow> {
     return this.#finish(async () => {
-      await this.#drop(await this.#around.store.inbox.list(this.row.id), "the session is archived");
+      await this.#drop(await this.#inbox(), "the session is archived");
       const archivedAt = new Date().toISOString();
       await this.#writer.write([{ type: "session.status_terminated" }], { ...TERMINATED, archivedAt });
       return this.row;
@@ -226,7 +226,7 @@ export class SessionActor {
 
   async #takeInbox(): Promise<void> {
     if (this.#gone || this.#isStopping || this.#isFinishing) return;
-    const waiting = await this.#around.store.inbox.list(this.row.id);
+    const waiting = await this.#inbox();
     if (this.row.archivedAt) return this.#drop(waiting, "the session is archived");
     // Interrupts and answers do not queue behind messages.
     for (const event of waiting) if (event.type === "user.interrupt") await this.#runner.interrupt(event);
@@ -236,10 +236,16 @@ export class SessionActor {
     for (const event of waiting) if (event.type === "user.message") await this.#runner.offer(event);
   }
 
+  /** What waits. Something may be on its way into the log while the store is asked: that must not be done twice. */
+  async #inbox(): Promise<SessionEvent[]> {
+    const listed = await this.#around.store.inbox.list(this.row.id);
+    return listed.filter((event) => !this.#writer.hasTaken(event));
+  }
+
   /** If it cannot be known now, whoever looks next will see. */
   async #hasMessage(): Promise<boolean> {
     if (this.#isStopping || this.#isFinishing) return false;
-    const waiting = await this.#around.store.inbox.list(this.row.id).catch(() => []);
+    const waiting = await this.#inbox().catch(() => []);
     return waiting.some(({ type }) => type === "user.message");
   }
 

@@ -230,8 +230,10 @@ export class SessionService implements Sessions {
   /** A client that is not sure gives its answers again. If they are the same, they are what was given before. */
   async #answeredBefore(row: SessionRow, events: readonly ClientEvent[]): Promise<SessionEvent[] | undefined> {
     if (!events.every(isAnswer)) return undefined;
+    // The inbox first: what is taken between the two reads is in both then, and not in neither.
+    const waiting = await this.#store.inbox.list(row.id);
     const logged = await this.#store.events.read(row.id, { order: "desc", limit: RECENT_ANSWERS, types: ANSWERS });
-    const known = [...logged.map(({ event }) => event), ...(await this.#store.inbox.list(row.id))];
+    const known = [...logged.map(({ event }) => event), ...waiting];
     const given = events.map((event) => known.find((other) => isSameAnswer(event, other)));
     return given.every((event) => event !== undefined) ? given : undefined;
   }

@@ -22,6 +22,8 @@ export class SessionWriter {
   readonly #outbox: Outbox;
   readonly #threads: ThreadBook;
   readonly #ledger: UsageLedger;
+  /** Events that were moved from the inbox, or are about to be. */
+  readonly #taken = new Set<string>();
   #row: SessionRow;
 
   constructor(parts: {
@@ -48,6 +50,11 @@ export class SessionWriter {
     return this.#threads.toolsOf(thread);
   }
 
+  /** Whether an event has left the inbox: the store may list it there until the log has it. */
+  hasTaken({ id }: SessionEvent): boolean {
+    return this.#taken.has(id);
+  }
+
   /** Moves an event from the inbox into the log, with what follows from it. */
   take(
     event: SessionEvent,
@@ -55,6 +62,7 @@ export class SessionWriter {
     change: SessionChange = {},
     thread: ThreadId | null = null,
   ) {
+    this.#taken.add(event.id);
     const at = new Date().toISOString();
     const taken = { thread, event: { ...event, processed_at: at } };
     return this.#write([taken, ...following.map((placed) => stamp(placed, at))], change, [event.id]);

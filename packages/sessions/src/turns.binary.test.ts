@@ -53,6 +53,28 @@ describe("a message that is to steer the turn", () => {
     expect(await judgeSession(engine, session, [first, second])).toEqual([]);
   });
 
+  test("is told once, also while the store is slow to take it out of the inbox", async () => {
+    const slow = await stage.open({ leaseTtl: 1_000 });
+    const append = slow.store.events.append.bind(slow.store.events);
+    slow.store.events.append = async (...what) => {
+      if (what[2]?.taken?.length) await new Promise((resolve) => setTimeout(resolve, 700));
+      return append(...what);
+    };
+    stage.rehearsal.use([
+      slowly(text("A slow answer of some words."), { tokenMs: 80 }),
+      slowly(text("Now to you."), { firstByteMs: 1_500 }),
+      text("And to you."),
+    ]);
+    const session = await slow.session();
+    await slow.say(session, "One.");
+    await slow.until(session, isType("span.model_request_start"));
+    await slow.say(session, "Two.", "steer");
+    expect(said(await slow.until(session, isIdle))).toEqual(["A slow answer of some words.", "Now to you."]);
+    expect(said(await slow.turn(session, "Three."))).toEqual(["And to you."]);
+    expect(await judgeSession(slow, session)).toEqual([]);
+    await slow.stop();
+  });
+
   test("goes before those that wait, and nothing is mixed up", async () => {
     stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 }), text("Two."), text("Three.")]);
     const session = await engine.session();
