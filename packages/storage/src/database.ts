@@ -16,12 +16,14 @@ export interface Database extends AsyncDisposable {
   bytes(): Promise<number>;
 }
 
-/** A hint; the tables are the truth. */
+/** A hint; the tables are the truth. A `session` here is whose log it is: a job's is one like all others. */
 export type Bell =
   /** The log of a session reaches to `seq`. */
   | { type: "log"; session: string; seq: number }
   /** The inbox of a session was filled up to `position`. */
   | { type: "inbox"; session: string; position: number }
   | { type: "gone"; session: string }
+  /** Nothing more will be added to the log, which is a job's. */
+  | { type: "ended"; session: string }
   /** Anything may have happened. */
   | { type: "look" };

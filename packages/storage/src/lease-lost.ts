@@ -1,11 +1,11 @@
 import { TandemError } from "@tandem/protocol";
 
-/** Somebody else writes this session's log now. Whoever gets this must stop its process and write nothing more. */
+/** Somebody else writes this log now, of a session or a job. Whoever gets this must stop its process and write nothing more. */
 export class LeaseLost extends TandemError {
   readonly session: string;
 
   constructor(session: string) {
-    super("lease_lost", `Another process has taken over the session ${session}.`);
+    super("lease_lost", `Another process has taken over ${session}.`);
     this.session = session;
   }
 }

@@ -1,12 +1,16 @@
+import { TandemError } from "@tandem/protocol";
 import { createAgentStore } from "./stores/agent-store.ts";
+import { createBlobs } from "./stores/blobs.ts";
 import { Broadcast } from "./live/broadcast.ts";
 import type { Database } from "./database.ts";
 import { createEnvironmentStore } from "./stores/environment-store.ts";
 import { createEventLog } from "./stores/event-log.ts";
 import { createFileStore } from "./stores/file-store.ts";
 import { createInbox } from "./stores/inbox.ts";
+import { createJobStore } from "./stores/job-store.ts";
 import { createLeases } from "./stores/leases.ts";
 import { parseLocation } from "./location.ts";
+import { createRecords } from "./stores/records.ts";
 import { readSchema } from "./operations/migrations.ts";
 import { createSessionStore } from "./stores/session-store.ts";
 import type { Store } from "./store.ts";
@@ -30,6 +34,12 @@ export async function openStore(location: string): Promise<Store> {
     files: createFileStore(database),
     transcripts: createTranscripts(database),
     tokens: createTokenStore(database),
+    records: createRecords(database),
+    blobs: createBlobs(database),
+    jobs: createJobStore(database, broadcast),
+    get search(): Store["search"] {
+      throw new TandemError("not_there", "There is no search index yet.");
+    },
     check: async () => void (await database.read(readSchema, undefined)),
     describe: async () => ({
       engine: database.engine,

@@ -1,6 +1,6 @@
 import type { LoggedEvent, SessionId } from "@tandem/protocol";
 import type { Bell, Database } from "../database.ts";
-import { Follower, type ReadOn } from "./follower.ts";
+import { Follower, type Numbered, type ReadOn } from "./follower.ts";
 import { whatsNew } from "../operations/whats-new.ts";
 
 type AppendListener = (session: SessionId, events: readonly LoggedEvent[]) => void;
@@ -35,10 +35,15 @@ export class Broadcast {
     this.#database = database;
   }
 
-  follow(session: SessionId, after: number, signal: AbortSignal, readOn: ReadOn): AsyncIterable<LoggedEvent[]> {
-    const tail = this.#tails.get(session) ?? { followers: new Set(), readOn, target: 0, pulling: false };
+  follow<E extends Numbered>(
+    session: string,
+    after: number,
+    signal: AbortSignal,
+    readOn: ReadOn<E>,
+  ): AsyncIterable<E[]> {
+    const tail: Tail = this.#tails.get(session) ?? { followers: new Set(), readOn, target: 0, pulling: false };
     const stop = (): void => follower.stop();
-    const follower = new Follower(after, readOn, () => {
+    const follower = new Follower<E>(after, readOn, () => {
       signal.removeEventListener("abort", stop);
       tail.followers.delete(follower);
       if (tail.followers.size === 0 && this.#tails.get(session) === tail) this.#tails.delete(session);
@@ -72,7 +77,17 @@ export class Broadcast {
   /** Committed by this process. */
   appended(session: SessionId, events: readonly LoggedEvent[]): void {
     for (const listener of this.#appendListeners) guarded(() => listener(session, events));
+    this.hand(session, events);
+  }
+
+  /** Committed by this process, for those alone who follow this log. */
+  hand(session: string, events: readonly Numbered[]): void {
     for (const follower of this.#tails.get(session)?.followers ?? []) follower.hand(events);
+  }
+
+  /** Whoever follows finds out from the log that there is nothing more to come. */
+  ended(session: string): void {
+    for (const follower of this.#tails.get(session)?.followers ?? []) follower.look();
   }
 
   /** Put, here or elsewhere, up to this position. */
@@ -111,6 +126,8 @@ export class Broadcast {
         return this.put(bell.session, bell.position);
       case "gone":
         return this.gone(bell.session);
+      case "ended":
+        return this.ended(bell.session);
       case "look":
         return void this.#look();
     }
@@ -122,13 +139,14 @@ export class Broadcast {
     this.#isLooking = true;
     try {
       const sessions = [...this.#tails.keys()];
-      const { heads, waiting } = await this.#database.read(whatsNew, sessions);
+      const { heads, ended, waiting } = await this.#database.read(whatsNew, sessions);
       const found = new Map(heads.map(({ session, seq }) => [session, seq]));
       for (const session of sessions) {
         const seq = found.get(session);
         if (seq === undefined) this.gone(session);
         else this.#reaches(session, seq);
       }
+      for (const { id } of ended) this.ended(id);
       for (const { session, position } of waiting) this.put(session, position);
     } catch {
       // Unavailable: look again later. Whoever asks for something themselves is told.

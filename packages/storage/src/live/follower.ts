@@ -1,9 +1,19 @@
-import { RequestError, type LoggedEvent } from "@tandem/protocol";
+import { RequestError } from "@tandem/protocol";
 
-/** What comes after a sequence number, as far as it was read; undefined if the session is not there any more. */
-export type ReadOn = (after: number) => Promise<{ events: LoggedEvent[]; more: boolean } | undefined>;
+/** An event of any log. */
+export interface Numbered {
+  seq: number;
+}
 
-type Step = IteratorResult<LoggedEvent[], undefined>;
+/**
+ * What comes after a sequence number, as far as it was read; undefined if the log is not there any more. `ended` if nothing
+ * will ever be added to it.
+ */
+export type ReadOn<E extends Numbered = Numbered> = (
+  after: number,
+) => Promise<{ events: E[]; more: boolean; ended?: boolean } | undefined>;
+
+type Step<E> = IteratorResult<E[], undefined>;
 
 /** What a consumer may have waiting for it before it is read for from the log again. */
 const MOST_HELD = 1_000;
@@ -14,22 +24,24 @@ const RETRY_MS = 500;
  * not keep up, it reads on from where it is. Not a generator: a consumer that waits gets events in the moment they are
  * handed over, before whoever appended them goes on.
  */
-export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined> {
-  readonly #readOn: ReadOn;
+export class Follower<E extends Numbered = Numbered> implements AsyncIterableIterator<E[], undefined> {
+  readonly #readOn: ReadOn<E>;
   readonly #onEnd: () => void;
   /** The last one that the consumer has got. */
   #cursor: number;
   /** Handed over and not yet asked for; in order, without gaps among themselves. */
-  #held: LoggedEvent[] = [];
+  #held: E[] = [];
   /** There may be more in the log than what is held. */
   #behind = true;
   #reading = false;
   #begun = false;
+  /** All that it has not got is in the log. */
+  #ended = false;
   #state: "open" | "closing" | "closed" = "open";
-  #waiting: { resolve(step: Step): void; reject(error: unknown): void } | undefined;
+  #waiting: { resolve(step: Step<E>): void; reject(error: unknown): void } | undefined;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(after: number, readOn: ReadOn, onEnd: () => void) {
+  constructor(after: number, readOn: ReadOn<E>, onEnd: () => void) {
     this.#cursor = after;
     this.#readOn = readOn;
     this.#onEnd = onEnd;
@@ -40,7 +52,7 @@ export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined>
     return this.#behind || this.#reading ? undefined : (this.#held.at(-1)?.seq ?? this.#cursor);
   }
 
-  next(): Promise<Step> {
+  next(): Promise<Step<E>> {
     if (this.#waiting) return Promise.reject(new Error("A log is followed one step at a time."));
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
@@ -49,7 +61,7 @@ export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined>
   }
 
   /** Events that have been committed. */
-  hand(events: readonly LoggedEvent[]): void {
+  hand(events: readonly E[]): void {
     const last = this.#held.at(-1)?.seq;
     if (last !== undefined && events[0]!.seq !== last + 1) return this.look();
     // Not by spreading: a batch may be larger than an argument list.
@@ -73,7 +85,7 @@ export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined>
     this.#serve();
   }
 
-  return(): Promise<Step> {
+  return(): Promise<Step<E>> {
     this.stop();
     return Promise.resolve({ done: true, value: undefined });
   }
@@ -97,15 +109,14 @@ export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined>
     const events = this.#takeHeld();
     if (events) return this.#give({ done: false, value: events });
     if (this.#reading || this.#retry) return;
-    if (this.#state !== "open") {
-      this.stop();
-      return this.#give({ done: true, value: undefined });
-    }
-    if (this.#behind) void this.#read();
+    if (this.#state === "open" && this.#behind) return void this.#read();
+    if (this.#state === "open" && !this.#ended) return;
+    this.stop();
+    this.#give({ done: true, value: undefined });
   }
 
   /** What is held and follows upon what the consumer has. */
-  #takeHeld(): LoggedEvent[] | undefined {
+  #takeHeld(): E[] | undefined {
     if (this.#held[0] && this.#held[0].seq <= this.#cursor) this.#held = this.#held.filter(isAfter(this.#cursor));
     const events = this.#held;
     if (!events[0]) return undefined;
@@ -128,6 +139,7 @@ export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined>
       this.#begun = true;
       if (!part) return this.finish();
       if (part.more) this.#behind = true;
+      if (part.ended) this.#ended = true;
       const last = part.events.at(-1);
       // What was handed over meanwhile comes after, as far as the read did not find it.
       if (last) {
@@ -161,7 +173,7 @@ export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined>
     waiting?.reject(error);
   }
 
-  #give(step: Step): void {
+  #give(step: Step<E>): void {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     waiting?.resolve(step);
@@ -170,5 +182,5 @@ export class Follower implements AsyncIterableIterator<LoggedEvent[], undefined>
 
 const isAfter =
   (cursor: number) =>
-  ({ seq }: LoggedEvent): boolean =>
+  ({ seq }: Numbered): boolean =>
     seq > cursor;

@@ -2,13 +2,14 @@ import { operation } from "../operation.ts";
 import { Refusal } from "../refusal.ts";
 import { all, insert, join, list, one, raw, sql, where, type Sql, type Work } from "../sql.ts";
 import type { EventRange, Lease } from "../store.ts";
+import { countWithin } from "./count-within.ts";
 import { fence } from "./fence.ts";
 import { takeFromInbox } from "./inbox.ts";
 import { within, type Span } from "./page.ts";
 import { changeSession, saveThreads, type ChangeRow, type ThreadInput } from "./session-rows.ts";
 
 /** Enough for a page that a person reads; more is read in several goes, so that nobody's event loop stands still. */
-const EVENTS_AT_ONCE = 256;
+export const EVENTS_AT_ONCE = 256;
 /** Rows are parsed on the caller's thread: about five milliseconds of it. */
 const BYTES_AT_ONCE = 1_000_000;
 /** Statements for up to this many rows are prepared once; a turn's batches are rarely larger. */
@@ -124,13 +125,6 @@ function conditions({ session, after, before, types, thread, since }: ReadArgs):
     ...(thread === undefined ? [] : thread === null ? [sql`shown = 1`] : [sql`thread = ${thread}`]),
     ...within("at", since),
   ];
-}
-
-/** How many of the first are together no longer than that, but at least one if there are any. */
-function countWithin(most: number, sizes: readonly { bytes: number }[]): number {
-  let sum = 0;
-  const end = sizes.findIndex(({ bytes }, index) => (sum += bytes) > most && index > 0);
-  return end === -1 ? sizes.length : end;
 }
 
 /** What comes after `after`; undefined if there is no such session (any more). */

@@ -1,7 +1,7 @@
 import { operation } from "../operation.ts";
 import { noSuchSession } from "../refusal.ts";
 import { all, one, sql, type Work } from "../sql.ts";
-import type { Lease } from "../store.ts";
+import type { LogLease } from "./fence.ts";
 
 // Whether a lease has run out is judged by the database's clock, which all its processes share.
 
@@ -23,7 +23,7 @@ export const takeLease = operation(
 /** The sessions whose leases were kept. In the order of sessions, as all who write several at once. */
 export const renewLeases = operation(
   "leases.renew",
-  function* (args: { leases: readonly Lease[]; ttlMs: number }): Work<string[]> {
+  function* (args: { leases: readonly LogLease[]; ttlMs: number }): Work<string[]> {
     const kept: string[] = [];
     for (const { session, token } of args.leases.toSorted((a, b) => (a.session < b.session ? -1 : 1))) {
       const row = yield* one({
@@ -40,7 +40,7 @@ export const renewLeases = operation(
 );
 
 // The token stays, so that it is never given out again.
-export const releaseLease = operation("leases.release", function* ({ session, token }: Lease): Work<void> {
+export const releaseLease = operation("leases.release", function* ({ session, token }: LogLease): Work<void> {
   yield sql`update log set lease_holder = null, lease_until = null where session = ${session} and lease_token = ${token}`;
 });
 

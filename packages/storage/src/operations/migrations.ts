@@ -34,7 +34,7 @@ export const POSTGRES: Dialect = {
 
 /** All of ours is in a schema of its own, so that a database may be shared. */
 export const POSTGRES_SCHEMA = "tandem";
-/** Notified with `log SESSION SEQ`, `inbox SESSION POSITION` or `gone SESSION`, once per change of a row of `log`. */
+/** Notified with `log SESSION SEQ`, `inbox SESSION POSITION`, `gone SESSION` or `ended JOB`, once per change of a row. */
 export const POSTGRES_CHANNEL = "tandem";
 /** An arbitrary number that only we lock: two processes that open an empty database at once migrate it once. */
 const MIGRATION_LOCK = 7_306_181_992;
@@ -171,6 +171,58 @@ const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [
 
     ...(name === "postgres" ? POSTGRES_DOORBELL : []),
   ],
+
+  ({ name, id, int, bytes, number, strict }) => [
+    // Its row is written first by all who write records of a space, and so makes them wait for each other.
+    `create table space (
+      id ${id} primary key,
+      writes ${int} not null
+    ) ${strict}`,
+    `create table record (
+      space ${id} not null,
+      kind ${id} not null,
+      key ${id} not null,
+      version ${int} not null,
+      updated_at ${int} not null,
+      value text not null,
+      primary key (space, kind, key)
+    ) ${strict}`,
+
+    `create table blob (
+      number ${number},
+      space ${id} not null,
+      sha256 ${id} not null,
+      size ${int} not null
+    ) ${strict}`,
+    "create unique index blob_content on blob (space, sha256)",
+    `create table blob_part (
+      blob ${int} not null,
+      part ${int} not null,
+      bytes ${bytes} not null,
+      primary key (blob, part)
+    ) ${strict}`,
+
+    // What happens in a job is in the tables of logs, under its id; so is its lease.
+    `create table job (
+      id ${id} primary key,
+      space ${id} not null,
+      kind ${id} not null,
+      state text not null,
+      cancel_requested ${int} not null,
+      created_at ${int} not null,
+      started_at ${int},
+      ended_at ${int},
+      params text,
+      progress text,
+      result text,
+      error text
+    ) ${strict}`,
+    "create index job_created on job (created_at, id)",
+    "create index job_space on job (space, created_at, id)",
+    "create index job_unfinished on job (created_at, id) where state in ('queued', 'running')",
+
+    ...(name === "postgres" ? POSTGRES_JOB_DOORBELL : []),
+  ],
 ];
 
 /** The notification is part of the transaction, whoever writes: nobody can forget it, and it says nothing too early. */
@@ -191,6 +243,17 @@ const POSTGRES_DOORBELL = [
     return null;
   end $$`,
   "create trigger ring after insert or delete or update of seq, inbox_seq on log for each row execute function ring()",
+];
+
+/** Also for the end of a job that adds nothing to its log. */
+const POSTGRES_JOB_DOORBELL = [
+  `create function ring_ended() returns trigger language plpgsql as $$
+  begin
+    perform pg_notify('${POSTGRES_CHANNEL}', 'ended ' || new.id);
+    return null;
+  end $$`,
+  `create trigger ring_ended after update of state on job for each row
+  when (old.state in ('queued', 'running') and new.state not in ('queued', 'running')) execute function ring_ended()`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,10 +1,13 @@
 import { operation } from "../operation.ts";
 import { all, list, sql } from "../sql.ts";
 import { waitingSessions } from "./inbox.ts";
+import { isUnfinished } from "./jobs.ts";
 
-/** Where the logs of these sessions end, as far as there are such sessions, and what waits in any inbox. */
+/** Where these logs end, as far as they are there, those of jobs that have ended, and what waits in any inbox. */
 export const whatsNew = operation("events.whatsNew", function* (sessions: readonly string[]) {
   const heads = yield* all(sql<{ session: string; seq: number }>`
     select session, seq from log where session in ${list(sessions)}`);
-  return { heads, waiting: yield* waitingSessions.work(undefined) };
+  const ended = yield* all(sql<{ id: string }>`
+    select id from job where id in ${list(sessions)} and not ${isUnfinished}`);
+  return { heads, ended, waiting: yield* waitingSessions.work(undefined) };
 });

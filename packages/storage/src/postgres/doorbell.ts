@@ -69,6 +69,6 @@ export class Doorbell {
     if (session === undefined) return;
     if (type === "log") this.#ring({ type, session, seq: Number(number) });
     if (type === "inbox") this.#ring({ type, session, position: Number(number) });
-    if (type === "gone") this.#ring({ type, session });
+    if (type === "gone" || type === "ended") this.#ring({ type, session });
   }
 }

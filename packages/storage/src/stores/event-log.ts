@@ -1,11 +1,12 @@
 import { RequestError, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import type { Broadcast } from "../live/broadcast.ts";
-import { appendEvents, findEvents, readEvents, readHead, readOn } from "../operations/events.ts";
+import { appendEvents, findEvents, readHead, readOn } from "../operations/events.ts";
 import type { EventLog } from "../store.ts";
 import { asLogged, encodeEvent, toLoggedEvent } from "./event-row.ts";
 import { encodeChange, encodeThread } from "./session-row.ts";
 import { plainLease } from "./leases.ts";
+import { readLogRows } from "./log-rows.ts";
 import { toSpan } from "./time.ts";
 
 export function createEventLog(database: Database, broadcast: Broadcast): EventLog {
@@ -44,18 +45,8 @@ export function createEventLog(database: Database, broadcast: Broadcast): EventL
       }
     },
     read: async (session, range) => {
-      const since = toSpan(range.since);
-      const events: LoggedEvent[] = [];
-      let rest = range;
-      while (rest.limit > 0) {
-        const { rows, more } = await database.read(readEvents, { ...rest, session, since });
-        for (const row of rows) events.push(toLoggedEvent(row));
-        const last = rows.at(-1)?.seq;
-        if (!more || last === undefined) break;
-        const bound = range.order === "desc" ? { before: last } : { after: last };
-        rest = { ...range, ...bound, limit: range.limit - events.length };
-      }
-      return events;
+      const rows = await readLogRows(database, { ...range, session, since: toSpan(range.since) });
+      return rows.map(toLoggedEvent);
     },
     find: async (session, id) => {
       const [row] = await database.read(findEvents, { session, ids: [id] });

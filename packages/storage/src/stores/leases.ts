@@ -1,5 +1,6 @@
 import type { SessionId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
+import type { LogLease } from "../operations/fence.ts";
 import { findAbandoned, readHolder, releaseLease, renewLeases, takeLease } from "../operations/leases.ts";
 import type { Lease, Leases } from "../store.ts";
 import { toIso } from "./time.ts";
@@ -10,6 +11,20 @@ export const plainLease = ({ session, token }: Lease): Lease => ({ session, toke
 /** While they are renewed together, nobody can append to them. */
 const RENEWED_AT_ONCE = 25;
 
+/** Returns whose were kept. */
+export async function renewAll(
+  database: Database,
+  leases: readonly LogLease[],
+  ttlMs: number,
+): Promise<ReadonlySet<string>> {
+  const kept = new Set<string>();
+  for (let from = 0; from < leases.length; from += RENEWED_AT_ONCE) {
+    const some = leases.slice(from, from + RENEWED_AT_ONCE);
+    for (const session of await database.write(renewLeases, { leases: some, ttlMs })) kept.add(session);
+  }
+  return kept;
+}
+
 export function createLeases(database: Database): Leases {
   return {
     take: async (session, holder, ttlMs) => {
@@ -17,11 +32,7 @@ export function createLeases(database: Database): Leases {
       return token === undefined ? undefined : { session, token };
     },
     renew: async (leases, ttlMs) => {
-      const kept = new Set<string>();
-      for (let from = 0; from < leases.length; from += RENEWED_AT_ONCE) {
-        const some = leases.slice(from, from + RENEWED_AT_ONCE).map(plainLease);
-        for (const session of await database.write(renewLeases, { leases: some, ttlMs })) kept.add(session);
-      }
+      const kept = await renewAll(database, leases.map(plainLease), ttlMs);
       return leases.filter(({ session }) => !kept.has(session));
     },
     release: (lease) => database.write(releaseLease, plainLease(lease), lease.session),

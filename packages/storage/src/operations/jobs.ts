@@ -1,0 +1,148 @@
+import type { JobState } from "../job-store.ts";
+import { operation } from "../operation.ts";
+import { refuse } from "../refusal.ts";
+import { all, assign, insert, list, one, sql, type Sql, type Value, type Work } from "../sql.ts";
+import { EVENTS_AT_ONCE, insertEvents, readEvents, type Part } from "./events.ts";
+import { fence, type LogLease } from "./fence.ts";
+import { releaseLease, takeLease } from "./leases.ts";
+import { readPage, within, type PageArgs, type Span } from "./page.ts";
+
+// A job's log and its lease are like a session's, under the job's id. All that changes a job but a wish to cancel it goes
+// through the row of its log first, and so waits for others that do.
+
+export interface StoredJob {
+  id: string;
+  space: string;
+  kind: string;
+  state: string;
+  cancel_requested: number;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  /** JSON from here on; null where there is nothing. */
+  params: string | null;
+  progress: string | null;
+  result: string | null;
+  error: string | null;
+}
+
+export const isUnfinished: Sql = sql`state in ('queued', 'running')`;
+const isEnded = (state: string): boolean => state !== "queued" && state !== "running";
+
+export const createJob = operation("jobs.create", function* (row: StoredJob): Work<void> {
+  yield insert("log", [{ session: row.id, seq: 0, inbox_seq: 0, lease_token: 0 }]);
+  yield insert("job", [{ ...row }]);
+});
+
+export const getJob = operation("jobs.get", function* (id: string): Work<StoredJob | undefined> {
+  return yield* one(sql<StoredJob>`select * from job where id = ${id}`);
+});
+
+export interface JobFilter {
+  space?: string;
+  kind?: string;
+  states?: readonly JobState[];
+  created?: Span;
+}
+
+export const listJobs = operation("jobs.list", function* (args: { page: PageArgs; filter: JobFilter }) {
+  const { space, kind, states, created } = args.filter;
+  return yield* readPage<StoredJob>(args.page, {
+    select: sql`job.* from job`,
+    at: "created_at",
+    id: "id",
+    conditions: [
+      ...(space === undefined ? [] : [sql`space = ${space}`]),
+      ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
+      ...(states === undefined ? [] : [sql`state in ${list(states)}`]),
+      ...within("created_at", created),
+    ],
+  });
+});
+
+function* stateOf(id: string): Work<string | undefined> {
+  return (yield* one(sql<{ state: string }>`select state from job where id = ${id}`))?.state;
+}
+
+/** The token; undefined if somebody else holds it, or it has ended. */
+export const takeJob = operation(
+  "jobs.take",
+  function* (args: { session: string; holder: string; ttlMs: number }): Work<number | undefined> {
+    const state = yield* stateOf(args.session);
+    if (state === undefined) throw refuse("not_found", `There is no job ${args.session}.`);
+    if (isEnded(state)) return undefined;
+    const token = yield* takeLease.work(args);
+    // It may have ended while the row was waited for.
+    if (token === undefined || !isEnded((yield* stateOf(args.session)) ?? "")) return token;
+    yield* releaseLease.work({ session: args.session, token });
+    return undefined;
+  },
+);
+
+export const waitingJobs = operation("jobs.waiting", function* (space: string | undefined): Work<StoredJob[]> {
+  const inSpace = space === undefined ? sql`` : sql`and space = ${space}`;
+  return yield* all(sql<StoredJob>`
+    select job.* from job join log on log.session = job.id
+    where ${isUnfinished} ${inSpace} and (lease_holder is null or lease_until < now_ms())
+    order by job.created_at, job.id`);
+});
+
+export interface JobEventRow {
+  type: string;
+  at: number;
+  body: string;
+}
+
+/** Returns the first of the numbers. */
+export const writeJob = operation(
+  "jobs.write",
+  function* (args: { lease: LogLease; rows: JobEventRow[]; change: Record<string, Value> }): Work<number> {
+    const { lease, rows, change } = args;
+    const log = yield* fence(lease, rows.length);
+    const state = yield* stateOf(lease.session);
+    // Those who followed it have gone.
+    if (state === undefined || isEnded(state)) {
+      throw refuse("conflict", `The job ${lease.session} has ended.`, "Start another one.");
+    }
+    const first = log.seq - rows.length + 1;
+    const events = rows.map((row, index) => ({ ...row, id: String(first + index), thread: null, shown: 1 }));
+    yield* insertEvents(log.number, first, events);
+    if (Object.keys(change).length > 0) yield sql`update job set ${assign(change)} where id = ${lease.session}`;
+    return first;
+  },
+);
+
+/** What comes after `after`, and whether that is all there will ever be; undefined if there is no such job (any more). */
+export const readJobOn = operation("jobs.readOn", function* (args: { session: string; after: number }): Work<
+  (Part & { ended: boolean }) | undefined
+> {
+  // First: what has ended by now is all in the log.
+  const state = yield* stateOf(args.session);
+  if (state === undefined) return undefined;
+  const part = yield* readEvents.work({ ...args, limit: EVENTS_AT_ONCE });
+  return { ...part, ended: isEnded(state) && !part.more };
+});
+
+export const requestJobCancel = operation("jobs.cancel", function* (id: string): Work<boolean> {
+  const row = yield* one(sql`update job set cancel_requested = 1 where id = ${id} and ${isUnfinished} returning id`);
+  return row !== undefined;
+});
+
+export const deleteJob = operation("jobs.delete", function* (id: string): Work<boolean> {
+  if ((yield* stateOf(id)) === undefined) return false;
+  const log = yield* one(sql<{ number: number; holder: string | null; left: number | null }>`
+    update log set lease_token = lease_token + 1 where session = ${id}
+    returning number, lease_holder as holder, lease_until - now_ms() as left`);
+  if (!log) return false;
+  if (log.holder !== null && log.left! >= 0) {
+    throw refuse(
+      "conflict",
+      `${log.holder} is working on the job ${id}.`,
+      "Cancel it, and delete it once it has ended.",
+    );
+  }
+  yield sql`delete from event where log = ${log.number}`;
+  yield sql`delete from job where id = ${id}`;
+  yield sql`delete from log where number = ${log.number}`;
+  return true;
+});

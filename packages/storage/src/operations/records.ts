@@ -1,0 +1,159 @@
+import { operation } from "../operation.ts";
+import { refuse } from "../refusal.ts";
+import { all, insert, list, raw, sql, where, type Sql, type Work } from "../sql.ts";
+import { countWithin } from "./count-within.ts";
+
+/** Values are parsed on the caller's thread; more is read in several goes. */
+const RECORDS_AT_ONCE = 500;
+const BYTES_AT_ONCE = 1_000_000;
+const KEYS_PER_QUERY = 500;
+const ROWS_PER_INSERT = 64;
+
+export interface RecordRow {
+  key: string;
+  value: string;
+  version: number;
+  updated_at: number;
+}
+
+export interface RecordRange {
+  space: string;
+  kind: string;
+  keys?: readonly string[];
+  /** Before the first of these; absent for no end. */
+  from?: string;
+  before?: string;
+  after?: string;
+  order: "asc" | "desc";
+  limit: number;
+}
+
+/** A part of what was asked for, in the order of the keys from its beginning. */
+export const readRecords = operation("records.read", function* (args: RecordRange): Work<{
+  rows: RecordRow[];
+  more: boolean;
+}> {
+  const limit = Math.min(args.limit, RECORDS_AT_ONCE);
+  const wanted = where(conditions(args));
+  const order = raw(args.order);
+  const sizes = yield* all(sql<{ bytes: number }>`
+    select octet_length(value) as bytes from record ${wanted} order by key ${order} limit ${limit}`);
+  const count = countWithin(BYTES_AT_ONCE, sizes);
+  if (count === 0) return { rows: [], more: false };
+  const rows = yield* all(sql<RecordRow>`
+    select key, value, version, updated_at from record ${wanted} order by key ${order} limit ${count}`);
+  return { rows, more: count === limit || count < sizes.length };
+});
+
+function conditions({ space, kind, keys, from, before, after, order }: RecordRange): Sql[] {
+  return [
+    sql`space = ${space}`,
+    sql`kind = ${kind}`,
+    ...(keys === undefined ? [] : [sql`key in ${list(keys)}`]),
+    ...(from === undefined ? [] : [sql`key >= ${from}`]),
+    ...(before === undefined ? [] : [sql`key < ${before}`]),
+    ...(after === undefined ? [] : [order === "asc" ? sql`key > ${after}` : sql`key < ${after}`]),
+  ];
+}
+
+/** As in `RecordChange`, with the value as JSON. */
+export interface ChangeInput {
+  kind: string;
+  key: string;
+  /** Undefined to delete. */
+  value: string | undefined;
+  version: number | undefined;
+}
+
+/** What is to be there in the end. */
+interface Outcome {
+  kind: string;
+  key: string;
+  version: number;
+  value: string | undefined;
+}
+
+export const writeRecords = operation(
+  "records.write",
+  function* (args: { space: string; changes: readonly ChangeInput[]; at: number }): Work<void> {
+    const { space, changes, at } = args;
+    yield* lockSpace(space);
+    const outcomes = yield* readVersions(space, changes);
+    for (const change of changes) {
+      const { kind, key, value, version } = change;
+      const now = outcomes.get(kind)!.get(key)!;
+      if (version !== undefined && version !== now.version) throw conflict(change, now.version);
+      now.version = value === undefined ? 0 : now.version + 1;
+      now.value = value;
+    }
+    for (const [kind, ofKind] of outcomes) {
+      const all = [...ofKind.values()];
+      yield* deleteRecords(
+        space,
+        kind,
+        all.filter(({ version }) => version === 0),
+      );
+      yield* saveRecords(
+        space,
+        at,
+        all.filter(({ version }) => version > 0),
+      );
+    }
+  },
+);
+
+/** Whoever writes records of a space waits here for others that do: versions then stay as they were read. */
+export function* lockSpace(space: string): Work<void> {
+  yield sql`${insert("space", [{ id: space, writes: 1 }])} on conflict (id) do update set writes = space.writes + 1`;
+}
+
+function* readVersions(space: string, changes: readonly ChangeInput[]): Work<Map<string, Map<string, Outcome>>> {
+  const outcomes = new Map<string, Map<string, Outcome>>();
+  for (const { kind, key } of changes) {
+    const ofKind = outcomes.get(kind) ?? new Map<string, Outcome>();
+    outcomes.set(kind, ofKind.set(key, { kind, key, version: 0, value: undefined }));
+  }
+  for (const [kind, ofKind] of outcomes) {
+    for (const keys of slices([...ofKind.keys()], KEYS_PER_QUERY)) {
+      const rows = yield* all(sql<{ key: string; version: number }>`
+        select key, version from record where space = ${space} and kind = ${kind} and key in ${list(keys)}`);
+      for (const { key, version } of rows) ofKind.get(key)!.version = version;
+    }
+  }
+  return outcomes;
+}
+
+function* saveRecords(space: string, at: number, outcomes: readonly Outcome[]): Work<void> {
+  for (const some of slices(outcomes, ROWS_PER_INSERT)) {
+    const rows = some.map(({ kind, key, version, value }) => ({
+      space,
+      kind,
+      key,
+      version,
+      updated_at: at,
+      value: value!,
+    }));
+    yield sql`${insert("record", rows)} on conflict (space, kind, key)
+      do update set version = excluded.version, updated_at = excluded.updated_at, value = excluded.value`;
+  }
+}
+
+function* deleteRecords(space: string, kind: string, outcomes: readonly Outcome[]): Work<void> {
+  for (const some of slices(outcomes, KEYS_PER_QUERY)) {
+    const keys = list(some.map(({ key }) => key));
+    yield sql`delete from record where space = ${space} and kind = ${kind} and key in ${keys}`;
+  }
+}
+
+function slices<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
+
+const conflict = ({ kind, key, version }: ChangeInput, stored: number) =>
+  refuse(
+    "conflict",
+    `The ${kind} "${key}" was to be ${version === 0 ? "new" : `version ${version}`}, and ${stored === 0 ? "is not there" : `is version ${stored}`}.`,
+    "Read it again, and apply your change to what is there now.",
+  );
