@@ -1,7 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { LlmError, type EventId, type ToolResultContent } from "@tandem/protocol";
-import { always, madeUpLogin, reply, stallMidStream, text, thinking, toolUse } from "@tandem/rehearsal";
+import { always, madeUpLogin, reply, slowly, stallMidStream, text, thinking, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { eventually, runningProcesses, setStage, type Stage } from "../testing/stage.ts";
 import type { ToolCallRequest } from "./conversation.ts";
@@ -161,7 +161,7 @@ describe("taken up again", () => {
       ...first.setup,
       transcripts: first.transcripts,
       resume: true,
-      goOn: { results: [{ toolUseId, content, isError: false }] },
+      goOn: { results: [{ toolUseId, content, isError: false, inWords: [] }] },
     });
     expect(await second.ended()).toMatchObject({ stop: "end_turn" });
     const results = stage.rehearsal.modelRequests.at(-1)!.toolResults;
@@ -196,7 +196,8 @@ test("a turn that is left while it waits goes on in another process with the ans
     first.outputs.map(({ type }) => type),
     "nothing is closed that is to stay open",
   ).not.toContain("turn_ended");
-  const results = [{ toolUseId, content: [{ type: "text" as const, text: "forty-two" }], isError: false }];
+  const content = [{ type: "text" as const, text: "forty-two" }];
+  const results = [{ toolUseId, content, isError: false, inWords: [] }];
   const goesOn = { ...first.setup, transcripts: first.transcripts, resume: true, goOn: { results } };
   await using second = openSession(stage, goesOn);
   expect(await second.ended()).toMatchObject({ stop: "end_turn" });
@@ -273,7 +274,7 @@ describe("an interrupt", () => {
   });
 
   test("right after the message that begins the turn", async () => {
-    stage.rehearsal.use([text("one"), always(text("fine"))]);
+    stage.rehearsal.use([text("one"), slowly(text("two"), { firstByteMs: 20_000 }), text("fine")]);
     await using session = openSession(stage);
     await session.turn("Go.");
     session.say("Again.");
