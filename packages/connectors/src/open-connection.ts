@@ -14,8 +14,11 @@ export async function openConnection(place: Place): Promise<Connection> {
       const { SqliteConnection } = await import("./sqlite/sqlite-connection.ts");
       return await SqliteConnection.open(place.path);
     }
+    case "postgres": {
+      const { PostgresConnection } = await import("./postgres/postgres-connection.ts");
+      return await PostgresConnection.open(place.url, place.schemas);
+    }
     case "duckdb":
-    case "postgres":
     case "mysql":
       throw new Error("not built yet");
   }

@@ -59,7 +59,7 @@ function readUniqueKeys(ask: Ask, table: string): string[][] {
     .map(({ name }) => ask("select cid, name from pragma_index_xinfo(?) where key = 1 order by seqno", name!))
     .filter((columns) => columns.every(({ cid }) => Number(cid) >= 0))
     .map((columns) => columns.map(({ name }) => String(name)))
-    .reverse();
+    .toReversed();
 }
 
 /** In the order of their declaration, which SQLite lists backwards. What points to nothing is left out. */

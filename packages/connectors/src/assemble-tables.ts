@@ -1,0 +1,64 @@
+import { columnKind } from "./column-kind.ts";
+import type { Column, ForeignKey, Table, TableName } from "./connection.ts";
+
+/** What a catalogue has, row by row; rows of one key follow each other in its order. */
+export interface CatalogueRows {
+  relations: readonly { schema: string; name: string; isView: boolean; comment: string | null; rows: number | null }[];
+  columns: readonly {
+    schema: string;
+    table: string;
+    name: string;
+    type: string;
+    /** Where the type's own name does not say it. */
+    kind?: Column["kind"];
+    nullable: boolean;
+    comment: string | null;
+  }[];
+  keys: readonly { schema: string; table: string; key: string; isPrimary: boolean; column: string }[];
+  foreignKeys: readonly {
+    schema: string;
+    table: string;
+    key: string;
+    column: string;
+    toSchema: string;
+    toTable: string;
+    toColumn: string;
+  }[];
+}
+
+/** From a handful of queries for the whole database to its tables: never a query for each table. */
+export function assembleTables(rows: CatalogueRows): Table[] {
+  const columns = Map.groupBy(rows.columns, owner);
+  const keys = Map.groupBy(rows.keys, owner);
+  const foreignKeys = Map.groupBy(rows.foreignKeys, owner);
+  return rows.relations.map((relation): Table => {
+    const id = tableKey(relation);
+    const own = [...Map.groupBy(keys.get(id) ?? [], ({ key }) => key).values()];
+    return {
+      schema: relation.schema,
+      name: relation.name,
+      type: relation.isView ? "view" : "table",
+      ...(relation.comment && { comment: relation.comment }),
+      columns: (columns.get(id) ?? []).map(({ name, type, kind, nullable, comment }) => ({
+        name,
+        type,
+        kind: kind ?? columnKind(type),
+        nullable,
+        ...(comment && { comment }),
+      })),
+      primaryKey: own.find((parts) => parts[0]!.isPrimary)?.map(({ column }) => column) ?? [],
+      uniqueKeys: own.filter((parts) => !parts[0]!.isPrimary).map((parts) => parts.map(({ column }) => column)),
+      foreignKeys: [...Map.groupBy(foreignKeys.get(id) ?? [], ({ key }) => key).values()].map((parts): ForeignKey => ({
+        columns: parts.map(({ column }) => column),
+        to: { schema: parts[0]!.toSchema, name: parts[0]!.toTable },
+        toColumns: parts.map(({ toColumn }) => toColumn),
+      })),
+      ...(relation.rows !== null && { estimatedRows: relation.rows }),
+    };
+  });
+}
+
+/** One text for a table, for maps. Names may have dots, and no character is forbidden in them but this one. */
+export const tableKey = ({ schema, name }: TableName): string => `${schema}\0${name}`;
+
+const owner = ({ schema, table }: { schema: string; table: string }): string => tableKey({ schema, name: table });

@@ -1,0 +1,91 @@
+import { ConnectionError } from "../connection-error.ts";
+import type { Connection, QueryEstimate, QueryOptions, Rows, Table } from "../connection.ts";
+import { Pool } from "../pool.ts";
+import { queryLimits, type QueryLimits } from "../query-limits.ts";
+import { serverAddress } from "../server-address.ts";
+import { judgeCalls } from "./judge-calls.ts";
+import { estimateQuery } from "./postgres-estimate.ts";
+import { judgeQuery, prepareParser, refused, type JudgedQuery } from "./postgres-guard.ts";
+import { numberParameters } from "./postgres-parameters.ts";
+import { PostgresSession } from "./postgres-session.ts";
+import { readStructure } from "./postgres-structure.ts";
+
+/** Of the server's connections, which others need too. */
+const SESSIONS = 4;
+
+interface Judged extends JudgedQuery {
+  sql: string;
+  values: readonly unknown[];
+}
+
+export class PostgresConnection implements Connection {
+  readonly dialect = "postgres";
+  readonly #pool: Pool<PostgresSession>;
+  readonly #schemas: readonly string[] | undefined;
+
+  private constructor(url: string, schemas?: readonly string[]) {
+    const address = serverAddress(url, ["postgres:", "postgresql:"], 5432);
+    this.#pool = new Pool(() => PostgresSession.open(url, address, schemas), SESSIONS);
+    this.#schemas = schemas;
+  }
+
+  static async open(url: string, schemas?: readonly string[]): Promise<PostgresConnection> {
+    const connection = new PostgresConnection(url, schemas);
+    await connection.#pool.use(queryLimits(), async () => {});
+    return connection;
+  }
+
+  async structure(options: { signal?: AbortSignal } = {}): Promise<Table[]> {
+    return await this.#reading(queryLimits(options), (session) =>
+      readStructure((sql, values) => session.ask(sql, values), this.#schemas),
+    );
+  }
+
+  async query(sql: string, options: QueryOptions = {}): Promise<Rows> {
+    const limits = queryLimits(options);
+    const judged = await judge(sql, options);
+    return await this.#reading(limits, async (session) => {
+      await judgeCalls(judged.calls, (text, values) => session.ask(text, values));
+      return judged.isExplain
+        ? await session.readAll(judged.sql, judged.values, limits)
+        : await session.readThroughCursor(judged.sql, judged.values, limits);
+    });
+  }
+
+  async estimate(sql: string, options: QueryOptions = {}): Promise<QueryEstimate> {
+    const judged = await judge(sql, options);
+    if (judged.isExplain) throw refused("it is an EXPLAIN already");
+    return await this.#reading(queryLimits(options), async (session) => {
+      const ask = session.ask.bind(session);
+      // The planner may call a function to know its value.
+      await judgeCalls(judged.calls, ask);
+      return await estimateQuery(ask, judged.sql, judged.values);
+    });
+  }
+
+  quote(identifier: string): string {
+    return `"${identifier.replaceAll('"', '""')}"`;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#pool[Symbol.asyncDispose]();
+  }
+
+  #reading<T>(limits: QueryLimits, work: (session: PostgresSession) => Promise<T>): Promise<T> {
+    return this.#pool.use(limits, (session) => session.reading(limits.timeoutMs, () => work(session)));
+  }
+}
+
+/** What is judged is the text that is sent, to the letter. */
+async function judge(sql: string, { parameters = [] }: QueryOptions): Promise<Judged> {
+  if (parameters.length === 0) return { sql, values: [], ...(await judgeQuery(sql)) };
+  await prepareParser(sql);
+  const numbered = numberParameters(sql);
+  if (numbered.count !== parameters.length) {
+    const message = `The query has ${numbered.count} parameters, and ${parameters.length} were given.`;
+    throw new ConnectionError("query_failed", message, {
+      fix: "Give one value for each `?`; write ?? for the operator.",
+    });
+  }
+  return { sql: numbered.sql, values: parameters, ...(await judgeQuery(numbered.sql)) };
+}

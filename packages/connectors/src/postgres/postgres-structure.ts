@@ -1,0 +1,97 @@
+import { assembleTables } from "../assemble-tables.ts";
+import { columnKind } from "../column-kind.ts";
+import type { Table } from "../connection.ts";
+
+type Ask = (sql: string, values: unknown[]) => Promise<(string | null)[][]>;
+
+/**
+ * From `pg_catalog`: `information_schema` shows keys only to those who own the tables. Partitions are their parent's, and
+ * what an extension brought along is not the user's.
+ */
+export async function readStructure(ask: Ask, schemas: readonly string[] | undefined): Promise<Table[]> {
+  const which = [schemas ?? null];
+  const relations = await ask(`${VISIBLE} select * from visible order by 2, 3`, which);
+  const columns = await ask(`${VISIBLE} ${COLUMNS}`, which);
+  const keys = await ask(`${VISIBLE} ${KEYS}`, which);
+  const foreignKeys = await ask(`${VISIBLE} ${FOREIGN_KEYS}`, which);
+  return assembleTables({
+    relations: relations.map(([, schema, name, kind, comment, rows]) => ({
+      schema: schema!,
+      name: name!,
+      isView: kind === "v" || kind === "m" || kind === "f",
+      comment: comment!,
+      rows: rows === null || Number(rows) < 0 ? null : Number(rows),
+    })),
+    columns: columns.map(([schema, table, name, type, base, isEnum, nullable, comment]) => ({
+      schema: schema!,
+      table: table!,
+      name: name!,
+      type: type!,
+      kind: isEnum === "t" ? "text" : columnKind(base!),
+      nullable: nullable === "t",
+      comment: comment!,
+    })),
+    keys: keys.map(([schema, table, key, isPrimary, column]) => ({
+      schema: schema!,
+      table: table!,
+      key: key!,
+      isPrimary: isPrimary === "t",
+      column: column!,
+    })),
+    foreignKeys: foreignKeys.map(([schema, table, key, column, toSchema, toTable, toColumn]) => ({
+      schema: schema!,
+      table: table!,
+      key: key!,
+      column: column!,
+      toSchema: toSchema!,
+      toTable: toTable!,
+      toColumn: toColumn!,
+    })),
+  });
+}
+
+const VISIBLE = `
+  with visible as materialized (
+    select c.oid, n.nspname::text as schema, c.relname::text as name, c.relkind,
+      obj_description(c.oid, 'pg_class') as comment, c.reltuples::float8 as rows
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition
+      and (n.nspname = any ($1::text[])
+        or $1 is null and n.nspname <> 'information_schema' and n.nspname !~ '^pg_')
+      and has_schema_privilege(n.oid, 'USAGE')
+      and (has_table_privilege(c.oid, 'SELECT') or has_any_column_privilege(c.oid, 'SELECT'))
+      and not exists (
+        select from pg_depend d
+        where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'
+      )
+  )`;
+
+const COLUMNS = `
+  select v.schema, v.name, a.attname, format_type(a.atttypid, a.atttypmod),
+    format_type(coalesce(nullif(t.typbasetype, 0), t.oid), null), t.typtype = 'e',
+    not (a.attnotnull or t.typnotnull), col_description(v.oid, a.attnum)
+  from visible v
+  join pg_attribute a on a.attrelid = v.oid and a.attnum > 0 and not a.attisdropped
+  join pg_type t on t.oid = a.atttypid
+  order by v.oid, a.attnum`;
+
+const KEYS = `
+  select v.schema, v.name, i.indexrelid::text, i.indisprimary, a.attname
+  from visible v
+  join pg_index i on i.indrelid = v.oid and i.indisunique and i.indisvalid
+    and i.indpred is null and i.indexprs is null
+  cross join lateral unnest(i.indkey) with ordinality as part (attnum, position)
+  join pg_attribute a on a.attrelid = v.oid and a.attnum = part.attnum
+  where part.position <= i.indnkeyatts
+  order by v.oid, i.indexrelid, part.position`;
+
+const FOREIGN_KEYS = `
+  select v.schema, v.name, k.oid::text, a.attname, n.nspname, c.relname, b.attname
+  from visible v
+  join pg_constraint k on k.conrelid = v.oid and k.contype = 'f'
+  join pg_class c on c.oid = k.confrelid
+  join pg_namespace n on n.oid = c.relnamespace
+  cross join lateral unnest(k.conkey, k.confkey) with ordinality as part (attnum, toattnum, position)
+  join pg_attribute a on a.attrelid = k.conrelid and a.attnum = part.attnum
+  join pg_attribute b on b.attrelid = k.confrelid and b.attnum = part.toattnum
+  order by v.oid, k.oid, part.position`;
