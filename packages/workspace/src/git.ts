@@ -25,6 +25,8 @@ export interface GitOptions {
   maxBytes?: number;
   /** Settings for this command, over those of the repository. */
   settings?: Readonly<Record<string, string>>;
+  /** What it reads from its standard input. */
+  input?: string | Uint8Array;
 }
 
 export interface GitOutcome {
@@ -69,12 +71,15 @@ export async function runGit(folder: string, args: readonly string[], options: G
   const child = spawn("git", args, {
     cwd: folder,
     env: variables({ ...settings, ...SETTINGS }),
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
     // A group of its own: git starts further processes, which must not outlive it.
     detached: true,
   });
   const { pid } = child;
   if (pid !== undefined) running.add(pid);
+  // A git that ends before it has read everything says why by its exit code.
+  child.stdin.on("error", () => {});
+  child.stdin.end(options.input ?? "");
   const chunks: Buffer[] = [];
   let total = 0;
   let stderr = "";

@@ -1,4 +1,5 @@
 export { AllowedRoots } from "./allowed-roots.ts";
+export { git, GitFailed, runGit, type GitOptions } from "./git.ts";
 export { isInside } from "./is-inside.ts";
 export { listFolder, type FolderEntry } from "./list-folder.ts";
 export { readInside, type FileContent } from "./read-inside.ts";

@@ -1,0 +1,50 @@
+import { RequestError } from "@tandem/protocol";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Longer than the largest commit takes on a slow disk. */
+const PATIENCE_MS = 60_000;
+const PAUSE_MS = 15;
+
+/**
+ * One process at a time, and one caller at a time within it. The lock is the operating system's on a database file (it has
+ * nothing in it), which lets go of it with the process, however that ends: there is nothing to sweep.
+ */
+export class FolderLock {
+  readonly #file: string;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  hold<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#queue.then(() => this.#locked(work));
+    this.#queue = turn.catch(() => {});
+    return turn;
+  }
+
+  async #locked<T>(work: () => Promise<T>): Promise<T> {
+    using database = new DatabaseSync(this.#file);
+    const until = Date.now() + PATIENCE_MS;
+    while (!tryLock(database)) {
+      if (Date.now() > until) {
+        throw new RequestError("unavailable", "Another process has been changing the context for a minute.", {
+          fix: "Wait until it is done, or look for a tandem process that hangs.",
+        });
+      }
+      await sleep(PAUSE_MS + Math.random() * PAUSE_MS);
+    }
+    return await work();
+  }
+}
+
+function tryLock(database: DatabaseSync): boolean {
+  try {
+    database.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
+    return true;
+  } catch (error) {
+    if (error instanceof Error && /locked|busy/i.test(error.message)) return false;
+    throw error;
+  }
+}
