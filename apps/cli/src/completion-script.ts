@@ -70,7 +70,7 @@ ${[...values].map(([flag, choices]) => `    ${flag}) COMPREPLY=($(compgen -W "${
 ${steps.map((step) => `    "${step.path}") list="${step.words.map(({ name }) => name).join(" ")}" ;;`).join("\n")}
   esac
   COMPREPLY=($(compgen -W "$list" -- "$current"))
-  [[ \${#COMPREPLY[@]} -gt 0 || "$path" != @(rehearse*|"sessions import") ]] || COMPREPLY=($(compgen -f -- "$current"))
+  [[ \${#COMPREPLY[@]} -gt 0 || "$path" != @(rehearse*|"sessions import"|"connections add") ]] || COMPREPLY=($(compgen -f -- "$current"))
 }
 complete -F _tandem tandem
 `;

@@ -1,4 +1,5 @@
 import type { Credential } from "@tandem/claude-code";
+import type { Connection } from "@tandem/connectors";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { LlmBackend, LlmRuntime } from "@tandem/runtime";
 import type { Engine } from "@tandem/sessions";
@@ -8,6 +9,7 @@ import { existsSync } from "node:fs";
 import { setGlobalProxyFromEnv } from "node:http";
 import { hostname } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { connectionPlace, findConnection } from "./config/connection-place.ts";
 import { databaseLocation } from "./config/database-location.ts";
 import type { Project } from "./config/load-project.ts";
 import { resolveSecret, resolveToken } from "./config/resolve-secret.ts";
@@ -85,6 +87,16 @@ export async function openStore(context: Context, project: Project): Promise<Sto
   await ensureTandemHome(context.env);
   const storage = await import("@tandem/storage");
   return storage.openStore(location);
+}
+
+/** A database that the config names. Refused in a folder that needs trust and does not have it. */
+export async function openNamedConnection(context: Context, project: Project, name: string): Promise<Connection> {
+  const connection = findConnection(project, name);
+  await requireTrust(context.env, project);
+  const { env, signal } = context;
+  const place = await connectionPlace(name, connection, { env, folder: project.folder, signal });
+  const { openConnection } = await import("@tandem/connectors");
+  return openConnection(place);
 }
 
 /** The room that keeps: what goes in and out of a store as a whole belongs to it. */

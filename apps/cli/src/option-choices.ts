@@ -13,3 +13,4 @@ export const SCOPE_CHOICES = ["read", "run", "admin"];
 export const STATUS_CHOICES = ["idle", "running", "rescheduling", "terminated"];
 export const TOOL_CHOICES = ["bash", "edit", "read", "write", "glob", "grep", "web_fetch", "web_search"];
 export const LEVEL_CHOICES = ["trace", "debug", "info", "warn", "error", "fatal"];
+export const DRIVER_CHOICES = ["sqlite", "postgres", "duckdb", "mysql"];

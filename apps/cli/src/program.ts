@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import type { Context } from "./context.ts";
+import { addDatabaseCommands } from "./database-commands.ts";
 import { EXIT_CODES } from "./exit-code.ts";
 import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from "./option-choices.ts";
 import { addSessionCommands } from "./session-commands.ts";
@@ -14,6 +15,7 @@ export type Runner = (command: Command, run: (context: Context) => Promise<numbe
 const START = "Getting started:";
 const USE = "Using the model:";
 const AGENTS = "Running agents:";
+const KNOW = "Knowing your data:";
 const LOOK = "Looking and changing:";
 const TOOLS = "Tools:";
 
@@ -107,6 +109,8 @@ export function createProgram(version: string, runner: Runner): Command {
   );
 
   addSessionCommands(program, AGENTS, { examples, json, runner });
+
+  addDatabaseCommands(program, KNOW, { examples, json, runner });
 
   examples(
     command(program, LOOK, "status", "Show who answers, who pays, whether the login or key works, and what is up.")

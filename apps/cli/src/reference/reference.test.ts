@@ -1,9 +1,10 @@
-import { BACKENDS, CLAUDE_CODE_AUTHS, ROLES, SESSION_STATUSES, TOOLSET_TOOLS } from "@tandem/protocol";
+import { BACKENDS, CLAUDE_CODE_AUTHS, CONNECTION_DRIVERS, ROLES, SESSION_STATUSES, TOOLSET_TOOLS } from "@tandem/protocol";
 import { SCOPES } from "@tandem/storage";
 import { expect, test } from "vitest";
 import {
   AUTH_CHOICES,
   BACKEND_CHOICES,
+  DRIVER_CHOICES,
   LEVEL_CHOICES,
   ROLE_CHOICES,
   SCOPE_CHOICES,
@@ -28,6 +29,7 @@ test("docs/reference/cli.md is what the help says", async () => {
 test("the choices in the help are those of the schema", () => {
   expect(BACKEND_CHOICES.toSorted()).toEqual(BACKENDS.filter((name) => name !== "none").toSorted());
   expect(AUTH_CHOICES).toEqual([...CLAUDE_CODE_AUTHS]);
+  expect(DRIVER_CHOICES).toEqual([...CONNECTION_DRIVERS]);
   expect(ROLE_CHOICES).toEqual([...ROLES]);
   expect(SCOPE_CHOICES).toEqual([...SCOPES]);
   expect(STATUS_CHOICES).toEqual([...SESSION_STATUSES]);
