@@ -43,24 +43,33 @@ export interface JobStore {
   create(job: JobRow): Promise<void>;
   get(id: string): Promise<JobRow | undefined>;
   list(query: PageQuery & { space?: string; kind?: string; states?: readonly JobState[] }): Promise<Page<JobRow>>;
-  /** Takes a job that nobody holds and that has not ended. Undefined if it is held, or has ended. */
+  /**
+   * Takes a job that nobody holds and that has not ended. Undefined if it is held, or has ended. One that does not exist is
+   * `RequestError("not_found")`.
+   */
   take(id: JobId, holder: string, ttlMs: number): Promise<JobLease | undefined>;
   /** Prolongs; returns those that were lost. */
   renew(leases: readonly JobLease[], ttlMs: number): Promise<JobLease[]>;
   release(lease: JobLease): Promise<void>;
   holder(id: JobId): Promise<{ holder: string; expiresAt: string } | undefined>;
-  /** Jobs that are queued, or running though nobody holds them any more. */
+  /** Jobs that are queued, or running though nobody holds them any more: all that can be taken. Oldest first. */
   waiting(space?: string): Promise<JobRow[]>;
-  /** Appends events and changes the row, in one transaction. Rejects with `LeaseLost` if the lease was taken over. */
+  /**
+   * Appends events and changes the row, in one transaction. Rejects with `LeaseLost` if the lease was taken over, and with
+   * `RequestError("conflict")` if the job has ended: nothing is written then.
+   */
   write(
     lease: JobLease,
     events: readonly JobEvent["event"][],
     change?: Partial<Pick<JobRow, "state" | "progress" | "result" | "error" | "startedAt" | "endedAt">>,
   ): Promise<JobEvent[]>;
   events(id: JobId, range: { after: number; limit: number }): Promise<JobEvent[]>;
-  /** Events after `after`, first those that are there, then those to come, until it ends or the signal fires. */
+  /**
+   * Events after `after`, first those that are there, then those to come, without gap or repeat, until the job has ended and
+   * all was handed over, or it is deleted, or the signal fires. Waits for the database like the log of a session.
+   */
   follow(id: JobId, after: number, signal: AbortSignal): AsyncIterable<JobEvent[]>;
-  /** Whoever works on it sees `cancelRequested` when it renews or writes. */
+  /** Whoever works on it sees `cancelRequested` by `get`. False if there is no such job, or it has ended. */
   requestCancel(id: JobId): Promise<boolean>;
   /** With its log. Rejects with `RequestError("conflict")` while somebody holds it. */
   delete(id: JobId): Promise<boolean>;

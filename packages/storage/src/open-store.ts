@@ -3,6 +3,7 @@ import { createAgentStore } from "./stores/agent-store.ts";
 import { createBlobs } from "./stores/blobs.ts";
 import { Broadcast } from "./live/broadcast.ts";
 import type { Database } from "./database.ts";
+import { deleteSpace } from "./stores/delete-space.ts";
 import { createEnvironmentStore } from "./stores/environment-store.ts";
 import { createEventLog } from "./stores/event-log.ts";
 import { createFileStore } from "./stores/file-store.ts";
@@ -24,6 +25,8 @@ import { createTranscripts } from "./stores/transcripts.ts";
 export async function openStore(location: string): Promise<Store> {
   const database = await openDatabase(location);
   const broadcast = new Broadcast(database);
+  const blobs = createBlobs(database);
+  const jobs = createJobStore(database, broadcast);
   return {
     events: createEventLog(database, broadcast),
     inbox: createInbox(database, broadcast),
@@ -35,8 +38,9 @@ export async function openStore(location: string): Promise<Store> {
     transcripts: createTranscripts(database),
     tokens: createTokenStore(database),
     records: createRecords(database),
-    blobs: createBlobs(database),
-    jobs: createJobStore(database, broadcast),
+    blobs,
+    jobs,
+    deleteSpace: (space) => deleteSpace(database, { blobs, jobs }, space),
     get search(): Store["search"] {
       throw new TandemError("not_there", "There is no search index yet.");
     },

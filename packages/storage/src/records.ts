@@ -1,10 +1,11 @@
 /**
  * Small documents that other rooms keep in formats of their own, by kind and key: runs, provenance, evidence, candidates,
- * proposals, caches. Values are JSON. A space is whose they are (a context); nothing is seen across spaces.
+ * proposals, caches. Values are JSON. A space is whose they are (a context); nothing is seen across spaces. Names and keys
+ * are whole text: up to 2,000 bytes for a key, 200 for others, and else `RequestError("invalid_request")`.
  */
 export interface Records {
   get(space: string, kind: string, key: string): Promise<StoredRecord | undefined>;
-  /** Those of the keys that are there, in the order of the keys. */
+  /** Those of the keys that are there, in the order in which they are given. */
   getMany(space: string, kind: string, keys: readonly string[]): Promise<StoredRecord[]>;
   /** In the order of their keys (by code point), from after `after`. */
   list(
@@ -12,7 +13,10 @@ export interface Records {
     kind: string,
     query: { prefix?: string; after?: string; limit: number; order?: "asc" | "desc" },
   ): Promise<StoredRecord[]>;
-  /** All of them or none, in one transaction. Rejects with `RequestError("conflict")` if a `version` is not the stored one. */
+  /**
+   * All of them or none, one after the other, in one transaction. Rejects with `RequestError("conflict")`, which names the
+   * key, if a `version` is not the stored one.
+   */
   write(space: string, changes: readonly RecordChange[]): Promise<void>;
 }
 
@@ -34,6 +38,6 @@ export interface Blobs {
   /** Returns its SHA-256 in hex. */
   put(space: string, content: Uint8Array): Promise<string>;
   get(space: string, sha256: string): Promise<Uint8Array | undefined>;
-  /** Removes those that are not among `keep`; returns how many. */
+  /** Removes those that are not among `keep`; returns how many. One that is put meanwhile may be among them. */
   prune(space: string, keep: ReadonlySet<string>): Promise<number>;
 }

@@ -36,6 +36,11 @@ export interface Store extends AsyncDisposable {
   readonly blobs: Blobs;
   readonly jobs: JobStore;
   readonly search: SearchIndex;
+  /**
+   * Removes all that is a space's: jobs, records, blobs, search documents. Rejects with `RequestError("conflict")` while
+   * somebody works on one of its jobs. Not one transaction: one that was cut off is repeated.
+   */
+  deleteSpace(space: string): Promise<void>;
   /** Resolves if the database answers and its schema is ours. */
   check(): Promise<void>;
   /** What is on disk, for people. */

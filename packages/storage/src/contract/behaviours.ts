@@ -76,6 +76,36 @@ export const BEHAVIOURS = [
   { id: "transcript.fenced", title: "Only the holder of the lease writes transcripts" },
   { id: "token.life", title: "Tokens are found by hash, listed, touched and deleted" },
 
+  // Records and blobs
+  { id: "record.as-it-was", title: "A value comes back as it was, whatever its text, up to several megabytes" },
+  { id: "record.order", title: "Records are listed by code point, up and down, by prefix and page" },
+  { id: "record.apart", title: "Spaces and kinds see nothing of each other" },
+  { id: "record.versions", title: "A change that expects another version is a conflict that names the key" },
+  { id: "record.all-or-none", title: "Thousands of changes are written together, or none of them" },
+  {
+    id: "record.at-once",
+    title: "Of changes to one version at once, one is stored; others of the same keys all get on",
+  },
+  { id: "record.names", title: "A name that cannot be kept is refused, alike for all" },
+  { id: "blob.content", title: "Content comes back by its hash, from none to several parts, and is stored once" },
+  { id: "blob.prune", title: "What is not to be kept is removed, in its space alone" },
+
+  // Jobs
+  { id: "job.as-it-was", title: "A job comes back as it was created; its id is its own" },
+  { id: "job.pages", title: "Jobs are listed by space, kind and state, by page" },
+  { id: "job.lease", title: "One holder at a time; one that has ended is not taken" },
+  { id: "job.waiting", title: "Jobs that are queued, or were left while they ran, are found" },
+  { id: "job.write", title: "Events and the row are written together, numbered without gaps" },
+  { id: "job.fence", title: "Who lost a job, or goes on after its end, is refused, and nothing is written" },
+  { id: "job.follow", title: "A follower, here or elsewhere, sees each event once, until the job has ended" },
+  { id: "job.follow-quiet-end", title: "Following ends with the job, also if it ends without a word or had ended" },
+  { id: "job.follow-slow", title: "A follower that does not keep up misses nothing of a job that has ended" },
+  { id: "job.cancel", title: "Who works on a job sees that it is to stop" },
+  { id: "job.delete", title: "A deleted job leaves no trace; one that is held stays" },
+  { id: "job.killed", title: "A job whose process was killed is taken by another, and goes on where it was" },
+  { id: "job.no-session", title: "A job is not mistaken for a session" },
+  { id: "space.delete", title: "A deleted space leaves no trace, and another is not touched; not while a job is held" },
+
   // The whole
   { id: "archive.round-trip", title: "An exported session is imported elsewhere as it was" },
   { id: "archive.new-id", title: "An import of an id that is there is a conflict, unless it gets a new one" },

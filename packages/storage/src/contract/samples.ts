@@ -8,6 +8,7 @@ import {
   type SessionEvent,
   type UsageSnapshot,
 } from "@tandem/protocol";
+import type { JobRow } from "../job-store.ts";
 import type { SessionRow, ThreadRow } from "../store.ts";
 
 export const usage = (cents = 0): UsageSnapshot => ({
@@ -138,5 +139,21 @@ export const file = (size: number, fields: Partial<FileMetadata> = {}): FileMeta
   expires_at: null,
   downloadable: true,
   scope: null,
+  ...fields,
+});
+
+export const job = (fields: Partial<JobRow> = {}): JobRow => ({
+  id: newId("job"),
+  space: "sample",
+  kind: "scan",
+  params: { connection: "shop" },
+  state: "queued",
+  progress: null,
+  result: null,
+  error: null,
+  cancelRequested: false,
+  createdAt: new Date().toISOString(),
+  startedAt: null,
+  endedAt: null,
   ...fields,
 });

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { LoggedEvent, SessionEvent, SessionId } from "@tandem/protocol";
 import { openStore } from "../open-store.ts";
+import type { JobLease, JobRow } from "../job-store.ts";
 import type { Lease, SessionRow, Store } from "../store.ts";
-import { message, sessionRow } from "./samples.ts";
+import { job, message, sessionRow } from "./samples.ts";
 
 /** One engine, as the contract suite uses it. */
 export interface StoreFixture extends AsyncDisposable {
@@ -42,6 +43,14 @@ export class Stage implements AsyncDisposable {
     const row = sessionRow(fields);
     await this.store.sessions.create(row, inbox);
     const lease = await this.store.leases.take(row.id, "stage", 60_000);
+    return { ...lease!, row };
+  }
+
+  /** A new job, and the lease on it. */
+  async job(fields: Partial<JobRow> = {}): Promise<JobLease & { row: JobRow }> {
+    const row = job(fields);
+    await this.store.jobs.create(row);
+    const lease = await this.store.jobs.take(row.id, "stage", 60_000);
     return { ...lease!, row };
   }
 

@@ -4,8 +4,11 @@ import { Stage, type StoreFixture, type Verify } from "./stage.ts";
 import { verifyArchive } from "./verify-archive.ts";
 import { verifyFollow } from "./verify-follow.ts";
 import { verifyInbox } from "./verify-inbox.ts";
+import { verifyJobFollow } from "./verify-job-follow.ts";
+import { verifyJobs } from "./verify-jobs.ts";
 import { verifyLeases } from "./verify-leases.ts";
 import { verifyLog } from "./verify-log.ts";
+import { verifyRecords } from "./verify-records.ts";
 import { verifyResources } from "./verify-resources.ts";
 import { verifySessions } from "./verify-sessions.ts";
 import { verifyWhole } from "./verify-whole.ts";
@@ -17,6 +20,9 @@ const VERIFICATIONS: Record<BehaviourId, Verify> = {
   ...verifyLeases,
   ...verifySessions,
   ...verifyResources,
+  ...verifyRecords,
+  ...verifyJobs,
+  ...verifyJobFollow,
   ...verifyArchive,
   ...verifyWhole,
 };

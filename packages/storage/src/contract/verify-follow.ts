@@ -114,7 +114,7 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
   "follow.process": async (stage) => {
     const { session } = await stage.session();
     const following = collect(stage.store, session, 0, 50);
-    await using writer = await startWriter(stage.location, { session, token: 1 });
+    await using writer = startWriter(stage.location, { session, token: 1 });
     expect(seqs(await following).slice(0, 50)).toEqual(numbers(50));
     expect(await writer.acknowledged()).toBeGreaterThan(0);
   },

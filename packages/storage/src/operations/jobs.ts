@@ -87,6 +87,13 @@ export const waitingJobs = operation("jobs.waiting", function* (space: string | 
     order by job.created_at, job.id`);
 });
 
+/** One of a space that somebody works on. */
+export const findHeldJob = operation("jobs.held", function* (space: string) {
+  return yield* one(sql<{ id: string; holder: string }>`
+    select job.id, lease_holder as holder from job join log on log.session = job.id
+    where space = ${space} and lease_holder is not null and lease_until >= now_ms() limit 1`);
+});
+
 export interface JobEventRow {
   type: string;
   at: number;

@@ -8,6 +8,9 @@ const RECORDS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 1_000_000;
 const KEYS_PER_QUERY = 500;
 const ROWS_PER_INSERT = 64;
+/** Of JSON: a statement with many long values would be in memory several times. */
+const LENGTH_PER_INSERT = 4_000_000;
+const DELETED_AT_ONCE = 1_000;
 
 export interface RecordRow {
   key: string;
@@ -20,8 +23,9 @@ export interface RecordRange {
   space: string;
   kind: string;
   keys?: readonly string[];
-  /** Before the first of these; absent for no end. */
+  /** With this one. */
   from?: string;
+  /** Without this one. */
   before?: string;
   after?: string;
   order: "asc" | "desc";
@@ -87,23 +91,17 @@ export const writeRecords = operation(
       now.value = value;
     }
     for (const [kind, ofKind] of outcomes) {
-      const all = [...ofKind.values()];
-      yield* deleteRecords(
-        space,
-        kind,
-        all.filter(({ version }) => version === 0),
+      const { gone = [], kept = [] } = Object.groupBy(ofKind.values(), ({ version }) =>
+        version === 0 ? "gone" : "kept",
       );
-      yield* saveRecords(
-        space,
-        at,
-        all.filter(({ version }) => version > 0),
-      );
+      yield* deleteRecords(space, kind, gone);
+      yield* saveRecords(space, at, kept);
     }
   },
 );
 
 /** Whoever writes records of a space waits here for others that do: versions then stay as they were read. */
-export function* lockSpace(space: string): Work<void> {
+function* lockSpace(space: string): Work<void> {
   yield sql`${insert("space", [{ id: space, writes: 1 }])} on conflict (id) do update set writes = space.writes + 1`;
 }
 
@@ -124,17 +122,18 @@ function* readVersions(space: string, changes: readonly ChangeInput[]): Work<Map
 }
 
 function* saveRecords(space: string, at: number, outcomes: readonly Outcome[]): Work<void> {
-  for (const some of slices(outcomes, ROWS_PER_INSERT)) {
-    const rows = some.map(({ kind, key, version, value }) => ({
-      space,
-      kind,
-      key,
-      version,
-      updated_at: at,
-      value: value!,
-    }));
+  for (let from = 0; from < outcomes.length;) {
+    const next = outcomes.slice(from, from + ROWS_PER_INSERT);
+    const count = countWithin(
+      LENGTH_PER_INSERT,
+      next.map(({ value }) => ({ bytes: value!.length })),
+    );
+    const rows = next.slice(0, count).map(({ kind, key, version, value }) => {
+      return { space, kind, key, version, updated_at: at, value: value! };
+    });
     yield sql`${insert("record", rows)} on conflict (space, kind, key)
       do update set version = excluded.version, updated_at = excluded.updated_at, value = excluded.value`;
+    from += count;
   }
 }
 
@@ -144,6 +143,18 @@ function* deleteRecords(space: string, kind: string, outcomes: readonly Outcome[
     yield sql`delete from record where space = ${space} and kind = ${kind} and key in ${keys}`;
   }
 }
+
+/** Some of a space's records; at last, what is left of it. Returns whether there may be more. */
+export const deleteSomeRecords = operation("records.delete", function* (space: string): Work<boolean> {
+  yield* lockSpace(space);
+  const deleted = yield* all(sql`
+    delete from record where space = ${space} and (kind, key) in (
+      select kind, key from record where space = ${space} limit ${DELETED_AT_ONCE}
+    ) returning 1 as done`);
+  if (deleted.length > 0) return true;
+  yield sql`delete from space where id = ${space}`;
+  return false;
+});
 
 function slices<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>

@@ -103,7 +103,7 @@ describe.skipIf(missing)(`a Postgres that goes away${missing ? ` (skipped: ${mis
     const url = await postgres.createDatabase();
     await using store = await openStore(url);
     const lease = await newSession(store);
-    await using writer = await startWriter(url, lease);
+    await using writer = startWriter(url, lease);
     await writer.acknowledged();
     const followed = collect(store, lease.session, 0, 200);
     const own = await newSession(store);

@@ -131,7 +131,7 @@ test("kill -9 of a writer loses nothing that it had acknowledged, ten times", as
   const { session } = await newSession(store);
   let last = 0;
   for (const round of numbers(10)) {
-    await using writer = await startWriter(file, { session, token: 1 });
+    await using writer = startWriter(file, { session, token: 1 });
     const first = await writer.acknowledged();
     expect(first).toBeGreaterThan(last);
     const acknowledged = await writer.kill();
@@ -150,7 +150,7 @@ test("processes that write at the same time wait for each other, and none is ref
   await using store = await openStore(file);
   const leases = [await newSession(store), await newSession(store), await newSession(store)];
   const own = await newSession(store);
-  const writers = await Promise.all(leases.map((lease) => startWriter(file, lease)));
+  const writers = leases.map((lease) => startWriter(file, lease));
   await Promise.all(writers.map((writer) => writer.acknowledged()));
   // A writer that is refused ends by itself, and `acknowledged` rejects.
   for (const number of numbers(200)) {

@@ -17,6 +17,7 @@ import { readHolder, releaseLease } from "../operations/leases.ts";
 import { decodeJob, encodeJob, encodeJobChange, encodeJobEvent, toJobEvent } from "./job-row.ts";
 import { renewAll } from "./leases.ts";
 import { readLogRows } from "./log-rows.ts";
+import { checkNames } from "./names.ts";
 import { readList } from "./page.ts";
 import { toIso, toSpan } from "./time.ts";
 
@@ -24,7 +25,10 @@ const ofLog = ({ job, token }: JobLease): LogLease => ({ session: job, token });
 
 export function createJobStore(database: Database, broadcast: Broadcast): JobStore {
   return {
-    create: async (job) => database.write(createJob, encodeJob(job)),
+    create: async (job) => {
+      checkNames({ space: job.space, kind: job.kind });
+      await database.write(createJob, encodeJob(job));
+    },
     get: async (id) => {
       const row = await database.read(getJob, id);
       return row && decodeJob(row);

@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import type { JobId } from "@tandem/protocol";
 import type { Lease } from "../store.ts";
 
-/** Another process that appends to a session, several at a time, until it is killed. */
+/** Another process that appends to a log, several at a time, until it is killed. */
 export interface Writer extends AsyncDisposable {
   /** The highest number that it said was stored; waits for at least one. Rejects if it has ended by itself. */
   acknowledged(): Promise<number>;
@@ -11,9 +12,15 @@ export interface Writer extends AsyncDisposable {
   kill(): Promise<number>;
 }
 
-export async function startWriter(location: string, lease: Lease): Promise<Writer> {
-  const script = new URL("./writer-process.ts", import.meta.url).pathname;
-  const child = spawn(process.execPath, [script, location, lease.session, String(lease.token)], {
+export const startWriter = (location: string, lease: Lease): Writer =>
+  start("./writer-process.ts", [location, lease.session, String(lease.token)]);
+
+/** One that takes a job and works on it, with a lease of that many milliseconds that it renews. */
+export const startJobWorker = (location: string, job: JobId, ttlMs: number): Writer =>
+  start("./job-worker-process.ts", [location, job, String(ttlMs)]);
+
+function start(script: string, args: readonly string[]): Writer {
+  const child = spawn(process.execPath, [new URL(script, import.meta.url).pathname, ...args], {
     env: { PATH: process.env["PATH"] ?? "" },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -1,0 +1,30 @@
+import { RequestError } from "@tandem/protocol";
+import type { Database } from "../database.ts";
+import { findHeldJob } from "../operations/jobs.ts";
+import { deleteSomeRecords } from "../operations/records.ts";
+import type { Store } from "../store.ts";
+import { checkNames } from "./names.ts";
+
+const JOBS_AT_ONCE = 100;
+
+/** In many small writes, so that those of others fit in between. Jobs first: who works on one would make more of the rest. */
+export async function deleteSpace(
+  database: Database,
+  { jobs, blobs }: Pick<Store, "jobs" | "blobs">,
+  space: string,
+): Promise<void> {
+  checkNames({ space });
+  const held = await database.read(findHeldJob, space);
+  if (held) {
+    throw new RequestError("conflict", `${held.holder} is working on the job ${held.id}.`, {
+      fix: "Cancel it, and try again once it has ended.",
+    });
+  }
+  for (;;) {
+    const { data } = await jobs.list({ space, limit: JOBS_AT_ONCE });
+    for (const { id } of data) await jobs.delete(id);
+    if (data.length < JOBS_AT_ONCE) break;
+  }
+  while (await database.write(deleteSomeRecords, space));
+  await blobs.prune(space, new Set());
+}
