@@ -100,6 +100,7 @@ export function scriptedConversation(
     takeBack: async () => false,
     interrupt: async () => undefined,
     stopTask: async () => undefined,
+    kept: async () => undefined,
     flush: () => stored,
     async close() {
       closing.abort();

@@ -18,6 +18,7 @@ export type {
   ConversationHost,
   ConversationOutput,
   ConversationSetup,
+  LateResult,
   ModelContent,
   SubagentDefinition,
   ToolCallRequest,

@@ -10,6 +10,8 @@ export interface Legacy {
   waiting: OpenCall[];
   /** Those of them that clients have been told of. */
   announced: EventId[];
+  /** Custom tools whose results may not have reached the model. */
+  answered: { call: OpenCall; answer: EventOf<"user.custom_tool_result"> }[];
   /** Calls that were running: what they did is not known. */
   running: OpenCall[];
   /** Model requests that no `session.usage` has counted. */
@@ -25,11 +27,17 @@ export async function readLegacy(log: EventLog, row: SessionRow): Promise<Legacy
   // A subagent does not outlive its process, and with it goes what it asked for.
   const waiting = wasRunning ? [] : asked.filter(({ thread }) => thread === null);
   const stays = new Set(waiting.map(({ use }) => use.id));
+  const uses = new Map(events.map((logged) => [logged.event.id, logged]));
   const counted = events.findLastIndex(({ event }) => event.type === "session.usage");
   return {
     messages: events.flatMap(({ event }) => (event.type === "user.message" ? [event.id] : [])),
     waiting,
     announced: announcedCalls(events),
+    answered: events.flatMap(({ thread, event }) => {
+      if (event.type !== "user.custom_tool_result" || thread !== null) return [];
+      const use = uses.get(event.custom_tool_use_id as EventId)?.event;
+      return use?.type === "agent.custom_tool_use" ? [{ call: { thread, use }, answer: event }] : [];
+    }),
     running: [...openCalls(events).values()].filter(({ use }) => !stays.has(use.id)),
     uncounted: events
       .slice(counted + 1)

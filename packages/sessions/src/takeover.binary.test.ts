@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LoggedEvent } from "@tandem/protocol";
-import { always, slowly, text, toolUse } from "@tandem/rehearsal";
+import { always, reply, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "./testing/engine-stage.ts";
 import { judgeSession } from "./testing/judge-session.ts";
@@ -51,6 +51,39 @@ test("a server that is killed while it waits for an answer: the answer reaches t
   expect(said(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
   expect(stage.rehearsal.modelRequests.at(-1)!.toolResults).toMatchObject([{ text: "rain", isError: false }]);
   expect(await judgeSession(engine, session)).toEqual([]);
+});
+
+test.each([
+  ["call", (line: string) => line.includes("tool_use")],
+  ["whole turn", () => true],
+])("a %s of which nothing was kept: the answer reaches the model in words", async (_, isRefused) => {
+  const first = await stage.open({ leaseTtl: 1_000 });
+  const append = first.store.transcripts.append.bind(first.store.transcripts);
+  let isAway = false;
+  first.store.transcripts.append = async (lease, subpath, lines) => {
+    // A database that goes away stays away: what comes later must not be stored either.
+    isAway ||= isRefused(JSON.stringify(lines));
+    return isAway ? Promise.reject(new Error("away")) : append(lease, subpath, lines);
+  };
+  stage.rehearsal.use([
+    reply([text("Let me see."), toolUse("mcp__tandem__weather", { city: "Bern" })]),
+    always(text("It rains.")),
+  ]);
+  const weather = { name: "weather", description: "w", input_schema: { type: "object" as const } };
+  const session = await first.session({}, { tools: [{ type: "custom", ...weather }] });
+  await first.say(session, "Weather?");
+  const use = the(await first.until(session, isIdle), "agent.custom_tool_use");
+  await first.vanish();
+  await killProcesses();
+  const home = join(stage.root, "another-home");
+  const second = await stage.open({ leaseTtl: 1_000, home, stateFolder: join(stage.root, "another-state") });
+  const head = await second.engine.sessions.head(session.id);
+  await second.engine.sessions.send(session.id, [
+    { type: "user.custom_tool_result", custom_tool_use_id: use.id, content: [{ type: "text", text: "rain" }] },
+  ]);
+  expect(said(await second.until(session, isIdle, head))).toEqual(["It rains."]);
+  expect(stage.rehearsal.modelRequests.at(-1)!.lastUserText).toMatch(/weather with {"city":"Bern"}[^]*rain/);
+  expect(await judgeSession(second, session)).toEqual([]);
 });
 
 test("a server that is killed: another that runs already takes its session, and nothing of it runs on", async () => {

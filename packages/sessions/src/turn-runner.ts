@@ -1,4 +1,4 @@
-import type { ConversationOutput, ConversationSetup, TurnEnd } from "@tandem/claude-code";
+import type { ConversationOutput, LateResult, TurnEnd } from "@tandem/claude-code";
 import {
   RequestError,
   type BackgroundTask,
@@ -15,7 +15,7 @@ import { grantOf } from "./conversation-host.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import { lateResult } from "./late-result.ts";
 import { isKept, lostMessages, messageUuid } from "./lost-messages.ts";
-import { closing, type Placed } from "./open-turn.ts";
+import { closing, needsAnswer, type OpenCall, type Placed } from "./open-turn.ts";
 import { readContent } from "./read-content.ts";
 import { readLegacy } from "./read-legacy.ts";
 import type { SessionWriter } from "./session-writer.ts";
@@ -25,7 +25,6 @@ import type { UsageLedger } from "./usage-ledger.ts";
 import { type Answer, unmade, WaitingRoom } from "./waiting-room.ts";
 
 type UserMessage = EventOf<"user.message">;
-type GoOn = { type: "go_on"; results: NonNullable<ConversationSetup["goOn"]>["results"] };
 
 interface Parts {
   store: Store;
@@ -108,7 +107,7 @@ export class TurnRunner {
     const turn = (this.#turn = new Turn(legacy.messages));
     for (const { thread, end } of legacy.uncounted) ledger.carry(thread, end);
     for (const call of legacy.waiting) {
-      this.#room.enter(call);
+      void this.#room.enter(call);
       writer.open.set(call.use.id, call);
     }
     this.#room.announcedBefore(legacy.announced);
@@ -118,7 +117,7 @@ export class TurnRunner {
     const cause = "The server or its Claude Code process died in the middle of the turn.";
     const closed = legacy.running.map(({ use }) => use.id);
     await writer.write([{ type: "tandem.recovered", cause, closed }]);
-    if (settings.recovery === "resume") await this.#goOn(turn, []);
+    if (settings.recovery === "resume") await this.#goOn(turn, legacy.answered.map(lateResult));
     else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
   }
 
@@ -203,21 +202,21 @@ export class TurnRunner {
     const turn = this.#turn!;
     turn.told = false;
     await this.#parts.writer.take(message, running, { status: "running" });
-    this.#drive(turn, message);
+    this.#drive(turn, message, []);
   }
 
   /** Goes on with a turn whose process is gone: where it was left, or with its message if nothing was kept of that. */
-  async #goOn(turn: Turn, results: GoOn["results"]): Promise<void> {
+  async #goOn(turn: Turn, results: readonly LateResult[]): Promise<void> {
     const { store } = this.#parts;
     const last = [...turn.messages].at(-1);
     const message = last && (await store.events.find(this.#row.id, last))?.event;
     const isLost = message?.type === "user.message" && !(await isKept(store.transcripts, this.#row.id, message.id));
-    this.#drive(turn, isLost ? message : { type: "go_on", results });
+    this.#drive(turn, isLost ? message : undefined, results);
   }
 
   /** Puts a message to the model, in a process that is there or made for it; or lets it go on with what was left. */
-  #drive(turn: Turn, prompt: UserMessage | GoOn): void {
-    this.#tell(turn, prompt).then(
+  #drive(turn: Turn, message: UserMessage | undefined, results: readonly LateResult[]): void {
+    this.#tell(turn, message, results).then(
       // What came meanwhile may be meant to steer the turn.
       () => this.#parts.next(this.#parts.look),
       (error: unknown) =>
@@ -229,26 +228,27 @@ export class TurnRunner {
     );
   }
 
-  async #tell(turn: Turn, prompt: UserMessage | GoOn): Promise<void> {
+  async #tell(turn: Turn, message: UserMessage | undefined, results: readonly LateResult[]): Promise<void> {
     const { store } = this.#parts;
     const check = (): void => {
       if (this.#turn === turn && !turn.interrupted) return;
       throw new RequestError("conflict", "The turn was interrupted before it began.");
     };
-    if (prompt.type === "go_on") {
+    if (!message) {
       check();
-      const conversation = await this.#holder.open({ results: prompt.results });
+      const conversation = await this.#holder.open({ results });
       turn.told = true;
       if (turn.interrupted) await conversation.interrupt();
       return;
     }
-    const content = await readContent(prompt.content, store.files);
+    const content = await readContent(message.content, store.files);
     check();
     const isNew = this.#holder.current === undefined;
     const conversation = await this.#holder.open();
-    const lost = isNew ? await lostMessages(store, this.#row.id, conversation, prompt.id) : [];
+    const lost = isNew ? await lostMessages(store, this.#row.id, conversation, message.id) : [];
     check();
-    conversation.send({ uuid: messageUuid(prompt.id), content: [...lost, ...content] });
+    const known = results.flatMap(({ inWords }) => inWords);
+    conversation.send({ uuid: messageUuid(message.id), content: [...lost, ...content, ...known] });
     turn.told = true;
   }
 
@@ -308,11 +308,17 @@ export class TurnRunner {
     if (event.type === "session.status_running") change.status = "running";
     void writer.record(thread, id, event, change);
     const call = writer.open.get(id);
-    if (call) this.#room.enter(call);
+    if (call && needsAnswer(call)) this.#enter(call);
     if (event.type === "agent.tool_result") this.#room.leave(event.tool_use_id);
     if (event.type === "agent.mcp_tool_result") this.#room.leave(event.mcp_tool_use_id);
     void this.#announce();
     this.#settleLater();
+  }
+
+  /** What a subagent asks for goes with its process, and need not be kept. */
+  #enter(call: OpenCall): void {
+    const kept = call.thread === null ? this.#holder.current?.kept(call.use.tandem.tool_use_id) : undefined;
+    void this.#room.enter(call, kept).then(() => this.#parts.next(() => this.#announce()));
   }
 
   /** Claude works, in the turn that is there or in a new one. Returns what is to be said of that. */

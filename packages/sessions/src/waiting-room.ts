@@ -1,6 +1,6 @@
 import type { EventId, EventOf, SessionEvent, SessionEventBody } from "@tandem/protocol";
 import type { SessionChange, WaitingFor } from "@tandem/storage";
-import { needsAnswer, type OpenCall } from "./open-turn.ts";
+import type { OpenCall } from "./open-turn.ts";
 
 export type Answer = EventOf<"user.tool_confirmation" | "user.custom_tool_result">;
 
@@ -14,25 +14,33 @@ export class WaitingRoom {
   readonly #asking = new Map<EventId, (answer: Answer | undefined) => void>();
   /** Answers that nobody has come to ask for. */
   readonly #early = new Map<EventId, { call: OpenCall; answer: Answer }>();
+  /** Calls that a crash could still make the model forget, and with them their answers. */
+  readonly #unkept = new Set<EventId>();
   #announced = "";
 
   get size(): number {
     return this.#calls.size;
   }
 
-  /** Takes a call in if it is one that needs an answer. */
-  enter(call: OpenCall): void {
-    if (needsAnswer(call)) this.#calls.set(call.use.id, call);
+  /** Takes a call in. It is not said to wait before it is `kept`. */
+  async enter(call: OpenCall, kept?: Promise<void>): Promise<void> {
+    const { id } = call.use;
+    this.#calls.set(id, call);
+    if (!kept) return;
+    this.#unkept.add(id);
+    await kept;
+    this.#unkept.delete(id);
   }
 
   /** The call has come to its end without an answer. */
   leave(id: EventId): void {
-    this.#calls.delete(id);
+    this.#forget(id);
     this.#early.delete(id);
   }
 
   clear(): void {
     this.#calls.clear();
+    this.#unkept.clear();
     this.#early.clear();
     for (const tell of this.#asking.values()) tell(undefined);
     this.#announced = "";
@@ -66,7 +74,7 @@ export class WaitingRoom {
   /** Takes the call out; what is returned hands the answer over, and is called once the answer is durable. */
   answer(call: OpenCall, answer: Answer): () => void {
     const { id } = call.use;
-    this.#calls.delete(id);
+    this.#forget(id);
     return () => {
       const tell = this.#asking.get(id);
       if (tell) tell(answer);
@@ -83,6 +91,7 @@ export class WaitingRoom {
 
   /** Where a turn stands that may wait for somebody. */
   get standing(): SessionChange {
+    if (this.#unkept.size > 0) return { status: "running", waitingFor: [] };
     const waitingFor = [...this.#calls.values()].map(({ use }): WaitingFor => {
       const type = use.type === "agent.custom_tool_use" ? "custom_tool_result" : "tool_confirmation";
       return { event_id: use.id, type, name: use.name };
@@ -92,6 +101,7 @@ export class WaitingRoom {
 
   /** The event that says who waits, if that has not been said. */
   announcement(): SessionEventBody | undefined {
+    if (this.#unkept.size > 0) return undefined;
     const ids = [...this.#calls.keys()];
     const key = ids.join();
     if (key === this.#announced) return undefined;
@@ -107,6 +117,11 @@ export class WaitingRoom {
   /** A former process has said that these wait. */
   announcedBefore(ids: readonly EventId[]): void {
     this.#announced = ids.join();
+  }
+
+  #forget(id: EventId): void {
+    this.#calls.delete(id);
+    this.#unkept.delete(id);
   }
 }
 

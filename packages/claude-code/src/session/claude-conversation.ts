@@ -174,6 +174,10 @@ export class ClaudeConversation implements Conversation {
     await this.#within(this.#setup.deadlines.init, "stop a task", this.#query.stopTask(id));
   }
 
+  kept(toolUseId: string): Promise<void> {
+    return this.#gate.untilStored(toolUseId);
+  }
+
   flush(): Promise<void> {
     return this.#mirror.flush(this.#turns > 0);
   }

@@ -56,12 +56,22 @@ export interface ConversationSetup {
    * `turn_ended`. The model is given these results of calls that were open then (custom tools that were answered since, say);
    * of every other open call it is told that nobody knows what it did.
    */
-  goOn?: { results: readonly { toolUseId: string; content: readonly ToolResultContent[]; isError: boolean }[] };
+  goOn?: { results: readonly LateResult[] };
   /** The conversation's id in Claude Code's books, a UUID of ours. */
   id: string;
   /** The name of the primary thread, for what subagents are told and answer. */
   primaryThread: ThreadId;
   deadlines: { spawn: number; init: number; firstByte: number; idle: number; exit: number };
+}
+
+/** What came of a call after the process that made it had gone. */
+export interface LateResult {
+  /** The id by which the model knows the call. */
+  toolUseId: string;
+  content: readonly ToolResultContent[];
+  isError: boolean;
+  /** What the model is told instead where its transcript has lost the call. */
+  inWords: readonly ModelContent[];
 }
 
 /** Where the transcript of a conversation is kept, so that it can be taken up elsewhere. */
@@ -151,6 +161,11 @@ export interface Conversation {
   interrupt(): Promise<void>;
   /** Stops a background task by its id. */
   stopTask(id: string): Promise<void>;
+  /**
+   * Resolves when the transcript store has a call, by the model's id, so that its result reaches the model whatever happens;
+   * or after a moment, since a database that does not answer must not stop the agent.
+   */
+  kept(toolUseId: string): Promise<void>;
   /** Resolves once all that the transcript store was given is stored; rejects if some of it could not be. */
   flush(): Promise<void>;
   /**

@@ -21,7 +21,7 @@ const user = { ...frame, type: "user", uuid: "u", message: { role: "user", conte
 test("every open call gets its result, or is told that there is none, one after the other", () => {
   const lines = [user, call("a", "toolu_1"), result("r", "toolu_1"), call("b", "toolu_2"), call("c", "toolu_3")];
   const { added, goesOn } = resultLines(lines, [
-    { toolUseId: "toolu_3", content: [{ type: "text", text: "42" }], isError: false },
+    { toolUseId: "toolu_3", content: [{ type: "text", text: "42" }], isError: false, inWords: [] },
   ]);
   expect(goesOn).toBe(true);
   expect(added).toMatchObject([
@@ -45,7 +45,18 @@ test("every open call gets its result, or is told that there is none, one after 
 
 test("nothing is added where nothing is open, and calls of subagents are not ours to close", () => {
   const lines = [user, call("a", "toolu_1"), result("r", "toolu_1"), call("b", "toolu_2", { isSidechain: true })];
-  expect(resultLines(lines, [{ toolUseId: "toolu_9", content: [], isError: false }]).added).toEqual([]);
+  const known = { toolUseId: "toolu_1", content: [], isError: false, inWords: [{ type: "text" as const, text: "42" }] };
+  expect(resultLines(lines, [known]).added).toEqual([]);
+});
+
+test("the result of a call that the transcript has lost is told in words, and the turn goes on", () => {
+  const said = { ...frame, type: "assistant", uuid: "s", message: { content: [{ type: "text", text: "I look." }] } };
+  const inWords = [{ type: "text" as const, text: "You called weather: rain" }];
+  const { added, goesOn } = resultLines([user, said], [{ toolUseId: "toolu_1", content: [], isError: false, inWords }]);
+  expect(goesOn).toBe(true);
+  expect(added).toMatchObject([
+    { ...frame, type: "user", parentUuid: "s", message: { role: "user", content: inWords } },
+  ]);
 });
 
 test("a turn goes on after a message or a result, and not after the model's last word", () => {

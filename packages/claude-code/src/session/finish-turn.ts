@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { appendFile } from "node:fs/promises";
 import { z } from "zod";
-import type { ConversationSetup, TranscriptStore } from "./conversation.ts";
+import type { LateResult, TranscriptStore } from "./conversation.ts";
 import { readTranscript, toText, type TranscriptLine } from "./transcript-line.ts";
 
 const UNKNOWN =
@@ -17,12 +17,12 @@ const entry = z.looseObject({
 });
 type Entry = z.infer<typeof entry>;
 
-type Results = NonNullable<ConversationSetup["goOn"]>["results"];
+type Results = readonly LateResult[];
 
 /**
  * Gives the calls that a transcript leaves open their results, as Claude Code itself would have written them: a result that is
- * sent as a message is not taken for one. Where there is no result, the model is told so. Returns false if the transcript has
- * no turn that could go on.
+ * sent as a message is not taken for one. Where there is no result, the model is told so; where there is a result and the
+ * call was lost, it is told in words. Returns false if the transcript has no turn that could go on.
  */
 export async function finishTurn(store: TranscriptStore, file: string, results: Results): Promise<boolean> {
   const { added, goesOn } = resultLines((await readTranscript(file)) ?? [], results);
@@ -39,11 +39,11 @@ export function resultLines(
 ): { added: TranscriptLine[]; goesOn: boolean } {
   const entries = lines.flatMap((line) => entry.safeParse(line).data ?? []).filter(({ isSidechain }) => !isSidechain);
   const answered = new Set(entries.flatMap(({ message }) => message.content.map(({ tool_use_id }) => tool_use_id)));
-  const open = entries.flatMap((from) =>
-    from.message.content.flatMap(({ type, id }) =>
-      type === "tool_use" && id !== undefined && !answered.has(id) ? [{ from, id }] : [],
-    ),
+  const made = entries.flatMap((from) =>
+    from.message.content.flatMap(({ type, id }) => (type === "tool_use" && id !== undefined ? [{ from, id }] : [])),
   );
+  const open = made.filter(({ id }) => !answered.has(id));
+  const lost = results.filter(({ toolUseId }) => !made.some(({ id }) => id === toolUseId));
   const last = entries.at(-1);
   let parent = last?.uuid;
   const added = open.map(({ from, id }) => {
@@ -51,35 +51,34 @@ export function resultLines(
     parent = line.uuid;
     return line;
   });
+  const words = lost.flatMap(({ inWords }) => inWords);
+  if (last && words.length > 0) added.push(userLine(last, parent, words));
   // The model has the word after a message or a result, and not after its own last one.
-  return { added, goesOn: open.length > 0 || last?.type === "user" };
+  return { added, goesOn: added.length > 0 || last?.type === "user" };
 }
 
-function resultLine(
-  from: Entry,
-  id: string,
-  parent: string | undefined,
-  results: Results,
-): TranscriptLine & { uuid: string } {
+function resultLine(from: Entry, id: string, parent: string | undefined, results: Results): UserLine {
   const result = results.find(({ toolUseId }) => toolUseId === id);
-  const { message: _, requestId: __, ...frame } = from;
+  const content = {
+    type: "tool_result",
+    tool_use_id: id,
+    content: result ? [...result.content] : UNKNOWN,
+    ...((result?.isError ?? true) && { is_error: true }),
+  };
+  return { ...userLine(from, parent, [content]), sourceToolAssistantUUID: from.uuid };
+}
+
+type UserLine = TranscriptLine & { uuid: string };
+
+/** A line in the frame of another: without what belongs to that one's answer or result alone. */
+function userLine(from: Entry, parent: string | undefined, content: readonly object[]): UserLine {
+  const { message: _, requestId: __, toolUseResult: ___, sourceToolAssistantUUID: ____, ...frame } = from;
   return {
     ...frame,
     parentUuid: parent ?? from.uuid,
     type: "user",
-    message: {
-      role: "user",
-      content: [
-        {
-          type: "tool_result",
-          tool_use_id: id,
-          content: result ? [...result.content] : UNKNOWN,
-          ...((result?.isError ?? true) && { is_error: true }),
-        },
-      ],
-    },
+    message: { role: "user", content: [...content] },
     uuid: randomUUID(),
     timestamp: new Date().toISOString(),
-    sourceToolAssistantUUID: from.uuid,
   };
 }

@@ -171,16 +171,17 @@ export class Gate {
     const request = this.#request(toolUseId, call, { ...tool, input }, signal);
     const verdict = permission === "ask" ? await this.#host.confirm(request) : ALLOWED;
     if (!verdict.allow || HARMLESS.has(fullName)) return verdict;
-    await this.#untilStored(request);
+    // What a subagent does is not gone on with after a crash: its caller is told that nobody knows.
+    if (call.thread === null) await this.untilStored(toolUseId, request.signal);
     return request.signal.aborted ? { allow: false, message: "The turn ended before the call was made." } : verdict;
   }
 
-  /** What a subagent does is not gone on with after a crash: its caller is told that nobody knows. */
-  async #untilStored({ toolUseId, thread, signal }: ToolCallRequest): Promise<void> {
-    if (thread !== null || signal.aborted) return;
+  /** Resolves when the transcript store has a call, or has had time enough. */
+  async untilStored(toolUseId: string, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, STORED_MS);
-    signal.addEventListener("abort", () => resolve(), { once: true });
+    signal?.addEventListener("abort", () => resolve(), { once: true });
     await Promise.race([this.#stored(toolUseId), promise]);
     clearTimeout(timer);
   }
