@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { processesIn } from "./vitals.ts";
 
-/** A fresh folder for a test, removed with what is in it. */
+/** A fresh folder for a test, removed with what is in it, and with whatever still works there. */
 export async function scratchFolder(): Promise<
   AsyncDisposable & { path: string; join: (...names: string[]) => string }
 > {
@@ -10,6 +13,28 @@ export async function scratchFolder(): Promise<
   return {
     path,
     join: (...names) => join(path, ...names),
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+    async [Symbol.asyncDispose]() {
+      await endProcessesIn(path);
+      await rm(path, { recursive: true, force: true });
+    },
   };
+}
+
+/** A server that was killed leaves a Claude Code behind, which writes some last words before it notices. */
+async function endProcessesIn(path: string): Promise<void> {
+  if (!existsSync("/proc/self")) return sleep(1_000);
+  const deadline = Date.now() + 10_000;
+  for (let found = processesIn(path); found.length > 0; found = processesIn(path)) {
+    if (Date.now() > deadline) throw new Error(`Processes ${found.join()} cannot be ended.`);
+    for (const pid of found) tryKill(pid);
+    await sleep(5);
+  }
+}
+
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // Gone meanwhile.
+  }
 }
