@@ -1,0 +1,50 @@
+import type { JoinEnd, Relationship, Suggestion } from "@tandem/relationships";
+import { cut } from "./as-data.ts";
+import type { JoinAnswer } from "./join-prompt.ts";
+import { type ScannedTable, tableKey } from "./scanned-table.ts";
+
+const LEAST_CONFIDENCE = 0.55;
+const LONGEST_REASON = 200;
+
+/** Takes out of a model's answers what can be a join at all: both ends are there, it is sure enough, and nobody has named it before. */
+export class JoinReader {
+  readonly suggestions: Suggestion[] = [];
+  /** Named, though not there. */
+  unknown = 0;
+  readonly #columns: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly #seen: Set<string>;
+
+  constructor(tables: readonly ScannedTable[], found: readonly Relationship[]) {
+    this.#columns = new Map(
+      tables.map(({ table }) => [tableKey(table), new Set(table.columns.map(({ name }) => name))]),
+    );
+    this.#seen = new Set(found.map(identityOf));
+  }
+
+  read({ joins }: JoinAnswer): void {
+    for (const { from, to, confidence, why } of joins) {
+      const suggestion = { from: toEnd(from), to: toEnd(to), why: cut(why.replaceAll(/\s+/gu, " "), LONGEST_REASON) };
+      const isKnown =
+        this.#has(suggestion.from) && this.#has(suggestion.to) && from.columns.length === to.columns.length;
+      if (!isKnown) this.unknown += 1;
+      const identity = identityOf(suggestion);
+      const isItself = JSON.stringify(suggestion.from) === JSON.stringify(suggestion.to);
+      if (!isKnown || isItself || !(confidence >= LEAST_CONFIDENCE) || this.#seen.has(identity)) continue;
+      this.#seen.add(identity);
+      this.suggestions.push(suggestion);
+    }
+  }
+
+  #has({ table, columns }: JoinEnd): boolean {
+    const names = this.#columns.get(tableKey(table));
+    return columns.length > 0 && columns.every((name) => names?.has(name));
+  }
+}
+
+const toEnd = ({ schema, table, columns }: JoinAnswer["joins"][number]["from"]): JoinEnd => ({
+  table: { schema, name: table },
+  columns,
+});
+
+const identityOf = ({ from, to }: Pick<Relationship, "from" | "to">): string =>
+  JSON.stringify([tableKey(from.table), from.columns, tableKey(to.table), to.columns]);

@@ -1,0 +1,93 @@
+import { asData } from "./as-data.ts";
+import type { Question } from "./join-prompt.ts";
+import { type ScannedTable, tableKey } from "./scanned-table.ts";
+
+const KEYS_PER_TABLE = 4;
+
+interface Entry {
+  line: string;
+  key: string;
+  words: ReadonlySet<string>;
+  /** How many tables refer to it, as far as is known. */
+  references: number;
+}
+
+/**
+ * What can be referred to, one line for each table. A catalogue whose index does not fit into a prompt gets, for each prompt, the part of it
+ * that fits best: tables that share words with what is asked, and those that much else refers to. So a prompt does not grow with
+ * the catalogue.
+ */
+export class KeyIndex {
+  readonly #entries: readonly Entry[];
+  readonly #longest: number;
+  /** In how many tables a word occurs: one that is everywhere says nothing. */
+  readonly #spread = new Map<string, number>();
+
+  constructor(tables: readonly ScannedTable[], references: ReadonlyMap<string, number>, longest: number) {
+    this.#longest = longest;
+    this.#entries = tables.flatMap((scanned) => {
+      const { schema, name } = scanned.table;
+      const keys = keysOf(scanned);
+      if (keys.length === 0) return [];
+      const key = tableKey(scanned.table);
+      return [
+        {
+          line: asData({ schema, table: name, keys }),
+          key,
+          words: wordsOf(name, ...keys.flat()),
+          references: references.get(key) ?? 0,
+        },
+      ];
+    });
+    for (const { words } of this.#entries) {
+      for (const word of words) this.#spread.set(word, (this.#spread.get(word) ?? 0) + 1);
+    }
+  }
+
+  linesFor(questions: readonly Question[]): string[] {
+    const whole = this.#entries.reduce((sum, { line }) => sum + line.length + 1, 0);
+    if (whole <= this.#longest) return this.#entries.map(({ line }) => line);
+    const own = new Set(questions.map(({ scanned }) => tableKey(scanned.table)));
+    const words = wordsOf(
+      ...questions.flatMap(({ scanned, columns }) => [scanned.table.name, ...columns.map(({ name }) => name)]),
+    );
+    const scored = this.#entries.map((entry) => ({ entry, score: this.#score(entry, words, own) }));
+    // Stable, so that an unchanged catalogue makes the same prompt.
+    scored.sort((a, b) => b.score - a.score);
+    let room = this.#longest;
+    return scored.flatMap(({ entry: { line } }) => {
+      room -= line.length + 1;
+      return room < 0 ? [] : [line];
+    });
+  }
+
+  #score({ words, references, key }: Entry, wanted: ReadonlySet<string>, own: ReadonlySet<string>): number {
+    let score = Math.log2(1 + references) + (own.has(key) ? 2 : 0);
+    for (const word of words) {
+      if (wanted.has(word)) score += Math.log2(this.#entries.length / (this.#spread.get(word) ?? 1));
+    }
+    return score;
+  }
+}
+
+/** Declared ones first; then what is unique in all that was looked at. */
+function keysOf({ table, profile }: ScannedTable): string[][] {
+  const declared = [table.primaryKey, ...table.uniqueKeys].filter((key) => key.length > 0).map((key) => [...key]);
+  const single = new Set(declared.filter((key) => key.length === 1).map(([name]) => name));
+  const measured = (profile?.columns ?? [])
+    .filter(({ name, unique, nulls, distinct }) => unique && nulls === 0 && distinct > 1 && !single.has(name))
+    .map(({ name }) => [name]);
+  return [...declared, ...measured].slice(0, KEYS_PER_TABLE);
+}
+
+/** `SupportRepId` and `support_rep_id` have the same words; of two letters, most are `id`. */
+function wordsOf(...names: readonly string[]): Set<string> {
+  const words = names.flatMap((name) =>
+    name
+      .replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, "$1 $2")
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u)
+      .map((word) => word.replace(/s$/, "")),
+  );
+  return new Set(words.filter((word) => word.length > 2));
+}

@@ -1,0 +1,66 @@
+import type { z } from "zod";
+import type { Run } from "../runs/run.ts";
+
+interface Steps<T, S extends z.ZodType> {
+  kind: string;
+  schema: S;
+  items: readonly T[];
+  /** Everything that an item's result depends on. */
+  inputsOf: (item: T) => unknown;
+  /** Called for an item whose result was stored before. */
+  onStored: (item: T, result: z.output<S>) => void;
+  /** Called once with the others. Each result counts from when it is given to `keep`; an item may be left without. */
+  compute: (missing: readonly T[], keep: (item: T, result: z.input<S>) => void) => Promise<void>;
+}
+
+class NoResult extends Error {}
+
+/**
+ * Steps that are stored one by one and computed together: all are looked up first, and those without a result are then
+ * handed over as one. A run that is killed in the middle keeps what was kept.
+ */
+export async function stepTogether<T, S extends z.ZodType>(run: Run, steps: Steps<T, S>): Promise<void> {
+  const { kind, schema, items, inputsOf, onStored, compute } = steps;
+  const missing = new Map<T, PromiseWithResolvers<z.input<S>>>();
+  const allLookedUp = Promise.withResolvers<void>();
+  let looking = items.length;
+  const lookedUp = () => {
+    looking -= 1;
+    if (looking === 0) allLookedUp.resolve();
+  };
+
+  const lookUp = async (item: T) => {
+    try {
+      const result = await run.step(kind, inputsOf(item), schema, () => {
+        const awaited = Promise.withResolvers<z.input<S>>();
+        missing.set(item, awaited);
+        lookedUp();
+        return awaited.promise;
+      });
+      if (!missing.has(item)) onStored(item, result);
+    } catch (error) {
+      if (!(error instanceof NoResult)) throw error;
+    } finally {
+      if (!missing.has(item)) lookedUp();
+    }
+  };
+
+  const computeMissing = async () => {
+    await allLookedUp.promise;
+    const rest = (reason: unknown) => {
+      for (const awaited of missing.values()) awaited.reject(reason);
+    };
+    if (missing.size === 0) return;
+    await compute([...missing.keys()], (item, result) => missing.get(item)?.resolve(result)).then(
+      () => rest(new NoResult()),
+      (error: unknown) => {
+        rest(error);
+        throw error;
+      },
+    );
+  };
+
+  if (items.length === 0) return;
+  const outcomes = await Promise.allSettled([computeMissing(), ...items.map(lookUp)]);
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+}

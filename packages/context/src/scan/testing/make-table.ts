@@ -1,0 +1,45 @@
+import type { Column, Table } from "@tandem/connectors";
+import type { ScannedTable } from "../scanned-table.ts";
+
+/** A table of text columns; more of it by `more`. */
+export function makeTable(name: string, columns: readonly string[], more: Partial<Table> = {}): Table {
+  return {
+    schema: "main",
+    name,
+    type: "table",
+    columns: columns.map((column) => makeColumn(column)),
+    primaryKey: [],
+    uniqueKeys: [],
+    foreignKeys: [],
+    ...more,
+  };
+}
+
+export const makeColumn = (name: string, more: Partial<Column> = {}): Column => ({
+  name,
+  type: "TEXT",
+  kind: "text",
+  nullable: true,
+  ...more,
+});
+
+/** With these values as what was seen of each column. */
+export function makeScanned(table: Table, samples: Record<string, readonly string[]> = {}): ScannedTable {
+  return {
+    table,
+    profile: {
+      schema: table.schema,
+      name: table.name,
+      rows: 10,
+      rowsAreExact: true,
+      sampled: 10,
+      columns: table.columns.map(({ name }) => ({
+        name,
+        nulls: 0,
+        distinct: samples[name]?.length ?? 5,
+        unique: false,
+        samples: samples[name] ?? [],
+      })),
+    },
+  };
+}

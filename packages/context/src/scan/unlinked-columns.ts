@@ -1,0 +1,50 @@
+import type { Column } from "@tandem/connectors";
+import type { Relationship } from "@tandem/relationships";
+import { profileOf, type ScannedTable, tableKey } from "./scanned-table.ts";
+
+/** Longer values than these are prose, not keys. */
+const LONGEST_KEY = 64;
+
+/** The columns of a table that could refer to another one, and of which no join is known yet. */
+export function unlinkedColumns(scanned: ScannedTable, linked: ReadonlyMap<string, ReadonlySet<string>>): Column[] {
+  const { table } = scanned;
+  const known = linked.get(tableKey(table));
+  return table.columns.filter((column) => {
+    const isOwnKey = table.primaryKey.length === 1 && table.primaryKey[0] === column.name;
+    return !isOwnKey && !known?.has(column.name) && couldRefer(scanned, column);
+  });
+}
+
+/** By table, the columns that refer to something. */
+export function linkedColumns(relationships: readonly Relationship[]): Map<string, Set<string>> {
+  const linked = new Map<string, Set<string>>();
+  for (const { from, status } of relationships) {
+    if (status === "rejected") continue;
+    const key = tableKey(from.table);
+    linked.set(key, new Set([...(linked.get(key) ?? []), ...from.columns]));
+  }
+  return linked;
+}
+
+function couldRefer(scanned: ScannedTable, { name, kind }: Column): boolean {
+  const profile = profileOf(scanned, name);
+  const samples = profile?.samples ?? [];
+  // Nothing but nulls, or one value throughout, was looked at: no reference that can be told from chance.
+  if (profile && scanned.profile!.sampled > 1 && profile.distinct <= 1) return false;
+  switch (kind) {
+    case "integer":
+    case "uuid":
+    case "other":
+      return true;
+    case "text":
+      return samples.every((value) => String(value).length <= LONGEST_KEY);
+    case "decimal":
+      return samples.every((value) => /^-?\d+(\.0*)?$/.test(String(value)));
+    case "boolean":
+    case "date":
+    case "time":
+    case "json":
+    case "binary":
+      return false;
+  }
+}

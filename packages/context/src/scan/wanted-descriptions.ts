@@ -1,0 +1,29 @@
+import type { Table } from "@tandem/connectors";
+import type { Descriptions, TableFile } from "../catalogue/table-file.ts";
+
+export interface Wanted {
+  table: boolean;
+  columns: ReadonlySet<string>;
+}
+
+/**
+ * What a model is to describe: what nobody has described yet, and what has changed since a model did. By the file alone, so that a
+ * fresh clone of a context asks for nothing that is in it. A person's words are left alone.
+ */
+export function wantedDescriptions(table: Table, file: TableFile | undefined): Wanted {
+  const before = new Map(file?.columns.filter(({ gone }) => !gone).map((column) => [column.name, column]));
+  const names = new Set(table.columns.map(({ name }) => name));
+  const columns = table.columns.filter(({ name, type }) => {
+    const entry = before.get(name);
+    return isWanted(entry?.descriptions, entry?.type !== type);
+  });
+  const hasOthers =
+    table.columns.some(({ name }) => !before.has(name)) || [...before.keys()].some((name) => !names.has(name));
+  return {
+    table: isWanted(file?.descriptions, hasOthers),
+    columns: new Set(columns.map(({ name }) => name)),
+  };
+}
+
+const isWanted = (texts: Descriptions | undefined, hasChanged: boolean): boolean =>
+  !texts?.human && (!texts?.ai || hasChanged);
