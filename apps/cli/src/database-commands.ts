@@ -39,10 +39,11 @@ function addConnections(connections: Command, { examples, json, runner }: Parts)
         new Option("--driver <name>", "what kind of database it is, if that cannot be told").choices(DRIVER_CHOICES),
       )
       .option("--password <place>", "where the password is kept: env:NAME, file:path or command:…")
-      .option("--schema <name>", "only this schema; may be given more than once", (name, all: string[] = []) => [
-        ...all,
-        name,
-      ])
+      .addOption(
+        new Option("--schema <name>", "only this schema; may be given more than once").argParser(
+          (name: string, all: string[] | undefined) => [...(all ?? []), name],
+        ),
+      )
       .option("--no-test", "do not try it")
       .addOption(json())
       .action((name: string, place: string, options: AddOptions, self: Command) =>
