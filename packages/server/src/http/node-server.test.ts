@@ -47,3 +47,23 @@ test("what never becomes a request is in the log too, with where it came from", 
     { msg: "request", status: 200, path: "/v1/agents", remote: "127.0.0.1" },
   ]);
 });
+
+test("a body that is refused is heard out, so that its sender hears the answer; but not without end", async () => {
+  await using server = await startTestServer({
+    engine: new MemoryEngine().engine,
+    settings: { headersTimeoutMs: 500, requestTimeoutMs: 2_000 },
+  });
+  const megabyte = Buffer.alloc(1024 * 1024, "x");
+  const begin = () => {
+    const socket = connect(server.port, "127.0.0.1").on("error", () => undefined);
+    const head = ["POST /v1/files HTTP/1.1", "host: localhost", "content-type: multipart/form-data; boundary=x"];
+    socket.write([...head, `content-length: ${100 * megabyte.length}`, "", ""].join("\r\n"));
+    return socket;
+  };
+  const whole = begin();
+  for (let sent = 0; sent < 100; sent += 1) if (!whole.write(megabyte)) await once(whole, "drain");
+  const [answer] = (await once(whole, "data")) as [Buffer];
+  expect(answer.toString()).toContain("401 Unauthorized");
+  whole.destroy();
+  await once(begin().resume(), "close");
+});

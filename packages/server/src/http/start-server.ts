@@ -58,7 +58,8 @@ export async function startServer(parts: {
       const { incoming, outgoing } = env as HttpBindings;
       return app.fetch(request, { incoming, outgoing, exchange: exchanges.get(incoming)! });
     },
-    { overrideGlobalObjects: false },
+    // A body that is refused is passed over by Node, to its end: the adapter would break off, and the client miss the answer.
+    { overrideGlobalObjects: false, autoCleanupIncoming: false },
   );
   const server = createNodeServer(settings, logger, (incoming, outgoing) => {
     const exchange = beginExchange(incoming, outgoing, { logger, trustedProxy: settings.trustedProxy });
