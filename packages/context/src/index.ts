@@ -1,5 +1,9 @@
 export { evidence, type Evidence } from "./evidence.ts";
 export type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "./folder/context-folder.ts";
+export { openContextFolder, type FolderSettings } from "./folder/open-context-folder.ts";
+export { describeProblem, type FileProblem } from "./file-problem.ts";
+export { parseTableFile, type ParsedTableFile } from "./catalogue/parse-table-file.ts";
+export { tableKey, tablePath, type TableIdentity } from "./catalogue/table-path.ts";
 export {
   ASPECTS,
   proposal,

@@ -1,14 +1,14 @@
 import { z } from "zod";
 
 /** Who says it. A person's words go before a model's, and a model's before the database's comment. */
-export const descriptions = z.strictObject({
+export const descriptions = z.object({
   human: z.string().optional(),
   ai: z.string().optional(),
   db: z.string().optional(),
 });
 export type Descriptions = z.output<typeof descriptions>;
 
-export const joinEntry = z.strictObject({
+export const joinEntry = z.object({
   columns: z.array(z.string()).min(1),
   /** `schema.table` of the same connection. */
   to: z.string(),
@@ -17,18 +17,21 @@ export const joinEntry = z.strictObject({
   origin: z.enum(["declared", "data", "model", "human"]),
   /** From 0 to 1, in hundredths. */
   confidence: z.number().min(0).max(1),
-  when: z.strictObject({ column: z.string(), equals: z.string() }).optional(),
+  when: z.object({ column: z.string(), equals: z.string() }).optional(),
   why: z.string().optional(),
 });
 export type JoinEntry = z.output<typeof joinEntry>;
 
-export const columnEntry = z.strictObject({
+export const columnEntry = z.object({
   name: z.string(),
+  /** As the database spells it. */
   type: z.string(),
   nullable: z.boolean().optional(),
+  /** The database does not have it any more; kept for what a person has written about it. */
+  gone: z.literal(true).optional(),
   descriptions: descriptions.optional(),
   profile: z
-    .strictObject({
+    .object({
       nulls: z.number().optional(),
       distinct: z.int().optional(),
       min: z.union([z.string(), z.number(), z.boolean()]).optional(),
@@ -39,12 +42,13 @@ export const columnEntry = z.strictObject({
 });
 export type ColumnEntry = z.output<typeof columnEntry>;
 
-/** `catalogue/<connection>/<schema>.<table>.yaml` */
-export const tableFile = z.strictObject({
+/** `catalogue/<connection>/<schema>.<table>.yaml`. What a person adds under names of their own stays where it is. */
+export const tableFile = z.object({
   connection: z.string(),
   schema: z.string(),
   table: z.string(),
   type: z.enum(["table", "view"]),
+  gone: z.literal(true).optional(),
   descriptions: descriptions.optional(),
   /** Rounded to two digits, so that a growing table does not change its file every day. */
   rows: z.int().optional(),

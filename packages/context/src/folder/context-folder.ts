@@ -21,10 +21,20 @@ export interface ContextFolder {
    * nothing is written at all. Returns the commit.
    */
   commit(changes: readonly FileChange[], message: CommitMessage): Promise<string>;
-  /** A private copy of the folder at its head, for an agent to work in. Removed by its owner, or at the next start. */
-  worktree(name: string): Promise<ContextWorktree>;
-  /** Undoes a commit of ours, as a new commit; lines that have changed since are conflicts. */
-  revert(commit: string): Promise<string>;
+  /**
+   * A private copy of the folder at its head, for an agent to work in: plain files, whole or those under some prefixes.
+   * Removed by its owner, or at the next start.
+   */
+  worktree(name: string, options?: { under?: readonly string[] }): Promise<ContextWorktree>;
+  /** Undoes a commit of ours, as a new commit; where its lines have changed since it is a conflict, and nothing is done. */
+  revert(commit: string, message?: CommitMessage): Promise<string>;
+  /**
+   * Lines, from 1, of what these files are at the head, that were last written by a person: in an editor, by a commit, or as
+   * their own words in a proposal. The others are ours. Files without such lines are left out.
+   */
+  handLines(paths: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<number>>>;
+  /** Holds off every other writer of the folder, in this process and others, while `work` runs; its own commits are let through. */
+  exclusive<T>(work: () => Promise<T>): Promise<T>;
   log(limit: number): Promise<{ commit: string; at: string; subject: string; proposal: string | null }[]>;
 }
 

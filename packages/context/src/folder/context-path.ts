@@ -10,8 +10,7 @@ export const MAX_FILE_BYTES = 1_024 * 1_024;
 /** A path of a file of the context: relative, with `/`, in one of its folders. Anything else is refused in words. */
 export function checkPath(path: string): string {
   const steps = path.split("/");
-  const isOurs =
-    path === CONTEXT_FILE || (steps.length > 1 && CONTEXT_FOLDERS.some((folder) => folder === steps[0]));
+  const isOurs = path === CONTEXT_FILE || (steps.length > 1 && CONTEXT_FOLDERS.some((folder) => folder === steps[0]));
   // Dots at the beginning: `..` leads out, `.git` is git's, and an editor's own files begin so as well.
   const isPlain = steps.every((step) => step !== "" && !step.startsWith(".") && Buffer.byteLength(step) <= 255);
   if (isOurs && isPlain && !/\p{Cc}|\\/u.test(path)) return path;

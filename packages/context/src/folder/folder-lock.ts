@@ -1,4 +1,5 @@
 import { RequestError } from "@tandem/protocol";
+import { AsyncLocalStorage } from "node:async_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -12,14 +13,17 @@ const PAUSE_MS = 15;
  */
 export class FolderLock {
   readonly #file: string;
+  readonly #holder = new AsyncLocalStorage<true>();
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(file: string) {
     this.#file = file;
   }
 
+  /** Whoever holds it may hold it again on the way. */
   hold<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#queue.then(() => this.#locked(work));
+    if (this.#holder.getStore()) return work();
+    const turn = this.#queue.then(() => this.#locked(() => this.#holder.run(true, work)));
     this.#queue = turn.catch(() => {});
     return turn;
   }

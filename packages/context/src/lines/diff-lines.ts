@@ -37,8 +37,7 @@ function keptLines(before: readonly string[], after: readonly string[]): (readon
     // Only diagonals that the last step can have reached are kept of each.
     steps.push(furthest.slice(origin - distance - 1, origin + distance + 2));
     for (let k = -distance; k <= distance; k += 2) {
-      const down =
-        k === -distance || (k !== distance && furthest[origin + k - 1]! < furthest[origin + k + 1]!);
+      const down = k === -distance || (k !== distance && furthest[origin + k - 1]! < furthest[origin + k + 1]!);
       let x = down ? furthest[origin + k + 1]! : furthest[origin + k - 1]! + 1;
       let y = x - k;
       while (x < n && y < m && before[x] === after[y]) {

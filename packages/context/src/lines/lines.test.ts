@@ -8,7 +8,7 @@ function randomFrom(seed: number): (below: number) => number {
   let state = seed * 2_654_435_761 + 1;
   return (below) => {
     state = (Math.imul(state ^ (state >>> 15), 2_246_822_519) + 3_266_489_917) | 0;
-    return ((state >>> 8) % below + below) % below;
+    return (((state >>> 8) % below) + below) % below;
   };
 }
 
@@ -111,6 +111,7 @@ describe("mergeEdits", () => {
 
 describe("lines", () => {
   it("give the same text again: Windows' line ends, no last line end, nothing at all", () => {
-    for (const text of ["", "\n", "a", "a\n", "a\r\nb\r\n", "\n\n", "ü\u2028x\n"]) expect(fromLines(toLines(text))).toBe(text);
+    for (const text of ["", "\n", "a", "a\n", "a\r\nb\r\n", "\n\n", "ü\u2028x\n"])
+      expect(fromLines(toLines(text))).toBe(text);
   });
 });

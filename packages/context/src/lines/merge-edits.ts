@@ -22,7 +22,9 @@ export function mergeEdits(base: readonly string[], current: readonly string[], 
     return theirs.some((other) => overlaps(other, edit)) ? "conflict" : "applied";
   });
   const ours = edits.filter((_, index) => outcomes[index] === "applied");
-  const all = [...theirs, ...ours].sort((a, b) => a.start - b.start || Number(a.end > a.start) - Number(b.end > b.start));
+  const all = [...theirs, ...ours].sort(
+    (a, b) => a.start - b.start || Number(a.end > a.start) - Number(b.end > b.start),
+  );
   return { lines: applyEdits(base, all), outcomes };
 }
 

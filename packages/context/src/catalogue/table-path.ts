@@ -1,0 +1,37 @@
+import { createHash } from "node:crypto";
+
+export interface TableIdentity {
+  connection: string;
+  schema: string;
+  table: string;
+}
+
+/** File systems take 255 bytes of a name. */
+const MAX_NAME_BYTES = 200;
+
+/**
+ * `catalogue/<connection>/<schema>.<table>.yaml`. Characters that a file system or the form itself would stumble over are
+ * written as in a URL. What a table is called stands in the file: of very long names, the path has the beginning only.
+ */
+export function tablePath({ connection, schema, table }: TableIdentity): string {
+  const name = `${encode(schema)}.${encode(table)}`;
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return `catalogue/${encode(connection)}/${name}.yaml`;
+  const hash = createHash("sha256")
+    .update(JSON.stringify([schema, table]))
+    .digest("hex")
+    .slice(0, 12);
+  return `catalogue/${encode(connection)}/${[...name].slice(0, 48).join("").replace(/%.?$/, "")}~${hash}.yaml`;
+}
+
+/** As search and links name it: `table:shop/public.orders`. */
+export const tableKey = ({ connection, schema, table }: TableIdentity): string =>
+  `table:${connection}/${schema}.${table}`;
+
+const encode = (name: string): string =>
+  name === ""
+    ? "%00"
+    : name.replaceAll(/[^\p{L}\p{M}\p{N}_$ -]|^[ -]| $/gu, (character) =>
+        encodeURIComponent(character).replace(/^[^%]$/, hex),
+      );
+
+const hex = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;

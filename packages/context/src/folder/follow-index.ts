@@ -1,0 +1,48 @@
+import { GitFailed } from "@tandem/workspace";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { GitHistory } from "./git-history.ts";
+
+const TRIES = 20;
+const PAUSE_MS = 100;
+
+type Tree = ReadonlyMap<string, string>;
+
+/**
+ * Lets the index of the context's own repository follow a commit that was made beside it; otherwise git would show the
+ * opposite of it as staged. Files for which a person has staged something else are left as they are.
+ */
+export async function followIndex(
+  history: GitHistory,
+  paths: readonly string[],
+  before: Tree,
+  after: Tree,
+): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const staged = await readIndex(history);
+      const lines = paths
+        .filter((path) => staged.get(path) === before.get(path))
+        .map((path) => {
+          const blob = after.get(path);
+          return blob === undefined ? `0 ${"0".repeat(40)}\t${path}` : `100644 ${blob}\t${path}`;
+        });
+      if (lines.length > 0) await history.run(["update-index", "-z", "--index-info"], `${lines.join("\0")}\0`);
+      return;
+    } catch (error) {
+      // The person's own git is at work in this moment.
+      if (!(error instanceof GitFailed) || tries === TRIES) throw error;
+      await sleep(PAUSE_MS);
+    }
+  }
+}
+
+async function readIndex(history: GitHistory): Promise<Map<string, string>> {
+  const entries = (await history.run(["ls-files", "--stage", "-z"])).split("\0");
+  return new Map(
+    entries.flatMap((entry): [string, string][] => {
+      const [, blob, stage, path] = /^\d+ ([0-9a-f]+) (\d)\t(.*)$/s.exec(entry) ?? [];
+      // What is unmerged is somebody's work under way: no blob is called so.
+      return blob === undefined || path === undefined ? [] : [[path, stage === "0" ? blob : "unmerged"]];
+    }),
+  );
+}

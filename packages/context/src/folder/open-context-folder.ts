@@ -1,0 +1,82 @@
+import { RequestError } from "@tandem/protocol";
+import { mkdir, realpath } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+import { parseContextFile, newContextFile } from "./context-folder-file.ts";
+import { ContextFiles } from "./context-files.ts";
+import type { ContextFolder } from "./context-folder.ts";
+import { CONTEXT_FILE } from "./context-path.ts";
+import { ownRepository, projectRepository } from "./find-repository.ts";
+import { FolderLock } from "./folder-lock.ts";
+import { GitContextFolder } from "./git-context-folder.ts";
+import { type Author, GitHistory } from "./git-history.ts";
+import { sweepWorktrees } from "./private-worktree.ts";
+
+const PROJECT_REF = "refs/tandem/context";
+
+export interface FolderSettings {
+  path: string;
+  /** A repository of its own, or part of the project's. */
+  git: "own" | "project";
+  /** Of commits that are made on somebody's behalf. */
+  author?: Author;
+  /** Where worktrees are made. */
+  scratch?: string;
+}
+
+/** Opens the folder of a context; one that is not there is made. Finishes what a process that died had begun. */
+export async function openContextFolder(settings: FolderSettings): Promise<ContextFolder> {
+  await mkdir(settings.path, { recursive: true });
+  const path = await realpath(settings.path);
+  const { gitDir, isOwn } = await (settings.git === "own" ? ownRepository(path) : projectRepository(path));
+  const history = await GitHistory.open(gitDir);
+  const files = new ContextFiles(path);
+  const lock = new FolderLock(join(gitDir, "tandem-context.lock"));
+  const { id, projectRef } = await lock.hold(() => identify(files, history, isOwn));
+  const scratch = join(settings.scratch ?? join(tmpdir(), `tandem-context-${userInfo().uid}`), id);
+  await sweepWorktrees(scratch);
+  const folder = new GitContextFolder({
+    id,
+    path,
+    files,
+    history,
+    lock,
+    ref: () => (isOwn ? branchOf(history, path) : Promise.resolve(projectRef)),
+    pendingRef: `${projectRef}-pending`,
+    isOwn,
+    author: settings.author ?? { name: "Tandem", email: "tandem@localhost" },
+    scratch,
+  });
+  await folder.head();
+  return folder;
+}
+
+/** The id in the file; else, where somebody has removed it, in the history; else a new one. */
+async function identify(files: ContextFiles, history: GitHistory, isOwn: boolean) {
+  let text = await files.read(CONTEXT_FILE);
+  if (text === undefined) {
+    text = (await recorded(history, isOwn ? "HEAD" : PROJECT_REF)) ?? newContextFile();
+    await files.write(CONTEXT_FILE, text);
+  }
+  const id = parseContextFile(text);
+  const before = isOwn ? undefined : await recorded(history, PROJECT_REF);
+  // A repository may hold the contexts of several projects; the first has the plain name.
+  const isOther = before !== undefined && parseContextFile(before) !== id;
+  return { id, projectRef: isOther ? `refs/tandem/contexts/${id}` : PROJECT_REF };
+}
+
+async function recorded(history: GitHistory, ref: string): Promise<string | undefined> {
+  const blob = (await history.tree(await history.resolve(ref))).get(CONTEXT_FILE);
+  return blob === undefined ? undefined : (await history.blobs([blob])).get(blob)?.toString("utf8");
+}
+
+/** Whatever branch is checked out in the context's own repository. */
+async function branchOf(history: GitHistory, path: string): Promise<string> {
+  const ref = await history.run(["symbolic-ref", "--quiet", "HEAD"]).catch((cause: unknown) => {
+    throw new RequestError("conflict", `The context's repository in ${path} has no branch checked out.`, {
+      fix: "Check out a branch there, for example with `git switch main`.",
+      cause,
+    });
+  });
+  return ref.trim();
+}

@@ -1,0 +1,55 @@
+import { createScratchFolder, removeFolder } from "@tandem/workspace";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { ContextFiles } from "./context-files.ts";
+import type { ContextWorktree, FileChange } from "./context-folder.ts";
+
+/** Writes a copy of files into a new folder below `scratch`. Its name says whose process it is. */
+export async function checkOut(
+  scratch: string,
+  name: string,
+  contents: ReadonlyMap<string, Buffer>,
+): Promise<ContextWorktree> {
+  const label = name.replaceAll(/[^\w-]+/g, "-").slice(0, 40);
+  const path = await createScratchFolder(scratch, `${process.pid}-${label}-${crypto.randomUUID().slice(0, 8)}`);
+  const files = new ContextFiles(path);
+  const remove = () => removeFolder(scratch, path);
+  try {
+    for (const [file, content] of contents) await files.write(file, content);
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return {
+    path,
+    async changes(): Promise<FileChange[]> {
+      const paths = new Set([...contents.keys(), ...(await files.list())]);
+      const changes: FileChange[] = [];
+      for (const file of [...paths].sort()) {
+        const expected = contents.get(file)?.toString("utf8") ?? null;
+        const content = (await files.read(file)) ?? null;
+        if (content !== expected) changes.push({ path: file, expected, content });
+      }
+      return changes;
+    },
+    [Symbol.asyncDispose]: remove,
+  };
+}
+
+/** Removes worktrees whose processes have ended without doing so. */
+export async function sweepWorktrees(scratch: string): Promise<void> {
+  const names = await readdir(scratch).catch(() => []);
+  for (const name of names) {
+    const pid = Number(/^(\d+)-/.exec(name)?.[1]);
+    if (pid > 0 && !isAlive(pid)) await removeFolder(scratch, join(scratch, name));
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
