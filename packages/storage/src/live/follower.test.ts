@@ -9,6 +9,7 @@ class Log {
   readonly events: LoggedEvent[] = [];
   reads = 0;
   isDown = false;
+  isEnded = false;
   readonly pageSize: number;
 
   constructor(length: number, pageSize = 100) {
@@ -23,13 +24,14 @@ class Log {
     return fresh;
   }
 
-  readonly readOn = async (after: number): Promise<{ events: LoggedEvent[]; more: boolean }> => {
+  readonly readOn = async (after: number): Promise<{ events: LoggedEvent[]; more: boolean; ended: boolean }> => {
     this.reads += 1;
     // A real one takes its time, too.
     await Promise.resolve();
     if (this.isDown) throw new RequestError("unavailable", "down");
     const events = this.events.slice(after, after + this.pageSize);
-    return { events, more: events.length === this.pageSize };
+    const more = events.length === this.pageSize;
+    return { events, more, ended: this.isEnded && !more };
   };
 
   follow(after = 0): Follower {
@@ -151,5 +153,25 @@ describe("a follower", () => {
     other.finish();
     expect(await seqs(other)).toEqual([2]);
     expect((await other.next()).done).toBe(true);
+  });
+
+  test("ends once it has read that nothing more will come, and not before all of it was given", async () => {
+    const log = new Log(1, 10);
+    const follower = log.follow();
+    await seqs(follower);
+    const next = await waiting(follower);
+    follower.hand(log.add(1));
+    expect(await next.seqs).toEqual([2]);
+    // Handed over, but not asked for before it is looked for again.
+    follower.hand(log.add(1));
+    log.add(25);
+    log.isEnded = true;
+    follower.look();
+    const seen: number[] = [];
+    for await (const batch of follower) {
+      seen.push(...batch.map(({ seq }) => seq));
+      follower.look();
+    }
+    expect(seen).toEqual(numbers(26, 3));
   });
 });

@@ -13,14 +13,14 @@ export interface Writer extends AsyncDisposable {
 }
 
 export const startWriter = (location: string, lease: Lease): Writer =>
-  start("./writer-process.ts", [location, lease.session, String(lease.token)]);
+  start(new URL("./writer-process.ts", import.meta.url), [location, lease.session, String(lease.token)]);
 
 /** One that takes a job and works on it, with a lease of that many milliseconds that it renews. */
 export const startJobWorker = (location: string, job: JobId, ttlMs: number): Writer =>
-  start("./job-worker-process.ts", [location, job, String(ttlMs)]);
+  start(new URL("./job-worker-process.ts", import.meta.url), [location, job, String(ttlMs)]);
 
-function start(script: string, args: readonly string[]): Writer {
-  const child = spawn(process.execPath, [new URL(script, import.meta.url).pathname, ...args], {
+function start(script: URL, args: readonly string[]): Writer {
+  const child = spawn(process.execPath, [script.pathname, ...args], {
     env: { PATH: process.env["PATH"] ?? "" },
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { afterPrefix } from "./after-prefix.ts";
+
+test("what comes after a prefix is the next code point, past halves of pairs and the last one", () => {
+  expect(afterPrefix("a/")).toBe("a0");
+  expect(afterPrefix("a\ud7ff")).toBe("a\ue000");
+  expect(afterPrefix("a🌲")).toBe("a🌳");
+  expect(afterPrefix("a\u{10ffff}\u{10ffff}")).toBe("b");
+  expect(afterPrefix("\u{10ffff}")).toBeUndefined();
+  expect(afterPrefix("")).toBeUndefined();
+});
