@@ -13,6 +13,10 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
     about: "the server under load: fanout, sessions, open, idle, soak; one part alone by its name",
     load: () => import("./server/server.ts"),
   },
+  relationships: {
+    about: "joins found again in databases whose foreign keys were stripped: precision, recall, F1; files as arguments",
+    load: () => import("./relationships/relationships.ts"),
+  },
 };
 
 const [name = "", ...args] = process.argv.slice(2);

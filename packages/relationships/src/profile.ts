@@ -11,6 +11,8 @@ export interface ColumnProfile {
   unique: boolean;
   min?: Value;
   max?: Value;
+  /** Of text: how many characters the shortest and the longest value of the sample have. */
+  lengths?: readonly [shortest: number, longest: number];
   /** A few frequent or typical values, the most frequent first. */
   samples: readonly Value[];
 }

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { type Measured, measure } from "./measure.ts";
+import { heldOut } from "./schemas/held-out.ts";
+import { type Schema, writeSchema } from "./schemas/schema.ts";
+import { tuning } from "./schemas/tuning.ts";
+import { strip, type Stripping } from "./strip.ts";
+import { declaredLinks, type Link } from "./truth.ts";
+
+const SAMPLES = ["chinook", "northwind"].map((name) => join(import.meta.dirname, "..", "data", `${name}.sqlite`));
+
+interface Database {
+  name: string;
+  file: string;
+  truth: readonly Link[];
+  views: boolean;
+}
+
+/** Strips the foreign keys from each database, finds them again, and prints how well. */
+export async function run(args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { details: { type: "boolean" }, only: { type: "string" } },
+  });
+  const folder = mkdtempSync(join(tmpdir(), "tandem-bench-"));
+  try {
+    const groups: [string, Database[]][] =
+      positionals.length > 0
+        ? [["Files", positionals.map(fromFile)]]
+        : [
+            ["Samples", SAMPLES.map(fromFile)],
+            ["Generated, for tuning", tuning.map((schema) => generate(schema, folder))],
+            ["Generated, held out", heldOut.map((schema) => generate(schema, folder))],
+          ];
+    for (const [title, databases] of groups) {
+      if (values.only && !title.toLowerCase().includes(values.only) && !databases.some(({ name }) => name === values.only)) continue;
+      const chosen = databases.filter(({ name }) => !values.only || title.toLowerCase().includes(values.only) || name === values.only);
+      await report(title, chosen, folder, values.details ?? false);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const fromFile = (file: string): Database => ({
+  name: basename(file).replace(/\.\w+$/, ""),
+  file,
+  truth: declaredLinks(file),
+  views: true,
+});
+
+function generate(schema: Schema, folder: string): Database {
+  const file = join(folder, `${schema.name}.sqlite`);
+  writeSchema(schema, file);
+  const more = (schema.undeclarable ?? []).map(({ from, column, to, toColumn }) => ({
+    from: { table: from, columns: [column] },
+    to: { table: to, columns: [toColumn] },
+  }));
+  return { name: schema.name, file, truth: [...declaredLinks(file), ...more], views: schema.views !== undefined };
+}
+
+async function report(title: string, databases: readonly Database[], folder: string, details: boolean): Promise<void> {
+  console.log(`\n### ${title}\n`);
+  console.log("| database | keys | views | links | precision | recall | F1 | reversed | for review | seconds |");
+  console.log("|---|---|---|---|---|---|---|---|---|---|");
+  const all: Measured[] = [];
+  for (const { name, file, truth, views } of databases) {
+    const variants: Stripping[] = [true, false].flatMap((keys) => (views ? [true, false] : [true]).map((with_) => ({ keys, views: with_ })));
+    for (const variant of variants) {
+      const copy = join(folder, "stripped.sqlite");
+      strip(file, copy, variant);
+      const result = await measure(copy, truth);
+      all.push(result);
+      const figures = [result.precision, result.recall, result.f1].map((figure) => figure.toFixed(3));
+      const cells = [name, variant.keys ? "declared" : "stripped", !views ? "none" : variant.views ? "yes" : "no", result.truths];
+      console.log(`| ${[...cells, ...figures, result.reversed, result.inReview, result.seconds.toFixed(2)].join(" | ")} |`);
+      if (details) for (const line of result.missed) console.log(`    missed ${line}`);
+      if (details) for (const line of result.wrong) console.log(`    wrong  ${line}`);
+    }
+  }
+  const mean = (figure: (result: Measured) => number) => all.reduce((sum, each) => sum + figure(each), 0) / all.length;
+  const reversals = all.reduce((sum, each) => sum + each.reversed, 0);
+  console.log(`\nMean F1 ${mean(({ f1 }) => f1).toFixed(3)}, lowest ${Math.min(...all.map(({ f1 }) => f1)).toFixed(3)}, reversed links ${reversals}.`);
+}

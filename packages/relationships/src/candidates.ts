@@ -1,0 +1,108 @@
+import { type NameEvidence, nameEvidence, ownership } from "./name-evidence.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
+import type { Key } from "./table-keys.ts";
+import { density } from "./value-evidence.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/** A column that may refer to a key. */
+export interface Candidate {
+  from: ColumnFacts;
+  key: Key;
+  to: ColumnFacts;
+  name: NameEvidence;
+  /** Why somebody suggested it. */
+  suggestion?: string;
+}
+
+const LEAST_NAME = 0.4;
+const BY_NAME_PER_COLUMN = 8;
+const BY_VALUE_PER_COLUMN = 6;
+const UUID_KEYS_PER_COLUMN = 40;
+
+/** Whether a column is what identifies its own table's rows, and no reference at the same time. */
+export function isOwnKey(column: ColumnFacts, keys: ReadonlyMap<TableFacts, readonly Key[]>): boolean {
+  const primary = keys.get(column.table)?.find((key) => key.primary);
+  return primary?.columns.length === 1 && primary.columns[0] === column;
+}
+
+/** Pairs that names suggest, for each column the best few. */
+export function candidatesByName(
+  columns: readonly ColumnFacts[],
+  keys: ReadonlyMap<TableFacts, readonly Key[]>,
+  vocabulary: Vocabulary,
+): Candidate[] {
+  const byLetter = new Map<string, Set<Key>>();
+  for (const key of [...keys.values()].flat()) {
+    if (key.columns.length > 1) continue;
+    const words = [
+      ...vocabulary.read(key.columns[0]!).flatMap((name) => name.words),
+      ...(key.primary ? vocabulary.entitiesOf(key.table).flatMap((name) => name.words) : []),
+    ];
+    for (const word of words) {
+      const letter = word.slice(0, 1);
+      byLetter.set(letter, (byLetter.get(letter) ?? new Set()).add(key));
+    }
+  }
+  return columns.flatMap((from) => {
+    const letters = new Set(vocabulary.read(from).flatMap(({ words }) => words.map((word) => word.slice(0, 1))));
+    // Glued names: the letter that a table's name begins with is inside of a word.
+    const near = new Set([...letters].flatMap((letter) => [...(byLetter.get(letter) ?? [])]));
+    const found: Candidate[] = [];
+    for (const key of near) {
+      const [to] = key.columns;
+      if (!to || to === from || kindFit(from, to) === 0) continue;
+      const name = nameEvidence(from, key, vocabulary);
+      if (name.score < LEAST_NAME) continue;
+      if (isOwnKey(from, keys) && !isInherited(from, key, name, vocabulary)) continue;
+      found.push({ from, key, to, name });
+    }
+    return found.toSorted((a, b) => b.name.score - a.name.score).slice(0, BY_NAME_PER_COLUMN);
+  });
+}
+
+/** A key that is another table's: `customer_id` of customer_details. A table's own key is never a reference otherwise. */
+function isInherited(from: ColumnFacts, key: Key, name: NameEvidence, vocabulary: Vocabulary): boolean {
+  if (key.table === from.table || name.score < 0.8 || !key.primary) return false;
+  const readings = vocabulary.read(from);
+  if (readings.every(({ entity }) => entity.length === 0)) return false;
+  const mine = Math.max(...readings.map((reading) => ownership(reading, from.table, vocabulary)));
+  const theirs = Math.max(...readings.map((reading) => ownership(reading, key.table, vocabulary)));
+  return theirs > mine + 0.05;
+}
+
+/** Pairs that values make possible, the tightest fits first. */
+export function candidatesByValue(from: ColumnFacts, keys: readonly Key[], vocabulary: Vocabulary): Candidate[] {
+  const { profile } = from;
+  if (!profile || profile.distinct === 0) return [];
+  const possible = keys.filter((key) => {
+    const [to] = key.columns;
+    if (!to || key.columns.length > 1 || to === from || !to.table.rows) return false;
+    if (!key.primary && key.unique !== "declared") return false;
+    return kindFit(from, to) === 1 && couldContain(to, from);
+  });
+  const limit = from.kind === "uuid" ? UUID_KEYS_PER_COLUMN : BY_VALUE_PER_COLUMN;
+  return possible
+    .map((key) => ({ key, to: key.columns[0]!, room: roomIn(key.columns[0]!, from) }))
+    .toSorted((a, b) => a.room - b.room)
+    .slice(0, limit)
+    .map(({ key, to }) => ({ from, key, to, name: nameEvidence(from, key, vocabulary) }));
+}
+
+function couldContain(to: ColumnFacts, from: ColumnFacts): boolean {
+  if ((from.profile?.distinct ?? 0) > (to.table.rows ?? 0)) return false;
+  if (from.kind === "integer") {
+    if (from.min === undefined || to.min === undefined || from.max === undefined || to.max === undefined) return true;
+    return from.min >= to.min && from.max <= to.max;
+  }
+  const [mine, theirs] = [from.profile?.lengths, to.profile?.lengths];
+  if (!mine || !theirs || !to.table.seenWhole) return true;
+  return mine[0] >= theirs[0] && mine[1] <= theirs[1];
+}
+
+/** How much more the key could hold than the column does: the less, the better they fit. Sparse keys come first. */
+function roomIn(to: ColumnFacts, from: ColumnFacts): number {
+  if (to.kind === "integer" && to.max !== undefined && from.max !== undefined) {
+    return density(to) < 0.5 ? -1 : to.max - from.max;
+  }
+  return (to.table.rows ?? 0) - (from.profile?.distinct ?? 0);
+}

@@ -1,0 +1,40 @@
+import type { Candidate } from "./candidates.ts";
+import { isNamed, ACCEPT_POINTS, type Judgement, REVIEW_POINTS } from "./score.ts";
+import type { TableFacts } from "./table-facts.ts";
+import type { Key } from "./table-keys.ts";
+
+export interface Judged extends Judgement {
+  candidate: Candidate;
+}
+
+export interface Choice extends Judged {
+  status: "accepted" | "review" | "rejected";
+}
+
+/** Two that are closer than this cannot be told apart. */
+const MARGIN = 0.2;
+const REJECTED_PER_COLUMN = 2;
+
+/** A column refers to one table: the best of its candidates, if it is good enough and better than the next. */
+export function chooseTargets(judged: readonly Judged[], _keys: ReadonlyMap<TableFacts, readonly Key[]>): Choice[] {
+  return [...Map.groupBy(judged, ({ candidate }) => candidate.from).values()].flatMap((rivals) => {
+    const [best, ...others] = rivals.toSorted((a, b) => b.points - a.points || b.candidate.name.score - a.candidate.name.score);
+    const next = others[0];
+    const close = next !== undefined && best!.points - next.points < MARGIN && next.points >= REVIEW_POINTS;
+    const choices: Choice[] = [];
+    if (best!.points < REVIEW_POINTS) choices.push({ ...best!, status: "rejected" });
+    else if (close) {
+      choices.push({ ...best!, status: "review", confidence: Math.min(best!.confidence, 0.5), why: [...best!.why, tie(next)] });
+      choices.push({ ...next, status: "review", confidence: Math.min(next.confidence, 0.5), why: [...next.why, tie(best!)] });
+    } else choices.push({ ...best!, status: best!.points >= ACCEPT_POINTS ? "accepted" : "review" });
+    for (const other of others.slice(0, REJECTED_PER_COLUMN)) {
+      if (choices.some((choice) => choice.candidate === other.candidate)) continue;
+      if (!isNamed(other.candidate) && !other.candidate.suggestion) continue;
+      choices.push({ ...other, status: "rejected", why: [...other.why, `${nameOf(best!)} fits better.`] });
+    }
+    return choices;
+  });
+}
+
+const nameOf = ({ candidate }: Judged): string => `${candidate.to.table.name.name}.${candidate.to.name}`;
+const tie = (other: Judged): string => `${nameOf(other)} fits as well.`;

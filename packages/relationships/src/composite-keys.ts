@@ -1,0 +1,49 @@
+import type { Prober } from "./prober.ts";
+import type { ColumnFacts, TableFacts } from "./table-facts.ts";
+import type { Key } from "./table-keys.ts";
+
+const COLUMNS_TO_TRY = 5;
+
+/** For tables without a key: the first two, three or four columns that together tell all rows apart. */
+export async function discoverCompositeKeys(
+  tables: readonly TableFacts[],
+  keys: Map<TableFacts, Key[]>,
+  prober: Prober,
+): Promise<void> {
+  for (const table of tables) {
+    if (!table.rows || keys.get(table)?.some((key) => key.primary)) continue;
+    const usable = table.columns.filter(canBePart).slice(0, COLUMNS_TO_TRY);
+    const sets = combinations(usable).filter((columns) => couldTellApart(columns, table.rows!));
+    if (sets.length === 0) continue;
+    const rows = await prober.query(
+      sets
+        .map((columns, i) => {
+          const names = columns.map(({ name }) => prober.quote(name)).join(", ");
+          return `SELECT ${i} AS probe, count(*) AS found FROM (SELECT DISTINCT ${names} FROM ${prober.tableOf(table)}) s${i}`;
+        })
+        .join(" UNION ALL "),
+    );
+    const counts = new Map(rows?.map(([i, count]) => [Number(i), Number(count)]));
+    const columns = sets.find((_, i) => counts.get(i) === table.rows);
+    if (columns) keys.set(table, [{ table, columns, primary: true, unique: "counted" }, ...(keys.get(table) ?? [])]);
+  }
+}
+
+const canBePart = ({ kind, profile }: ColumnFacts): boolean =>
+  (kind === "integer" || kind === "text" || kind === "uuid" || kind === "date") &&
+  (profile?.nulls ?? 0) === 0 &&
+  (profile?.lengths?.[1] ?? 0) <= 60;
+
+const couldTellApart = (columns: readonly ColumnFacts[], rows: number): boolean =>
+  columns.reduce((product, { profile }) => product * Math.max(1, profile?.distinct ?? 1), 1) >= rows;
+
+/** Pairs before triples, and leading columns before later ones. */
+function combinations(columns: readonly ColumnFacts[]): ColumnFacts[][] {
+  let sets: ColumnFacts[][] = columns.map((column) => [column]);
+  const all: ColumnFacts[][] = [];
+  for (let size = 2; size <= Math.min(4, columns.length); size++) {
+    sets = sets.flatMap((set) => columns.slice(columns.indexOf(set.at(-1)!) + 1).map((column) => [...set, column]));
+    all.push(...sets);
+  }
+  return all;
+}

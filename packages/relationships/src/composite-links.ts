@@ -1,0 +1,111 @@
+import type { Overlap, Probe, Prober } from "./prober.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
+import type { Key } from "./table-keys.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/** Columns of one table that together may refer to a key of several columns. */
+export interface CompositeLink {
+  from: readonly ColumnFacts[];
+  key: Key;
+  status: "accepted" | "review";
+  confidence: number;
+  why: string[];
+  overlap: Overlap | undefined;
+}
+
+interface Paired extends Probe {
+  key: Key;
+}
+
+/** Accepted links of single columns, by column. */
+export type Referents = ReadonlyMap<ColumnFacts, ColumnFacts>;
+
+export async function findCompositeLinks(
+  tables: readonly TableFacts[],
+  keys: ReadonlyMap<TableFacts, readonly Key[]>,
+  context: { vocabulary: Vocabulary; referents: Referents; copies: ReadonlyMap<TableFacts, TableFacts>; prober: Prober },
+): Promise<CompositeLink[]> {
+  const composite = [...keys.values()].flat().filter((key) => key.columns.length > 1 && (key.primary || key.unique === "declared"));
+  const pairs = composite.flatMap((key) =>
+    tables
+      .filter((table) => table !== key.table && context.copies.get(table) !== key.table && !context.copies.has(key.table))
+      .flatMap((table): Paired[] => {
+        const from = pairUp(table, key, context.vocabulary, context.referents);
+        return from ? [{ from, to: key.columns, key }] : [];
+      }),
+  );
+  await context.prober.ask(pairs.filter(({ from, to }) => hasRows(from[0]!.table) && hasRows(to[0]!.table)));
+  const links = pairs.flatMap((pair) => {
+    const link = judgeComposite(pair, context.prober.answerTo(pair), context.referents);
+    return link ? [link] : [];
+  });
+  // Two tables with the same pairs in them: which one refers to the other cannot be known.
+  return links.filter((link) => !links.some((other) => other.from[0]!.table === link.key.table && other.key.table === link.from[0]!.table && !isWeaker(other, link)));
+}
+
+const isWeaker = (a: CompositeLink, b: CompositeLink): boolean => a.confidence < b.confidence;
+const hasRows = ({ rows }: TableFacts): boolean => (rows ?? 0) > 0;
+
+/** For each column of the key the one that stands for it: by its name, or because both refer to the same. */
+function pairUp(
+  table: TableFacts,
+  key: Key,
+  vocabulary: Vocabulary,
+  referents: Referents,
+): readonly ColumnFacts[] | undefined {
+  const taken: ColumnFacts[] = [];
+  let named = 0;
+  for (const theirs of key.columns) {
+    let best: { column: ColumnFacts; score: number } | undefined;
+    for (const column of table.columns) {
+      if (taken.includes(column) || kindFit(column, theirs) < 0.8) continue;
+      const score = standsFor(column, theirs, vocabulary, referents);
+      if (score > (best?.score ?? 0)) best = { column, score };
+    }
+    if (!best) return undefined;
+    named += Number(best.score >= 0.9);
+    taken.push(best.column);
+  }
+  return named > 0 ? taken : undefined;
+}
+
+function standsFor(mine: ColumnFacts, theirs: ColumnFacts, vocabulary: Vocabulary, referents: Referents): number {
+  const same = vocabulary
+    .read(mine)
+    .some((a) => vocabulary.read(theirs).some((b) => a.words.join(" ") === b.words.join(" ")));
+  if (same) return 1;
+  const [target, other] = [referents.get(mine), referents.get(theirs)];
+  if (target && (target === other || target === theirs)) return 0.9;
+  if (target || other) return 0;
+  const tail = vocabulary.read(mine).some(({ words }) =>
+    vocabulary.read(theirs).some((b) => words.length > b.words.length && words.slice(-b.words.length).join(" ") === b.words.join(" ")),
+  );
+  return tail ? 0.8 : 0;
+}
+
+const MIN_BITS = 10;
+
+function judgeComposite(
+  { from, key }: Paired,
+  overlap: Overlap | undefined,
+  referents: Referents,
+): CompositeLink | undefined {
+  const names = key.columns.map(({ name }) => name).join(", ");
+  const why = [`Together the columns stand for the key (${names}).`];
+  // A line number means nothing without its order: a table that has both means the line.
+  const local = key.columns.filter((column) => !referents.has(column));
+  const inner = from.filter((_, i) => !referents.has(key.columns[i]!) && !referents.has(from[i]!));
+  if (!overlap || overlap.checked === 0) {
+    if (local.length === 0 || inner.length === 0 || local.length === key.columns.length) return undefined;
+    return { from, key, status: "accepted", confidence: 0.8, why: [...why, "There are no values to compare."], overlap };
+  }
+  const ratio = overlap.found / overlap.checked;
+  if (ratio < 0.98) return undefined;
+  const combinations = key.columns.reduce((product, { profile }) => product * Math.max(1, profile?.distinct ?? 1), 1);
+  const bits = overlap.found * Math.log2(Math.max(1, combinations / Math.max(1, key.table.rows ?? 1)));
+  why.push(`${overlap.found} of ${overlap.checked} combinations of values are found there.`);
+  if (bits < MIN_BITS && inner.length === 0) return undefined;
+  if (bits < MIN_BITS) why.push("Most combinations are there, so that this proves little.");
+  const confidence = Math.min(0.97, (ratio === 1 ? 0.86 : 0.8) + bits / 1000);
+  return { from, key, status: bits >= MIN_BITS ? "accepted" : "review", confidence: bits >= MIN_BITS ? confidence : 0.6, why, overlap };
+}

@@ -1,0 +1,220 @@
+import type { Connection, Table, TableName } from "@tandem/connectors";
+import { candidatesByName, candidatesByValue, type Candidate, isOwnKey } from "./candidates.ts";
+import { checkSuggestions } from "./check-suggestions.ts";
+import { discoverCompositeKeys } from "./composite-keys.ts";
+import { findCompositeLinks } from "./composite-links.ts";
+import { copiesAmong } from "./copies.ts";
+import { declaredRelationships } from "./declared-relationships.ts";
+import { chooseTargets, type Choice } from "./choose-targets.ts";
+import { extensionCandidates } from "./extensions.ts";
+import { findPolymorphicLinks } from "./polymorphic-links.ts";
+import { Prober } from "./prober.ts";
+import type { TableProfile } from "./profile.ts";
+import { readsLikeReference } from "./roles.ts";
+import type { JoinEnd, Relationship, Suggestion } from "./relationship.ts";
+import { ACCEPT_POINTS, isNamed, judge, type Surroundings } from "./score.ts";
+import { selfOrders } from "./self-orders.ts";
+import { type ColumnFacts, tableFacts, type TableFacts, tableId } from "./table-facts.ts";
+import { type Key, keysOf } from "./table-keys.ts";
+import { verifyUniqueness } from "./verify-uniqueness.ts";
+import { Vocabulary } from "./vocabulary.ts";
+
+export interface FindOptions {
+  /** How many questions about values may be asked; many of them share a query. */
+  probes?: number;
+  /** For all questions together. */
+  timeMs?: number;
+  /** For one query. */
+  queryTimeoutMs?: number;
+  concurrency?: number;
+}
+
+export interface FindInput {
+  connection: Connection;
+  tables: readonly Table[];
+  profiles: readonly TableProfile[];
+  /** What a model or a person thinks; checked as everything else is. */
+  suggestions?: readonly Suggestion[];
+  options?: FindOptions;
+  signal?: AbortSignal;
+  onProgress?: (stage: FindStage) => void;
+}
+
+export type FindStage = "names" | "values" | "choices" | "composite keys" | "uniqueness";
+
+export interface Findings {
+  /** Accepted and for review, then rejected ones that had something for them. */
+  relationships: Relationship[];
+  /** Suggestions that name tables or columns that are not there, with the reason. */
+  unusable: { suggestion: Suggestion; reason: string }[];
+  /** Questions that were asked, and those for which budget, time or database did not suffice. */
+  asked: number;
+  unanswered: number;
+}
+
+/** Finds what refers to what: by names, types, keys and values, and by what the schema's clear cases teach. */
+export async function findRelationships(input: FindInput): Promise<Findings> {
+  const { connection, options = {}, signal, onProgress } = input;
+  const profiles = new Map(input.profiles.map((profile) => [tableId(profile), profile]));
+  // Views repeat the columns of their tables: they are joined by what those refer to.
+  const tables = input.tables
+    .filter(({ type }) => type === "table")
+    .map((table) => tableFacts(table, profiles.get(tableId(table))));
+  const prober = new Prober(connection, {
+    probes: options.probes ?? 400 + 25 * tables.length,
+    deadline: Date.now() + (options.timeMs ?? 120_000),
+    timeoutMs: options.queryTimeoutMs ?? 15_000,
+    concurrency: options.concurrency ?? 4,
+    signal,
+  });
+
+  onProgress?.("names");
+  const vocabulary = new Vocabulary(tables);
+  const keys = new Map<TableFacts, Key[]>(tables.map((table) => [table, keysOf(table, vocabulary)]));
+  const declared = declaredRelationships(tables, keys);
+  const columns = tables.flatMap((table) => table.columns).filter((column) => !declared.columns.has(column));
+  const suggested = checkSuggestions(input.suggestions ?? [], tables, keys, vocabulary);
+  await discoverCompositeKeys(tables, keys, prober);
+  const copies = copiesAmong(tables);
+  const allKeys = [...keys.values()].flat();
+  const candidates = merge([
+    ...suggested.candidates.filter(({ from }) => !declared.columns.has(from)),
+    ...candidatesByName(columns, keys, vocabulary),
+    ...extensionCandidates(tables, keys, vocabulary),
+  ]).filter(({ from, key }) => copies.get(from.table) !== key.table);
+
+  onProgress?.("values");
+  await askAbout(candidates, prober);
+  const around: Surroundings = {
+    vocabulary,
+    ...learn(candidates, tables, prober, declared.claimed),
+    copies: new Set(copies.keys()),
+    selfOrder: new Map(),
+  };
+  const clear = new Set(candidates.filter((each) => isClear(each, prober)).map(({ from }) => from));
+  const unclear = columns.filter((column) => !clear.has(column) && mayBeReference(column, keys, around));
+  const byValue = unclear.flatMap((column) =>
+    candidatesByValue(column, allKeys, vocabulary).filter(({ key }) => copies.get(column.table) !== key.table && !sameTableKey(column, key, keys)),
+  );
+  const all = merge([...candidates, ...byValue]);
+  await askAbout(all, prober);
+  around.selfOrder = await selfOrders(all, prober);
+
+  onProgress?.("choices");
+  const judged = all.map((candidate) => ({ candidate, ...judge(candidate, answer(candidate, prober), around) }));
+  const byColumn = Map.groupBy(all, ({ from }) => from);
+  const polymorphic = await findPolymorphicLinks(tables, keys, byColumn, { vocabulary, prober });
+  const choices = chooseTargets(judged.filter(({ candidate }) => !polymorphic.columns.has(candidate.from)), keys);
+
+  onProgress?.("composite keys");
+  const referents = new Map([...declared.referents, ...accepted(choices).map(({ candidate }) => [candidate.from, candidate.to] as const)]);
+  const composite = (await findCompositeLinks(tables, keys, { vocabulary, referents, copies, prober })).filter(
+    ({ from }) => !declared.composites.has(from.map(({ name }) => `${from[0]!.table.id}.${name}`).join()),
+  );
+
+  onProgress?.("uniqueness");
+  await verifyUniqueness(choices, prober);
+
+  const relationships: Relationship[] = [
+    ...declared.relationships,
+    ...choices.map((choice) => relationshipOf(choice, prober)),
+    ...polymorphic.links.map(({ from, key, when, overlap, confidence, why }): Relationship => ({
+      from: end([from]), to: end(key.columns), origin: "data", status: "accepted", confidence, cardinality: "many-to-one", when, why,
+      evidence: evidenceOf(overlap, from, true),
+    })),
+    ...composite.map(({ from, key, status, confidence, why, overlap }): Relationship => ({
+      from: end(from), to: end(key.columns), origin: "data", status, confidence, why, cardinality: "many-to-one",
+      evidence: evidenceOf(overlap, from[0]!, true),
+    })),
+  ];
+  return {
+    relationships: withoutImplied(relationships, composite.filter(({ status }) => status === "accepted").map(({ from }) => from)),
+    unusable: suggested.unusable,
+    asked: prober.asked,
+    unanswered: prober.unanswered,
+  };
+}
+
+const accepted = (choices: readonly Choice[]): Choice[] => choices.filter(({ status }) => status === "accepted");
+const answer = ({ from, to }: Candidate, prober: Prober) => prober.answerTo({ from: [from], to: [to] });
+
+async function askAbout(candidates: readonly Candidate[], prober: Prober): Promise<void> {
+  const worth = candidates.filter(({ from, to }) => from.filled > 0 && to.table.rows !== undefined);
+  const ranked = worth.toSorted((a, b) => b.name.score - a.name.score);
+  await prober.ask(ranked.map(({ from, to }) => ({ from: [from], to: [to] })));
+}
+
+/** The same pair may come from a name, a value and a suggestion. */
+function merge(candidates: readonly Candidate[]): Candidate[] {
+  const merged = new Map<string, Candidate>();
+  for (const candidate of candidates) {
+    const { from, to } = candidate;
+    const id = JSON.stringify([from.table.id, from.name, to.table.id, to.name]);
+    const known = merged.get(id);
+    const suggestion = known?.suggestion ?? candidate.suggestion;
+    const name = known && known.name.score > candidate.name.score ? known.name : candidate.name;
+    merged.set(id, { ...candidate, name, ...(suggestion !== undefined && { suggestion }) });
+  }
+  return [...merged.values()];
+}
+
+/** Named well, and not contradicted by values. */
+function isClear(candidate: Candidate, prober: Prober): boolean {
+  const overlap = answer(candidate, prober);
+  return candidate.name.score >= 0.8 && (!overlap || overlap.found + overlap.none >= overlap.checked * 0.9);
+}
+
+function learn(candidates: readonly Candidate[], tables: readonly TableFacts[], prober: Prober, claimedByKeys: ReadonlySet<TableFacts>) {
+  const clear = candidates.filter((each) => isClear(each, prober) && each.from.table !== each.to.table);
+  const named = new Set(clear.map(({ from }) => from)).size + claimedByKeys.size;
+  const claimed = new Set([...clear.map(({ to }) => to.table), ...claimedByKeys]);
+  return { namesTell: Math.min(1, named / Math.max(1, tables.length * 0.5)), claimed };
+}
+
+function mayBeReference(column: ColumnFacts, keys: ReadonlyMap<TableFacts, readonly Key[]>, around: Surroundings): boolean {
+  const { profile, kind } = column;
+  if (!profile || profile.distinct < 2 || !["integer", "text", "uuid", "other"].includes(kind)) return false;
+  if (kind === "text" && (profile.lengths?.[1] ?? 0) > 80) return false;
+  if (isOwnKey(column, keys)) return false;
+  if (kind !== "integer" || readsLikeReference(column, around.vocabulary) > 0) return true;
+  return around.namesTell < 0.5 || profile.distinct >= 20;
+}
+
+const sameTableKey = (column: ColumnFacts, key: Key, keys: ReadonlyMap<TableFacts, readonly Key[]>): boolean =>
+  key.table === column.table && isOwnKey(column, keys);
+
+const end = (columns: readonly ColumnFacts[]): JoinEnd => ({
+  table: columns[0]!.table.name,
+  columns: columns.map(({ name }) => name),
+});
+
+function evidenceOf(overlap: ReturnType<Prober["answerTo"]>, from: ColumnFacts, unique: boolean): Relationship["evidence"] {
+  return overlap && { checked: overlap.checked, found: overlap.found, nulls: from.profile?.nulls ?? 0, unique };
+}
+
+function relationshipOf({ candidate, status, confidence, why }: Choice, prober: Prober): Relationship {
+  const { from, to, suggestion } = candidate;
+  const evidence = evidenceOf(answer(candidate, prober), from, true);
+  return {
+    from: end([from]),
+    to: end([to]),
+    origin: suggestion !== undefined && !isNamed(candidate) ? "model" : "data",
+    status,
+    confidence,
+    cardinality: from.profile?.unique && from.table.seenWhole ? "one-to-one" : "many-to-one",
+    why,
+    ...(evidence && { evidence }),
+  };
+}
+
+/** What follows from a composite link is not listed again as a link of one of its columns. */
+function withoutImplied(relationships: readonly Relationship[], composite: readonly (readonly ColumnFacts[])[]): Relationship[] {
+  const covered = new Set(composite.flat().map((column) => `${column.table.id}.${column.name}`));
+  return relationships.map((each) => {
+    const inside = each.from.columns.length === 1 && covered.has(`${tableId(each.from.table)}.${each.from.columns[0]}`);
+    if (!inside || each.origin === "declared" || each.status !== "accepted") return each;
+    return { ...each, status: "review", why: [...each.why, "It follows from the link of several columns that it is part of."] };
+  });
+}
+
+export { ACCEPT_POINTS, type TableName };

@@ -1,0 +1,10 @@
+export {
+  type FindInput,
+  type FindOptions,
+  type Findings,
+  findRelationships,
+  type FindStage,
+} from "./find-relationships.ts";
+export { profileTables, type ProfileFailure, type ProfileOptions } from "./profile-tables.ts";
+export type { ColumnProfile, TableProfile } from "./profile.ts";
+export type { JoinEnd, Relationship, Suggestion } from "./relationship.ts";

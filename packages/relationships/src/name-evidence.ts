@@ -1,0 +1,163 @@
+import { DESCRIPTIVE_WORDS } from "./lexicon.ts";
+import type { ColumnFacts } from "./table-facts.ts";
+import type { Key } from "./table-keys.ts";
+import type { EntityName, ReadName, Vocabulary } from "./vocabulary.ts";
+
+/** What names say about a column that may refer to a key: from 0, nothing, to 1, as clear as can be. */
+export interface NameEvidence {
+  score: number;
+  /** The rest of the sentence "Its name …". */
+  says: string;
+  /** Words beyond those of the target: the role that the target plays. */
+  role: readonly string[];
+}
+
+const NOTHING: NameEvidence = { score: 0, says: "", role: [] };
+
+export function nameEvidence(from: ColumnFacts, key: Key, vocabulary: Vocabulary): NameEvidence {
+  const [target] = key.columns;
+  if (!target || key.columns.length > 1) return NOTHING;
+  let best = NOTHING;
+  for (const name of vocabulary.read(from)) {
+    for (const found of [byKeyName(name, target, key, vocabulary), byTableName(name, from, target, key, vocabulary)]) {
+      if (found.score > best.score) best = found;
+    }
+  }
+  return best;
+}
+
+/** `isbn` for books.isbn, `reviewer_email` for users.email, `cust_no` for customers.customer_number. */
+function byKeyName(name: ReadName, target: ColumnFacts, key: Key, vocabulary: Vocabulary): NameEvidence {
+  let best = NOTHING;
+  for (const theirs of vocabulary.read(target)) {
+    if (theirs.entity.length === 0) continue;
+    const entity = tailLikeness(name.entity, theirs.entity, vocabulary);
+    if (entity.score === 0) continue;
+    const ids = idWordLikeness(name, theirs);
+    const plain = theirs.idWords.length === 0 && theirs.entity.every((word) => DESCRIPTIVE_WORDS.has(word));
+    const role = name.entity.slice(0, name.entity.length - theirs.entity.length);
+    let score = entity.score * ids * roleFactor(role, name) * (plain ? 0.5 : 1);
+    // A name that says whose key it is belongs to that table; with others it is a reference itself.
+    const owned = theirs.idWords.length > 0 ? ownership(theirs, key.table, vocabulary) : 1;
+    score *= owned >= 0.8 ? 1 : owned >= 0.45 ? 0.93 : 0.86;
+    if (!key.primary) score *= owned >= 0.8 ? 0.92 : 0.8;
+    if (score > best.score) {
+      const says = entity.score * ids === 1 ? "is the key's own" : "is a form of the key's own";
+      best = { score, says: role.length > 0 ? `${says} with a role (${role.join(" ")})` : says, role };
+    }
+  }
+  return best;
+}
+
+/** `customer_id` for customers.id, `dept` for department, `billing_address_id`, `orders.status` for order_statuses. */
+function byTableName(
+  name: ReadName,
+  from: ColumnFacts,
+  target: ColumnFacts,
+  key: Key,
+  vocabulary: Vocabulary,
+): NameEvidence {
+  if (!key.primary && !vocabulary.read(target).some((theirs) => endsLike(name.words, theirs.words))) return NOTHING;
+  if (name.entity.length === 0) return NOTHING;
+  let best = NOTHING;
+  const offer = (score: number, says: string, role: readonly string[] = []) => {
+    if (score > best.score) best = { score, says, role };
+  };
+  const theirs = vocabulary.read(target).at(-1)!;
+  const suffix = name.idWords.length > 0 ? Math.max(0.95, idWordLikeness(name, theirs)) : 0.86;
+  for (const entity of vocabulary.entitiesOf(key.table)) {
+    const tail = tailLikeness(name.entity, entity.words, vocabulary);
+    if (tail.score > 0) {
+      const role = name.entity.slice(0, name.entity.length - tail.taken);
+      offer(tail.score * entity.quality * suffix * roleFactor(role, name), sayOf(tail.score, role), role);
+    }
+    // country_code for country.code: the id word is the key's own name.
+    if (entity.words.length < name.words.length) {
+      const whole = tailLikeness(name.words, [...entity.words, ...theirs.words], vocabulary);
+      const role = name.words.slice(0, name.words.length - whole.taken);
+      const plain = theirs.words.every((word) => DESCRIPTIVE_WORDS.has(word)) ? 0.6 : 1;
+      offer(whole.score * entity.quality * roleFactor(role, name) * plain, "is the table's name with that of its key", role);
+    }
+    if (from.table !== key.table) {
+      for (const own of vocabulary.entitiesOf(from.table)) {
+        const context = wholeLikeness([...own.words, ...name.entity], entity.words, vocabulary);
+        offer(context * entity.quality * suffix * 0.95, "together with its own table's name is that of the table");
+      }
+    }
+    const part = partLikeness(name, entity, vocabulary);
+    offer(part * suffix, "is part of the table's name");
+  }
+  return best;
+}
+
+const sayOf = (score: number, role: readonly string[]): string =>
+  `${score >= 0.95 ? "names the table" : "is short for the table"}${role.length > 0 ? ` with a role (${role.join(" ")})` : ""}`;
+
+/** Roles are common with ids (`billing_address_id`) and rarer without (`home_country`). */
+const roleFactor = (role: readonly string[], { idWords }: ReadName): number =>
+  role.length === 0 ? 1 : (idWords.length > 0 ? 0.95 : 0.92) - 0.03 * (role.length - 1);
+
+/** How well the last words of one are those of the other; words may be glued in one of them. */
+function tailLikeness(
+  words: readonly string[],
+  tail: readonly string[],
+  vocabulary: Vocabulary,
+): { score: number; taken: number } {
+  let best = { score: 0, taken: tail.length };
+  if (tail.length > 0 && words.length >= tail.length) {
+    const last = words.slice(-tail.length);
+    best.score = Math.min(...tail.map((word, i) => vocabulary.likeness(last[i]!, word)));
+    // A whole name of shortened words is less sure than one of a single word.
+    if (best.score < 0.95 && tail.length > 1) {
+      const mean = tail.reduce((sum, word, i) => sum + vocabulary.likeness(last[i]!, word), 0) / tail.length;
+      best.score = best.score > 0 ? Math.min(0.95, (best.score + mean) / 2) : 0;
+    }
+  }
+  if (best.score < 0.95 && (tail.length > 1 || words.length > 1)) {
+    for (let taken = 1; taken <= Math.min(3, words.length); taken++) {
+      if (taken === 1 && tail.length === 1) continue;
+      const score = vocabulary.likeness(words.slice(-taken).join(""), tail.join(""));
+      if (score >= 0.95 && score > best.score) best = { score: score * 0.99, taken };
+    }
+  }
+  return best;
+}
+
+const wholeLikeness = (words: readonly string[], other: readonly string[], vocabulary: Vocabulary): number =>
+  words.length === other.length ? tailLikeness(words, other, vocabulary).score : 0;
+
+/** `category` for product_category, `order` for order_header, `po` for purchase_order. */
+function partLikeness({ entity, idWords }: ReadName, { words }: EntityName, vocabulary: Vocabulary): number {
+  if (words.length < 2 || entity.length === 0) return 0;
+  if (entity.length === 1 && entity[0]!.length === words.length && words.every((word, i) => word[0] === entity[0]![i])) {
+    return idWords.length > 0 ? 0.74 : 0.6;
+  }
+  const head = vocabulary.likeness(entity.at(-1)!, words.at(-1)!);
+  const first = entity.length === 1 ? vocabulary.likeness(entity[0]!, words[0]!) : 0;
+  return Math.max(head * (entity.length === 1 ? 0.78 : 0.68), first * 0.72);
+}
+
+/** 1 where both say the same, less where one says `no` and the other `id`, or one says nothing. */
+function idWordLikeness(a: ReadName, b: ReadName): number {
+  if (a.idWords.length === 0 && b.idWords.length === 0) return 1;
+  if (a.idWords.length === 0 || b.idWords.length === 0) return 0.86;
+  return a.idWords.join(" ") === b.idWords.join(" ") ? 1 : 0.96;
+}
+
+const endsLike = (words: readonly string[], tail: readonly string[]): boolean =>
+  words.length >= tail.length && tail.every((word, i) => words[words.length - tail.length + i] === word);
+
+/** How much the words of a key are those of its table: `customer_id` is more customers' than customer_details'. */
+export function ownership(key: ReadName, table: Key["table"], vocabulary: Vocabulary): number {
+  if (key.entity.length === 0) return 1;
+  const scores = vocabulary
+    .entitiesOf(table)
+    .map(({ words }) =>
+      Math.max(
+        tailLikeness(key.entity, words, vocabulary).score,
+        tailLikeness(words, key.entity, vocabulary).score * 0.99,
+        partLikeness(key, { words, quality: 1 }, vocabulary),
+      ),
+    );
+  return Math.max(0, ...scores);
+}

@@ -1,0 +1,109 @@
+import { isNamed } from "./score.ts";
+import type { Candidate } from "./candidates.ts";
+import type { Overlap, Probe, Prober } from "./prober.ts";
+import { readsLikeReference } from "./roles.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
+import type { Key } from "./table-keys.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+import { INFLECTED, wordsOf } from "./words.ts";
+
+/** A column that names a row of one of several tables; another column says of which. */
+export interface PolymorphicLink {
+  from: ColumnFacts;
+  key: Key;
+  when: { column: string; equals: string };
+  overlap: Overlap | undefined;
+  confidence: number;
+  why: string[];
+}
+
+const KINDS_AT_MOST = 30;
+const TYPE_WORDS = new Set(["type", "kind", "class", "model", "table", "entity", "typ", "tipo", "art"]);
+
+export async function findPolymorphicLinks(
+  tables: readonly TableFacts[],
+  keys: ReadonlyMap<TableFacts, readonly Key[]>,
+  byColumn: ReadonlyMap<ColumnFacts, readonly Candidate[]>,
+  { vocabulary, prober }: { vocabulary: Vocabulary; prober: Prober },
+): Promise<{ links: PolymorphicLink[]; columns: Set<ColumnFacts> }> {
+  const columns = new Set<ColumnFacts>();
+  const probes: (Probe & { key: Key; when: { column: string; equals: string } })[] = [];
+  for (const table of tables) {
+    for (const { type, id } of typedIds(table, byColumn, vocabulary)) {
+      const found = await meanings(type, tables, vocabulary, prober);
+      const sayType = vocabulary.read(type).at(-1)!.words.some((word) => TYPE_WORDS.has(word));
+      const mapped = found.filter(({ target }) => target);
+      // Names alone make it one; without tables to go to there is nothing to link, and no other table is right either.
+      if (found.length === 0 && sayType && shareStem(type, id, vocabulary)) columns.add(id);
+      if (mapped.length === 0 || mapped.length < found.length * 0.6 || (mapped.length === 1 && !sayType)) continue;
+      columns.add(id);
+      for (const { value, target } of mapped) {
+        const key = keys.get(target!)?.find((each) => each.primary && each.columns.length === 1);
+        if (!key || kindFit(id, key.columns[0]!) === 0) continue;
+        probes.push({ from: [id], to: key.columns, key, when: { column: type.name, equals: value } });
+      }
+    }
+  }
+  await prober.ask(probes);
+  const links = probes.flatMap((probe): PolymorphicLink[] => {
+    const overlap = prober.answerTo(probe);
+    if (overlap && overlap.found < overlap.checked * 0.95) return [];
+    const { key, when } = probe;
+    const why = [`Where ${when.column} is "${when.equals}", it names a row of ${key.table.name.name}.`];
+    if (overlap) why.push(`${overlap.found} of ${overlap.checked} such values are found there.`);
+    return [{ from: probe.from[0]!, key, when, overlap, confidence: 0.9, why }];
+  });
+  return { links, columns };
+}
+
+/** Pairs such as commentable_type and commentable_id, of which no name says a table by itself. */
+function typedIds(
+  table: TableFacts,
+  byColumn: ReadonlyMap<ColumnFacts, readonly Candidate[]>,
+  vocabulary: Vocabulary,
+): { type: ColumnFacts; id: ColumnFacts }[] {
+  const free = table.columns.filter(
+    (column) =>
+      readsLikeReference(column, vocabulary) >= 1 &&
+      !(byColumn.get(column) ?? []).some((candidate) => isNamed(candidate) && candidate.name.score >= 0.8),
+  );
+  return table.columns
+    .filter(({ kind, profile }) => (kind === "text" || kind === "other") && (profile?.distinct ?? 0) <= KINDS_AT_MOST)
+    .flatMap((type) => {
+      const near = free.filter((id) => id !== type && (shareStem(type, id, vocabulary) || Math.abs(id.position - type.position) === 1));
+      const [id] = near.toSorted((a, b) => Number(shareStem(type, b, vocabulary)) - Number(shareStem(type, a, vocabulary)));
+      return id ? [{ type, id }] : [];
+    });
+}
+
+/** commentable_type and commentable_id begin alike. */
+function shareStem(type: ColumnFacts, id: ColumnFacts, vocabulary: Vocabulary): boolean {
+  const words = vocabulary.read(type).at(-1)!.words;
+  const stem = vocabulary.read(id).at(-1)!.entity;
+  return words.length > 1 && stem.length > 0 && words.slice(0, stem.length).join(" ") === stem.join(" ");
+}
+
+/** The values of the type column, and which table each of them names: `Post`, `blog.post` and `App\Models\Post` posts. */
+async function meanings(
+  type: ColumnFacts,
+  tables: readonly TableFacts[],
+  vocabulary: Vocabulary,
+  prober: Prober,
+): Promise<{ value: string; target: TableFacts | undefined }[]> {
+  const targetOf = (value: string): TableFacts | undefined => {
+    const words = wordsOf(value);
+    return tables.find((table) =>
+      vocabulary.entitiesOf(table).some((entity) => {
+        const tail = words.slice(-entity.words.length);
+        return tail.length === entity.words.length && tail.every((word, i) => vocabulary.likeness(word, entity.words[i]!) >= INFLECTED);
+      }),
+    );
+  };
+  const samples = type.profile?.samples ?? [];
+  if (!samples.some((value) => targetOf(String(value)))) return [];
+  const name = prober.quote(type.name);
+  const rows = await prober.query(
+    `SELECT DISTINCT ${name} FROM ${prober.tableOf(type.table)} WHERE ${name} IS NOT NULL LIMIT ${KINDS_AT_MOST + 1}`,
+  );
+  return (rows ?? []).map(([value]) => ({ value: String(value), target: targetOf(String(value)) }));
+}

@@ -1,0 +1,125 @@
+import { type Connection, ConnectionError, type Rows } from "@tandem/connectors";
+import { inParallel } from "./in-parallel.ts";
+import type { ColumnFacts, TableFacts } from "./table-facts.ts";
+
+/** A question to the database: how many values of `from` are among those of `to`? */
+export interface Probe {
+  from: readonly ColumnFacts[];
+  to: readonly ColumnFacts[];
+  /** Only rows in which this column has this value. */
+  when?: { column: string; equals: string };
+}
+
+/** Distinct values that were looked for, those found, and those not found that stand for "none": 0, -1, empty text. */
+export interface Overlap {
+  checked: number;
+  found: number;
+  none: number;
+}
+
+export interface ProberLimits {
+  /** How many questions may be asked in all. */
+  probes: number;
+  /** In milliseconds since the epoch. */
+  deadline: number;
+  timeoutMs: number;
+  concurrency: number;
+  signal?: AbortSignal | undefined;
+}
+
+const VALUES_PER_PROBE = 1_000;
+const PROBES_PER_QUERY = 12;
+
+/** Asks the database, several questions in one query, each once, and no more than the budget allows. */
+export class Prober {
+  readonly #connection: Connection;
+  readonly #limits: ProberLimits;
+  readonly #known = new Map<string, Overlap>();
+  #left: number;
+  /** Questions that were not asked: the budget or the time was used up, or the database failed. */
+  unanswered = 0;
+
+  constructor(connection: Connection, limits: ProberLimits) {
+    this.#connection = connection;
+    this.#limits = limits;
+    this.#left = limits.probes;
+  }
+
+  get asked(): number {
+    return this.#limits.probes - this.#left;
+  }
+
+  answerTo(probe: Probe): Overlap | undefined {
+    return this.#known.get(idOf(probe));
+  }
+
+  /** The most promising first: what the budget does not allow is left unanswered. */
+  async ask(probes: readonly Probe[]): Promise<void> {
+    const open = new Map(probes.map((probe) => [idOf(probe), probe]));
+    for (const id of this.#known.keys()) open.delete(id);
+    const allowed = [...open.values()].slice(0, this.#left);
+    this.unanswered += open.size - allowed.length;
+    this.#left -= allowed.length;
+    const batches = Array.from({ length: Math.ceil(allowed.length / PROBES_PER_QUERY) }, (_, i) =>
+      allowed.slice(i * PROBES_PER_QUERY, (i + 1) * PROBES_PER_QUERY),
+    );
+    await inParallel(batches, this.#limits.concurrency, async (batch) => {
+      if (await this.#run(batch)) return;
+      // One of them is at fault: the others shall not suffer.
+      for (const probe of batch) if (!(await this.#run([probe]))) this.unanswered++;
+    });
+  }
+
+  async #run(batch: readonly Probe[]): Promise<boolean> {
+    const sql = batch.map((probe, i) => this.#selectOf(probe, i)).join(" UNION ALL ");
+    const rows = await this.query(sql, batch.flatMap(({ when }) => (when ? [when.equals] : [])));
+    for (const row of rows ?? []) {
+      const [index = 0, checked = 0, found = 0, none = 0] = row.map(Number);
+      this.#known.set(idOf(batch[index]!), { checked, found, none: Math.min(none, checked - found) });
+    }
+    return rows !== undefined;
+  }
+
+  /** The rows, or nothing where the time is up or the database fails. */
+  async query(sql: string, parameters: readonly string[] = []): Promise<Rows["rows"] | undefined> {
+    const { signal, deadline } = this.#limits;
+    signal?.throwIfAborted();
+    const timeoutMs = Math.min(this.#limits.timeoutMs, deadline - Date.now());
+    if (timeoutMs <= 0) return undefined;
+    try {
+      return (await this.#connection.query(sql, { parameters, timeoutMs, signal })).rows;
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof ConnectionError) return undefined;
+      throw error;
+    }
+  }
+
+  tableOf = ({ name }: TableFacts): string => `${this.quote(name.schema)}.${this.quote(name.name)}`;
+  quote = (name: string): string => this.#connection.quote(name);
+  asText = (sql: string): string => `CAST(${sql} AS ${this.#connection.dialect === "mysql" ? "CHAR" : "TEXT"})`;
+
+  #selectOf({ from, to, when }: Probe, index: number): string {
+    const values = from.map((column, i) => `${this.quote(column.name)} AS v${i}`).join(", ");
+    const filled = from.map(({ name }) => `${this.quote(name)} IS NOT NULL`);
+    // Numbers that are kept as text are compared as text, everywhere in the same way.
+    const casts = from.map((column, i) => column.kind !== to[i]!.kind);
+    const mine = from.map((_, i) => (casts[i] ? this.asText(`v${i}`) : `v${i}`)).join(", ");
+    const theirs = to.map(({ name }, i) => (casts[i] ? this.asText(this.quote(name)) : this.quote(name))).join(", ");
+    const present = to.map(({ name }) => `${this.quote(name)} IS NOT NULL`).join(" AND ");
+    if (when) filled.push(`${this.asText(this.quote(when.column))} = ?`);
+    const tuple = from.length > 1 ? `(${mine})` : mine;
+    const isFound = `${tuple} IN (SELECT ${theirs} FROM ${this.tableOf(to[0]!.table)} WHERE ${present})`;
+    const isNone = from.length > 1 ? "1 = 0" : `${this.asText("v0")} IN ('0', '-1', '')`;
+    return (
+      `SELECT ${index} AS probe, count(*) AS checked, ${countIf(isFound)} AS found, ${countIf(isNone)} AS nothing ` +
+      `FROM (SELECT DISTINCT ${values} FROM ${this.tableOf(from[0]!.table)} ` +
+      `WHERE ${filled.join(" AND ")} LIMIT ${VALUES_PER_PROBE}) s${index}`
+    );
+  }
+}
+
+const countIf = (condition: string): string => `coalesce(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
+
+const idOf = ({ from, to, when }: Probe): string =>
+  JSON.stringify([from[0]?.table.id, from.map(({ name }) => name), to[0]?.table.id, to.map(({ name }) => name), when]);

@@ -1,0 +1,171 @@
+import { type Column, type Connection, ConnectionError, type Table, type TableName, type Value } from "@tandem/connectors";
+import { inParallel } from "./in-parallel.ts";
+import type { ColumnProfile, TableProfile } from "./profile.ts";
+
+export interface ProfileOptions {
+  /** How many rows of a table its figures may be taken from. */
+  sampleRows?: number;
+  concurrency?: number;
+  /** For one table. */
+  timeoutMs?: number;
+  /** For all of them, in milliseconds since the epoch; tables that are not reached by then are failures. */
+  deadline?: number;
+  signal?: AbortSignal;
+  onProgress?: (done: number, all: number, table: TableName) => void;
+}
+
+/** A table that could not be looked at: it vanished, or its query failed. */
+export interface ProfileFailure {
+  table: TableName;
+  code: string;
+  message: string;
+}
+
+/** More of them are looked at in less detail, so that hundreds of tables take seconds. */
+const ROWS_IN_ALL = 2_000_000;
+const COLUMNS_AT_ONCE = 80;
+const EXAMPLE_ROWS = 100;
+const SAMPLES = 12;
+
+/** Two or three queries for each table. What fails is listed, and the rest goes on. */
+export async function profileTables(
+  connection: Connection,
+  tables: readonly Table[],
+  options: ProfileOptions = {},
+): Promise<{ profiles: TableProfile[]; failures: ProfileFailure[] }> {
+  const { concurrency = 4, deadline = Infinity, signal, onProgress } = options;
+  const sampleRows = options.sampleRows ?? Math.max(1_000, Math.min(10_000, Math.floor(ROWS_IN_ALL / tables.length)));
+  const profiles: TableProfile[] = [];
+  const failures: ProfileFailure[] = [];
+  let done = 0;
+  await inParallel(tables, concurrency, async (table) => {
+    const name = { schema: table.schema, name: table.name };
+    signal?.throwIfAborted();
+    try {
+      const timeoutMs = Math.min(options.timeoutMs ?? 10_000, deadline - Date.now());
+      if (timeoutMs <= 0) throw new ConnectionError("query_timeout", "There was no time left to look at it.");
+      profiles.push(await profileTable(connection, table, { sampleRows, timeoutMs, signal }));
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof ConnectionError)) throw error;
+      failures.push({ table: name, code: error.code, message: error.message });
+    }
+    onProgress?.(++done, tables.length, name);
+  });
+  return { profiles, failures };
+}
+
+type Measure = "nulls" | "distinct" | "range" | "lengths";
+
+/** What can be asked of a column without risk that the database refuses: Postgres has no min of a boolean or a UUID. */
+function measuresOf({ kind }: Column, dialect: Connection["dialect"]): readonly Measure[] {
+  if (kind === "integer" || kind === "decimal") return ["nulls", "distinct", "range"];
+  if (kind === "text") return ["nulls", "distinct", "lengths"];
+  if (kind === "other" && dialect === "sqlite") return ["nulls", "distinct", "range"];
+  return kind === "json" || kind === "binary" || kind === "other" ? ["nulls"] : ["nulls", "distinct"];
+}
+
+async function profileTable(
+  connection: Connection,
+  table: Table,
+  { sampleRows, ...limits }: { sampleRows: number; timeoutMs: number; signal?: AbortSignal | undefined },
+): Promise<TableProfile> {
+  const { quote } = connection;
+  const from = `${quote.call(connection, table.schema)}.${quote.call(connection, table.name)}`;
+  const columns = new Map<string, ColumnProfile>();
+  const examples = await exampleValues(connection, table, from, limits);
+  let sampled = 0;
+  for (let i = 0; i < Math.max(1, table.columns.length); i += COLUMNS_AT_ONCE) {
+    const chunk = table.columns.slice(i, i + COLUMNS_AT_ONCE);
+    const names = chunk.map(({ name }) => connection.quote(name));
+    const asked = chunk.map((column) => measuresOf(column, connection.dialect));
+    const sums = asked.flatMap((measures, at) =>
+      measures.flatMap((measure) => EXPRESSIONS[measure].map((expression) => expression(names[at]!))),
+    );
+    const { rows } = await connection.query(
+      `SELECT ${["count(*)", ...sums].join(", ")} FROM (SELECT ${names.join(", ") || "1"} FROM ${from} LIMIT ${sampleRows}) sample`,
+      limits,
+    );
+    const [count, ...figures] = rows[0]!;
+    sampled = Number(count);
+    chunk.forEach((column, at) => {
+      columns.set(column.name, readColumn(column.name, asked[at]!, figures, sampled, examples.get(column.name) ?? []));
+    });
+  }
+  const whole = sampled < sampleRows ? undefined : await wholeTable(connection, table, from, limits);
+  return {
+    schema: table.schema,
+    name: table.name,
+    rows: whole?.rows ?? Math.max(sampled, sampled < sampleRows ? 0 : (table.estimatedRows ?? 0)),
+    rowsAreExact: sampled < sampleRows || whole !== undefined,
+    sampled,
+    columns: [...columns.values()].map((column) => ({ ...column, ...whole?.ranges.get(column.name) })),
+  };
+}
+
+const EXPRESSIONS: Record<Measure, readonly ((column: string) => string)[]> = {
+  nulls: [(column) => `count(${column})`],
+  distinct: [(column) => `count(DISTINCT ${column})`],
+  range: [(column) => `min(${column})`, (column) => `max(${column})`],
+  lengths: [(column) => `min(length(${column}))`, (column) => `max(length(${column}))`],
+};
+
+function readColumn(
+  name: string,
+  measures: readonly Measure[],
+  figures: Value[],
+  sampled: number,
+  samples: readonly Value[],
+): ColumnProfile {
+  const take = () => figures.shift() ?? null;
+  const filled = Number(take());
+  const profile: ColumnProfile = { name, nulls: sampled ? 1 - filled / sampled : 0, distinct: 0, unique: false, samples };
+  if (measures.includes("distinct")) {
+    profile.distinct = Number(take());
+    profile.unique = profile.distinct === filled && filled > 0;
+  }
+  if (measures.includes("range")) [profile.min, profile.max] = [take(), take()];
+  if (measures.includes("lengths")) profile.lengths = [Number(take()), Number(take())];
+  return profile;
+}
+
+/** The most frequent among the first rows, in full or not at all. */
+async function exampleValues(
+  connection: Connection,
+  table: Table,
+  from: string,
+  limits: { timeoutMs: number; signal?: AbortSignal | undefined },
+): Promise<Map<string, Value[]>> {
+  const columns = table.columns.filter(({ kind }) => kind !== "json" && kind !== "binary");
+  if (columns.length === 0) return new Map();
+  const names = columns.map(({ name }) => connection.quote(name)).join(", ");
+  const { rows } = await connection.query(`SELECT ${names} FROM ${from} LIMIT ${EXAMPLE_ROWS}`, limits);
+  return new Map(
+    columns.map(({ name }, at) => {
+      const counts = new Map<Value, number>();
+      for (const row of rows) if (row[at] !== null) counts.set(row[at]!, (counts.get(row[at]!) ?? 0) + 1);
+      const frequent = [...counts].toSorted((a, b) => b[1] - a[1]).slice(0, SAMPLES);
+      return [name, frequent.map(([value]) => value)];
+    }),
+  );
+}
+
+/** Of a table that is larger than its sample: how large, and what its numbers range over. Nothing where that takes long. */
+async function wholeTable(
+  connection: Connection,
+  table: Table,
+  from: string,
+  limits: { timeoutMs: number; signal?: AbortSignal | undefined },
+): Promise<{ rows: number; ranges: Map<string, { min: Value; max: Value }> } | undefined> {
+  const numbers = table.columns.filter(({ kind }) => kind === "integer").slice(0, COLUMNS_AT_ONCE);
+  const sums = numbers.flatMap(({ name }) => EXPRESSIONS.range.map((expression) => expression(connection.quote(name))));
+  try {
+    const { rows } = await connection.query(`SELECT ${["count(*)", ...sums].join(", ")} FROM ${from}`, limits);
+    const [count, ...figures] = rows[0]!;
+    const ranges = numbers.map(({ name }, i) => [name, { min: figures[2 * i]!, max: figures[2 * i + 1]! }] as const);
+    return { rows: Number(count), ranges: new Map(ranges) };
+  } catch (error) {
+    if (error instanceof ConnectionError && error.code === "query_timeout") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import { HIERARCHY_WORDS, PERSON_COLUMN_WORDS, PERSON_ROLES, RANK_WORDS, STAFF_WORDS } from "./lexicon.ts";
+import type { ColumnFacts, TableFacts } from "./table-facts.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+import { INFLECTED, wordsOf } from "./words.ts";
+
+/** By, to, at …: `CreatedBy`, `ReportsTo`, `works_at` name somebody or something, whatever it is called. */
+const PREPOSITIONS = new Set(["by", "to", "via", "at", "from", "von", "an", "por", "par"]);
+const AGENT_ENDING = /(?<!numb|ord|lett|fold|chapt|lay|lev|numm|paramet|col|fact|sect|vect)(er|or|ee|eur|ist)$/;
+
+/** How much a column's name says that it names a row somewhere, without saying where: 0 to 1. */
+export function readsLikeReference(column: ColumnFacts, vocabulary: Vocabulary): number {
+  const readings = vocabulary.read(column);
+  if (readings.some(({ entity, idWords }) => entity.length > 0 && idWords.length > 0)) return 1;
+  if (column.kind === "decimal" || column.kind === "date" || column.kind === "time") return 0;
+  const words = readings.at(-1)?.words ?? [];
+  if (words.length > 1 && PREPOSITIONS.has(words.at(-1)!)) return 0.8;
+  if (words.some((word) => isRole(word)) || (words.length > 0 && AGENT_ENDING.test(words.at(-1)!))) return 0.7;
+  return 0;
+}
+
+const isRole = (word: string): boolean => HIERARCHY_WORDS.has(word) || RANK_WORDS.has(word) || PERSON_ROLES.has(word);
+
+/** What a role says about its target where no name does. */
+export function roleEvidence(
+  column: ColumnFacts,
+  target: TableFacts,
+  vocabulary: Vocabulary,
+): { points: number; says: string } {
+  const words = vocabulary.read(column).at(-1)?.entity ?? [];
+  const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word));
+  const self = column.table === target;
+  const person = personLikeness(target, vocabulary);
+  if (has(HIERARCHY_WORDS)) return self ? { points: 3, says: `"${words.join(" ")}" tells of a hierarchy` } : NOTHING;
+  if (has(RANK_WORDS) && self && person > 0) return { points: 3, says: `"${words.join(" ")}" tells of a hierarchy` };
+  const agent = words.length > 0 && AGENT_ENDING.test(words.at(-1)!);
+  if (person > 0 && !self && (has(RANK_WORDS) || has(PERSON_ROLES) || agent)) {
+    const points = (has(RANK_WORDS) || has(PERSON_ROLES) ? 2.5 : 2) * person;
+    return { points, says: `"${words.join(" ")}" is a role of persons, and these are persons` };
+  }
+  if (person === 1 && self && has(PERSON_ROLES)) return { points: 2, says: `"${words.join(" ")}" is a role of persons` };
+  return NOTHING;
+}
+
+const NOTHING = { points: 0, says: "" };
+
+/** 1 for tables of employees, users and the like, 0.6 for others whose columns are those of persons. */
+function personLikeness(table: TableFacts, vocabulary: Vocabulary): number {
+  const names = vocabulary.entitiesOf(table);
+  const isStaff = ({ words }: { words: readonly string[] }) =>
+    words.length <= 2 && [...STAFF_WORDS].some((word) => vocabulary.likeness(words.at(-1)!, word) >= INFLECTED);
+  if (names.some(isStaff)) return 1;
+  const columns = table.columns.filter(({ name }) => wordsOf(name).some((word) => PERSON_COLUMN_WORDS.has(word)));
+  return columns.length >= 2 ? 0.6 : columns.length === 1 ? 0.4 : 0;
+}

@@ -1,0 +1,115 @@
+import type { Candidate } from "./candidates.ts";
+import { MEASURE_WORDS } from "./lexicon.ts";
+import type { Overlap } from "./prober.ts";
+import { readsLikeReference, roleEvidence } from "./roles.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
+import { valueEvidence } from "./value-evidence.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+import { wordsOf } from "./words.ts";
+
+/** What was learnt from the clear cases of this schema, to judge the others by. */
+export interface Surroundings {
+  vocabulary: Vocabulary;
+  /** From 0, names say nothing here, to 1, references are named after what they refer to. */
+  namesTell: number;
+  /** Tables that references name. */
+  claimed: ReadonlySet<TableFacts>;
+  /** Tables that are copies of others: archives, backups. */
+  copies: ReadonlySet<TableFacts>;
+  /** Of columns that may refer to their own table: how their values stand to the key of the same row. */
+  selfOrder: ReadonlyMap<ColumnFacts, { rows: number; same: number; before: number }>;
+}
+
+export interface Judgement {
+  points: number;
+  confidence: number;
+  why: string[];
+  telling: boolean;
+}
+
+/** Points that are added and taken away; 2 is enough to accept, as for odds of six to one. */
+export const ACCEPT_POINTS = 2;
+export const REVIEW_POINTS = 0.5;
+
+const NAMED = 0.5;
+export const isNamed = ({ name }: Candidate): boolean => name.score >= NAMED;
+
+export function judge(candidate: Candidate, overlap: Overlap | undefined, around: Surroundings): Judgement {
+  const { from, to, key, name, suggestion } = candidate;
+  const why: string[] = [];
+  let points = 0;
+  const add = (more: number, sentence?: string) => {
+    points += more;
+    if (sentence) why.push(sentence);
+  };
+  if (isNamed(candidate)) add((name.score - NAMED) * 10, `Its name ${name.says}.`);
+  else if (suggestion) add(2.5, suggestion);
+  else withoutName(candidate, around, add);
+
+  let telling = false;
+  if (from.filled === 0 || from.profile === undefined) add(-0.7, "It has no values yet: its name and type must do.");
+  else if (to.table.rows === undefined) add(-0.7, "The other table could not be looked at.");
+  else if (overlap) {
+    const values = valueEvidence(from, to, overlap, isNamed(candidate) || suggestion !== undefined);
+    add(values.points, values.says);
+    ({ telling } = values);
+  } else add(-1, "Its values were not compared.");
+
+  if (key.primary) add(1);
+  else if (key.unique === "counted") add(-1.5, "What it refers to is unique so far, and not the table's main key.");
+  if (kindFit(from, to) < 1) add(-0.5, "The two are of different types.");
+  if (from.table.name.schema !== to.table.name.schema) add(-0.4);
+  else if (sharesPrefix(from.table, to.table)) add(0.3);
+  if (around.copies.has(to.table)) add(-1.5, "The other table looks like a copy of another.");
+  const order = from.table === to.table ? around.selfOrder.get(from) : undefined;
+  if (order && order.rows > 0) selfReference(order, add);
+  return { points, confidence: confidenceOf(points), why, telling };
+}
+
+export const confidenceOf = (points: number): number => Math.round(1000 / (1 + Math.exp(-0.95 * points))) / 1000;
+
+/** What can be said of a column whose name does not name the target. */
+function withoutName({ from, to }: Candidate, around: Surroundings, add: (points: number, why?: string) => void): void {
+  const { vocabulary, namesTell } = around;
+  const reads = readsLikeReference(from, vocabulary);
+  // Where names tell elsewhere, silence speaks against it; where no names tell, it says nothing.
+  if (reads >= 1) add(-2, "Its name says that it identifies something, not what.");
+  else if (reads > 0) add(-2.2, "Its name may tell of a role.");
+  else add(-1.2 - 2.8 * namesTell, "Its name does not tell what it refers to.");
+  const measures = vocabulary.read(from).some(({ words }) => words.some((word) => MEASURE_WORDS.has(word)));
+  if (measures && reads < 1) add(-2, "Its name is that of a measure or a state.");
+  if (reads > 0) {
+    const role = roleEvidence(from, to.table, vocabulary);
+    if (role.points) add(role.points, `${role.says}.`);
+    if (!around.claimed.has(to.table)) add(1, "No other column names that table.");
+    if (to.table !== from.table && isSatellite(from.table, to.table, vocabulary)) {
+      add(1.5, "Its table's name begins with that of the other.");
+    }
+  }
+}
+
+/** order_notes is a satellite of orders. */
+function isSatellite(table: TableFacts, of: TableFacts, vocabulary: Vocabulary): boolean {
+  return vocabulary
+    .entitiesOf(of)
+    .some(({ words }) =>
+      vocabulary
+        .entitiesOf(table)
+        .some((mine) => mine.words.length > words.length && words.every((word, i) => vocabulary.likeness(mine.words[i]!, word) >= 0.96)),
+    );
+}
+
+/** Parents are mostly older than their children, and nobody is their own. */
+function selfReference(
+  { rows, same, before }: { rows: number; same: number; before: number },
+  add: (points: number, why?: string) => void,
+): void {
+  if (same > rows * 0.05) return add(-2, "Some rows would refer to themselves.");
+  if (rows >= 4 && before === rows) return add(Math.min(2, rows * 0.3), "Every row refers to an earlier one of the same table.");
+  if (same === 0 && rows >= 5) add(0.5, "No row refers to itself.");
+}
+
+function sharesPrefix(a: TableFacts, b: TableFacts): boolean {
+  const [first, second] = [wordsOf(a.name.name), wordsOf(b.name.name)];
+  return first.length > 1 && second.length > 1 && first[0] === second[0];
+}

@@ -1,0 +1,99 @@
+import type { ColumnKind, Table, TableName } from "@tandem/connectors";
+import type { ColumnProfile, TableProfile } from "./profile.ts";
+
+/** A column with all that is known of it, ready to be compared. */
+export interface ColumnFacts {
+  table: TableFacts;
+  name: string;
+  position: number;
+  /** By its values where the declared type says too little. */
+  kind: ColumnKind;
+  nullable: boolean;
+  profile: ColumnProfile | undefined;
+  /** Rows that have a value, as far as known. */
+  filled: number;
+  min: number | undefined;
+  max: number | undefined;
+}
+
+export interface TableFacts {
+  name: TableName;
+  id: string;
+  table: Table;
+  columns: readonly ColumnFacts[];
+  byName: ReadonlyMap<string, ColumnFacts>;
+  /** Undefined where the table could not be looked at. */
+  rows: number | undefined;
+  /** All rows were looked at, so that what was counted holds. */
+  seenWhole: boolean;
+}
+
+export const tableId = ({ schema, name }: TableName): string => JSON.stringify([schema, name]);
+
+export function tableFacts(table: Table, profile: TableProfile | undefined): TableFacts {
+  const facts = {
+    name: { schema: table.schema, name: table.name },
+    id: tableId(table),
+    table,
+    rows: profile?.rows,
+    seenWhole: profile !== undefined && profile.sampled >= profile.rows,
+  } as TableFacts;
+  const profiles = new Map(profile?.columns.map((column) => [column.name, column]));
+  facts.columns = table.columns.map(({ name, kind, nullable }, position) => {
+    const column = profiles.get(name);
+    return {
+      table: facts,
+      name,
+      position,
+      kind: kindByValues(kind, column),
+      nullable,
+      profile: column,
+      filled: Math.round((profile?.rows ?? 0) * (1 - (column?.nulls ?? 0))),
+      min: numberOf(column?.min),
+      max: numberOf(column?.max),
+    };
+  });
+  facts.byName = new Map(facts.columns.map((column) => [column.name, column]));
+  return facts;
+}
+
+const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
+const WHOLE = /^-?\d+$/;
+
+/** NUMERIC columns that hold whole numbers are integers, and text that looks like UUIDs is UUIDs. */
+function kindByValues(kind: ColumnKind, profile: ColumnProfile | undefined): ColumnKind {
+  const samples = profile?.samples ?? [];
+  if (samples.length === 0) return kind;
+  if (kind === "text") return samples.every((value) => UUID.test(String(value))) ? "uuid" : kind;
+  if (kind !== "other" && kind !== "decimal") return kind;
+  if (samples.every((value) => typeof value !== "boolean" && WHOLE.test(String(value)))) return "integer";
+  return kind === "other" && samples.every((value) => typeof value === "string") ? "text" : kind;
+}
+
+const numberOf = (value: unknown): number | undefined => {
+  if (typeof value === "number") return value;
+  return typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : undefined;
+};
+
+/** Text that holds whole numbers, as old systems keep them. */
+export const isNumericText = (column: ColumnFacts): boolean =>
+  column.kind === "text" &&
+  (column.profile?.samples.length ?? 0) > 0 &&
+  column.profile!.samples.every((value) => WHOLE.test(String(value)));
+
+/** Whether a value of one could be a value of the other: 1 the same kind, 0 never. */
+export function kindFit(a: ColumnFacts, b: ColumnFacts): number {
+  if (!CAN_IDENTIFY.has(a.kind) || !CAN_IDENTIFY.has(b.kind)) return 0;
+  if (a.kind === b.kind) return 1;
+  const kinds = new Set([a.kind, b.kind]);
+  if (kinds.has("other")) return 0.8;
+  if (kinds.has("uuid")) return kinds.has("text") && (a.profile?.distinct ?? 0) * (b.profile?.distinct ?? 0) === 0 ? 0.9 : 0;
+  if (kinds.has("integer") && kinds.has("text")) {
+    const text = a.kind === "text" ? a : b;
+    return isNumericText(text) ? 0.8 : 0;
+  }
+  if (kinds.has("integer") && kinds.has("decimal")) return a.filled === 0 || b.filled === 0 ? 0.7 : 0;
+  return 0;
+}
+
+const CAN_IDENTIFY: ReadonlySet<ColumnKind> = new Set(["integer", "decimal", "text", "uuid", "date", "binary", "other"]);

@@ -1,0 +1,76 @@
+import type { Overlap } from "./prober.ts";
+import type { ColumnFacts } from "./table-facts.ts";
+
+/** What values say: points for it, points against it, and a sentence. */
+export interface ValueEvidence {
+  points: number;
+  /** Nobody finds all values there by accident. */
+  telling: boolean;
+  says: string;
+}
+
+const clamp = (value: number, low: number, high: number): number => Math.min(high, Math.max(low, value));
+const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
+
+/**
+ * Finding values among those of a key proves much where the key's values are unlike any others, and nothing where the
+ * key counts 1, 2, 3 … and so contains every small number. There, only how well the two ranges fit is worth something.
+ */
+export function valueEvidence(from: ColumnFacts, to: ColumnFacts, overlap: Overlap, named: boolean): ValueEvidence {
+  // 0 or an empty text for "none" is common, but in a column of which nothing else is known it is a plain value.
+  const checked = overlap.checked - (named ? overlap.none : 0);
+  const { found } = overlap;
+  if (checked <= 0) return { points: 0, telling: false, says: "It has no values to compare." };
+  const ratio = found / checked;
+  const says = `${found} of ${checked} distinct values are found there.`;
+  if (ratio < 1) {
+    if (ratio >= 0.97 && checked >= 30) return { ...wholeOverlap(from, to, found, named), says };
+    const points = ratio >= 0.9 ? -0.7 : ratio >= 0.75 ? -2 : ratio >= 0.5 ? -4.5 : -9;
+    return { points, telling: false, says };
+  }
+  const evidence = wholeOverlap(from, to, found, named);
+  return { ...evidence, says: `${checked === 1 ? "Its one value is" : `All ${checked} distinct values are`} found there${evidence.says}.` };
+}
+
+function wholeOverlap(from: ColumnFacts, to: ColumnFacts, found: number, named: boolean): ValueEvidence {
+  const bits = found * bitsPerValue(to);
+  if (to.kind !== "integer" || density(to) < 0.5) {
+    const points = clamp(bits / 6, 0, 6.5);
+    const telling = bits >= 30 && found >= 3;
+    return { points, telling, says: telling ? ", which is no accident" : "" };
+  }
+  const fit = rangeFit(from, to);
+  const points = named ? clamp(fit, -0.5, 1) : fit;
+  if (fit >= 1.5) return { points, telling: false, says: ", and they range over all of its key" };
+  return { points, telling: false, says: named ? "" : ", as many numbers would be" };
+}
+
+/** How unlikely it is, in bits, that any one value of the same form is in the key. */
+function bitsPerValue(to: ColumnFacts): number {
+  const rows = Math.max(1, to.profile?.distinct ?? 1, to.table.rows ?? 1);
+  if (to.kind === "integer") return Math.log2(1 / Math.min(1, density(to)));
+  if (to.kind === "uuid") return 40;
+  const length = to.profile?.lengths?.[0] ?? 4;
+  return clamp(Math.log2(30 ** Math.min(length, 6) / rows), 0.3, 20);
+}
+
+/** Share of the numbers between the lowest and the highest that are there. */
+export function density(column: ColumnFacts): number {
+  const { min, max } = column;
+  if (min === undefined || max === undefined) return 1;
+  return Math.min(1, share(Math.max(column.table.rows ?? 0, 1), max - min + 1));
+}
+
+/** How well a column's numbers range over a key without gaps: up to 2.5, and below 0 where they stay in a corner of it. */
+export function rangeFit(from: ColumnFacts, to: ColumnFacts): number {
+  const [low, high, keyLow, keyHigh] = [from.min, from.max, to.min, to.max];
+  if (low === undefined || high === undefined || keyLow === undefined || keyHigh === undefined) return 0;
+  if (low < keyLow || high > keyHigh) return -2;
+  const reach = keyHigh === keyLow ? 1 : (high - keyLow) / (keyHigh - keyLow);
+  const start = keyHigh === keyLow ? 0 : (low - keyLow) / (keyHigh - keyLow);
+  const distinct = from.profile?.distinct ?? 0;
+  const weight = clamp(Math.log(Math.max(1, distinct)) / Math.log(40), 0, 1);
+  const fit = 2.5 * reach ** 6 * (1 - Math.min(1, start * 3)) * weight;
+  if (reach < 0.5 && from.filled >= 20) return reach < 0.2 ? -2 : -1;
+  return fit;
+}

@@ -1,0 +1,193 @@
+import { ID_WORDS, LINK_WORDS, TABLE_DRESS } from "./lexicon.ts";
+import type { ColumnFacts, TableFacts } from "./table-facts.ts";
+import { INFLECTED, likeness, wordsOf } from "./words.ts";
+
+/** One way to say what a table's rows are. */
+export interface EntityName {
+  words: readonly string[];
+  /** 1 for the table's own name, a little less without its prefix and the like. */
+  quality: number;
+}
+
+/** A column's name, read: `billing_cust_no` is entity [billing, cust] and id words [no]. */
+export interface ReadName {
+  words: readonly string[];
+  entity: readonly string[];
+  idWords: readonly string[];
+}
+
+/**
+ * The language of one schema, learnt from all of its names: which words identify, which prefixes tables and columns
+ * wear, and where glued words come apart.
+ */
+export class Vocabulary {
+  readonly #idWords = new Set(ID_WORDS);
+  readonly #entities = new Map<TableFacts, readonly EntityName[]>();
+  readonly #columnPrefix = new Map<TableFacts, string>();
+  readonly #tableWords = new Set<string>();
+  readonly #tableWordsByStart = new Map<string, string[]>();
+  readonly #likeness = new Map<string, number>();
+  readonly #pieces = new Map<string, readonly string[]>();
+  readonly #read = new Map<ColumnFacts, readonly ReadName[]>();
+
+  constructor(tables: readonly TableFacts[]) {
+    const names = new Map(tables.map((table) => [table, wordsOf(table.name.name)]));
+    for (const words of names.values()) for (const word of words) this.#tableWords.add(word);
+    for (const word of this.#tableWords) {
+      const start = word.slice(0, 2);
+      this.#tableWordsByStart.set(start, [...(this.#tableWordsByStart.get(start) ?? []), word]);
+    }
+    const dress = commonDress([...names.values()]);
+    for (const [table, words] of names) {
+      this.#entities.set(table, undressed(words, dress));
+      const prefix = columnPrefix(table);
+      if (prefix) this.#columnPrefix.set(table, prefix);
+    }
+    this.#learnIdWords(tables);
+  }
+
+  likeness(a: string, b: string): number {
+    if (a === b) return 1;
+    if (a[0] !== b[0] && a.length + b.length > 6 && a[0]! < "\u2E80") return a === "people" || b === "people" ? likeness(a, b) : 0;
+    const pair = a < b ? `${a} ${b}` : `${b} ${a}`;
+    let value = this.#likeness.get(pair);
+    if (value === undefined) this.#likeness.set(pair, (value = likeness(a, b)));
+    return value;
+  }
+
+  isIdWord = (word: string): boolean => this.#idWords.has(word);
+
+  entitiesOf = (table: TableFacts): readonly EntityName[] => this.#entities.get(table) ?? [];
+
+  /** A column's name with and without the prefix that all columns of its table wear. */
+  read(column: ColumnFacts): readonly ReadName[] {
+    let readings = this.#read.get(column);
+    if (!readings) {
+      const words = wordsOf(column.name);
+      const prefix = this.#columnPrefix.get(column.table);
+      const variants = [words, ...(prefix && words.length > 1 && words[0] === prefix ? [words.slice(1)] : [])];
+      readings = variants.map((variant) => this.#readWords(variant));
+      this.#read.set(column, readings);
+    }
+    return readings;
+  }
+
+  #readWords(raw: readonly string[]): ReadName {
+    const words = raw.flatMap((word) => this.#takeApart(word));
+    let [start, end] = [0, words.length];
+    while (end > start && this.#idWords.has(words[end - 1]!)) end--;
+    const trailing = words.slice(end);
+    if (trailing.length === 0) while (start < end && this.#idWords.has(words[start]!)) start++;
+    const idWords = trailing.length > 0 ? trailing : words.slice(0, start);
+    // `id_order_no`: words at both ends.
+    while (start < end - 1 && this.#idWords.has(words[start]!)) start++;
+    const entity = words.slice(start, end).filter((word, _, all) => all.length === 1 || !LINK_WORDS.has(word));
+    return { words, entity, idWords };
+  }
+
+  /** `custkey`, `wardid`, `hometeam`: parted where a word of a table or one that identifies begins or ends. */
+  #takeApart(word: string): readonly string[] {
+    let pieces = this.#pieces.get(word);
+    if (!pieces) this.#pieces.set(word, (pieces = this.#findSeam(word)));
+    return pieces;
+  }
+
+  #findSeam(word: string): readonly string[] {
+    if (word.length < 4 || this.#idWords.has(word) || this.#isTableWord(word, INFLECTED)) return [word];
+    for (let at = word.length - 2; at >= 2; at--) {
+      const [left, right] = [word.slice(0, at), word.slice(at)];
+      if (this.#idWords.has(right) && this.#isTableWord(left, left.length >= 3 ? 0.78 : 1)) return [left, right];
+      if (this.#idWords.has(left) && this.#isTableWord(right, INFLECTED)) return [left, right];
+    }
+    for (let at = 3; at <= word.length - 4; at++) {
+      const right = word.slice(at);
+      if (this.#isTableWord(right, INFLECTED)) return [word.slice(0, at), right];
+    }
+    for (let at = 3; at <= word.length - 4; at++) {
+      const right = word.slice(at);
+      if (this.#knownStems.has(right)) return [word.slice(0, at), right];
+    }
+    return [word];
+  }
+
+  /** What keys call their tables where they do not say the whole name: `phys` of `PHYSID`. */
+  readonly #knownStems = new Set<string>();
+
+  #isTableWord(word: string, enough: number): boolean {
+    if (this.#tableWords.has(word)) return true;
+    return (this.#tableWordsByStart.get(word.slice(0, 2)) ?? []).some((known) => this.likeness(word, known) >= enough);
+  }
+
+  /** What is left of the first columns' names when the table's own words are taken away identifies, if it recurs. */
+  #learnIdWords(tables: readonly TableFacts[]): void {
+    const counts = new Map<string, number>();
+    for (const table of tables) {
+      const [first] = table.columns;
+      if (!first) continue;
+      const words = wordsOf(first.name);
+      const own = wordsOf(table.name.name);
+      const rest = words.filter((word) => !own.some((mine) => this.likeness(word, mine) >= 0.78));
+      const glued = words.length === 1 ? gluedRest(words[0]!, own) : undefined;
+      const learnt = glued ?? (rest.length === 1 && rest.length < words.length ? rest[0] : undefined);
+      if (learnt && !this.#tableWords.has(learnt)) counts.set(learnt, (counts.get(learnt) ?? 0) + 1);
+    }
+    for (const [word, count] of counts) if (count >= Math.max(2, tables.length * 0.1)) this.#idWords.add(word);
+    for (const table of tables) {
+      for (const word of wordsOf(table.columns[0]?.name ?? "").flatMap((each) => this.#findSeam(each))) {
+        const own = this.entitiesOf(table)[0]?.words ?? [];
+        if (word.length >= 4 && !this.#idWords.has(word) && own.some((mine) => this.likeness(word, mine) >= 0.78)) {
+          this.#knownStems.add(word);
+        }
+      }
+    }
+  }
+}
+
+/** 社員番号 in 社員: what follows the table's own name. */
+function gluedRest(word: string, own: readonly string[]): string | undefined {
+  const start = own.find((mine) => mine.length < word.length && mine.length >= 2 && word.startsWith(mine));
+  const rest = start && word.slice(start.length);
+  return rest && rest.length >= 2 && rest.length <= 8 ? rest : undefined;
+}
+
+interface Dress {
+  first: ReadonlySet<string>;
+  last: ReadonlySet<string>;
+}
+
+/** Words that several tables begin or end with and that are no table themselves: `crm_`, `tbl`, `_master`. */
+function commonDress(names: readonly (readonly string[])[]): Dress {
+  const alone = names.filter((words) => words.length === 1).map((words) => words[0]!);
+  const isThing = (word: string) => alone.some((name) => likeness(word, name) >= INFLECTED);
+  const recurring = (at: (words: readonly string[]) => string | undefined, least: number) => {
+    const counts = new Map<string, number>();
+    for (const words of names) {
+      const word = words.length > 1 ? at(words) : undefined;
+      if (word) counts.set(word, (counts.get(word) ?? 0) + 1);
+    }
+    const found = [...counts].filter(([word, count]) => TABLE_DRESS.has(word) || (count >= least && !isThing(word)));
+    return new Set(found.map(([word]) => word));
+  };
+  return {
+    first: recurring((words) => words[0], Math.max(3, names.length * 0.08)),
+    last: recurring((words) => words.at(-1), Math.max(4, names.length * 0.3)),
+  };
+}
+
+function undressed(words: readonly string[], { first, last }: Dress): EntityName[] {
+  const found: EntityName[] = [{ words, quality: 1 }];
+  let bare = words;
+  while (bare.length > 1 && first.has(bare[0]!)) bare = bare.slice(1);
+  if (bare.length < words.length) found.push({ words: bare, quality: 0.99 });
+  if (bare.length > 1 && last.has(bare.at(-1)!)) found.push({ words: bare.slice(0, -1), quality: 0.97 });
+  return found;
+}
+
+/** `c_` in c_custkey, c_name, c_address; `emp_` in emp_id, emp_name. */
+function columnPrefix(table: TableFacts): string | undefined {
+  if (table.columns.length < 2) return undefined;
+  const firsts = table.columns.map(({ name }) => wordsOf(name)).map((words) => (words.length > 1 ? words[0]! : ""));
+  const [prefix = ""] = firsts;
+  const share = firsts.filter((word) => word === prefix).length / firsts.length;
+  return prefix && !ID_WORDS.has(prefix) && share >= (firsts.length > 3 ? 0.8 : 1) ? prefix : undefined;
+}
