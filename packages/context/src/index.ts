@@ -16,3 +16,16 @@ export {
 export type { Draft, Proposals } from "./proposals/proposals.ts";
 export { runEvent, type Run, type RunEvent } from "./runs/run.ts";
 export { tableFile, type TableFile } from "./catalogue/table-file.ts";
+export { memoryPath, parseMemory, renderMemory, type MemoryFile, type ParsedMemory } from "./memory/memory-file.ts";
+export { checkPage, citationsIn, type Citation, type Known } from "./wiki/check-page.ts";
+export {
+  isPageKey,
+  pageKeyFrom,
+  pageKeyOf,
+  pagePath,
+  parsePage,
+  renderPage,
+  type PageFile,
+  type PageFrontMatter,
+  type ParsedPage,
+} from "./wiki/page-file.ts";
