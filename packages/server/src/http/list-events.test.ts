@@ -29,10 +29,10 @@ const list = async (query: string, path = `/v1/sessions/${session}/events`): Pro
 };
 const labels = ({ data }: Page): string[] => data.map(({ type, content }) => content?.[0]?.text ?? type);
 
-async function all(query: string): Promise<{ labels: string[]; pages: number }> {
+async function all(query: string, path?: string): Promise<{ labels: string[]; pages: number }> {
   const found: string[] = [];
   for (let page: string | null = "", pages = 1; ; pages++) {
-    const answer = await list(page ? `${query}&page=${page}` : query);
+    const answer = await list(page ? `${query}&page=${page}` : query, path);
     found.push(...labels(answer));
     page = answer.next_page;
     if (page === null) return { labels: found, pages };
@@ -92,8 +92,27 @@ test("a cursor of another list is refused with what to do", async () => {
   }
 });
 
-test("a thread lists its own", async () => {
-  const thread = memory.createThread(session);
-  memory.append(session, message("below"), { thread });
-  expect(labels(await list("", `/v1/sessions/${session}/threads/${thread}/events`))).toEqual(["below"]);
-});
+test.each([1, 2, 3, 100])(
+  "a thread lists its own and what is said about it, as its stream does, in pages of %i",
+  async (limit) => {
+    const [thread, other] = [memory.createThread(session), memory.createThread(session)];
+    const about = (id: typeof thread) => ({ session_thread_id: id, agent_name: "scout" });
+    for (const each of [other, thread, other]) {
+      memory.append(session, { type: "session.thread_created", ...about(each), workflow_run_id: null });
+      memory.append(session, { type: "session.thread_status_running", ...about(each) });
+    }
+    memory.append(session, message("below"), { thread });
+    memory.append(session, message("beside"), { thread: other });
+    memory.append(session, message("above"));
+    memory.append(session, message("below again"), { thread });
+    memory.append(session, { type: "session.thread_status_terminated", ...about(other) });
+    memory.append(session, { type: "session.thread_status_terminated", ...about(thread) });
+    expect((await all(`limit=${limit}`, `/v1/sessions/${session}/threads/${thread}/events`)).labels).toEqual([
+      "session.thread_created",
+      "session.thread_status_running",
+      "below",
+      "below again",
+      "session.thread_status_terminated",
+    ]);
+  },
+);

@@ -2,6 +2,7 @@ import type { LoggedEvent, SessionEvent, ThreadId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 import type { EventRange } from "@tandem/storage";
 import { eventCursor, readEventCursor, type EventList } from "./event-cursor.ts";
+import { readThread } from "./read-thread.ts";
 
 interface Request extends EventList {
   thread: ThreadId | null;
@@ -32,18 +33,30 @@ export async function listEvents(
   for (let bytes = 0, part = FIRST_PART; found.length <= limit && bytes < MOST_BYTES && !isLast;) {
     const count = Math.min(part, limit + 1 - found.length);
     const bound = order === "asc" ? { after: position } : { before: position };
-    const { events, waiting } = await sessions.events(session, { order, ...bound, limit: count, types, thread, since });
+    const range = { order, ...bound, limit: count, types, thread, since };
+    const { events, waiting, end } = await readPart(sessions, session, range);
     found.push(...events);
     // Only the part that reaches the end has some.
-    if (thread === null && since === undefined) tail.push(...waiting);
-    position = events.at(-1)?.seq;
-    isLast = events.length < count;
+    if (since === undefined) tail.push(...waiting);
+    position = end;
+    isLast = end === undefined;
     bytes += JSON.stringify(events).length;
-    part = Math.min(part * GROWTH, Math.ceil(((MOST_BYTES - bytes) * found.length) / bytes));
+    part = Math.min(part * GROWTH, Math.ceil(((MOST_BYTES - bytes) * Math.max(found.length, 1)) / bytes));
   }
   const logged = found.slice(0, limit).map(({ event }) => event);
   return {
     data: order === "asc" ? [...logged, ...tail] : [...tail.toReversed(), ...logged],
-    next_page: isLast ? null : eventCursor(request, found[logged.length - 1]!.seq),
+    next_page: isLast && found.length <= limit ? null : eventCursor(request, found[logged.length - 1]!.seq),
   };
+}
+
+/** `end`: how far the part reaches; undefined where there is no more. */
+async function readPart(
+  sessions: Sessions,
+  session: string,
+  { thread, ...range }: EventRange & { thread: ThreadId | null; order: "asc" | "desc" },
+): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[]; end: number | undefined }> {
+  if (thread !== null) return { ...(await readThread(sessions, session, { ...range, thread })), waiting: [] };
+  const { events, waiting } = await sessions.events(session, { ...range, thread });
+  return { events, waiting, end: events.length < range.limit ? undefined : events.at(-1)!.seq };
 }

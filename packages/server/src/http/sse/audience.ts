@@ -1,4 +1,5 @@
-import { isOnPrimary, type Delta, type LoggedEvent, type ThreadId } from "@tandem/protocol";
+import { isOnPrimary, type Delta, type ThreadId } from "@tandem/protocol";
+import { isAbout } from "../read-thread.ts";
 import type { StreamItem } from "./stream-item.ts";
 
 export const PREVIEWS = ["agent.message", "agent.thinking"] as const;
@@ -48,10 +49,4 @@ export class Audience {
         return this.#tandem;
     }
   }
-}
-
-/** A thread's own events, and what the session says about the thread. */
-function isAbout({ thread, event }: LoggedEvent, wanted: ThreadId): boolean {
-  if (thread === wanted) return true;
-  return event.type.startsWith("session.thread_") && "session_thread_id" in event && event.session_thread_id === wanted;
 }

@@ -1,0 +1,37 @@
+import type { LoggedEvent, SessionEventType, ThreadId } from "@tandem/protocol";
+import type { Sessions } from "@tandem/sessions";
+import type { EventRange } from "@tandem/storage";
+
+const SAID: readonly SessionEventType[] = [
+  "session.thread_created",
+  "session.thread_status_running",
+  "session.thread_status_idle",
+  "session.thread_status_terminated",
+];
+
+/** Whether an event is a thread's own, or what the session says about the thread. */
+export function isAbout({ thread, event }: LoggedEvent, wanted: ThreadId): boolean {
+  if (thread === wanted) return true;
+  return SAID.includes(event.type) && "session_thread_id" in event && event.session_thread_id === wanted;
+}
+
+/** A part of what is about a thread. `end`: how far it reaches; undefined where there is no more. */
+export async function readThread(
+  sessions: Sessions,
+  id: string,
+  range: EventRange & { thread: ThreadId; order: "asc" | "desc" },
+): Promise<{ events: LoggedEvent[]; end: number | undefined }> {
+  const { thread, order, limit } = range;
+  const own = await sessions.events(id, range);
+  const { thread: _, ...all } = range;
+  const said = await sessions.events(id, { ...all, types: SAID });
+  const forwards = order === "asc" ? 1 : -1;
+  // Each of the two is known as far as its own part goes: what lies beyond the shorter one comes next time.
+  const ends = [own.events, said.events].flatMap((part) => (part.length < limit ? [] : part.at(-1)!.seq * forwards));
+  const end = Math.min(...ends);
+  const others = said.events.filter((logged) => logged.thread !== thread && isAbout(logged, thread));
+  const events = [...own.events, ...others]
+    .filter(({ seq }) => seq * forwards <= end)
+    .toSorted((a, b) => (a.seq - b.seq) * forwards);
+  return { events, end: end === Infinity ? undefined : end * forwards };
+}
