@@ -15,6 +15,9 @@ export const ID_WORDS = set(
 /** Small words between the others. */
 export const LINK_WORDS = set("of the de del des du da do di la le les el los der die das dem van von den");
 
+/** Words at the end that join a name to what it names: `CreatedBy`, `ShipVia`, `works_at`. */
+export const PREPOSITIONS = set("by to via at from in for von an bei por para par pour en da per");
+
 /** What something is, how much or when: such a column seldom names a row elsewhere. */
 export const MEASURE_WORDS = set(
   `qty quantity amount amt price prc cost total sum count cnt number_of year yr month mon day week weekday hour minute
@@ -27,7 +30,8 @@ export const MEASURE_WORDS = set(
 /** Text that describes a row and does not identify it. */
 export const DESCRIPTIVE_WORDS = set(
   `name nm title label description descr desc caption text comment comments note notes body summary type kind status
-   state value date created updated display address street city subject message content url path color colour`,
+   state value date created updated display address street city region country subject message content url path color
+   colour phone fax mobile postal zip`,
 );
 
 /** Words that a table's name may wear without meaning. */

@@ -1,4 +1,4 @@
-import { DESCRIPTIVE_WORDS } from "./lexicon.ts";
+import { DESCRIPTIVE_WORDS, MEASURE_WORDS } from "./lexicon.ts";
 import type { ColumnFacts } from "./table-facts.ts";
 import type { Key } from "./table-keys.ts";
 import type { EntityName, ReadName, Vocabulary } from "./vocabulary.ts";
@@ -94,8 +94,12 @@ const sayOf = (score: number, role: readonly string[]): string =>
   `${score >= 0.95 ? "names the table" : "is short for the table"}${role.length > 0 ? ` with a role (${role.join(" ")})` : ""}`;
 
 /** Roles are common with ids (`billing_address_id`) and rarer without (`home_country`). */
-const roleFactor = (role: readonly string[], { idWords }: ReadName): number =>
-  role.length === 0 ? 1 : (idWords.length > 0 ? 0.95 : 0.92) - 0.03 * (role.length - 1);
+function roleFactor(role: readonly string[], { idWords }: ReadName): number {
+  if (role.length === 0) return 1;
+  if (idWords.length > 0) return 0.95 - 0.03 * (role.length - 1);
+  // UnitsOnOrder counts, it names no order.
+  return role.some((word) => MEASURE_WORDS.has(word)) ? 0.5 : 0.92 - 0.03 * (role.length - 1);
+}
 
 /** How well the last words of one are those of the other; words may be glued in one of them. */
 function tailLikeness(

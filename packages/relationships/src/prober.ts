@@ -112,7 +112,7 @@ export class Prober {
     const isFound = `${tuple} IN (SELECT ${theirs} FROM ${this.tableOf(to[0]!.table)} WHERE ${present})`;
     const isNone = from.length > 1 ? "1 = 0" : `${this.asText("v0")} IN ('0', '-1', '')`;
     return (
-      `SELECT ${index} AS probe, count(*) AS checked, ${countIf(isFound)} AS found, ${countIf(isNone)} AS nothing ` +
+      `SELECT ${index} AS probe, count(*) AS checked, ${countIf(isFound)} AS found, ${countIf(isNone)} AS absent ` +
       `FROM (SELECT DISTINCT ${values} FROM ${this.tableOf(from[0]!.table)} ` +
       `WHERE ${filled.join(" AND ")} LIMIT ${VALUES_PER_PROBE}) s${index}`
     );

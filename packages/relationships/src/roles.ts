@@ -1,10 +1,8 @@
-import { HIERARCHY_WORDS, PERSON_COLUMN_WORDS, PERSON_ROLES, RANK_WORDS, STAFF_WORDS } from "./lexicon.ts";
+import { HIERARCHY_WORDS, PERSON_COLUMN_WORDS, PERSON_ROLES, PREPOSITIONS, RANK_WORDS, STAFF_WORDS } from "./lexicon.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { INFLECTED, wordsOf } from "./words.ts";
 
-/** By, to, at …: `CreatedBy`, `ReportsTo`, `works_at` name somebody or something, whatever it is called. */
-const PREPOSITIONS = new Set(["by", "to", "via", "at", "from", "von", "an", "por", "par"]);
 const AGENT_ENDING = /(?<!numb|ord|lett|fold|chapt|lay|lev|numm|paramet|col|fact|sect|vect)(er|or|ee|eur|ist)$/;
 
 /** How much a column's name says that it names a row somewhere, without saying where: 0 to 1. */
@@ -26,18 +24,18 @@ export function roleEvidence(
   target: TableFacts,
   vocabulary: Vocabulary,
 ): { points: number; says: string } {
-  const words = vocabulary.read(column).at(-1)?.entity ?? [];
+  const { words, entity } = vocabulary.read(column).at(-1)!;
   const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word));
   const self = column.table === target;
   const person = personLikeness(target, vocabulary);
-  if (has(HIERARCHY_WORDS)) return self ? { points: 3, says: `"${words.join(" ")}" tells of a hierarchy` } : NOTHING;
-  if (has(RANK_WORDS) && self && person > 0) return { points: 3, says: `"${words.join(" ")}" tells of a hierarchy` };
-  const agent = words.length > 0 && AGENT_ENDING.test(words.at(-1)!);
+  if (has(HIERARCHY_WORDS)) return self ? { points: 3, says: `"${entity.join(" ")}" tells of a hierarchy` } : NOTHING;
+  if (has(RANK_WORDS) && self && person > 0) return { points: 3, says: `"${entity.join(" ")}" tells of a hierarchy` };
+  const agent = entity.length > 0 && AGENT_ENDING.test(entity.at(-1)!);
   if (person > 0 && !self && (has(RANK_WORDS) || has(PERSON_ROLES) || agent)) {
     const points = (has(RANK_WORDS) || has(PERSON_ROLES) ? 2.5 : 2) * person;
-    return { points, says: `"${words.join(" ")}" is a role of persons, and these are persons` };
+    return { points, says: `"${entity.join(" ")}" is a role of persons, and these are persons` };
   }
-  if (person === 1 && self && has(PERSON_ROLES)) return { points: 2, says: `"${words.join(" ")}" is a role of persons` };
+  if (person === 1 && self && has(PERSON_ROLES)) return { points: 2, says: `"${entity.join(" ")}" is a role of persons` };
   return NOTHING;
 }
 

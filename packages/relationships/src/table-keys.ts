@@ -36,7 +36,7 @@ export function keysOf(table: TableFacts, vocabulary: Vocabulary): Key[] {
     // Without rows every column could be a key: only a name that says so makes one.
     else if (table.rows ? best.score > -1 : best.score >= 1.5) add([best.column.name], unique, true);
   }
-  if (table.rows) for (const { column } of candidates) add([column.name], "counted");
+  if (table.rows) for (const { column, score } of candidates) if (score > -1) add([column.name], "counted");
   return keys.toSorted((a, b) => Number(b.primary) - Number(a.primary));
 }
 

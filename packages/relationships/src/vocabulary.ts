@@ -1,4 +1,4 @@
-import { ID_WORDS, LINK_WORDS, TABLE_DRESS } from "./lexicon.ts";
+import { ID_WORDS, LINK_WORDS, PREPOSITIONS, TABLE_DRESS } from "./lexicon.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 import { INFLECTED, likeness, wordsOf } from "./words.ts";
 
@@ -81,7 +81,9 @@ export class Vocabulary {
     const idWords = trailing.length > 0 ? trailing : words.slice(0, start);
     // `id_order_no`: words at both ends.
     while (start < end - 1 && this.#idWords.has(words[start]!)) start++;
-    const entity = words.slice(start, end).filter((word, _, all) => all.length === 1 || !LINK_WORDS.has(word));
+    const linked = words.slice(start, end);
+    while (linked.length > 1 && PREPOSITIONS.has(linked.at(-1)!)) linked.pop();
+    const entity = linked.filter((word) => linked.length === 1 || !LINK_WORDS.has(word));
     return { words, entity, idWords };
   }
 
