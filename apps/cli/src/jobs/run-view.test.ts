@@ -1,0 +1,48 @@
+import { PassThrough } from "node:stream";
+import { expect, test, vi } from "vitest";
+import { RunView } from "./run-view.ts";
+
+function view(isTTY: boolean) {
+  const stream = Object.assign(new PassThrough(), { isTTY, columns: 100 }) as unknown as NodeJS.WriteStream &
+    PassThrough;
+  return {
+    view: new RunView({ stderr: stream, json: false }, "shop"),
+    text: () => String(stream.read() ?? ""),
+  };
+}
+
+test("elsewhere than on a terminal, a line for each stage, wait and skipped item", () => {
+  const { view: shown, text } = view(false);
+  shown.show({ type: "stage_started", stage: "profile", total: 3 });
+  shown.show({ type: "stage_progress", stage: "profile", done: 1, total: 3, item: "main.orders" });
+  shown.show({ type: "skipped", stage: "profile", item: "main.\u001b[2Jx", code: "not_there", message: "It is gone." });
+  shown.show({ type: "stage_finished", stage: "profile", counts: { tables: 1_234, failed: 0 } });
+  shown.show({ type: "waiting", reason: "quota", until: new Date(Date.now() + 60_000).toISOString() });
+  shown[Symbol.dispose]();
+  const lines = text().split("\n");
+  expect(lines[0]).toBe("shop: profile: skipped main.x: It is gone.");
+  expect(lines[1]).toBe("shop: profile: 1,234 tables");
+  expect(lines[2]).toContain("The quota is used up");
+  expect(lines).toHaveLength(4);
+});
+
+test("on a terminal, one moving line with bar, item, cost and a wait that counts down", () => {
+  vi.useFakeTimers();
+  try {
+    const { view: shown, text } = view(true);
+    shown.show({ type: "stage_progress", stage: "descriptions", done: 10, total: 40, item: "main.orders" });
+    shown.show({ type: "spent", requests: 2, cached: 0, usd: 0.0123 });
+    vi.advanceTimersByTime(100);
+    const line = text();
+    expect(line).toContain("shop: descriptions █████░░░░░░░░░░░░░░░ 10/40 main.orders");
+    expect(line).toContain("2 requests, $0.0123 at list price");
+    shown.show({ type: "waiting", reason: "quota", until: new Date(Date.now() + 30_000).toISOString() });
+    vi.advanceTimersByTime(5_000);
+    expect(text()).toContain("25s left");
+    shown.show({ type: "stage_finished", stage: "descriptions", counts: { described: 40 } });
+    expect(text()).toBe("");
+    shown[Symbol.dispose]();
+  } finally {
+    vi.useRealTimers();
+  }
+});

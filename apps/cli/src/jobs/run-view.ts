@@ -1,0 +1,87 @@
+import type { RunEvent } from "@tandem/context";
+import type { Context } from "../context.ts";
+import { Progress } from "../progress.ts";
+import { printable } from "../terminal.ts";
+
+const BAR = 20;
+
+/**
+ * What a job says while it runs, on stderr: on a terminal one moving line with a bar, the current item, waits that count down
+ * and what has been spent; elsewhere one plain line for each stage, wait and skipped item. Disposing of it clears the line.
+ */
+export class RunView implements Disposable {
+  readonly #context: Pick<Context, "stderr" | "json">;
+  readonly #progress: Progress;
+  readonly #prefix: string;
+  #label = "";
+  #spent = "";
+
+  constructor(context: Pick<Context, "stderr" | "json">, what: string) {
+    this.#context = context;
+    this.#prefix = what;
+    this.#progress = new Progress(context, `${what} …`);
+  }
+
+  show(event: RunEvent): void {
+    switch (event.type) {
+      case "stage_started":
+        this.#move(event.stage, 0, event.total, null);
+        break;
+      case "stage_progress":
+        this.#move(event.stage, event.done, event.total, event.item);
+        break;
+      case "stage_finished":
+        this.#line(`${event.stage}: ${describeCounts(event.counts)}`);
+        break;
+      case "skipped":
+        this.#line(`${event.stage}: skipped ${event.item}: ${event.message}`);
+        break;
+      case "waiting":
+        this.#progress.wait({
+          reason: event.reason,
+          ...(event.until !== null && { until: new Date(event.until) }),
+          attempt: 1,
+        });
+        break;
+      case "spent":
+        this.#spent = describeSpent(event);
+        this.#draw();
+        break;
+      default:
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#progress[Symbol.dispose]();
+  }
+
+  #move(stage: string, done: number, total: number | null, item: string | null): void {
+    const filled = total ? Math.floor((Math.min(done, total) / total) * BAR) : 0;
+    const bar = total ? `${"█".repeat(filled)}${"░".repeat(BAR - filled)} ${done}/${total} ` : "";
+    this.#label = `${stage} ${bar}${item === null ? "" : printable(item)}`.trimEnd();
+    this.#draw();
+  }
+
+  #draw(): void {
+    this.#progress.label([`${this.#prefix}: ${this.#label}`, this.#spent].filter(Boolean).join(" · "));
+  }
+
+  /** A terminal gets the whole at the end instead. */
+  #line(text: string): void {
+    const { stderr, json } = this.#context;
+    if (!stderr.isTTY && !json) stderr.write(`${this.#prefix}: ${printable(text)}\n`);
+  }
+}
+
+/** `12 tables, 3 gone`: what is none is not said. */
+export function describeCounts(counts: Readonly<Record<string, number>>): string {
+  const said = Object.entries(counts).filter(([, count]) => count > 0);
+  return said.map(([name, count]) => `${count.toLocaleString("en-US")} ${name}`).join(", ") || "nothing";
+}
+
+/** `3 requests, $0.0124 at list price`. */
+export function describeSpent({ requests, usd }: { requests: number; usd: number | null }): string {
+  if (requests === 0) return "";
+  const price = usd === null ? "price unknown" : `$${usd.toFixed(4)} at list price`;
+  return `${requests} ${requests === 1 ? "request" : "requests"}, ${price}`;
+}

@@ -1,0 +1,198 @@
+import {
+  always,
+  object,
+  planLimit,
+  rateLimited,
+  refusal,
+  type ScriptEntry,
+  serverError,
+  when,
+} from "@tandem/rehearsal";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeTables } from "./describe-tables.ts";
+import { type ScannedTable, tableKey } from "./scanned-table.ts";
+import { askedTables, describeAll } from "./testing/answers.ts";
+import { makeScanned, makeTable } from "./testing/make-table.ts";
+import { MemoryRun } from "./testing/memory-run.ts";
+import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
+
+let backend: RehearsedBackend;
+beforeAll(async () => {
+  backend = await RehearsedBackend.open("anthropic");
+});
+afterAll(() => backend[Symbol.asyncDispose]());
+
+const tablesNamed = (...names: string[]): ScannedTable[] =>
+  names.map((name) => makeScanned(makeTable(name, ["id", "name", "price"])));
+const eight = tablesNamed("a", "b", "c", "d", "e", "f", "g", "h");
+
+async function describe(
+  tables: readonly ScannedTable[],
+  script: readonly ScriptEntry[],
+  { run: options = {}, llm = {} as object, model = "model-1", tablesPerCall = 8 } = {},
+) {
+  const runtime = backend.play(script, llm);
+  const run = new MemoryRun(runtime, options);
+  run.model = model;
+  const result = await describeTables(run, runtime, tables, { connection: "shop", tablesPerCall });
+  return {
+    run,
+    counts: result.counts,
+    of: (name: string) => result.descriptions.get(tableKey({ schema: "main", name }))!,
+    asked: backend.rehearsal.modelRequests.map((request) => askedTables(request).map(({ table }) => table)),
+  };
+}
+
+test("eight tables are one request, and twenty are three", async () => {
+  const few = await describe(eight, [describeAll()]);
+  expect(few.asked).toEqual([["a", "b", "c", "d", "e", "f", "g", "h"]]);
+  expect(few.of("c")).toEqual({
+    table: "Rows of c.",
+    columns: new Map(["id", "name", "price"].map((name) => [name, `The ${name} of c.`])),
+  });
+  const many = await describe(tablesNamed(...Array.from({ length: 20 }, (_, i) => `t${i}`)), [describeAll()]);
+  expect(many.asked.map(({ length }) => length).toSorted()).toEqual([4, 8, 8]);
+  expect(many.counts).toEqual({ described: 20, cached: 0, incomplete: 0, unknown: 0 });
+});
+
+test("the same again asks for nothing; a changed table is asked for alone, and so is all with another model", async () => {
+  const steps = new Map<string, unknown>();
+  await describe(eight, [describeAll()], { run: { steps } });
+  const again = await describe(eight, [], { run: { steps } });
+  expect(again.asked).toEqual([]);
+  expect(again.counts).toMatchObject({ described: 0, cached: 8 });
+  expect(again.of("h").table).toBe("Rows of h.");
+
+  const grown = eight.with(3, makeScanned(makeTable("d", ["id", "name", "price", "vat"])));
+  expect((await describe(grown, [describeAll()], { run: { steps } })).asked).toEqual([["d"]]);
+  const newRows = eight.map(({ table }) => makeScanned(table, { name: ["another", "value"] }));
+  expect((await describe(newRows, [], { run: { steps } })).asked).toEqual([]);
+  const other = await describe(eight, [describeAll()], { run: { steps }, model: "model-2" });
+  expect(other.asked).toHaveLength(1);
+});
+
+test("what an answer leaves out is asked for again once, and only that", async () => {
+  let calls = 0;
+  const { asked, counts, of, run } = await describe(eight, [
+    describeAll((answer) => {
+      calls += 1;
+      if (calls > 1) return answer;
+      const [first, , ...others] = answer.tables;
+      return { tables: [{ ...first!, description: " ", columns: first!.columns.slice(0, 1) }, ...others] };
+    }),
+  ]);
+  expect(asked.slice(1).flat().toSorted()).toEqual(["a", "b"]);
+  const second = backend.rehearsal.modelRequests.flatMap(askedTables).slice(8);
+  expect(second.find(({ table }) => table === "a")?.columns.map(({ name }) => name)).toEqual(["name", "price"]);
+  expect(of("a").columns.size).toBe(3);
+  expect(counts).toMatchObject({ described: 8, incomplete: 0 });
+  expect(run.skipped).toEqual([]);
+});
+
+test("what is left out twice is listed, the rest is kept, and the next run asks for that table alone", async () => {
+  const steps = new Map<string, unknown>();
+  const first = await describe(
+    eight,
+    [
+      describeAll((answer) => ({
+        tables: answer.tables.map((table) => ({
+          ...table,
+          columns: table.columns.filter(({ name }) => table.table !== "c" || name !== "price"),
+        })),
+      })),
+    ],
+    { run: { steps } },
+  );
+  expect(first.run.skipped).toEqual([
+    { stage: "descriptions", item: "main.c", code: "incomplete_answer", message: "The model left out price." },
+  ]);
+  expect(first.of("c").columns.has("name")).toBe(true);
+  expect(first.counts).toMatchObject({ described: 7, incomplete: 1 });
+  const again = await describe(eight, [describeAll()], { run: { steps } });
+  expect(again.asked).toEqual([["c"]]);
+});
+
+test("answers about what nobody asked for are dropped and counted", async () => {
+  const { counts, of } = await describe(eight, [
+    describeAll(({ tables }) => ({
+      tables: [...tables, { schema: "main", table: "made_up", description: "No.", columns: [] }],
+    })),
+  ]);
+  expect(counts).toMatchObject({ described: 8, unknown: 1 });
+  expect(of("made_up")).toBeUndefined();
+});
+
+test("a batch that is refused is tried again in smaller ones: one bad table spoils no other", async () => {
+  const { counts, run } = await describe(eight, [
+    always(when((request) => askedTables(request).some(({ table }) => table === "b"), refusal("No."))),
+    describeAll(),
+  ]);
+  expect(run.skipped.map(({ item, code }) => [item, code])).toEqual([
+    ["main.a", "refused"],
+    ["main.b", "refused"],
+  ]);
+  expect(counts).toMatchObject({ described: 6, incomplete: 2 });
+});
+
+test("an object that does not fit, again and again, is a failure that says so", async () => {
+  const { counts, run } = await describe(tablesNamed("a"), [always(object({ tables: "all of them" }))]);
+  expect(counts).toMatchObject({ described: 0, incomplete: 1 });
+  expect(run.skipped).toMatchObject([{ item: "main.a", code: "structured_output" }]);
+});
+
+test("a quota that resets soon is waited for, and told", async () => {
+  const { run, counts } = await describe(eight, [rateLimited({ retryAfterSeconds: 30 }), describeAll()]);
+  expect(counts.described).toBe(8);
+  expect(run.events).toContainEqual({ type: "waiting", reason: expect.any(String), until: expect.any(String) });
+  expect(run.skipped).toEqual([]);
+});
+
+test("a quota that is used up for hours ends the asking: what was answered stays, the rest is listed", async () => {
+  const tables = tablesNamed(...Array.from({ length: 40 }, (_, i) => `t${String(i).padStart(2, "0")}`));
+  const { run, counts, asked } = await describe(
+    tables,
+    [
+      when(
+        (request) => askedTables(request).some(({ table }) => table === "t00"),
+        async (request) => {
+          const { answer } = describeAll();
+          return typeof answer === "function" ? answer(request) : answer;
+        },
+      ),
+      always(planLimit({ resetsAt: new Date(Date.now() + 5 * 3_600_000) })),
+    ],
+    { llm: { limits: { concurrency: 1 } } },
+  );
+  expect(counts).toMatchObject({ described: 8, incomplete: 32 });
+  expect(new Set(run.skipped.map(({ code }) => code))).toEqual(new Set(["rate_limited"]));
+  // Those that stood in line already are sent; none is begun after it.
+  expect(asked.length).toBeLessThanOrEqual(5);
+});
+
+test("a service that fails throughout is not asked for every batch", async () => {
+  const tables = tablesNamed(...Array.from({ length: 80 }, (_, i) => `t${i}`));
+  const { run, asked } = await describe(tables, [always(serverError())], { llm: { limits: { attempts: 2 } } });
+  expect(run.skipped).toHaveLength(80);
+  // No more than were under way at once, each tried twice.
+  expect(asked.length).toBeLessThanOrEqual(8);
+});
+
+test("a run that is interrupted keeps what was answered, and goes on from there", async () => {
+  const steps = new Map<string, unknown>();
+  const controller = new AbortController();
+  const tables = tablesNamed("a", "b", "c", "d");
+  const interrupted = describe(
+    tables,
+    [
+      describeAll((answer, request) => {
+        if (askedTables(request)[0]?.table === "c") controller.abort();
+        return answer;
+      }),
+    ],
+    { run: { steps, signal: controller.signal }, llm: { limits: { concurrency: 1 } }, tablesPerCall: 1 },
+  );
+  await expect(interrupted).rejects.toMatchObject({ name: "AbortError" });
+  const { asked, counts } = await describe(tables, [describeAll()], { run: { steps }, tablesPerCall: 1 });
+  expect(counts).toMatchObject({ described: 2, cached: 2 });
+  expect(asked.flat().toSorted()).toEqual(["c", "d"]);
+});

@@ -1,0 +1,3 @@
+import { scanContract } from "./testing/backend.contract.ts";
+
+scanContract("claude-code");
