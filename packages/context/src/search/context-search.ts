@@ -1,0 +1,196 @@
+import { createHash } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { RecordChange, SearchDocument, SearchHit, Store } from "@tandem/storage";
+import { z } from "zod";
+import type { ContextFolder } from "../folder/context-folder.ts";
+import { documentsOf, FORM, type Found, hashOf, type SearchKind } from "./documents.ts";
+
+/** Makes vectors. Whoever has none searches by words alone. */
+export interface Embedder {
+  readonly model: string;
+  embed(texts: readonly string[], options: { signal?: AbortSignal }): Promise<Float32Array[]>;
+}
+
+export interface ContextQuery {
+  text: string;
+  kinds?: readonly SearchKind[];
+  filters?: Readonly<Record<string, string>>;
+  limit: number;
+  signal?: AbortSignal;
+}
+
+export interface SyncReport {
+  changed: number;
+  removed: number;
+  /** Files that could not be read as what they should be, with what is wrong. */
+  problems: readonly { path: string; message: string }[];
+}
+
+/** What the index has of a file, so that an unchanged one is not parsed again, by this process or any other. */
+const indexedFile = z.object({
+  form: z.int(),
+  sha256: z.string(),
+  keys: z.array(z.string()),
+  model: z.string().nullable(),
+  /** When it has to be looked at again though it has not changed. */
+  until: z.string().nullable(),
+  problem: z.string().nullable(),
+});
+type IndexedFile = z.output<typeof indexedFile>;
+
+const KIND = "indexed";
+/** People edit files at any time; a search looks for changes, but not oftener than this. */
+const FRESH_MS = 2_000;
+const BATCH = 200;
+const PAGE = 5_000;
+
+/** Finds pages, memories, tables, columns and values. The index follows the folder, whoever has changed it. */
+export class ContextSearch {
+  readonly #folder: ContextFolder;
+  readonly #store: Pick<Store, "records" | "search">;
+  readonly #embedder: Embedder | undefined;
+  readonly #now: () => Date;
+  #known: Map<string, IndexedFile> | undefined;
+  /** As the files were when they were last read here. */
+  readonly #stamps = new Map<string, string>();
+  #syncing: Promise<SyncReport> | undefined;
+  #syncedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: {
+    folder: ContextFolder;
+    store: Pick<Store, "records" | "search">;
+    embedder?: Embedder;
+    now?: () => Date;
+  }) {
+    this.#folder = parts.folder;
+    this.#store = parts.store;
+    this.#embedder = parts.embedder;
+    this.#now = parts.now ?? (() => new Date());
+  }
+
+  async search({ text, kinds, filters, limit, signal }: ContextQuery): Promise<SearchHit[]> {
+    if (performance.now() - this.#syncedAt > FRESH_MS) await this.sync();
+    const [vector] = this.#embedder ? await this.#embedder.embed([text], { signal }) : [];
+    return this.#store.search.search(this.#folder.id, {
+      text,
+      limit,
+      ...(kinds && { kinds }),
+      ...(filters && { filters }),
+      ...(vector && { vector, vectorModel: this.#embedder!.model }),
+    });
+  }
+
+  /** Brings the index up to what the folder is now. */
+  sync(): Promise<SyncReport> {
+    this.#syncing ??= this.#sync().finally(() => {
+      this.#syncing = undefined;
+    });
+    return this.#syncing;
+  }
+
+  async #sync(): Promise<SyncReport> {
+    const known = (this.#known ??= await this.#load());
+    const paths = await this.#folder.list();
+    const present = new Set(paths);
+    const gone = [...known.keys()].filter((path) => !present.has(path));
+    let changed = 0;
+    for (let from = 0; from < paths.length; from += BATCH) {
+      const looked = await Promise.all(
+        paths.slice(from, from + BATCH).map((path) => this.#look(path, known.get(path))),
+      );
+      changed += await this.#put(looked.filter((file) => file !== undefined));
+    }
+    await this.#forget(gone);
+    this.#syncedAt = performance.now();
+    const problems = [...known].flatMap(([path, { problem }]) =>
+      problem === null ? [] : [{ path, message: problem }],
+    );
+    return { changed, removed: gone.length, problems };
+  }
+
+  async #load(): Promise<Map<string, IndexedFile>> {
+    const known = new Map<string, IndexedFile>();
+    for (let after: string | undefined; ;) {
+      const page = await this.#store.records.list(this.#folder.id, KIND, { limit: PAGE, ...(after && { after }) });
+      for (const { key, value } of page) known.set(key, indexedFile.parse(value));
+      after = page.at(-1)?.key;
+      if (page.length < PAGE) return known;
+    }
+  }
+
+  /** Undefined if the index has it as it is. */
+  async #look(path: string, known: IndexedFile | undefined): Promise<Looked | undefined> {
+    const info = await stat(join(this.#folder.path, path)).catch(() => undefined);
+    const stamp = info && `${info.mtimeMs}/${info.size}/${info.ino}`;
+    const isDue = known?.until != null && Date.parse(known.until) <= this.#now().getTime();
+    if (stamp !== undefined && stamp === this.#stamps.get(path) && !isDue) return undefined;
+    const text = await this.#folder.read(path);
+    if (text === undefined) return undefined;
+    if (stamp !== undefined) this.#stamps.set(path, stamp);
+    const sha256 = createHash("sha256").update(text).digest("hex");
+    const model = this.#embedder?.model ?? null;
+    if (known?.sha256 === sha256 && known.form === FORM && known.model === model && !isDue) return undefined;
+    return { path, sha256, model, old: known?.keys ?? [], ...documentsOf(path, text, this.#now()) };
+  }
+
+  async #put(files: readonly Looked[]): Promise<number> {
+    if (files.length === 0) return 0;
+    const found = files.flatMap(({ documents }) => documents);
+    await this.#store.search.put(this.#folder.id, await this.#withVectors(found));
+    const keys = new Set(found.map(({ key }) => key));
+    const dropped = files.flatMap(({ old }) => old.filter((key) => !keys.has(key)));
+    if (dropped.length > 0) await this.#store.search.remove(this.#folder.id, dropped);
+    const changes = files.map((file): RecordChange => {
+      const { path, sha256, model, documents, until, problem } = file;
+      const value: IndexedFile = { form: FORM, sha256, model, keys: documents.map(({ key }) => key), until, problem };
+      this.#known!.set(path, value);
+      return { type: "put", kind: KIND, key: path, value };
+    });
+    await this.#store.records.write(this.#folder.id, changes);
+    return files.length;
+  }
+
+  async #withVectors(found: readonly Found[]): Promise<SearchDocument[]> {
+    const documents = found.map((document) => ({ ...document, hash: hashOf(document) }));
+    const embedder = this.#embedder;
+    // Sampled values are looked for as they are, not by meaning.
+    const meant = documents.filter(({ kind }) => kind !== "value");
+    if (!embedder || meant.length === 0) return documents;
+    const vectors = await embedder.embed(
+      meant.map(({ title, text }) => `${title}\n${text}`),
+      {},
+    );
+    const byKey = new Map(meant.map(({ key }, at) => [key, vectors[at]]));
+    return documents.map((document) => {
+      const vector = byKey.get(document.key);
+      return vector ? { ...document, vector, vectorModel: embedder.model } : document;
+    });
+  }
+
+  async #forget(paths: readonly string[]): Promise<void> {
+    if (paths.length === 0) return;
+    const gone = new Set(paths);
+    const keys = paths.flatMap((path) => this.#known!.get(path)?.keys ?? []);
+    // A renamed page has the same documents under another path: only what no file has any more goes.
+    const left = new Set([...this.#known!].flatMap(([path, file]) => (gone.has(path) ? [] : file.keys)));
+    await this.#store.search.remove(
+      this.#folder.id,
+      keys.filter((key) => !left.has(key)),
+    );
+    await this.#store.records.write(
+      this.#folder.id,
+      paths.map((key) => ({ type: "delete", kind: KIND, key })),
+    );
+    for (const path of paths) {
+      this.#known!.delete(path);
+      this.#stamps.delete(path);
+    }
+  }
+}
+
+type Looked = Pick<IndexedFile, "sha256" | "model" | "until" | "problem"> & {
+  path: string;
+  old: readonly string[];
+  documents: readonly Found[];
+};

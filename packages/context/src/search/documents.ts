@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import type { SearchDocument } from "@tandem/storage";
+import { parseTableFile } from "../catalogue/parse-table-file.ts";
+import type { Descriptions, TableFile } from "../catalogue/table-file.ts";
+import { tableKey } from "../catalogue/table-path.ts";
+import { describeProblem, type FileProblem } from "../file-problem.ts";
+import { type MemoryFile, parseMemory } from "../memory/memory-file.ts";
+import { pageKeyOf, type PageFile, parsePage } from "../wiki/page-file.ts";
+
+/** What a search can be narrowed to. `value` is what a column's sampled values are found by. */
+export const SEARCH_KINDS = ["page", "memory", "table", "column", "value"] as const;
+export type SearchKind = (typeof SEARCH_KINDS)[number];
+
+/** Goes up when the same file would make other documents. */
+export const FORM = 1;
+
+export type Found = Omit<SearchDocument, "hash"> & { kind: SearchKind };
+
+/** The words that count: a person's, else a model's, else the database's. */
+export const described = (descriptions: Descriptions | undefined): string =>
+  descriptions?.human ?? descriptions?.ai ?? descriptions?.db ?? "";
+
+export interface DocumentsOfFile {
+  documents: Found[];
+  /** When the same file would make others: a memory expires. */
+  until: string | null;
+  /** What is wrong with the file. */
+  problem: string | null;
+}
+
+/** What of a file of the context can be found. */
+export function documentsOf(path: string, text: string, now: Date): DocumentsOfFile {
+  if (path.startsWith("catalogue/")) {
+    const parsed = parseTableFile(text);
+    return parsed.success ? found(tableDocuments(parsed.table)) : unreadable(parsed.problems);
+  }
+  if (path.startsWith("memory/")) {
+    const parsed = parseMemory(text);
+    if (!parsed.success) return unreadable(parsed.problems);
+    const { expiresAt } = parsed.memory;
+    const isOver = expiresAt !== null && Date.parse(expiresAt) <= now.getTime();
+    return isOver ? found([]) : { ...found(memoryDocuments(parsed.memory)), until: expiresAt };
+  }
+  const key = pageKeyOf(path);
+  if (key === undefined) return found([]);
+  const parsed = parsePage(key, text);
+  return parsed.success ? found(pageDocuments(parsed.page)) : unreadable(parsed.problems);
+}
+
+const found = (documents: Found[]): DocumentsOfFile => ({ documents, until: null, problem: null });
+
+const unreadable = (problems: readonly FileProblem[]): DocumentsOfFile => ({
+  ...found([]),
+  problem: problems.map(describeProblem).join(" "),
+});
+
+function tableDocuments(file: TableFile): Found[] {
+  const { connection, schema, table } = file;
+  const place = `${connection}/${schema}.${table}`;
+  const filters = { connection, schema, table };
+  const description = described(file.descriptions);
+  const columns = file.columns.flatMap((column): Found[] => {
+    const own = described(column.descriptions);
+    const samples = column.profile?.samples ?? [];
+    const title = `${table}.${column.name}`;
+    return [
+      { key: `column:${place}.${column.name}`, kind: "column", title, text: join([own, column.type]), filters },
+      ...(samples.length === 0
+        ? []
+        : [{ key: `value:${place}.${column.name}`, kind: "value" as const, title, text: samples.join("\n"), filters }]),
+    ];
+  });
+  const names = file.columns.map(({ name }) => name).join(" ");
+  const text = join([
+    description,
+    file.notes ?? "",
+    names,
+    ...file.columns.map((column) => described(column.descriptions)),
+  ]);
+  return [{ key: tableKey(file), kind: "table", title: `${schema}.${table}`, text, filters }, ...columns];
+}
+
+const pageDocuments = (page: PageFile): Found[] => [
+  {
+    key: `page:${page.key}`,
+    kind: "page",
+    title: page.title,
+    text: join([page.summary, page.tags.join(" "), page.body]),
+    filters: { tag: page.tags },
+  },
+];
+
+const memoryDocuments = (memory: MemoryFile): Found[] => [
+  {
+    key: `memory:${memory.id}`,
+    kind: "memory",
+    title: memory.text.split("\n", 1)[0]!.slice(0, 120),
+    text: join([memory.text, memory.tags.join(" ")]),
+    filters: { scope: memory.scope, ...(memory.agent !== undefined && { agent: memory.agent }), tag: memory.tags },
+  },
+];
+
+export const hashOf = (document: Found): string =>
+  createHash("sha256")
+    .update(JSON.stringify([FORM, document]))
+    .digest("hex")
+    .slice(0, 32);
+
+const join = (parts: readonly string[]): string => parts.filter((part) => part !== "").join("\n");

@@ -1,0 +1,31 @@
+import type { Connection } from "@tandem/connectors";
+import type { ContextFolder } from "../folder/context-folder.ts";
+import type { ContextSearch } from "../search/context-search.ts";
+import type { CatalogueReader } from "./catalogue-reader.ts";
+import type { ContextTool } from "./context-tool.ts";
+import { type ContextWork, jobTools } from "./job-tools.ts";
+import { pageTool } from "./page-tool.ts";
+import { searchTool } from "./search-tool.ts";
+import { sqlTool } from "./sql-tool.ts";
+import { tableTool } from "./table-tool.ts";
+import { valueTool } from "./value-tool.ts";
+
+/** All tools over a context. Those that need a database or a model are there only where these are. */
+export function createContextTools(parts: {
+  folder: ContextFolder;
+  search: ContextSearch;
+  catalogue: CatalogueReader;
+  /** Names of the connections, and how one is had. */
+  connections: { names: readonly string[]; open(name: string): Promise<Connection> };
+  work?: ContextWork;
+}): ContextTool[] {
+  const { folder, search, catalogue, connections, work } = parts;
+  return [
+    searchTool(search),
+    pageTool(folder),
+    tableTool(catalogue),
+    valueTool(search, catalogue),
+    ...(connections.names.length > 0 ? [sqlTool((name) => connections.open(name), connections.names)] : []),
+    ...(work ? jobTools(work) : []),
+  ];
+}

@@ -1,0 +1,29 @@
+import { RequestError } from "@tandem/protocol";
+import { z } from "zod";
+import type { ContextTool, ContextToolOutput } from "./context-tool.ts";
+
+/** A tool whose input is parsed before it runs; what does not fit is refused in words. */
+export function defineContextTool<I extends z.ZodObject, O extends z.ZodObject>(definition: {
+  name: string;
+  title: string;
+  description: string;
+  input: I;
+  output: O;
+  readOnly: boolean;
+  run(
+    input: z.output<I>,
+    caller: { signal: AbortSignal; by: string },
+  ): Promise<{ markdown: string; structured: z.input<O> }>;
+}): ContextTool {
+  return {
+    ...definition,
+    run: async (input, caller): Promise<ContextToolOutput> => {
+      const parsed = definition.input.safeParse(input);
+      if (!parsed.success) {
+        throw new RequestError("invalid_request", `The input does not fit: ${z.prettifyError(parsed.error)}`);
+      }
+      const { markdown, structured } = await definition.run(parsed.data, caller);
+      return { markdown, structured: definition.output.parse(structured) };
+    },
+  };
+}

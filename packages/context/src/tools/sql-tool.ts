@@ -1,0 +1,72 @@
+import type { Connection, QueryEstimate, Rows } from "@tandem/connectors";
+import { z } from "zod";
+import type { ContextTool } from "./context-tool.ts";
+import { defineContextTool } from "./define-context-tool.ts";
+
+const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
+
+const ROWS = { default: 100, most: 1_000 };
+const BYTES = 256 * 1_024;
+
+export const sqlTool = (connect: (name: string) => Promise<Connection>, connections: readonly string[]): ContextTool =>
+  defineContextTool({
+    name: "sql_query",
+    title: "Query a database",
+    description: `Runs one SQL statement that only reads, and returns its rows. Nothing can be written through it, and every query has a deadline and a limit of rows and bytes: aggregate in SQL instead of fetching rows. Look at \`table_describe\` and \`join_path\` first, and use their names and join conditions. With \`estimateOnly\` it says what the query would read, and does not run it. Connections: ${connections.join(", ")}.`,
+    input: z.object({
+      connection: z.string().describe("Which database."),
+      sql: z.string().min(1).max(100_000),
+      maxRows: z.int().min(1).max(ROWS.most).default(ROWS.default),
+      estimateOnly: z.boolean().default(false),
+    }),
+    output: z.object({
+      columns: z.array(z.string()),
+      rows: z.array(z.array(value)),
+      truncated: z.boolean(),
+      estimate: z.object({ rows: z.number().optional(), bytes: z.number().optional(), plan: z.string() }).nullable(),
+    }),
+    readOnly: true,
+    run: async ({ connection: name, sql, maxRows, estimateOnly }, { signal }) => {
+      const connection = await connect(name);
+      // What cannot be estimated can still be asked; what is wrong with it, the query says better.
+      const estimate = estimateOnly
+        ? await connection.estimate(sql, { signal })
+        : await connection.estimate(sql, { signal }).catch(() => null);
+      const rows: Rows = estimateOnly
+        ? { columns: [], rows: [], truncated: false }
+        : await connection.query(sql, { maxRows, maxBytes: BYTES, signal });
+      return {
+        markdown: [shownEstimate(estimate), !estimateOnly && shownRows(rows)].filter(Boolean).join("\n\n"),
+        structured: {
+          columns: [...rows.columns],
+          rows: rows.rows.map((row) => [...row]),
+          truncated: rows.truncated,
+          estimate,
+        },
+      };
+    },
+  });
+
+function shownEstimate(estimate: QueryEstimate | null): string {
+  if (!estimate) return "";
+  const { rows, bytes } = estimate;
+  const figures = [
+    ...(rows === undefined ? [] : [`about ${Math.round(rows).toLocaleString("en")} rows`]),
+    ...(bytes === undefined ? [] : [`about ${Math.round(bytes).toLocaleString("en")} bytes`]),
+  ];
+  return figures.length === 0 ? "" : `The database expects to read ${figures.join(", ")}.`;
+}
+
+export function shownRows({ columns, rows, truncated }: Rows): string {
+  if (rows.length === 0) return "No rows.";
+  const line = (cells: readonly unknown[]) => `| ${cells.map(cell).join(" | ")} |`;
+  return [
+    line(columns),
+    line(columns.map(() => "---")),
+    ...rows.map(line),
+    ...(truncated ? ["", `There are more rows: only the first ${rows.length} are shown.`] : []),
+  ].join("\n");
+}
+
+const cell = (value: unknown): string =>
+  value === null ? "" : String(value).replaceAll("|", "\\|").replaceAll(/\r?\n/g, " ");
