@@ -3,6 +3,7 @@ export type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "
 export { openContextFolder, type FolderSettings } from "./folder/open-context-folder.ts";
 export { describeProblem, type FileProblem } from "./file-problem.ts";
 export { parseTableFile, type ParsedTableFile } from "./catalogue/parse-table-file.ts";
+export { removeTableFile, updateTableFile, type FoundTable } from "./catalogue/update-table-file.ts";
 export { tableKey, tablePath, type TableIdentity } from "./catalogue/table-path.ts";
 export {
   ASPECTS,
@@ -13,7 +14,7 @@ export {
   type Hunk,
   type Proposal,
 } from "./proposals/proposal.ts";
-export type { Draft, Proposals } from "./proposals/proposals.ts";
+export type { Draft, Proposals, Support } from "./proposals/proposals.ts";
 export { runEvent, type Run, type RunEvent } from "./runs/run.ts";
 export { tableFile, type TableFile } from "./catalogue/table-file.ts";
 export { memoryPath, parseMemory, renderMemory, type MemoryFile, type ParsedMemory } from "./memory/memory-file.ts";

@@ -1,6 +1,16 @@
 import type { Evidence } from "../evidence.ts";
 import type { Aspect, Decision, Proposal } from "./proposal.ts";
 
+/** What lines of a file rest on, from 1, both ends included. */
+export interface Support {
+  from: number;
+  to: number;
+  aspect: Aspect;
+  evidence: readonly Evidence[];
+  /** It was verified, so that a rule may accept it: for joins. */
+  certain?: boolean;
+}
+
 /** A file as a run wants it to be. */
 export interface Draft {
   path: string;
@@ -8,10 +18,10 @@ export interface Draft {
   before: string | null;
   /** Null: it goes. */
   after: string | null;
-  /** What the lines of `after` rest on, from 1, both ends included. Lines may be named more than once. */
-  support: readonly { from: number; to: number; aspect: Aspect; evidence: readonly Evidence[] }[];
-  /** For lines that go. */
-  removal?: { aspect: Aspect; evidence: readonly Evidence[] };
+  /** Of the lines of `after`. Of lines that are named more than once the evidence adds up, and the stricter aspect counts. */
+  support: readonly Support[];
+  /** Of the lines of `before`, for those that go with nothing in their place. */
+  removal?: readonly Support[];
 }
 
 /**

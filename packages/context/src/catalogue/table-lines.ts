@@ -1,0 +1,86 @@
+import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Pair, type YAMLMap } from "yaml";
+import type { Aspect } from "../proposals/proposal.ts";
+
+/** Lines of a table's file, from 1, both ends included, that say one thing. */
+export interface FieldLines {
+  from: number;
+  to: number;
+  /** `own`: a person's text, or a field that is none of ours. */
+  aspect: Exclude<Aspect, "wiki" | "memory"> | "own";
+  /** The model's text in it, and nothing else. */
+  isAi: boolean;
+  column: string | undefined;
+  /** Which one in `joins`. */
+  join: number | undefined;
+}
+
+const STRUCTURE: ReadonlySet<string> = new Set([
+  ...["connection", "schema", "table", "type", "gone", "primaryKey", "uniqueKeys", "name", "nullable"],
+]);
+
+/** What each line of a table's file is about. Comments and blank lines are about nothing. */
+export function tableLines(text: string): FieldLines[] {
+  const counter = new LineCounter();
+  const document = parseDocument(text, { lineCounter: counter });
+  const found: FieldLines[] = [];
+  const lineOf = (offset: number) => counter.linePos(offset).line;
+  const startOf = (pair: Pair) => lineOf((pair.key as { range?: [number, number, number] }).range?.[0] ?? 0);
+  const endOf = (pair: Pair) => {
+    const value = pair.value as { range?: [number, number, number] | null } | null;
+    const end = value?.range?.[1];
+    // A block ends behind its last line end.
+    return end === undefined ? startOf(pair) : Math.max(startOf(pair), lineOf(Math.max(0, end - 1)));
+  };
+  const add = (from: number, to: number, aspect: FieldLines["aspect"], place: Partial<FieldLines> = {}) =>
+    found.push({ from, to, aspect, isAi: false, column: undefined, join: undefined, ...place });
+
+  /** A map below a key: the line of the key goes with the first field. */
+  const nested = (
+    pair: Pair,
+    each: (field: Pair, name: string) => [FieldLines["aspect"], boolean],
+    place: Partial<FieldLines>,
+  ) => {
+    if (!isMap(pair.value) || pair.value.items.length === 0) {
+      add(startOf(pair), endOf(pair), "own", place);
+      return;
+    }
+    pair.value.items.forEach((field, index) => {
+      const [aspect, isAi] = each(field, nameOf(field));
+      const isBelow = startOf(field) > startOf(pair);
+      if (index === 0 && isBelow) add(startOf(pair), startOf(field) - 1, aspect, place);
+      add(startOf(field), endOf(field), aspect, { ...place, isAi: isAi && isBelow });
+    });
+  };
+  const descriptions = (_field: Pair, name: string): [FieldLines["aspect"], boolean] =>
+    name === "ai" ? ["description", true] : [name === "db" ? "structure" : "own", false];
+
+  const fieldsOf = (map: YAMLMap, place: Partial<FieldLines>) => {
+    for (const pair of map.items) {
+      const name = nameOf(pair);
+      if (name === "descriptions") nested(pair, descriptions, place);
+      else if (name === "profile") nested(pair, () => ["profile", false], place);
+      else if (name === "rows") add(startOf(pair), endOf(pair), "profile", place);
+      else if (name === "columns" && place.column === undefined) columns(pair);
+      else if (name === "joins" && place.column === undefined) joins(pair);
+      else add(startOf(pair), endOf(pair), STRUCTURE.has(name) ? "structure" : "own", place);
+    }
+  };
+  const columns = (pair: Pair) => {
+    add(startOf(pair), startOf(pair), "structure");
+    if (!isSeq(pair.value)) return;
+    for (const entry of pair.value.items) {
+      if (isMap(entry)) fieldsOf(entry, { column: String(entry.get("name")) });
+    }
+  };
+  const joins = (pair: Pair) => {
+    if (!isSeq(pair.value)) return;
+    add(startOf(pair), startOf(pair), "join", { join: 0 });
+    pair.value.items.forEach((entry, join) => {
+      if (isMap(entry)) for (const field of entry.items) add(startOf(field), endOf(field), "join", { join });
+    });
+  };
+  if (isMap(document.contents)) fieldsOf(document.contents, {});
+  return found;
+}
+
+const nameOf = (pair: unknown): string => (isPair(pair) && isScalar(pair.key) ? String(pair.key.value) : "");

@@ -1,0 +1,80 @@
+import type { Relationship } from "@tandem/relationships";
+import type { Evidence } from "../evidence.ts";
+import type { Support } from "../proposals/proposals.ts";
+import { parseTableFile } from "./parse-table-file.ts";
+import type { JoinEntry } from "./table-file.ts";
+import { type FieldLines, tableLines } from "./table-lines.ts";
+import { joinKey, newJoinEntry } from "./table-values.ts";
+import type { FoundTable } from "./update-table-file.ts";
+
+/** What each line of a table's file rests on, before and after. */
+export function tableSupport(
+  found: FoundTable,
+  before: string | null,
+  after: string,
+): { support: Support[]; removal: Support[] } {
+  return {
+    support: supportOf(found, after, (join) => joinEvidence(found, join)),
+    removal: before === null ? [] : supportOf(found, before, () => goneJoin(found)),
+  };
+}
+
+function supportOf(
+  found: FoundTable,
+  text: string,
+  joinSupport: (join: JoinEntry) => Omit<Support, "from" | "to">,
+): Support[] {
+  const parsed = parseTableFile(text);
+  const joins = parsed.success ? (parsed.table.joins ?? []) : [];
+  return tableLines(text).flatMap((field): Support[] => {
+    const { from, to, aspect } = field;
+    if (aspect === "own") return [];
+    if (aspect !== "join") return [{ from, to, aspect, evidence: evidenceOf(found, field) }];
+    const join = joins[field.join ?? 0];
+    return join ? [{ from, to, ...joinSupport(join) }] : [];
+  });
+}
+
+function evidenceOf(found: FoundTable, { aspect, column, isAi }: FieldLines): Evidence[] {
+  const { profile, model } = found;
+  const finding = {
+    structure: "as the database has it",
+    profile: `seen in ${profile?.sampled ?? 0} of ${profile?.rows ?? 0} rows`,
+    description: "its columns, types and sampled values",
+  }[aspect as "structure" | "profile" | "description"];
+  const seen = seenIn(found, finding, column);
+  return isAi || aspect === "description"
+    ? [seen, { type: "model", model: model ?? "unknown", role: "candidateExtraction" }]
+    : [seen];
+}
+
+function joinEvidence(found: FoundTable, join: JoinEntry): Omit<Support, "from" | "to"> {
+  const relationship = found.joins?.find((candidate) => joinKey(newJoinEntry(candidate)) === joinKey(join));
+  // A line of a join that was not looked for this time has not changed.
+  if (!relationship) return { aspect: "join", evidence: [] };
+  const { origin, status } = relationship;
+  const evidence: Evidence[] = [seenIn(found, describeFinding(relationship), join.columns.join(", "))];
+  if (origin === "model")
+    evidence.push({ type: "model", model: found.model ?? "unknown", role: "candidateExtraction" });
+  // What the database declares is structure.
+  return { aspect: origin === "declared" ? "structure" : "join", evidence, certain: status === "accepted" };
+}
+
+const goneJoin = (found: FoundTable): Omit<Support, "from" | "to"> => ({
+  aspect: "join",
+  evidence: [seenIn(found, "not found any more")],
+});
+
+function describeFinding({ origin, evidence, why }: Relationship): string {
+  if (origin === "declared") return "declared foreign key";
+  const measured = evidence ? `${evidence.found} of ${evidence.checked} values found` : "";
+  return [measured, why.join(" ")].filter(Boolean).join("; ");
+}
+
+const seenIn = ({ connection, table }: FoundTable, finding: string, column?: string): Evidence => ({
+  type: "database",
+  connection,
+  table: `${table.schema}.${table.name}`,
+  ...(column !== undefined && { column }),
+  finding,
+});

@@ -1,0 +1,238 @@
+import type { Table } from "@tandem/connectors";
+import type { Relationship, TableProfile } from "@tandem/relationships";
+import { describe, expect, it } from "vitest";
+import { parseTableFile } from "./parse-table-file.ts";
+import { tablePath } from "./table-path.ts";
+import { removeTableFile, updateTableFile } from "./update-table-file.ts";
+
+const table: Table = {
+  schema: "public",
+  name: "orders",
+  type: "table",
+  comment: "All orders",
+  columns: [
+    { name: "id", type: "integer", kind: "integer", nullable: false },
+    { name: "customer", type: "integer", kind: "integer", nullable: true },
+    { name: "note", type: "text", kind: "text", nullable: true, comment: "free\ntext" },
+  ],
+  primaryKey: ["id"],
+  uniqueKeys: [],
+  foreignKeys: [],
+};
+const profile: TableProfile = {
+  schema: "public",
+  name: "orders",
+  rows: 12_345,
+  rowsAreExact: true,
+  sampled: 1_000,
+  columns: [{ name: "id", nulls: 0, distinct: 1_000, unique: true, min: 1, max: 12_345, samples: [1, 2] }],
+};
+const join: Relationship = {
+  from: { table: { schema: "public", name: "orders" }, columns: ["customer"] },
+  to: { table: { schema: "crm", name: "people" }, columns: ["id"] },
+  origin: "data",
+  status: "accepted",
+  confidence: 0.983,
+  cardinality: "many-to-one",
+  why: ["Every value was found."],
+};
+const found = {
+  connection: "shop",
+  table,
+  profile,
+  joins: [join],
+  descriptions: { table: "Orders of the shop.", columns: { id: "Its number." } },
+  model: "model-1",
+};
+const first = updateTableFile(found, null).after!;
+const lineOf = (text: string, part: string) => text.split("\n").findIndex((line) => line.includes(part)) + 1;
+const parsed = (text: string | null) => {
+  const result = parseTableFile(text!);
+  if (!result.success) throw new Error(result.problems[0]!.message);
+  return result.table;
+};
+
+describe("updateTableFile", () => {
+  it("writes each field on a line of its own, and says what each line rests on", () => {
+    expect(first).toMatchInlineSnapshot(`
+      "connection: shop
+      schema: public
+      table: orders
+      type: table
+      descriptions:
+        db: All orders
+        ai: Orders of the shop.
+      rows: 12000
+      primaryKey: [id]
+      columns:
+        - name: id
+          type: integer
+          descriptions:
+            ai: Its number.
+          profile:
+            nulls: 0
+            distinct: 1000
+            min: 1
+            max: 12345
+            samples: [1, 2]
+        - name: customer
+          type: integer
+          nullable: true
+        - name: note
+          type: text
+          nullable: true
+          descriptions:
+            db: free text
+      joins:
+        - columns: [customer]
+          to: crm.people
+          toColumns: [id]
+          cardinality: many-to-one
+          origin: data
+          confidence: 0.98
+          why: Every value was found.
+      "
+    `);
+    const { support } = updateTableFile(found, null);
+    const at = (part: string) => {
+      const line = lineOf(first, part);
+      return support.filter(({ from, to }) => from <= line && line <= to);
+    };
+    expect(at("db: All").map(({ aspect }) => aspect)).toEqual(["structure"]);
+    expect(at("descriptions:").map(({ aspect }) => aspect)).toEqual(["structure"]);
+    expect(at("ai: Its number")).toMatchObject([
+      {
+        aspect: "description",
+        evidence: [
+          { type: "database", column: "id" },
+          { type: "model", model: "model-1" },
+        ],
+      },
+    ]);
+    expect(at("rows:").map(({ aspect }) => aspect)).toEqual(["profile"]);
+    expect(at("to: crm.people")).toMatchObject([{ aspect: "join", certain: true }]);
+    const lines = first.trimEnd().split("\n").length;
+    const named = new Set(support.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i)));
+    expect(named.size).toBe(lines);
+  });
+
+  it("changes nothing when nothing has changed, and little when rows were added", () => {
+    expect(updateTableFile(found, first).after).toBe(first);
+    const grown = { ...found, profile: { ...profile, rows: 12_400 } };
+    expect(updateTableFile(grown, first).after).toBe(first);
+  });
+
+  it("leaves every line of a person as it is: words, notes, comments, layout, fields of their own", () => {
+    const edited = first
+      .replace("connection: shop", "# Ours. Ask Ann.\nconnection:   'shop'")
+      .replace(
+        "  ai: Orders of the shop.",
+        "  human: >-\n    What people bought,\n    with tests.\n  ai: Orders of the shop.",
+      )
+      .replace("type: text", 'type: "text"   # really JSON\n    owner: Ann')
+      .concat("notes: |\n  Never sum this.\n  Twice.\n");
+    const more = {
+      ...table,
+      columns: [...table.columns, { name: "new", type: "date", kind: "date" as const, nullable: false }],
+    };
+    const next = updateTableFile(
+      { ...found, table: more, descriptions: { table: "Another text.", columns: {} } },
+      edited,
+    ).after!;
+    const added = "  - name: new\n    type: date\n";
+    expect(next).toBe(edited.replace("joins:\n", `${added}joins:\n`));
+  });
+
+  it("takes a model's text that a person has changed for the person's", () => {
+    const edited = first.replace("Its number.", "Its number, with a check digit.");
+    const other = { ...found, descriptions: { table: "Better.", columns: { id: "Other." } } };
+    const hand = new Set([lineOf(edited, "check digit")]);
+    const next = parsed(updateTableFile(other, edited, hand).after);
+    expect(next.columns[0]!.descriptions!.ai).toBe("Its number, with a check digit.");
+    expect(next.descriptions!.ai).toBe("Better.");
+    // The same line, written by us: then the model may change it.
+    expect(parsed(updateTableFile(other, edited).after).columns[0]!.descriptions!.ai).toBe("Other.");
+  });
+
+  it("keeps what it has where something could not be found out", () => {
+    const next = updateTableFile({ connection: "shop", table }, first).after;
+    expect(next).toBe(first);
+    expect(updateTableFile({ ...found, descriptions: { table: " ", columns: { id: "" } } }, first).after).toBe(first);
+  });
+
+  it("drops a column that is gone, and keeps it marked if a person wrote about it", () => {
+    const without = { ...found, table: { ...table, columns: [table.columns[0]!] }, joins: [] };
+    expect(parsed(updateTableFile(without, first).after).columns.map(({ name }) => name)).toEqual(["id"]);
+    const edited = first.replace("  - name: note\n    type: text", "  - name: note\n    type: text\n    why: legal");
+    const hand = new Set([lineOf(edited, "why: legal")]);
+    const next = updateTableFile(without, edited, hand).after!;
+    expect(parsed(next).columns.map(({ name, gone }) => [name, gone])).toEqual([
+      ["id", undefined],
+      ["note", true],
+    ]);
+    expect(next).toContain("why: legal");
+    // It came back.
+    const back = parsed(updateTableFile(found, next, hand).after);
+    expect(back.columns.map(({ name, gone }) => [name, gone])).toContainEqual(["note", undefined]);
+  });
+
+  it("replaces its own joins and keeps a person's", () => {
+    const theirs = first.replace(
+      "joins:\n",
+      "joins:\n  - columns: [note]\n    to: public.x\n    toColumns: [y]\n    cardinality: many-to-one\n    origin: human\n    confidence: 1\n",
+    );
+    const next = updateTableFile({ ...found, joins: [] }, theirs);
+    expect(parsed(next.after).joins).toMatchObject([{ origin: "human", to: "public.x" }]);
+    expect(next.removal).toContainEqual(
+      expect.objectContaining({ aspect: "join", from: lineOf(theirs, "crm.people") }),
+    );
+    const edited = first.replace("toColumns: [id]", "toColumns: [id] # checked");
+    const hand = new Set([lineOf(edited, "# checked")]);
+    expect(updateTableFile({ ...found, joins: [{ ...join, confidence: 0.5 }] }, edited, hand).after).toBe(edited);
+    expect(updateTableFile({ ...found, joins: [{ ...join, status: "rejected" }] }, null).after).not.toContain("joins");
+  });
+
+  it("keeps Windows' line ends", () => {
+    const windows = first.replaceAll("\n", "\r\n");
+    expect(updateTableFile(found, windows).after).toBe(windows);
+    const next = updateTableFile({ ...found, profile: { ...profile, rows: 99_000 } }, windows).after;
+    expect(next).toBe(windows.replace("rows: 12000", "rows: 99000"));
+  });
+
+  it("refuses a file that a person has broken, and says where", () => {
+    const broken = first.replace("primaryKey: [id]", "primaryKey: [id");
+    expect(() => updateTableFile(found, broken)).toThrow(
+      /catalogue\/shop\/public\.orders\.yaml cannot be read\. Line \d+/,
+    );
+  });
+});
+
+describe("removeTableFile", () => {
+  it("removes what we wrote, and marks what a person wrote in", () => {
+    expect(removeTableFile(first).after).toBeNull();
+    const edited = `${first}notes: Keep me\n`;
+    expect(removeTableFile(edited).after).toBe(edited.replace("type: table\n", "type: table\ngone: true\n"));
+    expect(parsed(updateTableFile(found, removeTableFile(edited).after).after).gone).toBeUndefined();
+  });
+});
+
+describe("tablePath", () => {
+  it("is one file for one table, whatever it is called", () => {
+    const path = (schema: string, name: string) => tablePath({ connection: "shop", schema, table: name });
+    expect(path("public", "orders")).toBe("catalogue/shop/public.orders.yaml");
+    expect(path("Straße", "订单 $1")).toBe("catalogue/shop/Straße.订单 $1.yaml");
+    const odd = [
+      path("a.b", "c"),
+      path("a", "b.c"),
+      path("../..", "etc/passwd"),
+      path("a", "%62"),
+      path("", "x"),
+      path("a", "b "),
+    ];
+    expect(new Set(odd).size).toBe(odd.length);
+    for (const file of odd) expect(file).toMatch(/^catalogue\/shop\/[^./][^/]*\.yaml$/);
+    const long = [path("s".repeat(150), "t".repeat(150)), path("s".repeat(150), `${"t".repeat(149)}u`)];
+    expect(new Set(long).size).toBe(2);
+    expect(Math.max(...long.map((file) => Buffer.byteLength(file.split("/")[2]!)))).toBeLessThan(255);
+  });
+});
