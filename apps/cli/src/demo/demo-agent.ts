@@ -1,4 +1,13 @@
-import { reply, slowly, text, toolUse, type MessageReply, type ModelRequest, type Reply } from "@tandem/rehearsal";
+import {
+  reply,
+  slowly,
+  text,
+  toolUse,
+  type MessageReply,
+  type ModelRequest,
+  type Reply,
+  type ToolResult,
+} from "@tandem/rehearsal";
 import { sampleOf } from "./sample-of.ts";
 
 /** Slow enough to be seen to stream. */
@@ -19,7 +28,10 @@ export function demoAgent(request: ModelRequest): Reply {
 
 function answer(request: ModelRequest): MessageReply {
   const [result] = request.toolResults;
-  if (result) return text(`${result.isError ? "That was not to be, so I leave it." : summary(result.text)}\n\n${NOTE}`);
+  if (result) {
+    const words = result.isError ? "That was not to be, so I leave it." : summary(callOf(request, result), result.text);
+    return text(`${words}\n\n${NOTE}`);
+  }
   const schema = request.tools.find(({ name }) => name === OUTPUT_TOOL)?.inputSchema;
   if (schema !== undefined) return toolUse(OUTPUT_TOOL, sampleOf(schema) as object);
   const offers = (name: string) => request.toolNames.includes(name);
@@ -33,9 +45,13 @@ function answer(request: ModelRequest): MessageReply {
   return reply([text("I look what is in this folder."), toolUse("Glob", { pattern: "*" })]);
 }
 
-function summary(output: string): string {
+/** The name of the tool that a result is of. */
+const callOf = ({ messages }: ModelRequest, { toolUseId }: ToolResult): unknown =>
+  messages.flatMap(({ content }) => content).find(({ type, id }) => type === "tool_use" && id === toolUseId)?.["name"];
+
+function summary(tool: unknown, output: string): string {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
-  if (!lines.every((line) => line.startsWith("/"))) return `It says: ${lines.join(" ")}`;
+  if (tool !== "Glob" || lines[0] === "No files found") return `It says: ${lines.join(" ")}`;
   const names = lines.map((line) => line.split("/").at(-1)!);
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
   return `I see ${names.slice(0, MOST_NAMES).join(", ")}${more}.`;
