@@ -30,7 +30,10 @@ describe.each(["without a server", "with a server"])("tandem sessions, %s", (pla
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("it is there already") });
     const piped = await machine.run(["sessions", "export", "last"]);
     expect(piped.stdout).toBe(await readFile(file, "utf8"));
-    expect(await machine.run(["sessions", "import", "session.jsonl"])).toMatchObject({ code: 1 });
+    expect(await machine.run(["sessions", "import", "session.jsonl"])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("--as-new"),
+    });
 
     expect(await machine.run(["sessions", "rm", id])).toMatchObject({
       code: 2,

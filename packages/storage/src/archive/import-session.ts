@@ -37,6 +37,11 @@ export async function importSession(
     });
   }
   const id = options.id ?? session.id;
+  if (await store.sessions.get(id)) {
+    throw new RequestError("conflict", `The session ${id} is here already.`, {
+      fix: "Import it under a new id, beside the one that is there: --as-new.",
+    });
+  }
   await store.sessions.restore({
     session: { ...session, id, folder: options.folder },
     threads: threads.map((thread) => ({ ...thread, session: id })),
