@@ -1,0 +1,35 @@
+import { readDocument } from "../sources/read-document.ts";
+import type { SourceType } from "../sources/source.ts";
+import { chunkDocument, type ChunkText } from "./chunk-document.ts";
+import { EXCERPT } from "./document-record.ts";
+import { suspicionOf } from "./suspicion.ts";
+
+export interface Conversion {
+  citation: string;
+  type: SourceType;
+  path: string;
+  title?: string;
+  bytes: Uint8Array;
+}
+
+export interface Converted {
+  title: string;
+  signals: Readonly<Record<string, string>>;
+  excerpt: string;
+  characters: number;
+  chunks: ChunkText[];
+  suspicious: string | null;
+}
+
+/** Bytes to passages: pure, and at times slow, which is why it is done in a thread. */
+export async function convertDocument({ citation, type, path, title, bytes }: Conversion): Promise<Converted> {
+  const document = await readDocument({ type, path, title }, bytes);
+  return {
+    title: document.title,
+    signals: document.signals,
+    excerpt: document.markdown.slice(0, EXCERPT).toWellFormed(),
+    characters: document.markdown.length,
+    chunks: chunkDocument(citation, document.markdown),
+    suspicious: suspicionOf(`${document.title}\n${document.markdown}`),
+  };
+}

@@ -1,0 +1,74 @@
+import { Worker } from "node:worker_threads";
+import { TandemError } from "@tandem/protocol";
+import type { Conversion, Converted } from "./convert-document.ts";
+
+// Documents come from anywhere, and some keep a reader busy for ever or fill its memory. That must cost the document, not
+// the server.
+const DEADLINE_MS = 60_000;
+const MEMORY_MB = 768;
+
+type Reply = { converted: Converted } | { refusal: { code: string; message: string; fix: string } };
+
+/** Turns documents into passages, in a thread of its own that is started when first needed and replaced when it fails. */
+export class DocumentThread implements AsyncDisposable {
+  readonly #deadlineMs: number;
+  #worker: Worker | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor({ deadlineMs = DEADLINE_MS } = {}) {
+    this.#deadlineMs = deadlineMs;
+  }
+
+  /** One after the other. Rejects with a `TandemError` of one sentence if nothing can be made of it. */
+  convert(conversion: Conversion): Promise<Converted> {
+    const turn = this.#last.then(() => this.#ask(conversion));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #ask(conversion: Conversion): Promise<Converted> {
+    const worker = (this.#worker ??= startWorker());
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    const { path } = conversion;
+    const fail = (code: string, message: string) =>
+      resolve({ refusal: { code, message, fix: "Simplify or split it, or leave it out with `exclude`." } });
+    const onExit = () => fail("broken", `${path} takes more memory to read than there is for it.`);
+    const onError = (error: Error) =>
+      "code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY"
+        ? onExit()
+        : fail("broken", `${path} cannot be read: ${error.message}`);
+    const deadline = setTimeout(
+      () => fail("timeout", `${path} could not be read within ${this.#deadlineMs / 1000} seconds.`),
+      this.#deadlineMs,
+    );
+    worker.once("message", resolve).once("error", onError).once("exit", onExit);
+    worker.postMessage(conversion, []);
+    let isWell = false;
+    try {
+      const reply = await promise;
+      isWell = "converted" in reply || reply.refusal.code !== "timeout";
+      if ("converted" in reply) return reply.converted;
+      throw new TandemError(reply.refusal.code, reply.refusal.message, { fix: reply.refusal.fix });
+    } finally {
+      clearTimeout(deadline);
+      worker.off("message", resolve).off("exit", onExit);
+      // It may fail once more on its way out.
+      if (isWell && worker.threadId !== -1) worker.off("error", onError);
+      else {
+        this.#worker = undefined;
+        await worker.terminate();
+      }
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#last;
+    await this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+}
+
+const startWorker = (): Worker =>
+  new Worker(new URL("./document-worker.ts", import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+  });

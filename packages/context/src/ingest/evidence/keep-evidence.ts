@@ -1,0 +1,122 @@
+import { TandemError } from "@tandem/protocol";
+import type { RecordChange, SearchDocument } from "@tandem/storage";
+import type { Run } from "../../runs/run.ts";
+import type { ContextStore } from "../sources/context-store.ts";
+import type { StagedItem } from "../sources/diff-source.ts";
+import { type Chunk, type DocumentRecord, documentRecord, FORM } from "./document-record.ts";
+import { DocumentThread } from "./document-thread.ts";
+
+const STAGE = "evidence";
+
+/**
+ * Cuts the documents of staged items into passages that can be cited, keeps them, and makes them searchable. What was cut
+ * before in this version is not cut again. Those that cannot be read are listed as skipped and missing from the result,
+ * which is in the order of the items.
+ */
+export async function keepEvidence(
+  run: Run,
+  store: ContextStore,
+  items: readonly StagedItem[],
+): Promise<DocumentRecord[]> {
+  run.emit({ type: "stage_started", stage: STAGE, total: items.length });
+  const known = await documentsBefore(store, items);
+  await using thread = new DocumentThread();
+  const documents: DocumentRecord[] = [];
+  const counts = { documents: 0, chunks: 0, kept: 0, skipped: 0 };
+  for (const [index, item] of items.entries()) {
+    run.signal.throwIfAborted();
+    const name = `${item.source}/${item.path}`;
+    const before = known.get(item.citation);
+    try {
+      const isKept = before !== undefined && isOf(before, item);
+      const document = isKept ? before : await cutDocument(store, thread, item, before);
+      documents.push(document);
+      counts.documents += 1;
+      counts.chunks += document.chunks.length;
+      if (isKept) counts.kept += 1;
+    } catch (error) {
+      if (!(error instanceof TandemError) || error.code === "unavailable") throw error;
+      counts.skipped += 1;
+      run.skip(STAGE, name, error);
+    }
+    run.emit({ type: "stage_progress", stage: STAGE, done: index + 1, total: items.length, item: name });
+  }
+  run.emit({ type: "stage_finished", stage: STAGE, counts });
+  return documents;
+}
+
+async function documentsBefore(
+  { records, space }: ContextStore,
+  items: readonly StagedItem[],
+): Promise<Map<string, DocumentRecord>> {
+  const stored = await records.getMany(
+    space,
+    "document",
+    items.map(({ citation }) => citation),
+  );
+  return new Map(
+    stored.flatMap(({ key, value }) => {
+      // One of a former form may have another shape; it is made anew.
+      const parsed = documentRecord.safeParse(value);
+      return parsed.success ? [[key, parsed.data] as const] : [];
+    }),
+  );
+}
+
+const isOf = (record: DocumentRecord, item: StagedItem): boolean =>
+  record.form === FORM &&
+  record.sha256 === item.sha256 &&
+  record.path === item.path &&
+  record.connection === item.connection;
+
+async function cutDocument(
+  store: ContextStore,
+  thread: DocumentThread,
+  item: StagedItem,
+  before: DocumentRecord | undefined,
+): Promise<DocumentRecord> {
+  const { citation, source, type, connection, path, sha256, title: given } = item;
+  const { records, blobs, search, space } = store;
+  const bytes = await blobs.get(space, sha256);
+  if (!bytes) throw new TandemError("unreadable", `${path} is not kept any more.`, { fix: "Ingest the source again." });
+  const { chunks, title, ...rest } = await thread.convert({ citation, type, path, title: given, bytes });
+  const document: DocumentRecord = {
+    ...{ citation, source, type, path, sha256, title, ...rest, form: FORM },
+    ...(connection && { connection }),
+    chunks: chunks.map((each) => each.citation),
+  };
+  const passages = chunks.map((each): Chunk => ({ ...each, source, path, sha256, title }));
+  const gone = (before?.chunks ?? []).filter((key) => !document.chunks.includes(key));
+  // Found before it can be read is worse than read before it can be found.
+  await records.write(space, [
+    ...gone.map((key): RecordChange => ({ type: "delete", kind: "chunk", key })),
+    ...passages.map((value): RecordChange => ({ type: "put", kind: "chunk", key: value.citation, value })),
+    { type: "put", kind: "document", key: citation, value: document },
+  ]);
+  if (gone.length > 0) await search.remove(space, gone.map(searchKey));
+  await search.put(space, passages.map(asSearchDocument));
+  return document;
+}
+
+const searchKey = (citation: string): string => `chunk:${citation}`;
+
+const asSearchDocument = ({ citation, source, title, headings, content, hash }: Chunk): SearchDocument => ({
+  key: searchKey(citation),
+  kind: "chunk",
+  title: [title, ...headings].join(" › "),
+  text: content,
+  filters: { source },
+  hash,
+});
+
+/** Takes a document and its passages away: after what rested on it was dealt with. */
+export async function forgetDocument({ records, search, space }: ContextStore, citation: string): Promise<void> {
+  const stored = documentRecord.safeParse((await records.get(space, "document", citation))?.value);
+  if (!stored.success) return;
+  const { chunks } = stored.data;
+  await search.remove(space, chunks.map(searchKey));
+  await records.write(space, [
+    ...chunks.map((key): RecordChange => ({ type: "delete", kind: "chunk", key })),
+    { type: "delete", kind: "document", key: citation },
+  ]);
+}

@@ -1,0 +1,26 @@
+import type { ContextStore } from "../sources/context-store.ts";
+import { type Chunk, chunk, type DocumentRecord, documentRecord } from "./document-record.ts";
+import { documentOf } from "./citation.ts";
+
+/** Undefined if there is no such document. */
+export async function readDocumentRecord(
+  { records, space }: ContextStore,
+  citation: string,
+): Promise<DocumentRecord | undefined> {
+  const stored = await records.get(space, "document", citation);
+  return stored && documentRecord.parse(stored.value);
+}
+
+/** Those of the passages that exist, in the order of the citations. */
+export async function readChunks({ records, space }: ContextStore, citations: readonly string[]): Promise<Chunk[]> {
+  const stored = await records.getMany(space, "chunk", citations);
+  return stored.map(({ value }) => chunk.parse(value));
+}
+
+/** The passage and up to `around` before and after it in its document; nothing if it does not exist. */
+export async function readNeighbours(store: ContextStore, citation: string, around: number): Promise<Chunk[]> {
+  const document = await readDocumentRecord(store, documentOf(citation));
+  const at = document?.chunks.indexOf(citation) ?? -1;
+  if (!document || at === -1) return [];
+  return readChunks(store, document.chunks.slice(Math.max(0, at - around), at + around + 1));
+}

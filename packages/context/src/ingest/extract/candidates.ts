@@ -1,0 +1,42 @@
+import type { RecordChange } from "@tandem/storage";
+import { allRecords, type ContextStore } from "../sources/context-store.ts";
+import { type Candidate, candidate, type CandidateState } from "./candidate.ts";
+
+const KIND = "candidate";
+
+export const candidateId = ({ document, sha256, key }: Pick<Candidate, "document" | "sha256" | "key">): string =>
+  `${document}#${sha256.slice(0, 12)}/${key}`;
+
+const put = (value: Candidate): RecordChange => ({ type: "put", kind: KIND, key: value.id, value });
+
+/**
+ * Keeps the candidates of one version of a document. Those that are there already keep their state: what was decided about
+ * them stands. Undecided ones of other versions are superseded.
+ */
+export async function keepCandidates(
+  store: ContextStore,
+  document: { citation: string; sha256: string },
+  found: readonly Candidate[],
+): Promise<Candidate[]> {
+  const known = new Map<string, Candidate>();
+  for await (const each of allRecords(store, KIND, candidate, `${document.citation}#`)) known.set(each.id, each);
+  const outdated = [...known.values()].filter(
+    ({ sha256, state }) => sha256 !== document.sha256 && (state === "open" || state === "deferred"),
+  );
+  await store.records.write(store.space, [
+    ...outdated.map((each) => put({ ...each, state: "superseded", note: "The document has changed since." })),
+    ...found.filter(({ id }) => !known.has(id)).map(put),
+  ]);
+  return found.map((each) => known.get(each.id) ?? each);
+}
+
+/** Of all documents, those in one of these states. */
+export async function listCandidates(store: ContextStore, states: readonly CandidateState[]): Promise<Candidate[]> {
+  const found: Candidate[] = [];
+  for await (const each of allRecords(store, KIND, candidate)) if (states.includes(each.state)) found.push(each);
+  return found;
+}
+
+/** For `Records.write`, together with what is decided. */
+export const markCandidate = (value: Candidate, state: CandidateState, note: string | null): RecordChange =>
+  put({ ...value, state, note });

@@ -1,0 +1,24 @@
+import type { Store, StoredRecord } from "@tandem/storage";
+import type { z } from "zod";
+
+/** Where the state of one context is kept: `space` is its id. */
+export interface ContextStore extends Pick<Store, "records" | "blobs" | "search"> {
+  readonly space: string;
+}
+
+const PAGE = 500;
+
+/** All records of a kind whose keys begin so, parsed, in the order of their keys. */
+export async function* allRecords<S extends z.ZodType>(
+  { records, space }: ContextStore,
+  kind: string,
+  schema: S,
+  prefix = "",
+): AsyncGenerator<z.output<S>> {
+  for (let after: string | undefined; ;) {
+    const page: StoredRecord[] = await records.list(space, kind, { prefix, after, limit: PAGE });
+    for (const { value } of page) yield schema.parse(value);
+    if (page.length < PAGE) return;
+    after = page.at(-1)!.key;
+  }
+}

@@ -1,0 +1,105 @@
+import { join } from "node:path";
+import { TandemError } from "@tandem/protocol";
+import { decodeText } from "../decode-text.ts";
+import type { SourceEntry } from "../source.ts";
+import { textItem } from "../text-item.ts";
+import { isWanted, walkFiles, type FileRules } from "../walk-files.ts";
+import { readManifest, manifest } from "./read-manifest.ts";
+import { readProjectFiles, type ProjectFile } from "./read-project-files.ts";
+import { renderDbtNode } from "./render-dbt-node.ts";
+import { withDocs } from "./resolve-docs.ts";
+import type { DbtNode } from "./dbt-node.ts";
+
+const MANIFEST = "target/manifest.json";
+const NO_MODELS = /(^|\/)(macros|tests|analyses|analysis)\//;
+/** What dbt itself writes or downloads. */
+const NOT_OURS = ["target/", "dbt_packages/", "dbt_modules/", "logs/"];
+
+/**
+ * A dbt project, one item for each model, seed, snapshot, source, exposure and metric, and for each docs block that none of
+ * them shows. The manifest knows most; without one, what the files say is taken, and the lack is listed.
+ */
+export async function* listDbtProject(
+  folder: string,
+  rules: FileRules,
+  signal?: AbortSignal,
+): AsyncGenerator<SourceEntry> {
+  const compiled = await readCompiled(folder, rules);
+  let project: { nodes: DbtNode[]; docs: Map<string, string> };
+  if ("error" in compiled) {
+    yield {
+      type: "skipped",
+      path: MANIFEST,
+      error: compiled.error,
+      hides: compiled.error.code === "no_manifest" ? MANIFEST : "",
+    };
+    const found: ProjectFile[] = [];
+    for await (const entry of projectFiles(folder, rules, signal)) {
+      if ("text" in entry) found.push(entry);
+      else yield entry;
+    }
+    const files = readProjectFiles(found);
+    for (const { path, error } of files.broken) yield { type: "skipped", path, error, hides: "" };
+    project = files;
+  } else project = compiled;
+
+  const { nodes, loose } = withDocs(project.nodes, project.docs);
+  const items = [
+    ...nodes.map((node) => ({ path: node.path, title: `${node.name} (dbt ${node.kind})`, text: renderDbtNode(node) })),
+    ...loose.map(([name, text]) => ({ path: `docs/${name}`, title: name, text: `# ${name}\n\n${text}\n` })),
+  ];
+  const seen = new Set<string>();
+  for (const { path, title, text } of items) {
+    if (seen.has(path) || !isWanted(path, rules)) continue;
+    seen.add(path);
+    yield textItem(path, title, text);
+  }
+}
+
+async function readCompiled(
+  folder: string,
+  rules: FileRules,
+): Promise<{ nodes: DbtNode[]; docs: Map<string, string> } | { error: TandemError }> {
+  try {
+    const anything = { ...rules, include: undefined, exclude: undefined, reads: () => true };
+    const { value: entry } = await walkFiles(join(folder, MANIFEST), anything).next();
+    if (entry?.type === "skipped") return { error: entry.error };
+    if (entry?.type !== "item") return { error: noManifest(folder) };
+    const text = decodeText(await entry.item.read(), MANIFEST);
+    return readManifest(manifest.parse(JSON.parse(text)));
+  } catch (cause) {
+    if (cause instanceof TandemError && cause.code === "source_missing") return { error: noManifest(folder) };
+    if (cause instanceof TandemError) return { error: cause };
+    return {
+      error: new TandemError("broken", `${MANIFEST} is not a manifest of dbt; the project's files are read instead.`, {
+        fix: "Run `dbt parse` in the project.",
+        cause,
+      }),
+    };
+  }
+}
+
+const noManifest = (folder: string): TandemError =>
+  new TandemError("no_manifest", `The dbt project ${folder} has no ${MANIFEST}; its files are read instead.`, {
+    fix: "Run `dbt parse` in the project: a manifest also knows types, tables and what macros make.",
+  });
+
+async function* projectFiles(
+  folder: string,
+  rules: FileRules,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ProjectFile | SourceEntry> {
+  const reads = (path: string) => /\.(ya?ml|md)$/.test(path) || (path.endsWith(".sql") && !NO_MODELS.test(path));
+  // A file may describe what another one holds: all are read, and the items are chosen among afterwards.
+  for await (const entry of walkFiles(folder, { ...rules, include: undefined, exclude: NOT_OURS, reads }, signal)) {
+    if (entry.type === "skipped") yield entry;
+    if (entry.type !== "item") continue;
+    const { path } = entry.item;
+    try {
+      yield { path, text: decodeText(await entry.item.read(), path) };
+    } catch (error) {
+      if (!(error instanceof TandemError)) throw error;
+      yield { type: "skipped", path, error, hides: "" };
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { TandemError } from "@tandem/protocol";
+import type { Source, SourceType } from "./source.ts";
+
+/** An item as it was read: its bytes are known by their hash from here on. */
+export interface FetchedItem {
+  source: string;
+  type: SourceType;
+  connection?: string;
+  path: string;
+  title?: string;
+  size: number;
+  sha256: string;
+}
+
+export interface Fetched {
+  source: string;
+  type: SourceType;
+  items: FetchedItem[];
+  ignored: number;
+  skipped: { path: string; error: TandemError }[];
+  /** Beginnings of paths that may be missing from `items` though they are there. The empty one is that of all. */
+  hidden: string[];
+}
+
+/**
+ * Reads a source from its beginning to its end. `keep` takes the bytes of each item and returns their hash; no more than one
+ * item is in memory at a time. Rejects only if it is aborted, or if the bytes cannot be kept.
+ */
+export async function fetchSource(
+  source: Source,
+  {
+    keep,
+    signal,
+    onEntry,
+  }: { keep: (bytes: Uint8Array) => Promise<string>; signal?: AbortSignal; onEntry?: (path: string) => void },
+): Promise<Fetched> {
+  const { name, type, connection } = source;
+  const fetched: Fetched = { source: name, type, items: [], ignored: 0, skipped: [], hidden: [] };
+  const skip = (path: string, error: TandemError, hides: string) => {
+    fetched.skipped.push({ path, error });
+    fetched.hidden.push(hides);
+  };
+  if (source.lists === "some") fetched.hidden.push("");
+  try {
+    for await (const entry of source.list({ signal })) {
+      signal?.throwIfAborted();
+      if (entry.type === "ignored") fetched.ignored += 1;
+      else if (entry.type === "skipped") skip(entry.path, entry.error, entry.hides ?? entry.path);
+      else {
+        const { path, title } = entry.item;
+        onEntry?.(path);
+        const bytes = await orError(entry.item.read());
+        if (bytes instanceof TandemError) {
+          skip(path, bytes, path);
+          continue;
+        }
+        const sha256 = await keep(bytes);
+        const size = bytes.byteLength;
+        fetched.items.push({
+          source: name,
+          type,
+          path,
+          size,
+          sha256,
+          ...(title && { title }),
+          ...(connection && { connection }),
+        });
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TandemError) || error.code === "unavailable") throw error;
+    // Of a place that is not there, nothing is known: least of all that its documents were deleted.
+    skip("", error, "");
+  }
+  fetched.items.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return fetched;
+}
+
+async function orError(read: Promise<Uint8Array>): Promise<Uint8Array | TandemError> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof TandemError) return error;
+    throw error;
+  }
+}

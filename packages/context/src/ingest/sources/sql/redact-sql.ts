@@ -1,0 +1,82 @@
+import { sqlTokens, type SqlToken } from "./sql-tokens.ts";
+
+/** What stands before a value and not before a name. */
+const BEFORE_VALUES = new Set([
+  "=",
+  "<",
+  ">",
+  "like",
+  "ilike",
+  "in",
+  "between",
+  "then",
+  "else",
+  "values",
+  "rlike",
+  "regexp",
+]);
+const LIST_OPENERS = new Set(["in", "values", "any", "all"]);
+
+/**
+ * A query without its values: what people looked for is nobody's business, and the same question about another customer is
+ * the same question. Strings, numbers and comments go; of what is in double quotes, which is a name in one dialect and a
+ * string in another, only what stands where a name must be is kept.
+ */
+export function redactSql(sql: string): string {
+  const tokens = sqlTokens(sql).filter(({ type }) => type !== "comment");
+  const solid = tokens.filter(({ type }) => type !== "space");
+  const lists: boolean[] = [];
+  let seen = -1;
+  const kept = tokens.map((token) => {
+    if (token.type === "space") return " ";
+    seen += 1;
+    const before = solid[seen - 1]?.text.toLowerCase() ?? "";
+    if (token.text === "(") lists.push(LIST_OPENERS.has(before));
+    if (token.text === ")") lists.pop();
+    if (token.type === "string" || token.type === "number") return "?";
+    if (token.type === "quoted" && isValue(token, before, solid[seen + 1]?.text ?? "", lists.at(-1) ?? false))
+      return "?";
+    return token.text;
+  });
+  return (
+    kept
+      .join("")
+      .replaceAll(/\s+/g, " ")
+      .replaceAll(/- ?\?/g, "?")
+      // However many values a list has, it is the same query.
+      .replaceAll(/\(\s*\?(?:\s*,\s*\?)+\s*\)/g, "(?)")
+      .replaceAll(/(\(\?\))(?:\s*,\s*\(\?\))+/g, "$1")
+      .replace(/[\s;]+$/, "")
+      .trim()
+  );
+}
+
+function isValue({ text }: SqlToken, before: string, after: string, isInList: boolean): boolean {
+  if (!text.startsWith('"')) return false;
+  if (before === "." || after === ".") return false;
+  return isInList || BEFORE_VALUES.has(before) || !/^"[\p{L}_][\p{L}\p{N}_$ ]*"$/u.test(text);
+}
+
+/** Values that people do not mean to publish with their SQL: addresses, long numbers, keys. Other literals are its point. */
+const PRIVATE = [
+  /[^\s@'"]+@[^\s@'"]+\.[a-z]{2,}/i,
+  /(?:\d[ ().-]?){7,}/,
+  /\b(?:sk|pk|ghp|xox[abp]|AKIA)[-_]?[A-Za-z0-9-_]{12,}/,
+  /^'?[A-Za-z0-9+/_=-]{32,}'?$/,
+];
+const DATE = /^'?\d{4}-\d{2}-\d{2}/;
+
+/** SQL that people wrote to be kept: `status = 'paid'` is a definition and stays; what looks like somebody's data goes. */
+export function redactPrivate(sql: string): string {
+  return sqlTokens(sql)
+    .map(({ type, text }) => {
+      if (type !== "string" && type !== "number" && type !== "comment") return text;
+      if (type === "comment") return text.replaceAll(/[^\s@'"]+@[^\s@'"]+\.[a-z]{2,}/gi, "?");
+      if (DATE.test(text) || !PRIVATE.some((form) => form.test(text))) return text;
+      // A body of a function, or what did not end: only its private words.
+      return text.length > 200
+        ? PRIVATE.reduce((rest, form) => rest.replaceAll(new RegExp(form, "gi"), "?"), text)
+        : "?";
+    })
+    .join("");
+}

@@ -1,0 +1,5 @@
+// The library comes without types.
+declare module "turndown-plugin-gfm" {
+  import type TurndownService from "turndown";
+  export const gfm: TurndownService.Plugin;
+}

@@ -1,0 +1,137 @@
+import type { Dirent } from "node:fs";
+import { lstat, open, readdir, realpath } from "node:fs/promises";
+import { basename, join, matchesGlob } from "node:path";
+import { TandemError } from "@tandem/protocol";
+import type { SourceEntry } from "./source.ts";
+
+export interface FileRules {
+  /** Of a file, in bytes; larger ones are not even opened. */
+  maxBytes: number;
+  include?: readonly string[];
+  exclude?: readonly string[];
+  /** Whether a file is one that the source reads, by its path. */
+  reads(path: string): boolean;
+}
+
+const LEFT_OUT = new Set(["node_modules"]);
+
+/**
+ * The files under a folder, sorted by path, or the one file that `root` is. Links are not followed: what they point to
+ * inside is read at its own place, what they point to outside is no part of the source, and a circle of them is never
+ * entered. Hidden files and folders and `node_modules` are left out.
+ */
+export async function* walkFiles(root: string, rules: FileRules, signal?: AbortSignal): AsyncGenerator<SourceEntry> {
+  let place: string;
+  try {
+    place = await realpath(root);
+    const stats = await lstat(place);
+    if (stats.isFile()) return yield fileEntry(place, basename(place), stats.size, rules);
+    if (!stats.isDirectory()) throw new Error("not a folder");
+  } catch (cause) {
+    if (cause instanceof TandemError) throw cause;
+    throw new TandemError("source_missing", `The folder ${root} cannot be read.`, {
+      fix: "Check the source's `path` in tandem.yaml.",
+      cause,
+    });
+  }
+  yield* walkFolder(place, "", rules, signal);
+}
+
+async function* walkFolder(
+  place: string,
+  prefix: string,
+  rules: FileRules,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<SourceEntry> {
+  signal?.throwIfAborted();
+  let entries: Dirent[];
+  try {
+    entries = await readdir(join(place, prefix), { withFileTypes: true });
+  } catch (cause) {
+    if (prefix === "") throw new TandemError("source_missing", `The folder ${place} cannot be read.`, { cause });
+    yield { type: "skipped", path: prefix, error: unreadable(prefix, cause) };
+    return;
+  }
+  // As if a folder's name ended in `/`, so that all paths together are sorted.
+  const keyed = entries.map((entry) => ({ entry, key: entry.isDirectory() ? `${entry.name}/` : entry.name }));
+  for (const { entry, key } of keyed.sort((a, b) => (a.key < b.key ? -1 : 1))) {
+    const path = prefix + key;
+    if (entry.name.startsWith(".") || LEFT_OUT.has(entry.name)) continue;
+    if (entry.isDirectory()) {
+      if (!fits(rules.exclude, path.slice(0, -1))) yield* walkFolder(place, path, rules, signal);
+    } else if (!isWanted(path, rules)) {
+      continue;
+    } else if (entry.isFile()) {
+      yield await statEntry(place, path, rules);
+    } else {
+      yield { type: "ignored", path };
+    }
+  }
+}
+
+async function statEntry(place: string, path: string, rules: FileRules): Promise<SourceEntry> {
+  if (!rules.reads(path)) return { type: "ignored", path };
+  try {
+    return fileEntry(join(place, path), path, (await lstat(join(place, path))).size, rules);
+  } catch (cause) {
+    return { type: "skipped", path, error: unreadable(path, cause) };
+  }
+}
+
+function fileEntry(file: string, path: string, size: number, rules: FileRules): SourceEntry {
+  const { maxBytes } = rules;
+  if (!rules.reads(path)) return { type: "ignored", path };
+  if (size > maxBytes) return { type: "skipped", path, error: tooLarge(path, size, maxBytes) };
+  return { type: "item", item: { path, size, read: () => readBounded(file, path, maxBytes) } };
+}
+
+/** The file may have grown since it was listed; no more of it is ever in memory than is allowed. */
+async function readBounded(file: string, path: string, maxBytes: number): Promise<Uint8Array> {
+  try {
+    await using handle = await open(file, "r");
+    const { size } = await handle.stat();
+    if (size > maxBytes) throw tooLarge(path, size, maxBytes);
+    const bytes = new Uint8Array(size);
+    let read = 0;
+    while (read < size) {
+      const { bytesRead } = await handle.read(bytes, read, size - read, read);
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    return bytes.subarray(0, read);
+  } catch (cause) {
+    if (cause instanceof TandemError) throw cause;
+    throw unreadable(path, cause);
+  }
+}
+
+export const isWanted = (path: string, { include, exclude }: Pick<FileRules, "include" | "exclude">): boolean =>
+  (!include || fits(include, path)) && !fits(exclude, path);
+
+/** Like in a `.gitignore`, a pattern without `/` is about the name, wherever it is; one that ends in `/` about a folder. */
+function fits(patterns: readonly string[] | undefined, path: string): boolean {
+  return (patterns ?? []).some((pattern) => {
+    const plain = pattern.replace(/^\.?\//, "").replace(/\/$/, "/**");
+    return plain.includes("/")
+      ? matchesGlob(path, plain) || (plain.endsWith("/**") && path === plain.slice(0, -3))
+      : matchesGlob(basename(path), plain);
+  });
+}
+
+const MB = 1024 * 1024;
+
+const tooLarge = (path: string, size: number, maxBytes: number): TandemError =>
+  new TandemError(
+    "too_large",
+    `${path} has ${Math.ceil(size / MB)} MB, more than the ${Math.floor(maxBytes / MB)} MB that are read of a file.`,
+    { fix: "Raise ingest.maxFileMb in tandem.yaml, split the file, or leave it out with `exclude`." },
+  );
+
+function unreadable(path: string, cause: unknown): TandemError {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const why = { ENOENT: "it is not there any more", EACCES: "it may not be read", EPERM: "it may not be read" }[code];
+  return new TandemError("unreadable", `${path} cannot be read: ${why ?? (code || "the disk refused")}.`, {
+    fix: "Check the file and its permissions.",
+    cause,
+  });
+}

@@ -1,0 +1,129 @@
+import type { LlmError } from "@tandem/protocol";
+import type { Run } from "../../runs/run.ts";
+import { stepTogether } from "../../scan/step-together.ts";
+import type { DocumentRecord } from "../evidence/document-record.ts";
+import { inBatches } from "./in-batches.ts";
+import { PageCalls } from "./page-calls.ts";
+import {
+  BATCH_LIMITS,
+  type Lane,
+  renderPage,
+  TRIAGE_PROMPT,
+  TRIAGE_SYSTEM,
+  triageAnswer,
+  triagePrompt,
+  type Verdict,
+  verdict,
+} from "./triage-prompt.ts";
+
+const STAGE = "triage";
+
+/** What fits into one call of light extraction. A longer page is read by a work unit, whatever triage says. */
+export const LIGHT_LENGTH = 48_000;
+
+export interface TriagedPage {
+  document: DocumentRecord;
+  lane: Lane;
+  reason: string;
+  /** By the signs in its text or by the model's word. Whatever rests on it is to be quarantined. */
+  suspicious: string | null;
+}
+
+export interface Triage {
+  pages: TriagedPage[];
+  /** Listed as skipped already. They have no lane: a failure is not a verdict. The next run tries them again. */
+  failed: { document: DocumentRecord; error: LlmError }[];
+  /** Pages that were not asked about any more, and why. Listed as one. */
+  stopped?: { error: LlmError; pages: number };
+}
+
+/**
+ * Gives each page its lane. Small pages are asked about together; each verdict is kept by itself, by content, prompt and
+ * model, so that whatever happens it is not paid for twice. A batch that fails for what is in it is asked again page by
+ * page: one page that the model will not judge does not take the others with it.
+ */
+export async function triagePages(run: Run, documents: readonly DocumentRecord[]): Promise<Triage> {
+  run.emit({ type: "stage_started", stage: STAGE, total: documents.length });
+  const calls = new PageCalls(run);
+  const verdicts = new Map<DocumentRecord, Verdict>();
+  const failures = new Map<DocumentRecord, LlmError>();
+  const settle = (document: DocumentRecord) =>
+    run.emit({
+      type: "stage_progress",
+      stage: STAGE,
+      done: verdicts.size + failures.size,
+      total: documents.length,
+      item: `${document.source}/${document.path}`,
+    });
+
+  const ask = async (pages: readonly DocumentRecord[], keep: (page: DocumentRecord, value: Verdict) => void) => {
+    const schema = triageAnswer(pages.length);
+    const reply = await calls.object({ system: TRIAGE_SYSTEM, prompt: triagePrompt(pages), schema });
+    if ("answer" in reply) {
+      for (const [index, page] of pages.entries()) {
+        verdicts.set(page, reply.answer[index]!);
+        keep(page, reply.answer[index]!);
+        settle(page);
+      }
+    } else if (calls.stopped) {
+      return;
+    } else if (pages.length > 1 && reply.error.code !== "timeout") {
+      for (const page of pages) await ask([page], keep);
+    } else {
+      for (const page of pages) {
+        failures.set(page, reply.error);
+        settle(page);
+      }
+    }
+  };
+
+  await stepTogether(run, {
+    kind: STAGE,
+    schema: verdict,
+    items: documents,
+    inputsOf: (page) => ({ prompt: TRIAGE_PROMPT, model: run.modelOf("triage"), page: renderPage("", page) }),
+    onStored: (page, stored) => {
+      verdicts.set(page, stored);
+      settle(page);
+    },
+    compute: async (missing, keep) => {
+      const batches = inBatches(missing, BATCH_LIMITS, (page) => page.excerpt.length);
+      await Promise.all(batches.map((batch) => ask(batch, keep)));
+    },
+  });
+  return finish(run, documents, verdicts, failures, calls.stopped);
+}
+
+function finish(
+  run: Run,
+  documents: readonly DocumentRecord[],
+  verdicts: ReadonlyMap<DocumentRecord, Verdict>,
+  failures: ReadonlyMap<DocumentRecord, LlmError>,
+  stoppedBy: LlmError | undefined,
+): Triage {
+  const pages = documents.flatMap((document): TriagedPage[] => {
+    const given = verdicts.get(document);
+    return given
+      ? [{ document, ...laneOf(given, document), suspicious: joined(document.suspicious, given.suspicious) }]
+      : [];
+  });
+  const failed = [...failures].map(([document, error]) => ({ document, error }));
+  for (const { document, error } of failed) run.skip(STAGE, `${document.source}/${document.path}`, error);
+  const left = documents.length - pages.length - failed.length;
+  const counts = { skip: 0, light: 0, full: 0, failed: failed.length, left };
+  for (const { lane } of pages) counts[lane] += 1;
+  if (stoppedBy && left > 0) run.skip(STAGE, `${left} ${left === 1 ? "page" : "pages"}`, stoppedBy);
+  run.emit({ type: "stage_finished", stage: STAGE, counts });
+  return { pages, failed, ...(stoppedBy && left > 0 && { stopped: { error: stoppedBy, pages: left } }) };
+}
+
+const laneOf = ({ lane, reason }: Verdict, { characters }: DocumentRecord): { lane: Lane; reason: string } =>
+  lane === "light" && characters > LIGHT_LENGTH
+    ? { lane: "full", reason: `${reason} (too long for a quick look)` }
+    : { lane, reason };
+
+/** Two reasons to be careful are both worth knowing. */
+export const joined = (...reasons: readonly (string | null)[]): string | null => {
+  const found = [...new Set(reasons.filter((reason) => reason !== null && reason.trim() !== ""))];
+  return found.length > 0 ? found.join("; ") : null;
+};
