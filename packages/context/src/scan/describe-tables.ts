@@ -11,14 +11,12 @@ import {
 } from "./description-prompt.ts";
 import { type BatchLimits, inBatches } from "./in-batches.ts";
 import { inParallel } from "./in-parallel.ts";
-import { type Portion, portionsOf, renderPortion } from "./portion.ts";
+import { descriptionLimits, type Portion, portionSize, portionsOf } from "./portion.ts";
 import { readDescriptions, type TableDescription } from "./read-descriptions.ts";
 import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
 import { stepTogether } from "./step-together.ts";
 
 const STAGE = "descriptions";
-const CHARACTERS_PER_CALL = 40_000;
-const COLUMNS_PER_CALL = 150;
 
 /** Who is asked for again is asked for in smaller batches: what was too much, or spoilt by a neighbour, may do alone. */
 const SECOND_ROUND_SHARE = 4;
@@ -51,10 +49,8 @@ export async function describeTables(
     inputsOf: ({ table }) => inputsOf(run.modelOf(SCAN_ROLE), connection, table),
     onStored: (scanned, { table, columns }) => describer.recall(scanned, { table, columns: new Map(columns) }),
     compute: (missing, keep) =>
-      describer.describe(
-        missing,
-        { items: tablesPerCall, characters: CHARACTERS_PER_CALL, columns: COLUMNS_PER_CALL },
-        (scanned, { table, columns }) => keep(scanned, { table, columns: [...columns] }),
+      describer.describe(missing, descriptionLimits(tablesPerCall), (scanned, { table, columns }) =>
+        keep(scanned, { table, columns: [...columns] }),
       ),
   });
   const { known: descriptions, counts } = describer;
@@ -108,7 +104,7 @@ class Describer {
     let rest = tables;
     for (const share of [1, SECOND_ROUND_SHARE]) {
       const portions = rest.flatMap((scanned) => portionsOf(scanned, this.#missing(scanned)));
-      await inParallel(inBatches(portions, shareOf(limits, share), sizeOf), CALLS_AT_ONCE, async (batch) => {
+      await inParallel(inBatches(portions, shareOf(limits, share), portionSize), CALLS_AT_ONCE, async (batch) => {
         await this.#ask(batch);
         for (const scanned of new Set(batch.map((portion) => portion.scanned))) {
           if (!this.#isComplete(scanned)) continue;
@@ -170,5 +166,3 @@ const shareOf = (limits: BatchLimits, share: number): BatchLimits => ({
   characters: limits.characters / share,
   columns: limits.columns / share,
 });
-
-const sizeOf = (portion: Portion) => ({ characters: renderPortion(portion).length, columns: portion.columns.length });

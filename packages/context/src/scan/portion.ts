@@ -1,9 +1,13 @@
 import type { Column } from "@tandem/connectors";
 import { asData, cut } from "./as-data.ts";
+import type { BatchLimits } from "./in-batches.ts";
 import { profileOf, type ScannedTable } from "./scanned-table.ts";
 
 // A wide table is described in portions: an answer about hundreds of columns at once would be cut at the output limit.
 const COLUMNS_PER_PORTION = 60;
+
+const CHARACTERS_PER_CALL = 40_000;
+const COLUMNS_PER_CALL = 150;
 
 const LONGEST_VALUE = 40;
 const LONGEST_COMMENT = 300;
@@ -69,3 +73,14 @@ function renderColumn(scanned: ScannedTable, { name, type, kind, comment }: Colu
     }),
   };
 }
+
+export const descriptionLimits = (tablesPerCall: number): BatchLimits => ({
+  items: tablesPerCall,
+  characters: CHARACTERS_PER_CALL,
+  columns: COLUMNS_PER_CALL,
+});
+
+export const portionSize = (portion: Portion) => ({
+  characters: renderPortion(portion).length,
+  columns: portion.columns.length,
+});

@@ -19,7 +19,7 @@ import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
 import { linkedColumns, unlinkedColumns } from "./unlinked-columns.ts";
 
 const STAGE = "relationships";
-const LIMITS = { items: 40, characters: 24_000, columns: 400 };
+export const JOIN_LIMITS = { items: 40, characters: 24_000, columns: 400 };
 const INDEX_CHARACTERS = 24_000;
 const COLUMNS_PER_QUESTION = 100;
 
@@ -33,7 +33,7 @@ export async function suggestJoins(
   tables: readonly ScannedTable[],
   found: readonly Relationship[],
   connection: string,
-): Promise<{ suggestions: readonly Suggestion[]; unknown: number }> {
+): Promise<{ suggestions: readonly Suggestion[]; unknown: number; failed: number }> {
   const linked = linkedColumns(found);
   const questions = tables.flatMap((scanned) => {
     const columns = unlinkedColumns(scanned, linked);
@@ -47,6 +47,7 @@ export async function suggestJoins(
   const index = new KeyIndex(tables, references, INDEX_CHARACTERS);
   const asking = new Asking(run, llm);
   const reader = new JoinReader(tables, found);
+  let failed = 0;
 
   const ask = async (batch: readonly Question[], canHalve: boolean): Promise<void> => {
     const keys = index.linesFor(batch);
@@ -68,12 +69,14 @@ export async function suggestJoins(
         await ask(batch.slice(0, middle), false);
         await ask(batch.slice(middle), false);
       } else {
+        failed += batch.length;
         for (const { scanned } of batch) run.skip(STAGE, tableLabel(scanned.table), error);
       }
     }
   };
-  await inParallel(inBatches(questions, LIMITS, sizeOf), CALLS_AT_ONCE, (batch) => ask(batch, true));
-  return reader;
+  await inParallel(inBatches(questions, JOIN_LIMITS, sizeOf), CALLS_AT_ONCE, (batch) => ask(batch, true));
+  const { suggestions, unknown } = reader;
+  return { suggestions, unknown, failed };
 }
 
 /** Samples are left out: they illustrate, and are others every day in a database that is used. */

@@ -1,0 +1,65 @@
+import { setImmediate } from "node:timers/promises";
+import { updateTableFile } from "../catalogue/update-table-file.ts";
+import type { Draft } from "../proposals/proposals.ts";
+import type { Run } from "../runs/run.ts";
+import { SCAN_ROLE } from "./asking.ts";
+import type { Described } from "./describe-tables.ts";
+import type { FoundJoins } from "./find-joins.ts";
+import { joinsByTable, joinsOfTable } from "./joins-of-table.ts";
+import type { KnownTable } from "./known-tables.ts";
+import type { TableDescription } from "./read-descriptions.ts";
+import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
+import { wantedDescriptions } from "./wanted-descriptions.ts";
+
+export interface Findings {
+  connectionName: string;
+  fileOf: (scanned: ScannedTable) => KnownTable | undefined;
+  described: Described | undefined;
+  joins: FoundJoins | undefined;
+}
+
+/** The files of tables as they should be; without those that are so already. */
+export async function draftTables(
+  run: Run,
+  tables: readonly ScannedTable[],
+  { connectionName, fileOf, described, joins }: Findings,
+): Promise<Draft[]> {
+  const found = joins && {
+    ...joins,
+    byTable: joinsByTable(joins.relationships),
+    looked: new Set(tables.filter(({ profile }) => profile).map(({ table }) => tableLabel(table))),
+  };
+  const drafts: Draft[] = [];
+  for (const scanned of tables) {
+    const { table, profile } = scanned;
+    const known = fileOf(scanned);
+    const description = described?.descriptions.get(tableKey(table));
+    const draft = updateTableFile(
+      {
+        connection: connectionName,
+        table,
+        ...(profile && { profile }),
+        ...(found && { joins: joinsOfTable(scanned, known?.file, found) }),
+        ...(description && { descriptions: onlyWanted(scanned, known, description) }),
+        ...(run.llm && { model: run.modelOf(SCAN_ROLE) }),
+      },
+      known?.text ?? null,
+      known?.hand,
+    );
+    if (draft.after !== draft.before) drafts.push(draft);
+    // Hundreds of files are written anew; whoever else is served by this process gets a turn.
+    await setImmediate();
+    run.signal.throwIfAborted();
+  }
+  return drafts;
+}
+
+/** A model has described the whole table; what was described before stays as it is. */
+function onlyWanted({ table }: ScannedTable, known: KnownTable | undefined, description: TableDescription) {
+  const wanted = wantedDescriptions(table, known?.file);
+  const columns = [...description.columns].filter(([name]) => wanted.columns.has(name));
+  return {
+    ...(wanted.table && description.table !== "" && { table: description.table }),
+    columns: Object.fromEntries(columns),
+  };
+}

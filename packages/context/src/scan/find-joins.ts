@@ -1,0 +1,67 @@
+import { type Connection, ConnectionError } from "@tandem/connectors";
+import type { Config } from "@tandem/protocol";
+import { type Findings, findRelationships, type Relationship, type Suggestion } from "@tandem/relationships";
+import type { Run } from "../runs/run.ts";
+import { type ScannedTable } from "./scanned-table.ts";
+import { suggestJoins } from "./suggest-joins.ts";
+
+const STAGE = "relationships";
+
+export interface FoundJoins {
+  /** Accepted, for review and rejected. */
+  relationships: readonly Relationship[];
+  /** Everything that could be asked was: what is not among them is not there. */
+  isComplete: boolean;
+  /** The same of what a model was to name. */
+  isModelComplete: boolean;
+}
+
+/** What refers to what: first by names and data, then with what a model names for the rest, checked in the same way. */
+export async function findJoins(
+  run: Run,
+  tables: readonly ScannedTable[],
+  { name, connection, config }: { name: string; connection: Connection; config: Config["scan"] },
+): Promise<FoundJoins | undefined> {
+  run.emit({ type: "stage_started", stage: STAGE, total: null });
+  const find = (suggestions: readonly Suggestion[]): Promise<Findings> =>
+    findRelationships({
+      connection,
+      tables: tables.map(({ table }) => table),
+      profiles: tables.flatMap(({ profile }) => profile ?? []),
+      suggestions,
+      options: { queryTimeoutMs: config.queryDeadline, concurrency: config.concurrency },
+      signal: run.signal,
+      onProgress: (item) => run.emit({ type: "stage_progress", stage: STAGE, done: 0, total: null, item }),
+    });
+  try {
+    let findings = await find([]);
+    let suggested = 0;
+    let isModelComplete = false;
+    if (run.llm && config.modelJoins) {
+      run.emit({ type: "stage_progress", stage: STAGE, done: 0, total: null, item: "asking the model" });
+      const ofTables = tables.filter(({ table }) => table.type === "table");
+      const { suggestions, failed } = await suggestJoins(run, run.llm, ofTables, findings.relationships, name);
+      suggested = suggestions.length;
+      isModelComplete = failed === 0;
+      if (suggestions.length > 0) findings = await find(suggestions);
+    }
+    const { relationships, unanswered } = findings;
+    const count = (test: (relationship: Relationship) => boolean) => relationships.filter(test).length;
+    run.emit({
+      type: "stage_finished",
+      stage: STAGE,
+      counts: {
+        accepted: count(({ status }) => status === "accepted"),
+        review: count(({ status }) => status === "review"),
+        suggested,
+        unanswered,
+      },
+    });
+    return { relationships, isComplete: unanswered === 0, isModelComplete };
+  } catch (error) {
+    run.signal.throwIfAborted();
+    if (!(error instanceof ConnectionError)) throw error;
+    run.skip(STAGE, name, error);
+    return undefined;
+  }
+}

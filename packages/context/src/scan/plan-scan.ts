@@ -1,0 +1,92 @@
+import type { Config, Usage } from "@tandem/protocol";
+import { noUsage } from "@tandem/protocol";
+import type { Connection } from "@tandem/connectors";
+import { tablePath } from "../catalogue/table-path.ts";
+import type { ContextFolder } from "../folder/context-folder.ts";
+import { DESCRIPTION_SYSTEM } from "./description-prompt.ts";
+import { inBatches } from "./in-batches.ts";
+import { JOIN_LIMITS } from "./suggest-joins.ts";
+import { JOIN_SYSTEM } from "./join-prompt.ts";
+import { knownTables } from "./known-tables.ts";
+import { descriptionLimits, portionsOf, portionSize } from "./portion.ts";
+import { wantedDescriptions } from "./wanted-descriptions.ts";
+
+export interface ScanPlan {
+  connection: string;
+  tables: number;
+  views: number;
+  /** As far as the database knows without counting; null where it does not. */
+  rows: number | null;
+  /** About how many queries. */
+  queries: number;
+  /** Tables that a model is to describe. */
+  toDescribe: number;
+  /** At most: what an earlier scan has asked for is not asked again. */
+  requests: { descriptions: number; joins: number };
+  usage: Usage;
+}
+
+// Rough figures: what a column's samples add to a prompt, and how long answers are.
+const SAMPLE_CHARACTERS = 60;
+const CHARACTERS_PER_TOKEN = 3.5;
+const TOKENS_PER_COLUMN = 35;
+const TOKENS_PER_TABLE = 60;
+const TOKENS_PER_JOIN_CALL = 1_500;
+const QUERIES_PER_TABLE = 3;
+
+/** What a scan would read and ask. Reads the structure, and no row. */
+export async function planScan(input: {
+  folder: ContextFolder;
+  connectionName: string;
+  connection: Connection;
+  config: Config["scan"];
+  hasModel: boolean;
+  signal: AbortSignal;
+}): Promise<ScanPlan> {
+  const { folder, connectionName, connection, config, hasModel, signal } = input;
+  const known = await knownTables({ signal, skip: () => {} }, folder, connectionName);
+  const tables = await connection.structure({ signal });
+  const wanted = tables.filter((table) => {
+    const path = tablePath({ connection: connectionName, schema: table.schema, table: table.name });
+    const wants = wantedDescriptions(table, known.byPath.get(path)?.file);
+    return !known.unreadable.has(path) && (wants.table || wants.columns.size > 0);
+  });
+  const toDescribe = hasModel && config.descriptions ? wanted : [];
+  const portions = toDescribe.flatMap((table) =>
+    portionsOf({ table, profile: undefined }, { table: true, columns: new Set(table.columns.map(({ name }) => name)) }),
+  );
+  const sizeOf = (portion: (typeof portions)[number]) => {
+    const { characters, columns } = portionSize(portion);
+    return { characters: characters + columns * SAMPLE_CHARACTERS, columns };
+  };
+  const batches = inBatches(portions, descriptionLimits(config.tablesPerCall), sizeOf);
+  const views = tables.filter(({ type }) => type === "view").length;
+  const joinCalls = hasModel && config.modelJoins ? Math.ceil((tables.length - views) / JOIN_LIMITS.items) : 0;
+  const estimates = tables.map(({ estimatedRows }) => estimatedRows);
+  return {
+    connection: connectionName,
+    tables: tables.length - views,
+    views,
+    rows: estimates.some((rows) => rows !== undefined)
+      ? estimates.reduce<number>((sum, rows) => sum + (rows ?? 0), 0)
+      : null,
+    queries: tables.length * QUERIES_PER_TABLE,
+    toDescribe: toDescribe.length,
+    requests: { descriptions: batches.length, joins: joinCalls },
+    usage: estimateUsage(),
+  };
+
+  function estimateUsage(): Usage {
+    const described = portions.reduce((sum, portion) => sum + sizeOf(portion).characters, 0);
+    const characters =
+      described +
+      batches.length * DESCRIPTION_SYSTEM.length +
+      joinCalls * (JOIN_SYSTEM.length + JOIN_LIMITS.characters);
+    const columns = portions.reduce((sum, portion) => sum + portion.columns.length, 0);
+    return {
+      ...noUsage(),
+      inputTokens: Math.ceil(characters / CHARACTERS_PER_TOKEN),
+      outputTokens: columns * TOKENS_PER_COLUMN + portions.length * TOKENS_PER_TABLE + joinCalls * TOKENS_PER_JOIN_CALL,
+    };
+  }
+}

@@ -1,0 +1,101 @@
+import type { Table } from "@tandem/connectors";
+import { removeTableFile } from "../catalogue/update-table-file.ts";
+import type { TableFile } from "../catalogue/table-file.ts";
+import type { Proposal } from "../proposals/proposal.ts";
+import type { Draft } from "../proposals/proposals.ts";
+import type { Run } from "../runs/run.ts";
+import type { Findings } from "./draft-tables.ts";
+import type { KnownTable } from "./known-tables.ts";
+import type { ScanContext, ScanResult } from "./scan-result.ts";
+import type { ScannedTable } from "./scanned-table.ts";
+
+// A role that has lost its rights, or another database at the same address, looks like tables that are gone.
+const MANY = 4;
+const SHARE_GONE_AT_ONCE = 0.5;
+
+interface Scanned extends Findings {
+  context: ScanContext;
+  tables: readonly ScannedTable[];
+  drafts: readonly Draft[];
+  gone: readonly KnownTable[];
+}
+
+/** One proposal, and one of its own for tables that are gone where they are suspiciously many: no rule accepts that. */
+export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResult> {
+  const { context, connectionName, tables, fileOf, drafts, gone, described, joins } = scanned;
+  const counts = {
+    seen: tables.length,
+    added: tables.filter((table) => !fileOf(table)).length,
+    changed: tables.filter((table) => hasChanged(table.table, fileOf(table)?.file)).length,
+    gone: gone.length,
+  };
+  const of = (status: string) => joins?.relationships.filter((each) => each.status === status).length ?? 0;
+  const result: ScanResult = {
+    connection: connectionName,
+    tables: counts,
+    joins: joins ? { accepted: of("accepted"), review: of("review") } : null,
+    descriptions: described?.counts ?? null,
+    proposals: [],
+  };
+  const removals = gone.map(({ text, hand }) => removeTableFile(text, hand));
+  const isSuspicious =
+    gone.length >= MANY && gone.length > SHARE_GONE_AT_ONCE * (gone.length + tables.length - counts.added);
+  const title = `Scan of ${connectionName}`;
+  const proposals = [
+    await context.proposals.propose({
+      job: run.job,
+      title,
+      summary: summaryOf(result),
+      drafts: isSuspicious ? drafts : [...drafts, ...removals],
+    }),
+    isSuspicious &&
+      (await context.proposals.propose({
+        job: run.job,
+        title: `${title}: tables that are gone`,
+        summary: `${gone.length} tables of the catalogue are not in the database any more.`,
+        drafts: removals,
+        quarantine:
+          "Most of the tables are gone at once: the role may have lost its rights, or the address has changed.",
+      })),
+  ];
+  for (const proposal of proposals) {
+    if (!proposal) continue;
+    const told = { id: proposal.id, title: proposal.title, ...hunkCounts(proposal) };
+    result.proposals.push(told);
+    run.emit({ type: "proposed", proposal: told.id, accepted: told.accepted, open: told.open });
+  }
+  if (result.proposals.some(({ accepted }) => accepted > 0)) await context.search?.sync();
+  return result;
+}
+
+function hunkCounts({ changes }: Proposal): { accepted: number; open: number } {
+  const states = changes.flatMap(({ hunks }) => hunks.map(({ state }) => state));
+  return {
+    accepted: states.filter((state) => state === "accepted").length,
+    open: states.filter((state) => state === "open").length,
+  };
+}
+
+function summaryOf({ tables, joins, descriptions }: ScanResult): string {
+  const parts = [
+    `${tables.seen} tables: ${tables.added} new, ${tables.changed} changed, ${tables.gone} gone`,
+    ...(descriptions ? [`${descriptions.described + descriptions.cached} described`] : []),
+    ...(joins ? [`${joins.accepted} joins, ${joins.review} more for review`] : []),
+  ];
+  return `${parts.join("; ")}.`;
+}
+
+/** Whether the database has other columns or keys than the file. */
+function hasChanged(table: Table, file: TableFile | undefined): boolean {
+  if (!file) return false;
+  const before = file.columns
+    .filter(({ gone }) => !gone)
+    .map(({ name, type, nullable }) => [name, type, nullable ?? false]);
+  const now = table.columns.map(({ name, type, nullable }) => [name, type, nullable]);
+  const sorted = (columns: readonly (readonly unknown[])[]) =>
+    columns.map((column) => JSON.stringify(column)).toSorted();
+  return (
+    JSON.stringify(sorted(before)) !== JSON.stringify(sorted(now)) ||
+    JSON.stringify(file.primaryKey ?? []) !== JSON.stringify(table.primaryKey)
+  );
+}

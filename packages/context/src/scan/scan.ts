@@ -1,0 +1,90 @@
+import type { Connection, Table } from "@tandem/connectors";
+import { type Config, TandemError } from "@tandem/protocol";
+import { profileTables, type TableProfile } from "@tandem/relationships";
+import { tablePath } from "../catalogue/table-path.ts";
+import type { Run } from "../runs/run.ts";
+import { describeTables } from "./describe-tables.ts";
+import { draftTables } from "./draft-tables.ts";
+import { findJoins } from "./find-joins.ts";
+import { knownTables } from "./known-tables.ts";
+import { proposeScan } from "./propose-scan.ts";
+import type { ScanContext, ScanResult } from "./scan-result.ts";
+import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
+import { wantedDescriptions } from "./wanted-descriptions.ts";
+
+export interface ScanInput {
+  context: ScanContext;
+  connectionName: string;
+  connection: Connection;
+  config: Config["scan"];
+}
+
+/**
+ * Reads a database and proposes what its catalogue should say: structure, profile, descriptions, joins. What fails is listed
+ * and passed over; what could not be found out leaves the catalogue as it is.
+ */
+export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
+  const { context, connectionName, connection, config } = input;
+  const known = await knownTables(run, context.folder, connectionName);
+  const pathOf = ({ schema, name }: Table) => tablePath({ connection: connectionName, schema, table: name });
+  const fileOf = ({ table }: ScannedTable) => known.byPath.get(pathOf(table));
+
+  const all = await readStructure(run, input, known.byPath.size);
+  const readable = all.filter((table) => !known.unreadable.has(pathOf(table)));
+  const tables = await profile(run, input, readable);
+
+  const wanted = tables.filter((scanned) => {
+    const { table, columns } = wantedDescriptions(scanned.table, fileOf(scanned)?.file);
+    return table || columns.size > 0;
+  });
+  const described =
+    run.llm && config.descriptions
+      ? await describeTables(run, run.llm, wanted, { connection: connectionName, ...config })
+      : undefined;
+  const joins = await findJoins(run, tables, { name: connectionName, connection, config });
+
+  const present = new Set(all.map(pathOf));
+  const gone = [...known.byPath.values()].filter(({ path, file }) => !present.has(path) && !file.gone);
+  const drafts = await draftTables(run, tables, { connectionName, fileOf, described, joins });
+  return await proposeScan(run, { connectionName, context, tables, fileOf, drafts, gone, described, joins });
+}
+
+async function readStructure(run: Run, { connection, connectionName }: ScanInput, known: number): Promise<Table[]> {
+  const stage = "structure";
+  run.emit({ type: "stage_started", stage, total: null });
+  const tables = await connection.structure({ signal: run.signal });
+  if (tables.length === 0 && known > 0) {
+    throw new TandemError("nothing_there", `${connectionName} shows no tables, though the catalogue has ${known}.`, {
+      fix: "Check the role's rights and the connection's schemas; the catalogue is left as it is.",
+    });
+  }
+  const views = tables.filter(({ type }) => type === "view").length;
+  run.emit({ type: "stage_finished", stage, counts: { tables: tables.length - views, views } });
+  return tables;
+}
+
+/** A table that has vanished is left out; one that could not be looked at goes on without a profile. */
+async function profile(run: Run, { connection, config }: ScanInput, tables: readonly Table[]): Promise<ScannedTable[]> {
+  const stage = "profile";
+  run.emit({ type: "stage_started", stage, total: tables.length });
+  const { profiles, failures } = await profileTables(connection, tables, {
+    sampleRows: config.sampleRows,
+    concurrency: config.concurrency,
+    timeoutMs: config.queryDeadline,
+    signal: run.signal,
+    onProgress: (done, total, table) =>
+      run.emit({ type: "stage_progress", stage, done, total, item: tableLabel(table) }),
+  });
+  const vanished = new Set<string>();
+  for (const { table, code, message } of failures) {
+    run.skip(stage, tableLabel(table), new TandemError(code, message));
+    if (code === "not_there") vanished.add(tableKey(table));
+  }
+  const [first] = failures;
+  if (first && failures.length === tables.length) throw new TandemError(first.code, first.message);
+  run.emit({ type: "stage_finished", stage, counts: { tables: profiles.length, failed: failures.length } });
+  const byTable = new Map<string, TableProfile>(profiles.map((each) => [tableKey(each), each]));
+  return tables
+    .filter((table) => !vanished.has(tableKey(table)))
+    .map((table) => ({ table, profile: byTable.get(tableKey(table)) }));
+}
