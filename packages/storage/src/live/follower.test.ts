@@ -31,7 +31,7 @@ class Log {
     if (this.isDown) throw new RequestError("unavailable", "down");
     const events = this.events.slice(after, after + this.pageSize);
     const more = events.length === this.pageSize;
-    return { events, more, ended: this.isEnded && !more };
+    return { events, more, ended: this.isEnded };
   };
 
   follow(after = 0): Follower {

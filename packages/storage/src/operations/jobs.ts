@@ -119,7 +119,7 @@ export const writeJob = operation(
   },
 );
 
-/** What comes after `after`, and whether that is all there will ever be; undefined if there is no such job (any more). */
+/** What comes after `after`, and whether nothing will be added to it; undefined if there is no such job (any more). */
 export const readJobOn = operation("jobs.readOn", function* (args: { session: string; after: number }): Work<
   (Part & { ended: boolean }) | undefined
 > {
@@ -127,7 +127,7 @@ export const readJobOn = operation("jobs.readOn", function* (args: { session: st
   const state = yield* stateOf(args.session);
   if (state === undefined) return undefined;
   const part = yield* readEvents.work({ ...args, limit: EVENTS_AT_ONCE });
-  return { ...part, ended: isEnded(state) && !part.more };
+  return { ...part, ended: isEnded(state) };
 });
 
 export const requestJobCancel = operation("jobs.cancel", function* (id: string): Work<boolean> {
