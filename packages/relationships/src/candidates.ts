@@ -1,5 +1,7 @@
 import { type NameEvidence, nameEvidence, ownership } from "./name-evidence.ts";
+import { KeyIndex } from "./key-index.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
+import { roleEvidence } from "./roles.ts";
 import type { Key } from "./table-keys.ts";
 import { density } from "./value-evidence.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -31,27 +33,14 @@ export function candidatesByName(
   keys: ReadonlyMap<TableFacts, readonly Key[]>,
   vocabulary: Vocabulary,
 ): Candidate[] {
-  const byLetter = new Map<string, Set<Key>>();
-  for (const key of [...keys.values()].flat()) {
-    if (key.columns.length > 1) continue;
-    const words = [
-      ...vocabulary.read(key.columns[0]!).flatMap((name) => name.words),
-      ...(key.primary ? vocabulary.entitiesOf(key.table).flatMap((name) => name.words) : []),
-    ];
-    for (const word of words) {
-      const letter = word.slice(0, 1);
-      byLetter.set(letter, (byLetter.get(letter) ?? new Set()).add(key));
-    }
-  }
+  const index = new KeyIndex([...keys.values()].flat(), vocabulary);
   return columns.flatMap((from) => {
-    const letters = new Set(vocabulary.read(from).flatMap(({ words }) => words.map((word) => word.slice(0, 1))));
-    // Glued names: the letter that a table's name begins with is inside of a word.
-    const near = new Set([...letters].flatMap((letter) => [...(byLetter.get(letter) ?? [])]));
+    const near = index.near(from);
     const found: Candidate[] = [];
     for (const key of near) {
       const [to] = key.columns;
       if (!to || to === from || kindFit(from, to) === 0) continue;
-      const name = nameEvidence(from, key, vocabulary);
+      const name = nameEvidence(from, key, vocabulary, index.commonness(key));
       if (name.score < LEAST_NAME) continue;
       if (isOwnKey(from, keys) && !isInherited(from, key, name, vocabulary)) continue;
       found.push({ from, key, to, name });
@@ -68,6 +57,16 @@ function isInherited(from: ColumnFacts, key: Key, name: NameEvidence, vocabulary
   const mine = Math.max(...readings.map((reading) => ownership(reading, from.table, vocabulary)));
   const theirs = Math.max(...readings.map((reading) => ownership(reading, key.table, vocabulary)));
   return theirs > mine + 0.05;
+}
+
+/** Pairs that a role suggests where the name says no table: `parent_id`, `created_by`, `ManagerID`. */
+export function candidatesByRole(from: ColumnFacts, keys: readonly Key[], vocabulary: Vocabulary): Candidate[] {
+  return keys.flatMap((key): Candidate[] => {
+    const [to] = key.columns;
+    if (!to || !key.primary || key.columns.length > 1 || to === from || kindFit(from, to) < 1) return [];
+    if (roleEvidence(from, key.table, vocabulary).points < 2) return [];
+    return [{ from, key, to, name: nameEvidence(from, key, vocabulary) }];
+  });
 }
 
 /** Pairs that values make possible, the tightest fits first. */

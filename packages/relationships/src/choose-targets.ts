@@ -1,7 +1,5 @@
 import type { Candidate } from "./candidates.ts";
 import { isNamed, ACCEPT_POINTS, type Judgement, REVIEW_POINTS } from "./score.ts";
-import type { TableFacts } from "./table-facts.ts";
-import type { Key } from "./table-keys.ts";
 
 export interface Judged extends Judgement {
   candidate: Candidate;
@@ -16,8 +14,8 @@ const MARGIN = 0.2;
 const REJECTED_PER_COLUMN = 2;
 
 /** A column refers to one table: the best of its candidates, if it is good enough and better than the next. */
-export function chooseTargets(judged: readonly Judged[], _keys: ReadonlyMap<TableFacts, readonly Key[]>): Choice[] {
-  return [...Map.groupBy(judged, ({ candidate }) => candidate.from).values()].flatMap((rivals) => {
+export function chooseTargets(judged: readonly Judged[]): Choice[] {
+  const choices = [...Map.groupBy(judged, ({ candidate }) => candidate.from).values()].flatMap((rivals) => {
     const [best, ...others] = rivals.toSorted((a, b) => b.points - a.points || b.candidate.name.score - a.candidate.name.score);
     const next = others[0];
     const close = next !== undefined && best!.points - next.points < MARGIN && next.points >= REVIEW_POINTS;
@@ -34,6 +32,20 @@ export function chooseTargets(judged: readonly Judged[], _keys: ReadonlyMap<Tabl
     }
     return choices;
   });
+  return choices.map((choice) => withoutCopies(choice, choices));
+}
+
+/** order.customer_name beside order.customer_id repeats what the customer's row says. */
+function withoutCopies(choice: Choice, all: readonly Choice[]): Choice {
+  const { from, key } = choice.candidate;
+  if (choice.status !== "accepted" || key.primary) return choice;
+  const reference = all.find(
+    ({ status, candidate }) =>
+      status === "accepted" && candidate.key.primary && candidate.from.table === from.table && candidate.key.table === key.table,
+  );
+  if (!reference) return choice;
+  const why = `${reference.candidate.from.name} refers to the same table already, so that this may be a copy.`;
+  return { ...choice, status: "review", confidence: Math.min(0.5, choice.confidence), why: [...choice.why, why] };
 }
 
 const nameOf = ({ candidate }: Judged): string => `${candidate.to.table.name.name}.${candidate.to.name}`;

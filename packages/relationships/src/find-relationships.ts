@@ -1,5 +1,5 @@
 import type { Connection, Table, TableName } from "@tandem/connectors";
-import { candidatesByName, candidatesByValue, type Candidate, isOwnKey } from "./candidates.ts";
+import { candidatesByName, candidatesByRole, candidatesByValue, type Candidate, isOwnKey } from "./candidates.ts";
 import { checkSuggestions } from "./check-suggestions.ts";
 import { discoverCompositeKeys } from "./composite-keys.ts";
 import { findCompositeLinks } from "./composite-links.ts";
@@ -10,7 +10,7 @@ import { extensionCandidates } from "./extensions.ts";
 import { findPolymorphicLinks } from "./polymorphic-links.ts";
 import { Prober } from "./prober.ts";
 import type { TableProfile } from "./profile.ts";
-import { readsLikeReference } from "./roles.ts";
+import { personLikeness, readsLikeReference } from "./roles.ts";
 import type { JoinEnd, Relationship, Suggestion } from "./relationship.ts";
 import { ACCEPT_POINTS, isNamed, judge, type Surroundings } from "./score.ts";
 import { selfOrders } from "./self-orders.ts";
@@ -88,6 +88,7 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   const around: Surroundings = {
     vocabulary,
     ...learn(candidates, tables, prober, declared.claimed),
+    staffTables: tables.filter((table) => personLikeness(table, vocabulary) === 1 && !copies.has(table)).length,
     copies: new Set(copies.keys()),
     selfOrder: new Map(),
   };
@@ -96,7 +97,10 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   const byValue = unclear.flatMap((column) =>
     candidatesByValue(column, allKeys, vocabulary).filter(({ key }) => copies.get(column.table) !== key.table && !sameTableKey(column, key, keys)),
   );
-  const all = merge([...candidates, ...byValue]);
+  const byRole = columns
+    .filter((column) => !clear.has(column) && !isOwnKey(column, keys) && readsLikeReference(column, vocabulary) > 0)
+    .flatMap((column) => candidatesByRole(column, allKeys, vocabulary));
+  const all = merge([...candidates, ...byRole, ...byValue]);
   await askAbout(all, prober);
   around.selfOrder = await selfOrders(all, prober);
 
@@ -104,7 +108,7 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   const judged = all.map((candidate) => ({ candidate, ...judge(candidate, answer(candidate, prober), around) }));
   const byColumn = Map.groupBy(all, ({ from }) => from);
   const polymorphic = await findPolymorphicLinks(tables, keys, byColumn, { vocabulary, prober });
-  const choices = chooseTargets(judged.filter(({ candidate }) => !polymorphic.columns.has(candidate.from)), keys);
+  const choices = chooseTargets(judged.filter(({ candidate }) => !polymorphic.columns.has(candidate.from)));
 
   onProgress?.("composite keys");
   const referents = new Map([...declared.referents, ...accepted(choices).map(({ candidate }) => [candidate.from, candidate.to] as const)]);

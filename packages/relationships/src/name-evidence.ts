@@ -14,12 +14,15 @@ export interface NameEvidence {
 
 const NOTHING: NameEvidence = { score: 0, says: "", role: [] };
 
-export function nameEvidence(from: ColumnFacts, key: Key, vocabulary: Vocabulary): NameEvidence {
+/** `commonness` is how many tables have a key of that name without a word of their own in it. */
+export function nameEvidence(from: ColumnFacts, key: Key, vocabulary: Vocabulary, commonness = 1): NameEvidence {
   const [target] = key.columns;
   if (!target || key.columns.length > 1) return NOTHING;
   let best = NOTHING;
   for (const name of vocabulary.read(from)) {
-    for (const found of [byKeyName(name, target, key, vocabulary), byTableName(name, from, target, key, vocabulary)]) {
+    const byKey = byKeyName(name, target, key, vocabulary);
+    if (commonness > 1) byKey.score *= commonness > 2 ? 0.4 : 0.9;
+    for (const found of [byKey, byTableName(name, from, target, key, vocabulary)]) {
       if (found.score > best.score) best = found;
     }
   }
@@ -28,7 +31,7 @@ export function nameEvidence(from: ColumnFacts, key: Key, vocabulary: Vocabulary
 
 /** `isbn` for books.isbn, `reviewer_email` for users.email, `cust_no` for customers.customer_number. */
 function byKeyName(name: ReadName, target: ColumnFacts, key: Key, vocabulary: Vocabulary): NameEvidence {
-  let best = NOTHING;
+  let best = { ...NOTHING };
   for (const theirs of vocabulary.read(target)) {
     if (theirs.entity.length === 0) continue;
     const entity = tailLikeness(name.entity, theirs.entity, vocabulary);
@@ -84,8 +87,10 @@ function byTableName(
         offer(context * entity.quality * suffix * 0.95, "together with its own table's name is that of the table");
       }
     }
+    // line_no in order_lines is a number of its own, not one of another table of lines.
     const part = partLikeness(name, entity, vocabulary);
-    offer(part * suffix, "is part of the table's name");
+    const own = part > 0 && from.table !== key.table ? ownership(name, from.table, vocabulary) : 0;
+    offer(part * suffix * (own >= part ? 0.5 : 1), "is part of the table's name");
   }
   return best;
 }

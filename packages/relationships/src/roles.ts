@@ -28,21 +28,29 @@ export function roleEvidence(
   const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word));
   const self = column.table === target;
   const person = personLikeness(target, vocabulary);
-  if (has(HIERARCHY_WORDS)) return self ? { points: 3, says: `"${entity.join(" ")}" tells of a hierarchy` } : NOTHING;
-  if (has(RANK_WORDS) && self && person > 0) return { points: 3, says: `"${entity.join(" ")}" tells of a hierarchy` };
+  if (has(HIERARCHY_WORDS)) return self ? { points: 4, says: `"${entity.join(" ")}" tells of a hierarchy` } : NOTHING;
+  if (has(RANK_WORDS) && self && person > 0) return { points: 4, says: `"${entity.join(" ")}" tells of a hierarchy` };
   const agent = entity.length > 0 && AGENT_ENDING.test(entity.at(-1)!);
   if (person > 0 && !self && (has(RANK_WORDS) || has(PERSON_ROLES) || agent)) {
-    const points = (has(RANK_WORDS) || has(PERSON_ROLES) ? 2.5 : 2) * person;
+    const points = (has(RANK_WORDS) || has(PERSON_ROLES) ? 3 : 2) * person;
     return { points, says: `"${entity.join(" ")}" is a role of persons, and these are persons` };
   }
-  if (person === 1 && self && has(PERSON_ROLES)) return { points: 2, says: `"${entity.join(" ")}" is a role of persons` };
+  if (person === 1 && self && has(PERSON_ROLES)) return { points: 3, says: `"${entity.join(" ")}" is a role of persons` };
   return NOTHING;
 }
 
 const NOTHING = { points: 0, says: "" };
 
-/** 1 for tables of employees, users and the like, 0.6 for others whose columns are those of persons. */
-function personLikeness(table: TableFacts, vocabulary: Vocabulary): number {
+const known = new WeakMap<TableFacts, number>();
+
+/** 1 for tables of employees, users and the like, less for others whose columns are those of persons. */
+export function personLikeness(table: TableFacts, vocabulary: Vocabulary): number {
+  let likeness = known.get(table);
+  if (likeness === undefined) known.set(table, (likeness = measurePersons(table, vocabulary)));
+  return likeness;
+}
+
+function measurePersons(table: TableFacts, vocabulary: Vocabulary): number {
   const names = vocabulary.entitiesOf(table);
   const isStaff = ({ words }: { words: readonly string[] }) =>
     words.length <= 2 && [...STAFF_WORDS].some((word) => vocabulary.likeness(words.at(-1)!, word) >= INFLECTED);

@@ -1,7 +1,7 @@
 import type { Candidate } from "./candidates.ts";
 import { MEASURE_WORDS } from "./lexicon.ts";
 import type { Overlap } from "./prober.ts";
-import { readsLikeReference, roleEvidence } from "./roles.ts";
+import { personLikeness, readsLikeReference, roleEvidence } from "./roles.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import { valueEvidence } from "./value-evidence.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -14,6 +14,8 @@ export interface Surroundings {
   namesTell: number;
   /** Tables that references name. */
   claimed: ReadonlySet<TableFacts>;
+  /** How many tables are of persons who do things. */
+  staffTables: number;
   /** Tables that are copies of others: archives, backups. */
   copies: ReadonlySet<TableFacts>;
   /** Of columns that may refer to their own table: how their values stand to the key of the same row. */
@@ -38,19 +40,20 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
   const { from, to, key, name, suggestion } = candidate;
   const why: string[] = [];
   let points = 0;
+  let inRole = false;
   const add = (more: number, sentence?: string) => {
     points += more;
     if (sentence) why.push(sentence);
   };
   if (isNamed(candidate)) add((name.score - NAMED) * 10, `Its name ${name.says}.`);
   else if (suggestion) add(2.5, suggestion);
-  else withoutName(candidate, around, add);
+  else inRole = withoutName(candidate, around, add);
 
   let telling = false;
   if (from.filled === 0 || from.profile === undefined) add(-0.7, "It has no values yet: its name and type must do.");
   else if (to.table.rows === undefined) add(-0.7, "The other table could not be looked at.");
   else if (overlap) {
-    const values = valueEvidence(from, to, overlap, isNamed(candidate) || suggestion !== undefined);
+    const values = valueEvidence(from, to, overlap, isNamed(candidate) || suggestion !== undefined || inRole);
     add(values.points, values.says);
     ({ telling } = values);
   } else add(-1, "Its values were not compared.");
@@ -68,8 +71,8 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
 
 export const confidenceOf = (points: number): number => Math.round(1000 / (1 + Math.exp(-0.95 * points))) / 1000;
 
-/** What can be said of a column whose name does not name the target. */
-function withoutName({ from, to }: Candidate, around: Surroundings, add: (points: number, why?: string) => void): void {
+/** What can be said of a column whose name does not name the target. Whether its role speaks for it. */
+function withoutName({ from, to }: Candidate, around: Surroundings, add: (points: number, why?: string) => void): boolean {
   const { vocabulary, namesTell } = around;
   const reads = readsLikeReference(from, vocabulary);
   // Where names tell elsewhere, silence speaks against it; where no names tell, it says nothing.
@@ -78,14 +81,18 @@ function withoutName({ from, to }: Candidate, around: Surroundings, add: (points
   else add(-1.2 - 2.8 * namesTell, "Its name does not tell what it refers to.");
   const measures = vocabulary.read(from).some(({ words }) => words.some((word) => MEASURE_WORDS.has(word)));
   if (measures && reads < 1) add(-2, "Its name is that of a measure or a state.");
+  let inRole = false;
   if (reads > 0) {
     const role = roleEvidence(from, to.table, vocabulary);
     if (role.points) add(role.points, `${role.says}.`);
+    inRole = role.points >= 2;
+    if (inRole && around.staffTables === 1 && personLikeness(to.table, vocabulary) === 1) add(1, "There are no others.");
     if (!around.claimed.has(to.table)) add(1, "No other column names that table.");
     if (to.table !== from.table && isSatellite(from.table, to.table, vocabulary)) {
       add(1.5, "Its table's name begins with that of the other.");
     }
   }
+  return inRole;
 }
 
 /** order_notes is a satellite of orders. */

@@ -172,7 +172,7 @@ function commonDress(names: readonly (readonly string[])[]): Dress {
   };
   return {
     first: recurring((words) => words[0], Math.max(3, names.length * 0.08)),
-    last: recurring((words) => words.at(-1), Math.max(4, names.length * 0.3)),
+    last: recurring((words) => words.at(-1), Math.max(4, names.length * 0.6)),
   };
 }
 
