@@ -22,7 +22,7 @@ export async function* listSqlFolder(
     }
     const { path } = entry.item;
     try {
-      history.add(path, decodeText(await entry.item.read(), path));
+      await history.add(path, decodeText(await entry.item.read(), path));
     } catch (error) {
       if (!(error instanceof TandemError)) throw error;
       yield { type: "skipped", path, error, hides: HISTORY };

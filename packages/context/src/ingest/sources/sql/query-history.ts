@@ -1,9 +1,11 @@
+import { setImmediate } from "node:timers/promises";
 import { TandemError } from "@tandem/protocol";
 import { slug } from "../../evidence/slug.ts";
 import { csvObjects } from "../csv.ts";
 import { redactSql } from "./redact-sql.ts";
 import { fenced } from "./sql-document.ts";
 import { sqlTables } from "./sql-tables.ts";
+import { sqlTokens } from "./sql-tokens.ts";
 
 const QUERY = ["query", "query_text", "sql", "sql_text", "statement", "querytext"];
 const COUNT = ["count", "calls", "executions", "execution_count", "total", "runs", "times"];
@@ -15,6 +17,9 @@ export const HISTORY = "history/";
 /** Query shapes of one table that are shown; the rest is counted. */
 const SHOWN = 30;
 const LONGEST = 3_000;
+
+/** Queries that are read in one go. */
+const TURN = 500;
 
 interface Shape {
   sql: string;
@@ -28,10 +33,14 @@ export class QueryHistory {
   readonly #shapes = new Map<string, Shape>();
 
   /** An export: CSV with a line of names, or one JSON object per line. */
-  add(path: string, text: string): void {
+  async add(path: string, text: string): Promise<void> {
     const rows = /\.(jsonl|ndjson)$/i.test(path) ? jsonLines(text, path) : csvObjects(text);
     let column: string | undefined;
+    let read = 0;
     for (const row of rows) {
+      read += 1;
+      // A history is long, and whoever else lives in this process has a turn, too.
+      if (read % TURN === 0) await setImmediate();
       column ??= nameIn(row, QUERY);
       if (column === undefined) break;
       this.#count(row[column] ?? "", Number(row[nameIn(row, COUNT) ?? ""]), row[nameIn(row, USER) ?? ""]);
@@ -40,8 +49,9 @@ export class QueryHistory {
   }
 
   #count(query: string, times: number, user: string | undefined): void {
-    const tables = sqlTables(query);
-    const sql = redactSql(query);
+    const tokens = sqlTokens(query);
+    const tables = sqlTables(query, tokens);
+    const sql = redactSql(query, tokens);
     if (sql === "" || tables.length === 0) return;
     const shape = this.#shapes.get(sql) ?? { sql, tables, count: 0, users: new Set() };
     shape.count += Number.isFinite(times) && times > 0 ? times : 1;

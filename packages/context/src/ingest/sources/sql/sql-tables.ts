@@ -19,8 +19,8 @@ const NOT_TABLES = new Set([
 ]);
 
 /** The tables that a query names, in its order, each once and without those that it defines itself; as they are written. */
-export function sqlTables(sql: string): string[] {
-  const tokens = sqlTokens(sql).filter(({ type }) => type !== "space" && type !== "comment");
+export function sqlTables(sql: string, all: readonly SqlToken[] = sqlTokens(sql)): string[] {
+  const tokens = all.filter(({ type }) => type !== "space" && type !== "comment");
   const own = definedNames(tokens);
   const tables = new Map<string, string>();
   const opened: string[] = [];

@@ -14,46 +14,45 @@ export function sqlTokens(sql: string): SqlToken[] {
   return plain.whole ? plain.tokens : scan(sql, true).tokens;
 }
 
-const FORMS: readonly [SqlToken["type"], RegExp][] = [
-  ["space", /\s+/y],
-  ["comment", /--[^\n]*|\/\*[\s\S]*?\*\//y],
-  ["template", /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}|\{#[\s\S]*?#\}/y],
-  ["string", /\$([A-Za-z_]\w*)?\$[\s\S]*?\$\1\$/y],
-  ["quoted", /"(?:[^"]|"")*"|`[^`]*`|\[[A-Za-z_][^\]\n]*\]/y],
-  ["number", /0x[0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y],
-  ["word", /[\p{L}_@#][\p{L}\p{N}_$@#]*|[$:?]\w+/uy],
-];
-const STANDARD = /'(?:[^']|'')*'/y;
-const ESCAPED = /'(?:[^'\\]|\\[\s\S]|'')*'/y;
-const PREFIXED = /(?:[eE]|[bBxXnNrR]|[uU]&)'/y;
+const SPACE = String.raw`\s+`;
+const COMMENT = String.raw`--[^\n]*|/\*[\s\S]*?\*/`;
+const TEMPLATE = String.raw`\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}|\{#[\s\S]*?#\}`;
+const DOLLARS = String.raw`\$(?<tag>[A-Za-z_]\w*)?\$[\s\S]*?\$\k<tag>\$`;
+const ESCAPED = String.raw`'(?:[^'\\]|\\[\s\S]|'')*'`;
+const STANDARD = String.raw`'(?:[^']|'')*'`;
+const QUOTED = String.raw`"(?:[^"]|"")*"|${"`[^`]*`"}|\[[A-Za-z_][^\]\n]{0,200}\]`;
+const NUMBER = String.raw`0x[0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?`;
+// A name in any script: whatever is not ASCII is no sign of SQL.
+const WORD = String.raw`[A-Za-z_@#\u0080-\uFFFF][\w$@#\u0080-\uFFFF]*|[$:?]\w+`;
+const MARK = String.raw`[^'"${"`"}]`;
+
+const formOf = (strings: string): RegExp =>
+  new RegExp(
+    `(?<space>${SPACE})|(?<comment>${COMMENT})|(?<template>${TEMPLATE})|(?<string>${strings}|${DOLLARS})|` +
+      `(?<quoted>${QUOTED})|(?<number>${NUMBER})|(?<word>${WORD})|(?<open>/\\*|\\{[{%#])|(?<mark>${MARK})`,
+    "y",
+  );
+
+const PREFIX = "(?:[bBxXnNrR]|[uU]&)?";
+const PLAIN = formOf(`[eE]${ESCAPED}|${PREFIX}${STANDARD}`);
+const WITH_ESCAPES = formOf(`(?:[eE]|${PREFIX})${ESCAPED}`);
+
+const TYPES = ["space", "word", "mark", "number", "string", "quoted", "comment", "template"] as const;
 
 function scan(sql: string, escapes: boolean): { tokens: SqlToken[]; whole: boolean } {
   const tokens: SqlToken[] = [];
-  const match = (form: RegExp, at: number): string | undefined => {
-    form.lastIndex = at;
-    return form.exec(sql)?.[0];
-  };
+  const form = escapes ? WITH_ESCAPES : PLAIN;
   for (let at = 0; at < sql.length;) {
-    const prefix = match(PREFIXED, at)?.slice(0, -1) ?? "";
-    if (sql[at + prefix.length] === "'") {
-      const body = match(escapes || /^e$/i.test(prefix) ? ESCAPED : STANDARD, at + prefix.length);
-      if (body === undefined) {
-        tokens.push({ type: "string", text: sql.slice(at) });
-        return { tokens, whole: false };
-      }
-      tokens.push({ type: "string", text: prefix + body });
-      at += prefix.length + body.length;
-      continue;
-    }
-    const found = FORMS.map(([type, form]) => ({ type, text: match(form, at) })).find(({ text }) => text);
-    const opens = !found && /^(?:"|`|\/\*|\{\{)/.test(sql.slice(at, at + 2));
-    if (opens) {
+    form.lastIndex = at;
+    const match = form.exec(sql);
+    const groups = match?.groups;
+    if (!match || groups?.["open"] !== undefined) {
       tokens.push({ type: "string", text: sql.slice(at) });
       return { tokens, whole: false };
     }
-    const token: SqlToken = found?.text ? { type: found.type, text: found.text } : { type: "mark", text: sql[at]! };
-    tokens.push(token);
-    at += token.text.length;
+    const type = TYPES.find((each) => groups?.[each] !== undefined)!;
+    tokens.push({ type, text: match[0] });
+    at += match[0].length;
   }
   return { tokens, whole: true };
 }
