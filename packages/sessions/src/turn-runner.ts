@@ -247,6 +247,8 @@ export class TurnRunner {
     const conversation = await this.#holder.open();
     const lost = isNew ? await lostMessages(store, this.#row.id, conversation, message.id) : [];
     check();
+    // One that has ended would never answer, and has nothing more to say.
+    if (conversation.ended) throw new RequestError("unavailable", "Claude Code ended before it could be asked.");
     const known = results.flatMap(({ inWords }) => inWords);
     conversation.send({ uuid: messageUuid(message.id), content: [...lost, ...content, ...known] });
     turn.told = true;

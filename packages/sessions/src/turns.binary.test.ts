@@ -271,6 +271,28 @@ describe("a session", () => {
   });
 });
 
+test("a process that dies before it has been told anything: the turn ends, says so, and the next one is answered", async () => {
+  const other = await stage.open();
+  stage.rehearsal.use([always(text("Yes."))]);
+  const session = await other.session();
+  const before = await stage.processes();
+  const read = other.store.events.read.bind(other.store.events);
+  other.store.events.read = async (id, range) => {
+    // Looked for once the process is there, and before it is told.
+    if (range.types?.[0] === "user.message") {
+      await killSince(before);
+      await expect.poll(() => startedSince(before), { timeout: 10_000 }).toEqual([]);
+    }
+    return read(id, range);
+  };
+  await other.say(session, "Hello?");
+  expect(typesOf(await other.until(session, isIdle))).toContain("session.error");
+  other.store.events.read = read;
+  expect(said(await other.turn(session, "And now?"))).toEqual(["Yes."]);
+  expect(await judgeSession(other, session)).toEqual([]);
+  await other.stop();
+});
+
 test("an engine stops in time, and with its processes, when the database is away", async () => {
   const other = await stage.open();
   stage.rehearsal.use([waits()]);
