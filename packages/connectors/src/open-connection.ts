@@ -7,18 +7,26 @@ export type Place =
   | { driver: "postgres"; url: string; schemas?: readonly string[] }
   | { driver: "mysql"; url: string; schemas?: readonly string[] };
 
+/** As long as we have a file of DuckDB open, nobody can write to it. */
+const DUCKDB_IDLE_MS = 1_000;
+
 /** Connects, so that what is wrong with a place is said now. Each database's library is loaded only where it is used. */
 export async function openConnection(place: Place): Promise<Connection> {
   switch (place.driver) {
     case "sqlite": {
-      const { SqliteConnection } = await import("./sqlite/sqlite-connection.ts");
-      return await SqliteConnection.open(place.path);
+      const { FileConnection } = await import("./reader/file-connection.ts");
+      const child = new URL("./sqlite/sqlite-child.ts", import.meta.url);
+      return await FileConnection.open(place.path, { dialect: "sqlite", child });
+    }
+    case "duckdb": {
+      const { FileConnection } = await import("./reader/file-connection.ts");
+      const child = new URL("./duckdb/duckdb-child.ts", import.meta.url);
+      return await FileConnection.open(place.path, { dialect: "duckdb", child, idleMs: DUCKDB_IDLE_MS });
     }
     case "postgres": {
       const { PostgresConnection } = await import("./postgres/postgres-connection.ts");
       return await PostgresConnection.open(place.url, place.schemas);
     }
-    case "duckdb":
     case "mysql":
       throw new Error("not built yet");
   }

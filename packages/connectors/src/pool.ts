@@ -8,6 +8,8 @@ export interface Pooled {
   end(): Promise<void> | void;
 }
 
+const IDLE_MS = 60_000;
+
 interface Limits {
   timeoutMs: number;
   signal?: AbortSignal;
@@ -21,15 +23,18 @@ interface Limits {
 export class Pool<R extends Pooled> {
   readonly #open: () => Promise<R>;
   readonly #size: number;
-  readonly #idle: R[] = [];
+  readonly #idleMs: number;
+  /** Each with the timer that ends it when nobody has needed it for a while. */
+  readonly #idle = new Map<R, NodeJS.Timeout>();
   readonly #busy = new Set<R>();
   readonly #waiting: (() => void)[] = [];
   #taken = 0;
   #isClosed = false;
 
-  constructor(open: () => Promise<R>, size: number) {
+  constructor(open: () => Promise<R>, options: { size: number; idleMs?: number }) {
     this.#open = open;
-    this.#size = size;
+    this.#size = options.size;
+    this.#idleMs = options.idleMs ?? IDLE_MS;
   }
 
   async use<T>(limits: Limits, work: (resource: R) => Promise<T>): Promise<T> {
@@ -85,7 +90,7 @@ export class Pool<R extends Pooled> {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     for (const wake of this.#waiting.splice(0)) wake();
-    await Promise.all([...this.#idle.splice(0), ...this.#busy].map((resource) => this.#drop(resource)));
+    await Promise.all([...this.#idle.keys(), ...this.#busy].map((resource) => this.#drop(resource)));
   }
 
   /** Waits for its turn; false if nobody waits for the answer any more. */
@@ -107,9 +112,10 @@ export class Pool<R extends Pooled> {
   }
 
   #takeIdle(): R | undefined {
-    for (;;) {
-      const resource = this.#idle.pop();
-      if (!resource || resource.isAlive) return resource;
+    for (const [resource, timer] of this.#idle) {
+      clearTimeout(timer);
+      this.#idle.delete(resource);
+      if (resource.isAlive) return resource;
       void this.#drop(resource);
     }
   }
@@ -118,11 +124,13 @@ export class Pool<R extends Pooled> {
     if (!this.#busy.has(resource)) return;
     if (!resource.isAlive || this.#isClosed) return await this.#drop(resource);
     this.#busy.delete(resource);
-    this.#idle.push(resource);
+    this.#idle.set(resource, setTimeout(() => void this.#drop(resource), this.#idleMs).unref());
   }
 
   async #drop(resource: R): Promise<void> {
     this.#busy.delete(resource);
+    clearTimeout(this.#idle.get(resource));
+    this.#idle.delete(resource);
     await resource.end();
   }
 }

@@ -1,4 +1,5 @@
-import { refused, type Calls } from "./postgres-guard.ts";
+import { refused } from "../reader/failure.ts";
+import type { Calls } from "./postgres-guard.ts";
 
 /** Volatile, as the catalogue says, and yet without any effect. */
 const HARMLESS = ["clock_timestamp", "gen_random_uuid", "random", "random_normal", "timeofday", "uuidv4", "uuidv7"];

@@ -1,11 +1,12 @@
-import { ConnectionError } from "../connection-error.ts";
 import type { Connection, QueryEstimate, QueryOptions, Rows, Table } from "../connection.ts";
 import { Pool } from "../pool.ts";
 import { queryLimits, type QueryLimits } from "../query-limits.ts";
-import { serverAddress } from "../server-address.ts";
+import { refused, wrongParameters } from "../reader/failure.ts";
+import { serverAddress, type ServerAddress } from "../server-address.ts";
 import { judgeCalls } from "./judge-calls.ts";
+import { toConnectionError } from "./postgres-error.ts";
 import { estimateQuery } from "./postgres-estimate.ts";
-import { judgeQuery, prepareParser, refused, type JudgedQuery } from "./postgres-guard.ts";
+import { judgeQuery, prepareParser, type JudgedQuery } from "./postgres-guard.ts";
 import { numberParameters } from "./postgres-parameters.ts";
 import { PostgresSession } from "./postgres-session.ts";
 import { readStructure } from "./postgres-structure.ts";
@@ -22,11 +23,13 @@ export class PostgresConnection implements Connection {
   readonly dialect = "postgres";
   readonly #pool: Pool<PostgresSession>;
   readonly #schemas: readonly string[] | undefined;
+  readonly #address: ServerAddress;
 
   private constructor(url: string, schemas?: readonly string[]) {
     const address = serverAddress(url, ["postgres:", "postgresql:"], 5432);
-    this.#pool = new Pool(() => PostgresSession.open(url, address, schemas), SESSIONS);
+    this.#pool = new Pool(() => PostgresSession.open(url, address, schemas), { size: SESSIONS });
     this.#schemas = schemas;
+    this.#address = address;
   }
 
   static async open(url: string, schemas?: readonly string[]): Promise<PostgresConnection> {
@@ -43,7 +46,7 @@ export class PostgresConnection implements Connection {
 
   async query(sql: string, options: QueryOptions = {}): Promise<Rows> {
     const limits = queryLimits(options);
-    const judged = await judge(sql, options);
+    const judged = await this.#judge(sql, options);
     return await this.#reading(limits, async (session) => {
       await judgeCalls(judged.calls, (text, values) => session.ask(text, values));
       return judged.isExplain
@@ -53,9 +56,9 @@ export class PostgresConnection implements Connection {
   }
 
   async estimate(sql: string, options: QueryOptions = {}): Promise<QueryEstimate> {
-    const judged = await judge(sql, options);
-    if (judged.isExplain) throw refused("it is an EXPLAIN already");
+    const judged = await this.#judge(sql, options);
     return await this.#reading(queryLimits(options), async (session) => {
+      if (judged.isExplain) throw refused("it is an EXPLAIN already");
       const ask = session.ask.bind(session);
       // The planner may call a function to know its value.
       await judgeCalls(judged.calls, ask);
@@ -71,6 +74,14 @@ export class PostgresConnection implements Connection {
     return this.#pool[Symbol.asyncDispose]();
   }
 
+  async #judge(sql: string, options: QueryOptions): Promise<Judged> {
+    try {
+      return await judge(sql, options);
+    } catch (error) {
+      throw toConnectionError(error, this.#address);
+    }
+  }
+
   #reading<T>(limits: QueryLimits, work: (session: PostgresSession) => Promise<T>): Promise<T> {
     return this.#pool.use(limits, (session) => session.reading(limits.timeoutMs, () => work(session)));
   }
@@ -81,11 +92,6 @@ async function judge(sql: string, { parameters = [] }: QueryOptions): Promise<Ju
   if (parameters.length === 0) return { sql, values: [], ...(await judgeQuery(sql)) };
   await prepareParser(sql);
   const numbered = numberParameters(sql);
-  if (numbered.count !== parameters.length) {
-    const message = `The query has ${numbered.count} parameters, and ${parameters.length} were given.`;
-    throw new ConnectionError("query_failed", message, {
-      fix: "Give one value for each `?`; write ?? for the operator.",
-    });
-  }
+  if (numbered.count !== parameters.length) throw wrongParameters(numbered.count, parameters.length);
   return { sql: numbered.sql, values: parameters, ...(await judgeQuery(numbered.sql)) };
 }

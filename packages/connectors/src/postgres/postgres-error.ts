@@ -1,10 +1,12 @@
 import { ConnectionError, type ConnectionErrorCode } from "../connection-error.ts";
+import { Failure } from "../reader/failure.ts";
 import type { ServerAddress } from "../server-address.ts";
 import { networkError } from "../network-error.ts";
 
 /** What Postgres or the network says, as one of ours. No cause is kept: a library's error may hold the password. */
 export function toConnectionError(error: unknown, address: ServerAddress): ConnectionError {
   if (error instanceof ConnectionError) return error;
+  if (error instanceof Failure) return new ConnectionError(error.code, error.message, { fix: error.fix });
   const { code = "", message = String(error) } = error as { code?: string; message?: string };
   const said = address.hide(message).replace(/\.?$/, ".");
   const make = (ours: ConnectionErrorCode, text: string, fix: string): ConnectionError =>

@@ -1,5 +1,5 @@
 import { loadModule, parseSync } from "libpg-query";
-import { ConnectionError } from "../connection-error.ts";
+import { invalid, refused } from "../reader/failure.ts";
 
 /** What a query calls, for the catalogue to say what it does. */
 export interface Calls {
@@ -52,9 +52,7 @@ async function parseStatements(sql: string): Promise<unknown[]> {
     return list(field(parseSync(sql), "stmts"));
   } catch (error) {
     if (error instanceof RangeError) throw refused("it is nested too deeply");
-    throw new ConnectionError("query_failed", `The query is not valid: ${(error as Error).message}.`, {
-      fix: "Correct the query.",
-    });
+    throw invalid((error as Error).message);
   }
 }
 
@@ -86,9 +84,3 @@ const names = (node: unknown): string[] =>
   list(node)
     .map((part) => field(field(part, "String"), "sval"))
     .filter((name) => typeof name === "string");
-
-export function refused(reason: string): ConnectionError {
-  return new ConnectionError("query_refused", `The query was refused: ${reason}.`, {
-    fix: "Ask with one SELECT that only reads.",
-  });
-}

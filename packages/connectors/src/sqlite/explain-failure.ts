@@ -1,5 +1,5 @@
 import type { ConnectionErrorCode } from "../connection-error.ts";
-import { SqliteFailure } from "./sqlite-failure.ts";
+import { Failure } from "../reader/failure.ts";
 
 const RESULT = { error: 1, busy: 5, locked: 6, readonly: 8, corrupt: 11, cannotOpen: 14, denied: 23, notADatabase: 26 };
 
@@ -7,11 +7,10 @@ const RESULT = { error: 1, busy: 5, locked: 6, readonly: 8, corrupt: 11, cannotO
 export const NO_STATEMENT = "ERR_INVALID_ARG_VALUE";
 
 /** What SQLite says, as one of ours. */
-export function explainFailure(error: unknown, path: string, denied?: string): SqliteFailure {
-  if (error instanceof SqliteFailure) return error;
+export function explainFailure(error: unknown, path: string, denied?: string): Failure {
+  if (error instanceof Failure) return error;
   const { errcode, message } = error as { errcode?: number; message: string };
-  const make = (code: ConnectionErrorCode, text: string, fix: string): SqliteFailure =>
-    new SqliteFailure(code, text, fix);
+  const make = (code: ConnectionErrorCode, text: string, fix: string): Failure => new Failure(code, text, fix);
   if (denied !== undefined) {
     return make("query_refused", `The query was refused: ${denied}.`, "Ask with one SELECT that only reads.");
   }

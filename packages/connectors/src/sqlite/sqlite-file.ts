@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { SqliteFailure } from "./sqlite-failure.ts";
+import { Failure } from "../reader/failure.ts";
 
 /** A writer of a rollback journal holds its lock for moments; one that holds it longer is named in the error. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -30,14 +30,14 @@ export function inspectFile(path: string): SqliteFile {
     const identity = [stats.dev, stats.ino, isQuiet, ...(isQuiet ? [stats.mtimeNs, stats.size] : [])].join(":");
     return { path, isQuiet, identity };
   } catch (error) {
-    if (error instanceof SqliteFailure) throw error;
+    if (error instanceof Failure) throw error;
     const code = (error as NodeJS.ErrnoException).code;
     if (code === "ENOENT" || code === "ENOTDIR") {
       throw failed(`There is no file ${path}.`, "Check the path; a relative one starts at the project's folder.");
     }
     if (code === "EACCES" || code === "EPERM") {
       const fix = "Give this user the right to read it.";
-      throw new SqliteFailure("connection_refused", `The file ${path} may not be read by this user.`, fix);
+      throw new Failure("connection_refused", `The file ${path} may not be read by this user.`, fix);
     }
     throw failed(`The file ${path} cannot be read (${code ?? String(error)}).`, "Check the path and the disk.");
   }
@@ -68,6 +68,6 @@ function usesLog(path: string): boolean {
   return header[WAL_VERSION_OFFSET] === WAL_VERSION;
 }
 
-function failed(message: string, fix: string): SqliteFailure {
-  return new SqliteFailure("connection_failed", message, fix);
+function failed(message: string, fix: string): Failure {
+  return new Failure("connection_failed", message, fix);
 }

@@ -1,23 +1,15 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
-import type { Rows, Table, Value } from "../connection.ts";
+import type { QueryEstimate, Rows, Table, Value } from "../connection.ts";
+import { refused, wrongParameters } from "../reader/failure.ts";
+import type { Reader, ReaderQuery } from "../reader/reader.ts";
 import { RowsCollector } from "../rows-collector.ts";
-import { SqliteFailure } from "./sqlite-failure.ts";
 import { inspectFile, openFile, type SqliteFile } from "./sqlite-file.ts";
 import { SqliteGuard } from "./sqlite-guard.ts";
 import { explainFailure, NO_STATEMENT } from "./explain-failure.ts";
 import { readStructure } from "./sqlite-structure.ts";
 
-export interface SqliteQuery {
-  sql: string;
-  /** How it would be done, instead of doing it. */
-  explain?: boolean;
-  parameters: readonly Value[];
-  maxRows: number;
-  maxBytes: number;
-}
-
 /** One file, read with calls that block: it has a process of its own. */
-export class SqliteReader implements Disposable {
+export class SqliteReader implements Reader, Disposable {
   readonly #path: string;
   readonly #guard = new SqliteGuard();
   #file: SqliteFile;
@@ -26,13 +18,30 @@ export class SqliteReader implements Disposable {
   constructor(path: string) {
     this.#path = path;
     this.#file = inspectFile(path);
-    this.#database = this.#open();
+    this.#database = this.#open(this.#file);
   }
 
-  query(query: SqliteQuery): Rows {
+  query(query: ReaderQuery): Rows {
+    return this.#read(query, (asked) => asked);
+  }
+
+  /** SQLite tells how it would go about it, and not how much it would read. */
+  estimate(query: ReaderQuery): QueryEstimate {
+    const { rows } = this.#read(query, (asked) => this.#prepare(`explain query plan ${asked.sourceSQL}`));
+    return { plan: rows.map((row) => row.at(-1)).join("\n") };
+  }
+
+  structure(): Table[] {
+    return this.#consistently(() => readStructure((sql, ...values) => this.#database.prepare(sql).all(...values)));
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+
+  #read(query: ReaderQuery, choose: (asked: StatementSync) => StatementSync): Rows {
     return this.#consistently(() => {
-      const asked = this.#prepareOne(query.sql, query.parameters.length);
-      const statement = query.explain ? this.#prepare(`explain query plan ${asked.sourceSQL}`) : asked;
+      const statement = choose(this.#prepareOne(query.sql, query.parameters.length));
       const collector = new RowsCollector(
         statement.columns().map(({ name }) => name),
         query,
@@ -45,17 +54,10 @@ export class SqliteReader implements Disposable {
     });
   }
 
-  structure(): Table[] {
-    return this.#consistently(() => readStructure((sql, ...values) => this.#database.prepare(sql).all(...values)));
-  }
-
-  [Symbol.dispose](): void {
-    this.#database.close();
-  }
-
   /** Reads again if the file was replaced, or somebody began to write a file that was quiet, while we read. */
   #consistently<T>(read: () => T): T {
     for (;;) {
+      this.#guard.denied = undefined;
       this.#refresh();
       try {
         const result = read();
@@ -70,15 +72,16 @@ export class SqliteReader implements Disposable {
   #refresh(): boolean {
     const file = inspectFile(this.#path);
     if (file.identity === this.#file.identity) return false;
-    this.#file = file;
+    const database = this.#open(file);
     this.#database.close();
-    this.#database = this.#open();
+    this.#database = database;
+    this.#file = file;
     return true;
   }
 
-  #open(): DatabaseSync {
+  #open(file: SqliteFile): DatabaseSync {
     try {
-      const database = openFile(this.#file);
+      const database = openFile(file);
       database.setAuthorizer(this.#guard.judge);
       // Whether it is a database at all is not looked at before the first page is read.
       database.prepare("select count(*) from sqlite_schema").get();
@@ -89,23 +92,16 @@ export class SqliteReader implements Disposable {
   }
 
   #prepareOne(sql: string, parameters: number): StatementSync {
-    this.#guard.denied = undefined;
     // SQLite would read up to the first and take the rest for nothing.
     if (sql.includes("\0") || !sql.isWellFormed()) {
-      throw new SqliteFailure("query_refused", "The query has characters that are not text.");
+      throw refused("it is not text");
     }
     const statement = this.#prepare(sql);
     if (!this.#isBlank(sql.slice(statement.sourceSQL.length))) {
-      throw new SqliteFailure("query_refused", "There is more than one statement.", "Ask with one SELECT at a time.");
+      throw refused("there is more than one statement");
     }
     const wanted = this.#countParameters(statement);
-    if (wanted > parameters) {
-      throw new SqliteFailure(
-        "query_failed",
-        `The query has ${wanted} parameters, and ${parameters} were given.`,
-        "Give one value for each `?`.",
-      );
-    }
+    if (wanted > parameters) throw wrongParameters(wanted, parameters);
     return statement;
   }
 

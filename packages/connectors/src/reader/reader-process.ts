@@ -3,20 +3,18 @@ import { fileURLToPath } from "node:url";
 import { ConnectionError } from "../connection-error.ts";
 import type { Pooled } from "../pool.ts";
 import { CONNECT_TIMEOUT_MS } from "../query-limits.ts";
-import type { Reply, Request } from "./sqlite-messages.ts";
-
-const CHILD = fileURLToPath(new URL("./sqlite-child.ts", import.meta.url));
+import type { Reply, Request } from "./reader.ts";
 
 /**
- * A process with the file open. Not a thread: SQLite in a thread cannot be made to leave a query that takes for ever, and a
- * process can be killed.
+ * A process with a file open. Not a thread: SQLite in a thread cannot be made to leave a query that takes for ever, and what
+ * a library does wrong or how much memory it takes would be ours. A process can be killed.
  */
-export class SqliteProcess implements Pooled {
+export class ReaderProcess implements Pooled {
   readonly #child: ChildProcess;
   #waiting: PromiseWithResolvers<Reply> | undefined;
 
-  private constructor(path: string) {
-    this.#child = fork(CHILD, [path, String(process.pid)], {
+  private constructor(child: URL, path: string) {
+    this.#child = fork(fileURLToPath(child), [path, String(process.pid)], {
       detached: true,
       env: {},
       execArgv: ["--no-warnings"],
@@ -28,8 +26,8 @@ export class SqliteProcess implements Pooled {
     this.#child.on("exit", () => gone());
   }
 
-  static async open(path: string): Promise<SqliteProcess> {
-    const made = new SqliteProcess(path);
+  static async open(child: URL, path: string): Promise<ReaderProcess> {
+    const made = new ReaderProcess(child, path);
     const timer = setTimeout(() => made.end(), CONNECT_TIMEOUT_MS);
     try {
       await made.#reply();
@@ -77,7 +75,7 @@ export class SqliteProcess implements Pooled {
 }
 
 function ended(cause?: unknown): ConnectionError {
-  return new ConnectionError("query_failed", "The process that reads the SQLite file has ended.", {
+  return new ConnectionError("query_failed", "The process that reads the file has ended.", {
     fix: "Try again; if it happens again, the query may need more memory than there is.",
     cause,
   });
