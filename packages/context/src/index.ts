@@ -15,6 +15,8 @@ export {
   type Proposal,
 } from "./proposals/proposal.ts";
 export type { Draft, Proposals, Support } from "./proposals/proposals.ts";
+export type { Budget, LlmSource } from "./runs/metered-llm.ts";
+export { runJob, type JobInput } from "./runs/run-job.ts";
 export { runEvent, type Run, type RunEvent } from "./runs/run.ts";
 export { tableFile, type TableFile } from "./catalogue/table-file.ts";
 export { memoryPath, parseMemory, renderMemory, type MemoryFile, type ParsedMemory } from "./memory/memory-file.ts";

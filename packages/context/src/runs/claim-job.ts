@@ -1,0 +1,103 @@
+import { newId, RequestError, type JobId } from "@tandem/protocol";
+import { type JobLease, type JobRow, type Store } from "@tandem/storage";
+import { z } from "zod";
+import { canonicalJson } from "../canonical-json.ts";
+
+const KIND = "running";
+const running = z.object({ job: z.string() });
+
+export interface JobWanted {
+  store: Store;
+  /** Whose it is: a context. */
+  space: string;
+  kind: string;
+  params: unknown;
+  /** Who works on it, in words: `tandem scan on host (pid 7)`. */
+  holder: string;
+}
+
+export interface Claim {
+  job: JobId;
+  lease: JobLease;
+  /** It was begun before, by somebody who did not finish. */
+  resumed: boolean;
+}
+
+/** Takes up an unfinished job of the same kind and params, or begins one. Only one of a kind is under way in a space. */
+export async function claimJob(wanted: JobWanted, leaseMs: number): Promise<Claim> {
+  const { store, space, kind, params, holder } = wanted;
+  const same = canonicalJson(params);
+  const left = (await store.jobs.waiting(space)).filter(
+    (job) => job.kind === kind && canonicalJson(job.params) === same,
+  );
+  for (const job of left.toReversed()) {
+    const lease = await store.jobs.take(job.id, holder, leaseMs);
+    if (!lease) continue;
+    await refuseSecond(wanted, lease, () => store.jobs.release(lease));
+    if (!job.cancelRequested) return { job: job.id, lease, resumed: job.startedAt !== null };
+    // Somebody gave it up while nobody worked on it.
+    await store.jobs.write(lease, [{ type: "ended", state: "cancelled", message: null }], ended("cancelled"));
+    await store.jobs.release(lease);
+  }
+  const row = newJob(wanted);
+  await store.jobs.create(row);
+  const lease = await store.jobs.take(row.id, holder, leaseMs);
+  if (!lease) throw new RequestError("conflict", `Another process has taken the job ${row.id} at once.`);
+  await refuseSecond(wanted, lease, async () => {
+    await store.jobs.release(lease);
+    await store.jobs.delete(row.id);
+  });
+  return { job: row.id, lease, resumed: false };
+}
+
+/** Whoever writes itself into the one record of its kind may run; whoever finds somebody there who is alive may not. */
+async function refuseSecond(
+  { store, space, kind }: JobWanted,
+  lease: JobLease,
+  giveUp: () => Promise<void>,
+): Promise<void> {
+  try {
+    for (;;) {
+      const stored = await store.records.get(space, KIND, kind);
+      const other = stored && running.parse(stored.value).job;
+      if (other !== undefined && other !== lease.job) {
+        const held = await store.jobs.holder(other as JobId);
+        if (held && Date.parse(held.expiresAt) > Date.now()) {
+          throw new RequestError("conflict", `Another ${kind} is under way here: ${held.holder} works on ${other}.`, {
+            fix: "Wait until it is done, or cancel it.",
+          });
+        }
+      }
+      const change = {
+        type: "put" as const,
+        kind: KIND,
+        key: kind,
+        value: { job: lease.job },
+        version: stored?.version ?? 0,
+      };
+      const isWritten = await store.records.write(space, [change]).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof RequestError && error.code === "conflict") return false;
+          throw error;
+        },
+      );
+      if (isWritten) return;
+    }
+  } catch (error) {
+    await giveUp();
+    throw error;
+  }
+}
+
+function newJob({ space, kind, params }: JobWanted): JobRow {
+  return {
+    ...{ id: newId("job"), space, kind, params, state: "queued", progress: null, result: null, error: null },
+    ...{ cancelRequested: false, createdAt: new Date().toISOString(), startedAt: null, endedAt: null },
+  };
+}
+
+export const ended = (state: JobRow["state"]): Pick<JobRow, "state" | "endedAt"> => ({
+  state,
+  endedAt: new Date().toISOString(),
+});

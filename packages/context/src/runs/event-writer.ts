@@ -1,0 +1,68 @@
+import { LeaseLost, type JobLease, type JobRow, type JobStore } from "@tandem/storage";
+import type { RunEvent } from "./run.ts";
+
+/** Rare enough for the store, and often enough for a person's eyes. */
+const FLUSH_MS = 200;
+
+type Change = Partial<Pick<JobRow, "state" | "progress" | "result" | "error" | "startedAt" | "endedAt">>;
+
+/** Writes what a job says into its log, in batches. Of several that say how far something is, only the last is kept. */
+export class EventWriter {
+  readonly #jobs: JobStore;
+  readonly #lease: JobLease;
+  readonly #onLost: (error: unknown) => void;
+  readonly #progress: () => unknown;
+  #waiting: RunEvent[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(jobs: JobStore, lease: JobLease, parts: { progress: () => unknown; onLost: (error: unknown) => void }) {
+    this.#jobs = jobs;
+    this.#lease = lease;
+    this.#progress = parts.progress;
+    this.#onLost = parts.onLost;
+  }
+
+  add(event: RunEvent): void {
+    const key = topicOf(event);
+    if (key !== undefined) this.#waiting = this.#waiting.filter((other) => topicOf(other) !== key);
+    this.#waiting.push(event);
+    this.#timer ??= setTimeout(() => {
+      this.flush().catch(this.#onLost);
+    }, FLUSH_MS);
+  }
+
+  /** Writes all that waits, and a change of the job with it. */
+  flush(change: Change = {}): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const written = this.#writing.then(async () => {
+      const events = this.#waiting;
+      this.#waiting = [];
+      if (events.length === 0 && Object.keys(change).length === 0) return;
+      try {
+        await this.#jobs.write(this.#lease, events, { progress: this.#progress(), ...change });
+      } catch (error) {
+        // A store that is away for a moment: the next flush has them all.
+        this.#waiting = [...events, ...this.#waiting];
+        if (error instanceof LeaseLost || Object.keys(change).length > 0) throw error;
+      }
+    });
+    this.#writing = written.catch(() => {});
+    return written;
+  }
+}
+
+/** What a later event takes the place of an earlier one by. */
+function topicOf(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case "stage_progress":
+      return `progress ${event.stage}`;
+    case "waiting":
+      return `waiting ${event.reason}`;
+    case "spent":
+      return "spent";
+    default:
+      return undefined;
+  }
+}

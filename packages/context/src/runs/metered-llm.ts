@@ -1,0 +1,141 @@
+import { LlmError, noUsage, TandemError, type Backend, type CallReport, type LlmErrorCode } from "@tandem/protocol";
+import type { CallRequest, LlmRuntime, LoopRequest, LoopResult, ObjectRequest, Wait } from "@tandem/runtime";
+import type { z } from "zod";
+import { hashOf } from "../canonical-json.ts";
+import type { RunEvent } from "./run.ts";
+
+/** How a job comes to a model. It is opened for the first call: a run that finds everything in its cache starts nothing. */
+export interface LlmSource {
+  backend: Backend;
+  open(onReport: (report: CallReport) => void): Promise<LlmRuntime>;
+}
+
+export interface Budget {
+  usd?: number;
+  requests?: number;
+}
+
+type Terms = Required<Pick<CallRequest, "signal" | "onWait">>;
+
+/** About one call's content: another call that says it differently may succeed, and then nothing is missing. */
+const ABOUT_THE_CALL: ReadonlySet<LlmErrorCode> = new Set([
+  ...(["refused", "empty_answer", "max_tokens", "structured_output", "prompt_too_long", "invalid_request"] as const),
+]);
+
+/** A runtime for one job: counts, stops at the job's budget, ends with the job, and remembers what failed for good. */
+export class MeteredLlm implements LlmRuntime {
+  readonly backend: Backend;
+  readonly #source: LlmSource;
+  readonly #signal: AbortSignal;
+  readonly #budget: Budget;
+  readonly #emit: (event: RunEvent) => void;
+  readonly #onSpent: () => void;
+  #opened: Promise<LlmRuntime> | undefined;
+  #closed: Promise<void> | undefined;
+  #failures: { request: string; role: string; error: LlmError }[] = [];
+  requests = 0;
+  /** Null as soon as the price of a model that was used is not known. */
+  usd: number | null = 0;
+
+  constructor(
+    source: LlmSource,
+    job: { signal: AbortSignal; budget: Budget; emit: (event: RunEvent) => void; onSpent: () => void },
+  ) {
+    this.backend = source.backend;
+    this.#source = source;
+    this.#signal = job.signal;
+    this.#budget = job.budget;
+    this.#emit = job.emit;
+    this.#onSpent = job.onSpent;
+  }
+
+  /** A call that failed, with nothing since that makes up for it. */
+  get failure(): LlmError | undefined {
+    return this.#failures[0]?.error;
+  }
+
+  generateText(request: CallRequest): Promise<string> {
+    return this.#call(request, (llm, terms) => llm.generateText({ ...request, ...terms }));
+  }
+
+  generateObject<S extends z.ZodType>(request: ObjectRequest<S>): Promise<z.output<S>> {
+    return this.#call(request, (llm, terms) => llm.generateObject({ ...request, ...terms }));
+  }
+
+  async runAgentLoop(request: LoopRequest): Promise<LoopResult> {
+    let result: LoopResult | undefined;
+    try {
+      return await this.#call(request, async (llm, terms) => {
+        result = await llm.runAgentLoop({ ...request, ...terms });
+        // The report counts the call as one request; its further steps are requests too.
+        this.requests += Math.max(0, result.steps - 1);
+        if (result.error) throw result.error;
+        return result;
+      });
+    } catch (error) {
+      if (result) return result;
+      // Before it began: no money, or no backend. For the caller it is a loop that ended at once.
+      if (!(error instanceof LlmError) || error.code === "invalid_request") throw error;
+      const nothing = { text: "", steps: 0, toolCalls: 0, toolFailures: 0, usage: noUsage() };
+      return { ...nothing, stopReason: "error", error };
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      const llm = await this.#opened?.catch(() => undefined);
+      await llm?.close();
+    })();
+    return this.#closed;
+  }
+
+  async #call<T>(request: CallRequest, perform: (llm: LlmRuntime, terms: Terms) => Promise<T>): Promise<T> {
+    const id = hashOf([request.role, request.system, request.prompt]);
+    try {
+      this.#signal.throwIfAborted();
+      this.#checkBudget();
+      const llm = await this.#open();
+      const signal = request.signal ? AbortSignal.any([this.#signal, request.signal]) : this.#signal;
+      const value = await perform(llm, { signal, onWait: request.onWait ?? this.#tellOf });
+      this.#failures = this.#failures.filter(
+        ({ request: failed, role, error }) =>
+          failed !== id && !(role === request.role && ABOUT_THE_CALL.has(error.code)),
+      );
+      return value;
+    } catch (error) {
+      if (error instanceof LlmError && error.code !== "aborted") {
+        this.#failures.push({ request: id, role: request.role, error });
+      }
+      throw error;
+    }
+  }
+
+  #open(): Promise<LlmRuntime> {
+    this.#opened ??= this.#source
+      .open((report) => {
+        this.requests += report.attempts;
+        this.usd = this.usd === null || report.cost === null ? null : this.usd + report.cost.usd;
+        this.#onSpent();
+      })
+      .catch((cause: unknown) => {
+        if (!(cause instanceof TandemError) || cause instanceof LlmError) throw cause;
+        throw new LlmError("not_configured", cause.message, { fix: cause.fix, cause });
+      });
+    return this.#opened;
+  }
+
+  /** Waiting for another call of ours to end is nothing to tell. */
+  readonly #tellOf = ({ reason, until }: Wait): void => {
+    if (until) this.#emit({ type: "waiting", reason, until: until.toISOString() });
+  };
+
+  #checkBudget(): void {
+    const { usd = Infinity, requests = Infinity } = this.#budget;
+    if ((this.usd ?? 0) < usd && this.requests < requests) return;
+    const limit = this.requests >= requests ? `${requests} model requests` : `$${usd}`;
+    throw new LlmError("billing", `The budget of this job, ${limit}, is used up.`, {
+      fix: "Start it again: it goes on from here, with a new budget.",
+      final: true,
+    });
+  }
+}

@@ -1,0 +1,174 @@
+import { TandemError, type JobId } from "@tandem/protocol";
+import { LeaseLost, type JobLease, type JobRow, type JobStore } from "@tandem/storage";
+import { claimJob, ended, type JobWanted } from "./claim-job.ts";
+import { EventWriter } from "./event-writer.ts";
+import { type Budget, type LlmSource, MeteredLlm } from "./metered-llm.ts";
+import type { Run, RunEvent } from "./run.ts";
+import { StepCache } from "./step-cache.ts";
+
+/** Whoever is silent for so long is taken for dead. */
+const LEASE_MS = 30_000;
+/** A wish to cancel is seen within this time. */
+const LOOK_MS = 500;
+
+export interface JobInput extends JobWanted {
+  /** Undefined where no backend is configured. */
+  llm: LlmSource | undefined;
+  modelOf: (role: string) => string;
+  /** What it does. Returns what the job's result is; JSON. */
+  body: (run: Run) => Promise<unknown>;
+  /** Interrupts: the job stays unfinished, and is taken up again by the next that wants the same. */
+  signal?: AbortSignal;
+  budget?: Budget;
+  /** Once it has begun, with its id. */
+  onStart?: (job: JobId, resumed: boolean) => void;
+  leaseMs?: number;
+}
+
+/**
+ * Does a job from beginning to end, and returns how it ended: `done`, `partly` if something was skipped or a model call
+ * failed, `failed`, or `cancelled`. Rejects only if it could not begin, was interrupted, or was taken over by another.
+ */
+export async function runJob(input: JobInput): Promise<JobRow> {
+  const { store, space, kind, modelOf, body, budget = {}, leaseMs = LEASE_MS } = input;
+  input.signal?.throwIfAborted();
+  const { job, lease, resumed } = await claimJob(input, leaseMs);
+  const stop = new AbortController();
+  const cache = new StepCache(store.records, space);
+  const position = { stage: null as string | null, done: 0, total: null as number | null, item: null as string | null };
+  const skipped: { stage: string; item: string; code: string }[] = [];
+  const spent = () => ({ requests: llm?.requests ?? 0, cached: cache.hits, usd: llm === undefined ? 0 : llm.usd });
+  const writer = new EventWriter(store.jobs, lease, {
+    progress: () => ({ ...position, skipped: skipped.length, spent: spent() }),
+    onLost: (error) => stop.abort(error),
+  });
+  const emit = (event: RunEvent) => {
+    if (event.type === "stage_started")
+      Object.assign(position, { stage: event.stage, done: 0, total: event.total, item: null });
+    if (event.type === "stage_progress") {
+      Object.assign(position, { stage: event.stage, done: event.done, total: event.total, item: event.item });
+    }
+    writer.add(event);
+  };
+  const llm =
+    input.llm &&
+    new MeteredLlm(input.llm, {
+      signal: stop.signal,
+      budget,
+      emit,
+      onSpent: () => emit({ type: "spent", ...spent() }),
+    });
+  const run: Run = {
+    job,
+    signal: stop.signal,
+    llm,
+    modelOf,
+    emit,
+    step: (...step) => {
+      stop.signal.throwIfAborted();
+      return cache.step(...step);
+    },
+    skip: (stage, item, { code, message }) => {
+      skipped.push({ stage, item, code });
+      emit({ type: "skipped", stage, item, code, message });
+    },
+  };
+  const interrupt = () => stop.abort(new Interrupted(kind));
+  input.signal?.addEventListener("abort", interrupt, { once: true });
+  const heart = beat(store.jobs, lease, leaseMs, stop);
+  try {
+    emit({ type: "started", kind, resumed });
+    await writer.flush({ state: "running", ...(!resumed && { startedAt: new Date().toISOString() }) });
+    input.onStart?.(job, resumed);
+    const outcome = await perform(body, run, stop.signal);
+    await llm?.close();
+    if (outcome.state === "cancelled" || outcome.state === "failed") {
+      return await end(outcome.state, outcome.error, null);
+    }
+    const { failure } = llm ?? {};
+    const why = failure ?? (skipped.length > 0 ? undefined : null);
+    return await end(why === null ? "done" : "partly", failure, outcome.result);
+  } catch (error) {
+    // Interrupted, or no longer ours: whoever comes next goes on from what is stored.
+    if (error instanceof Interrupted) await writer.flush().catch(() => {});
+    throw error;
+  } finally {
+    heart.stop();
+    input.signal?.removeEventListener("abort", interrupt);
+    stop.abort(new Interrupted(kind));
+    await llm?.close();
+    await store.jobs.release(lease).catch(() => {});
+  }
+
+  async function end(state: JobRow["state"], error: TandemError | undefined, result: unknown): Promise<JobRow> {
+    emit({ type: "spent", ...spent() });
+    emit({ type: "ended", state, message: error?.message ?? null });
+    const told = error && { code: error.code, message: error.message, ...(error.fix && { fix: error.fix }) };
+    await writer.flush({ ...ended(state), result: result ?? null, error: told ?? null });
+    const row = await store.jobs.get(job);
+    if (!row) throw new TandemError("not_found", `The job ${job} was deleted as it ended.`);
+    return row;
+  }
+}
+
+type Outcome =
+  | { state: "done"; result: unknown }
+  | { state: "failed"; error: TandemError }
+  | { state: "cancelled"; error: undefined };
+
+async function perform(body: JobInput["body"], run: Run, signal: AbortSignal): Promise<Outcome> {
+  try {
+    return { state: "done", result: await body(run) };
+  } catch (error) {
+    const reason: unknown = signal.reason;
+    if (reason instanceof Interrupted || reason instanceof LeaseLost) throw reason;
+    if (reason instanceof Cancelled) return { state: "cancelled", error: undefined };
+    return { state: "failed", error: asTandemError(error) };
+  }
+}
+
+/** Keeps the lease, and sees whether somebody wants the job to stop. */
+function beat(jobs: JobStore, lease: JobLease, leaseMs: number, stop: AbortController): { stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  let renewed = Date.now();
+  let isOver = false;
+  const look = async () => {
+    try {
+      if (Date.now() - renewed > leaseMs / 3) {
+        const lost = await jobs.renew([lease], leaseMs);
+        if (lost.length > 0) stop.abort(new LeaseLost(lease.job));
+        renewed = Date.now();
+      }
+      if ((await jobs.get(lease.job))?.cancelRequested) stop.abort(new Cancelled());
+    } catch {
+      // A store that is away is waited for, until others may have taken the job over.
+      if (Date.now() - renewed > leaseMs) stop.abort(new LeaseLost(lease.job));
+    }
+    if (!isOver) timer = setTimeout(() => void look(), LOOK_MS);
+  };
+  timer = setTimeout(() => void look(), LOOK_MS);
+  return {
+    stop: () => {
+      isOver = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+class Interrupted extends TandemError {
+  constructor(kind: string) {
+    super("aborted", `The ${kind} was interrupted.`, { fix: "Start it again: it goes on from here." });
+  }
+}
+
+class Cancelled extends TandemError {
+  constructor() {
+    super("cancelled", "Somebody has cancelled it.");
+  }
+}
+
+function asTandemError(error: unknown): TandemError {
+  if (error instanceof TandemError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new TandemError("unexpected", `Something unexpected happened: ${message}`, { cause: error });
+}
