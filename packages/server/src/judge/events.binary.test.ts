@@ -5,7 +5,7 @@ import { reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collectUntil, endsTurn, ofType, requiresAction, standardTypes } from "../testing/collect-stream.ts";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
-import { StreamReader } from "../testing/read-stream.ts";
+import { REAL_DEADLINE_MS, StreamReader } from "../testing/read-stream.ts";
 
 let stage: JudgeStage;
 beforeAll(async () => {
@@ -141,11 +141,11 @@ test("Last-Event-ID goes on where a client was cut off, through a real turn", as
   stage.rehearsal.use([slowly(text("One two three four five six."), { tokenMs: 20 })]);
   const session = await stage.session();
   const path = `/v1/sessions/${session}/events/stream`;
-  const first = await StreamReader.open(stage.server, path);
+  const first = await StreamReader.open(stage.server, path, {}, REAL_DEADLINE_MS);
   await stage.say(session, "Count.");
   const { id } = await first.untilType("span.model_request_start");
   await first[Symbol.asyncDispose]();
-  await using second = await StreamReader.open(stage.server, path, { "last-event-id": id! });
+  await using second = await StreamReader.open(stage.server, path, { "last-event-id": id! }, REAL_DEADLINE_MS);
   await second.untilType("session.status_idle");
   const seen = [...first.events.filter((frame) => Number(frame.id) <= Number(id)), ...second.events];
   expect(seen.map(({ data }) => data)).toEqual(await history(session));

@@ -9,7 +9,7 @@ import { text } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { collectUntil, endsTurn } from "../testing/collect-stream.ts";
 import { startLossyProxy } from "../testing/lossy-proxy.ts";
-import { StreamReader } from "../testing/read-stream.ts";
+import { REAL_DEADLINE_MS, StreamReader } from "../testing/read-stream.ts";
 import { setJudgeStage, type JudgeStage } from "../testing/judge-stage.ts";
 
 let stage: JudgeStage;
@@ -101,7 +101,7 @@ describe("what is ours beside it", () => {
     const { data: usage } = await read("/v1/usage");
     const [day] = new Date().toISOString().split("T");
     expect(usage).toContainEqual({ day, agent_id: agent, sessions: 1, usd: expect.any(Number) });
-    await using feed = await StreamReader.open(stage.server, "/v1/feed");
+    await using feed = await StreamReader.open(stage.server, "/v1/feed", {}, REAL_DEADLINE_MS);
     const { data: snapshot } = await feed.untilType("snapshot");
     expect(JSON.stringify(snapshot)).toContain(session);
     await stage.client.beta.sessions.update(session, { title: "Renamed" });

@@ -8,23 +8,32 @@ export interface Frame {
 }
 
 const DEADLINE_MS = 5_000;
+/** For streams of a real Claude Code, which takes its time on a busy machine. */
+export const REAL_DEADLINE_MS = 30_000;
 
 /** A client of a stream that keeps every frame it gets. */
 export class StreamReader implements AsyncDisposable {
   readonly frames: Frame[] = [];
   readonly response: Response;
   readonly #abort: AbortController;
+  readonly #deadlineMs: number;
   readonly #done: Promise<void>;
   #ended = false;
   #changed = Promise.withResolvers<void>();
 
-  static async open(server: TestServer, path: string, headers: Record<string, string> = {}): Promise<StreamReader> {
+  static async open(
+    server: TestServer,
+    path: string,
+    headers: Record<string, string> = {},
+    deadlineMs = DEADLINE_MS,
+  ): Promise<StreamReader> {
     const abort = new AbortController();
     const response = await server.request(path, { headers, signal: abort.signal });
-    return new StreamReader(response, abort);
+    return new StreamReader(response, abort, deadlineMs);
   }
 
-  private constructor(response: Response, abort: AbortController) {
+  private constructor(response: Response, abort: AbortController, deadlineMs: number) {
+    this.#deadlineMs = deadlineMs;
     this.response = response;
     this.#abort = abort;
     this.#done = this.#read().catch(() => undefined);
@@ -41,7 +50,7 @@ export class StreamReader implements AsyncDisposable {
 
   /** Resolves once a frame fits, be it there already or yet to come. */
   async until(fits: (frame: Frame) => boolean): Promise<Frame> {
-    const late = AbortSignal.timeout(DEADLINE_MS);
+    const late = AbortSignal.timeout(this.#deadlineMs);
     for (;;) {
       const found = this.frames.find(fits);
       if (found) return found;
@@ -56,7 +65,7 @@ export class StreamReader implements AsyncDisposable {
 
   /** Resolves when the server has ended it. */
   async ended(): Promise<void> {
-    await within(this.#done, AbortSignal.timeout(DEADLINE_MS), () => "The stream did not end.");
+    await within(this.#done, AbortSignal.timeout(this.#deadlineMs), () => "The stream did not end.");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
