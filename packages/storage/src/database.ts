@@ -5,7 +5,8 @@ export interface Database extends AsyncDisposable {
   readonly engine: "sqlite" | "postgres";
   /** For people; without a password. */
   readonly place: string;
-  read<A, T>(operation: Operation<A, T>, args: A): Promise<T>;
+  /** What is for a search goes a way of its own: it may take long, and nothing else waits for it. */
+  read<A, T>(operation: Operation<A, T>, args: A, purpose?: "search"): Promise<T>;
   /**
    * In a transaction: all of it or nothing. Writes of one session are done in the order in which they were asked for, and
    * those that wait while a commit is under way go into the next one together.

@@ -1,4 +1,3 @@
-import { TandemError } from "@tandem/protocol";
 import { createAgentStore } from "./stores/agent-store.ts";
 import { createBlobs } from "./stores/blobs.ts";
 import { Broadcast } from "./live/broadcast.ts";
@@ -13,6 +12,7 @@ import { createLeases } from "./stores/leases.ts";
 import { parseLocation } from "./location.ts";
 import { createRecords } from "./stores/records.ts";
 import { readSchema } from "./operations/migrations.ts";
+import { createSearchIndex } from "./stores/search-index.ts";
 import { createSessionStore } from "./stores/session-store.ts";
 import type { Store } from "./store.ts";
 import { createTokenStore } from "./stores/token-store.ts";
@@ -27,6 +27,7 @@ export async function openStore(location: string): Promise<Store> {
   const broadcast = new Broadcast(database);
   const blobs = createBlobs(database);
   const jobs = createJobStore(database, broadcast);
+  const search = createSearchIndex(database);
   return {
     events: createEventLog(database, broadcast),
     inbox: createInbox(database, broadcast),
@@ -40,10 +41,8 @@ export async function openStore(location: string): Promise<Store> {
     records: createRecords(database),
     blobs,
     jobs,
-    deleteSpace: (space) => deleteSpace(database, { blobs, jobs }, space),
-    get search(): Store["search"] {
-      throw new TandemError("not_there", "There is no search index yet.");
-    },
+    search,
+    deleteSpace: (space) => deleteSpace(database, { blobs, jobs, search }, space),
     check: async () => void (await database.read(readSchema, undefined)),
     describe: async () => ({
       engine: database.engine,
@@ -53,6 +52,7 @@ export async function openStore(location: string): Promise<Store> {
     }),
     [Symbol.asyncDispose]: async () => {
       broadcast.close();
+      await search[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
     },
   };

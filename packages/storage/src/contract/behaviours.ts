@@ -106,6 +106,23 @@ export const BEHAVIOURS = [
   { id: "job.no-session", title: "A job is not mistaken for a session" },
   { id: "space.delete", title: "A deleted space leaves no trace, and another is not touched; not while a job is held" },
 
+  // Search
+  { id: "search.languages", title: "Words of every script are found, with and without their marks" },
+  { id: "search.unspaced", title: "Parts of phrases are found in scripts without spaces" },
+  { id: "search.identifiers", title: "Identifiers are found by their parts, and however they are written" },
+  { id: "search.prefix", title: "The last word may be unfinished; plurals and singulars find each other" },
+  { id: "search.any-text", title: "Any text is a query, and none is an expression" },
+  { id: "search.ranks", title: "Exact names first, then all words, then some; titles and rare words count more" },
+  { id: "search.many", title: "Common words among many documents: titles first, and rare words decide" },
+  { id: "search.snippets", title: "A snippet is the best passage in its own spelling, with what was found in « »" },
+  { id: "search.filters", title: "Kinds and filters are exact, also by meaning; spaces see nothing of each other" },
+  { id: "search.replaced", title: "A document put again replaces the former; one that is removed is found no more" },
+  { id: "search.hashes", title: "Hashes of all that is there are listed, by kind, however many" },
+  { id: "search.meaning", title: "The nearest vectors of the query's model are found, and fused with words" },
+  { id: "search.vectors-change", title: "Vectors that another process changed or removed are seen at once" },
+  { id: "search.refused", title: "What cannot be stored is refused in words; odd text is stored" },
+  { id: "search.space-deleted", title: "A deleted space leaves none of its words, and its name can be used again" },
+
   // The whole
   { id: "archive.round-trip", title: "An exported session is imported elsewhere as it was" },
   { id: "archive.new-id", title: "An import of an id that is there is a conflict, unless it gets a new one" },

@@ -10,6 +10,8 @@ import { verifyLeases } from "./verify-leases.ts";
 import { verifyLog } from "./verify-log.ts";
 import { verifyRecords } from "./verify-records.ts";
 import { verifyResources } from "./verify-resources.ts";
+import { verifySearch } from "./verify-search.ts";
+import { verifySearchVectors } from "./verify-search-vectors.ts";
 import { verifySessions } from "./verify-sessions.ts";
 import { verifyWhole } from "./verify-whole.ts";
 
@@ -23,6 +25,8 @@ const VERIFICATIONS: Record<BehaviourId, Verify> = {
   ...verifyRecords,
   ...verifyJobs,
   ...verifyJobFollow,
+  ...verifySearch,
+  ...verifySearchVectors,
   ...verifyArchive,
   ...verifyWhole,
 };

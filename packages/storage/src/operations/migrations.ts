@@ -1,6 +1,7 @@
 import { operation } from "../operation.ts";
 import { Refusal } from "../refusal.ts";
 import { insert, one, raw, sql, type Work } from "../sql.ts";
+import { searchSchema } from "./search-schema.ts";
 
 interface Dialect {
   name: "sqlite" | "postgres";
@@ -223,6 +224,8 @@ const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [
 
     ...(name === "postgres" ? POSTGRES_JOB_DOORBELL : []),
   ],
+
+  searchSchema,
 ];
 
 /** The notification is part of the transaction, whoever writes: nobody can forget it, and it says nothing too early. */

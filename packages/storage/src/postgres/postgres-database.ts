@@ -1,5 +1,5 @@
 import { RequestError } from "@tandem/protocol";
-import { Pool, types, type ClientConfig, type PoolClient } from "pg";
+import { Pool, types, type ClientConfig, type PoolClient, type PoolConfig } from "pg";
 import type { Bell, Database } from "../database.ts";
 import { Lane, type Outcome } from "../lane.ts";
 import { migrate, POSTGRES, POSTGRES_SCHEMA, schemaVersion, SCHEMA_VERSION } from "../operations/migrations.ts";
@@ -11,6 +11,8 @@ import { Doorbell } from "./doorbell.ts";
 import { isConnectionLost, translate } from "./postgres-error.ts";
 
 const CONNECTIONS = 10;
+/** Of their own, so that searches never keep others from the database. */
+const SEARCH_CONNECTIONS = 3;
 /**
  * Commits that notify wait for each other, so that more at once bring little; larger ones do. The rest of the connections is
  * for those who read.
@@ -36,6 +38,7 @@ export class PostgresDatabase implements Database {
   readonly place: string;
   readonly #config: ClientConfig;
   readonly #pool: Pool;
+  #searchPool: Pool | undefined;
   readonly #lanes = Array.from({ length: LANES }, () => new Lane<Call>((calls) => this.#commit(calls)));
   #doorbell: Doorbell | undefined;
   #closing: Promise<void> | undefined;
@@ -58,10 +61,7 @@ export class PostgresDatabase implements Database {
         getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)) as never,
       },
     };
-    this.#pool = new Pool({ ...this.#config, max: CONNECTIONS, allowExitOnIdle: true });
-    // A connection that dies while nobody uses it is replaced; without listeners, it would end the process.
-    this.#pool.on("error", () => {});
-    this.#pool.on("connect", (client) => client.on("error", () => {}));
+    this.#pool = openPool({ ...this.#config, max: CONNECTIONS });
   }
 
   static async open(url: string): Promise<PostgresDatabase> {
@@ -77,10 +77,10 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async read<A, T>(operation: Operation<A, T>, args: A): Promise<T> {
+  async read<A, T>(operation: Operation<A, T>, args: A, purpose?: "search"): Promise<T> {
     if (this.#closing) throw closed();
     try {
-      return await performAsync(operation.work(args), on(this.#pool));
+      return await performAsync(operation.work(args), on(purpose ? this.#poolForSearches() : this.#pool));
     } catch (error) {
       throw translate(error);
     }
@@ -114,7 +114,13 @@ export class PostgresDatabase implements Database {
   async #close(): Promise<void> {
     this.#doorbell?.close();
     await Promise.all(this.#lanes.map((lane) => lane.drained()));
-    await this.#pool.end();
+    await Promise.all([this.#pool.end(), this.#searchPool?.end()]);
+  }
+
+  #poolForSearches(): Pool {
+    // It takes longer to compile such a statement than to perform it.
+    const options = `-c search_path=${POSTGRES_SCHEMA} -c jit=off`;
+    return (this.#searchPool ??= openPool({ ...this.#config, options, max: SEARCH_CONNECTIONS }));
   }
 
   /** Looked at without a lock, so that a role that may not create anything can use what is there. */
@@ -169,6 +175,14 @@ export class PostgresDatabase implements Database {
       client.release(!isUsable);
     }
   }
+}
+
+function openPool(config: PoolConfig): Pool {
+  const pool = new Pool({ ...config, allowExitOnIdle: true });
+  // A connection that dies while nobody uses it is replaced; without listeners, it would end the process.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
 }
 
 /** Statements on this connection, or on any of the pool. */

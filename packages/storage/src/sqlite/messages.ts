@@ -9,7 +9,7 @@ export interface Call {
 
 export interface ThreadData {
   file: string;
-  role: "writer" | "reader";
+  role: "writer" | "reader" | "searcher";
 }
 
 export type Request =

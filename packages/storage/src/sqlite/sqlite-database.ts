@@ -10,7 +10,7 @@ import { SqliteWorker } from "./sqlite-worker.ts";
 
 /**
  * A SQLite file, with one thread that writes and one that reads: neither blocks the event loop, and a read never waits
- * for the disk to confirm a commit.
+ * for the disk to confirm a commit. Another one is started for searches when there is a first one.
  */
 export class SqliteDatabase implements Database {
   readonly engine = "sqlite";
@@ -44,9 +44,9 @@ export class SqliteDatabase implements Database {
     }
   }
 
-  async read<A, T>(operation: Operation<A, T>, args: A): Promise<T> {
+  async read<A, T>(operation: Operation<A, T>, args: A, purpose?: "search"): Promise<T> {
     if (this.#closing) throw closed();
-    const reader = await this.#worker("reader");
+    const reader = await this.#worker(purpose ? "searcher" : "reader");
     const [result] = await reader.ask({ type: "read", call: { name: operation.name, args } });
     return valueOf(result!) as T;
   }
@@ -84,8 +84,8 @@ export class SqliteDatabase implements Database {
 
   async #close(): Promise<void> {
     await this.#lane.drained();
-    // The reader first: the last connection to close tidies up the write-ahead log.
-    for (const role of ["reader", "writer"] as const) {
+    // Those who read first: the last connection to close tidies up the write-ahead log.
+    for (const role of ["searcher", "reader", "writer"] as const) {
       const worker = await this.#workers[role]?.catch(() => undefined);
       await worker?.ask({ type: "close" }).catch(() => undefined);
     }

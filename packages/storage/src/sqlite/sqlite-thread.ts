@@ -21,7 +21,7 @@ let watch: NodeJS.Timeout | undefined;
 let freeing: NodeJS.Immediate | undefined;
 
 let opened: SqliteConnection | undefined;
-const connect = (): SqliteConnection => (opened ??= new SqliteConnection(file, { readOnly: role === "reader" }));
+const connect = (): SqliteConnection => (opened ??= new SqliteConnection(file, { readOnly: role !== "writer" }));
 
 try {
   // The reader connects when it is first asked: the writer may still be making what it is to read.

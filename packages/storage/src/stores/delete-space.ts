@@ -4,13 +4,14 @@ import { findHeldJob } from "../operations/jobs.ts";
 import { deleteSomeRecords } from "../operations/records.ts";
 import type { Store } from "../store.ts";
 import { checkNames } from "./names.ts";
+import type { OwnedSearchIndex } from "./search-index.ts";
 
 const JOBS_AT_ONCE = 100;
 
 /** In many small writes, so that those of others fit in between. Jobs first: who works on one would make more of the rest. */
 export async function deleteSpace(
   database: Database,
-  { jobs, blobs }: Pick<Store, "jobs" | "blobs">,
+  { jobs, blobs, search }: Pick<Store, "jobs" | "blobs"> & { search: OwnedSearchIndex },
   space: string,
 ): Promise<void> {
   checkNames({ space });
@@ -27,4 +28,5 @@ export async function deleteSpace(
   }
   while (await database.write(deleteSomeRecords, space));
   await blobs.prune(space, new Set());
+  await search.deleteSpace(space);
 }

@@ -18,7 +18,10 @@ export function sqliteFixture(): StoreFixture {
       using database = open(file);
       const tables = database.prepare("select name from sqlite_schema where type = 'table' order by name").all();
       return Promise.resolve(
-        JSON.stringify(tables.map(({ name }) => database.prepare(`select * from "${String(name)}"`).all())),
+        JSON.stringify(
+          tables.map(({ name }) => database.prepare(`select * from "${String(name)}"`).all()),
+          (_, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value),
+        ),
       );
     },
     execute: (file, text) => {

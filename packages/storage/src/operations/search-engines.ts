@@ -1,0 +1,69 @@
+import type { QueryWord } from "../search/analyse-query.ts";
+import { type Expression, expressionOf, toFts, toTsquery } from "../search/expression.ts";
+import { join, raw, sql, type Sql } from "../sql.ts";
+
+/** A word in a title says this many times as much as one in the text. */
+const TITLE_WEIGHT = 20;
+/** Postgres ranks by its own function first, and these by the weights of words. */
+const RANKED_CLOSELY = 200;
+/** A word that Postgres ranks so counts half of what it can count at most: several words say more than one many times. */
+const HALF_RANK = 0.01;
+
+/** What is looked for. `facts` hold for the document, whatever is asked of the words. */
+export interface Condition {
+  facts: readonly Expression[];
+  words: readonly Expression[];
+}
+
+export interface RankedRow {
+  number: number;
+  /** Higher is better. */
+  score: number;
+}
+
+/** The statements that differ. */
+export interface SearchEngine {
+  matching(condition: Condition): Sql<{ number: number }>;
+  /** Of no more than `most` documents, in no order. `weights`: how much each word says; equal if absent. */
+  ranked(condition: Condition, words: readonly QueryWord[], most: number, weights?: readonly number[]): Sql<RankedRow>;
+}
+
+const sqlite: SearchEngine = {
+  matching: (condition) => sql`
+    select rowid as number from search_terms where search_terms match ${ftsOf(condition)}`,
+  // It weighs words by how rare they are by itself.
+  ranked: (condition, _, most) => sql`
+    select rowid as number, -bm25(search_terms, 0, ${TITLE_WEIGHT}, 1) as score from search_terms
+    where search_terms match ${ftsOf(condition)} limit ${most}`,
+};
+
+const ftsOf = ({ facts, words }: Condition): string => toFts({ all: [...facts, ...words] });
+
+const postgres: SearchEngine = {
+  matching: (condition) => sql`
+    select document as number from search_terms where terms @@ ${tsqueryOf(condition)}`,
+  ranked: (condition, words, most, weights) => {
+    const any = cast(toTsquery({ any: words.map(expressionOf) }));
+    const some = sql<RankedRow>`
+      select document as number, ${tsRank(any)} as score from search_terms
+      where terms @@ ${tsqueryOf(condition)} limit ${most}`;
+    if (!weights) return some;
+    const sum = words.map((word, index) => {
+      const rank = tsRank(cast(toTsquery(expressionOf(word))));
+      return sql`${weights[index]!}::float8 * (1 - ${HALF_RANK}::float8 / (${HALF_RANK}::float8 + ${rank}))`;
+    });
+    return sql`
+      select number, ${join(sum, " + ")} as score
+      from (select number from (${some}) as found order by score desc, number limit ${RANKED_CLOSELY}) as best
+      join search_terms on document = number`;
+  },
+};
+
+const cast = (text: string): Sql => sql`cast(${text} as tsquery)`;
+
+// Divided by the logarithm of the document's length.
+const tsRank = (query: Sql): Sql => sql`ts_rank(${raw(`'{${1 / TITLE_WEIGHT}, 0, 0, 1}'`)}, terms, ${query}, 1)`;
+
+const tsqueryOf = ({ facts, words }: Condition): Sql => cast(toTsquery({ all: [...facts, ...words] }));
+
+export const searchEngines: Record<"sqlite" | "postgres", SearchEngine> = { sqlite, postgres };

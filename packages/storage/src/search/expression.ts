@@ -1,0 +1,30 @@
+import type { QueryWord } from "./analyse-query.ts";
+
+/** What must be in a document's terms. */
+export type Expression = { term: string } | { prefix: string } | { all: Expression[] } | { any: Expression[] };
+
+export const anyOf = (terms: readonly string[]): Expression => ({ any: terms.map((term) => ({ term })) });
+
+export const expressionOf = ({ terms, parts, prefix }: QueryWord): Expression => ({
+  any: [
+    ...terms.map((term) => ({ term })),
+    ...(prefix === undefined ? [] : [{ prefix }]),
+    ...(parts.length === 0 ? [] : [{ all: parts.map(anyOf) }]),
+  ],
+});
+
+/** As FTS5 reads it. Nothing in a term has a meaning there, as it stands in quotes and has none itself. */
+export function toFts(expression: Expression): string {
+  if ("term" in expression) return `"${expression.term}"`;
+  if ("prefix" in expression) return `"${expression.prefix}"*`;
+  const [operator, inner] = "all" in expression ? [" AND ", expression.all] : [" OR ", expression.any];
+  return inner.length === 1 ? toFts(inner[0]!) : `(${inner.map(toFts).join(operator)})`;
+}
+
+/** As Postgres reads it. */
+export function toTsquery(expression: Expression): string {
+  if ("term" in expression) return `'${expression.term}'`;
+  if ("prefix" in expression) return `'${expression.prefix}':*`;
+  const [operator, inner] = "all" in expression ? [" & ", expression.all] : [" | ", expression.any];
+  return inner.length === 1 ? toTsquery(inner[0]!) : `(${inner.map(toTsquery).join(operator)})`;
+}

@@ -1,0 +1,74 @@
+import { allForms, exactTerm, factTerm, inTitle, KIND, termOf } from "./terms.ts";
+import { visitWords } from "./words.ts";
+
+/** What is read of a document to find terms in it. */
+export interface Indexed {
+  key: string;
+  kind: string;
+  title: string;
+  text: string;
+  filters?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+/** The terms of a document, by where they were found, repeated as often as they were. */
+export interface Terms {
+  facts: string[];
+  title: string[];
+  text: string[];
+}
+
+/** Bounds what one document can cost: some 400 pages. */
+const MOST_TERMS = 200_000;
+
+export function indexTerms(space: number, { key, kind, title, text, filters = {} }: Indexed): Terms {
+  const facts = [factTerm(space, KIND, kind)];
+  for (const [name, values] of Object.entries(filters)) {
+    for (const value of typeof values === "string" ? [values] : values) facts.push(factTerm(space, name, value));
+  }
+  for (const name of new Set([title, ...namesIn(key)])) {
+    const exact = exactTerm(space, name);
+    if (exact !== undefined) facts.push(exact);
+  }
+  const named = termsIn(space, title);
+  return { facts: [...new Set(facts)], title: [...named, ...named.map(inTitle)], text: termsIn(space, text) };
+}
+
+/** `table:shop/public.orders` is also called `shop/public.orders` and `public.orders`. */
+const namesIn = (key: string): string[] => [key, key.slice(key.indexOf(":") + 1), key.slice(key.lastIndexOf("/") + 1)];
+
+function termsIn(space: number, text: string): string[] {
+  const terms: string[] = [];
+  visitWords(text.normalize("NFC"), (word) => {
+    for (const form of allForms(word)) terms.push(termOf(space, form));
+    return terms.length < MOST_TERMS;
+  });
+  return terms;
+}
+
+/** Several of the same word say more than one, but not for ever. */
+const MOST_COUNTED = 16;
+
+/**
+ * As Postgres takes it, with how often in place of where: `'customer':1A,2,3`. The title has the weight A. Nothing in a
+ * term has a meaning there.
+ */
+export function toVector({ facts, title, text }: Terms): string {
+  const counts = new Map<string, { title: number; text: number }>();
+  const count = (terms: readonly string[], place: "title" | "text"): void => {
+    for (const term of terms) {
+      const found = counts.get(term);
+      if (found) found[place] += 1;
+      else counts.set(term, { title: 0, text: 0, [place]: 1 });
+    }
+  };
+  count(title, "title");
+  count(text, "text");
+  const entries = [...counts].slice(0, MOST_LEXEMES).map(([term, { title, text }]) => {
+    const last = Math.min(title + text, MOST_COUNTED);
+    return `'${term}':${Array.from({ length: last }, (_, at) => `${at + 1}${at < title ? "A" : ""}`).join(",")}`;
+  });
+  return [...facts.map((fact) => `'${fact}'`), ...entries].join(" ");
+}
+
+/** A vector may be a megabyte long. */
+const MOST_LEXEMES = 12_000;

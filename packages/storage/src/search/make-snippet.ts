@@ -1,0 +1,86 @@
+import { matcher, type QueryWord } from "./analyse-query.ts";
+import { allForms } from "./terms.ts";
+import { visitWords } from "./words.ts";
+
+/** Letters of a passage: two or three lines. */
+const LENGTH = 240;
+/** As far as a passage is looked for. */
+const LONGEST_TEXT = 500_000;
+const MOST_MARKS = 5_000;
+
+interface Mark {
+  from: number;
+  to: number;
+  form: string;
+}
+
+/** The passage of a text that has most of what was asked for, in its own spelling, with that between `«` and `»`. */
+export function makeSnippet(text: string, words: readonly QueryWord[], space: number): string {
+  const composed = text.slice(0, LONGEST_TEXT).normalize("NFC");
+  const marks = findMarks(composed, words, space);
+  const { from, to } = bestPassage(composed, marks);
+  let snippet = "";
+  let done = from;
+  for (const mark of marks) {
+    if (mark.from < from || mark.to > to) continue;
+    snippet += `${composed.slice(done, mark.from)}«${composed.slice(mark.from, mark.to)}»`;
+    done = mark.to;
+  }
+  snippet = (snippet + composed.slice(done, to)).replace(/\s+/gu, " ").trim();
+  return `${from > 0 ? "… " : ""}${snippet}${to < composed.length ? " …" : ""}`;
+}
+
+/** Neighbours that overlap, as pairs of letters do, are one. */
+function findMarks(text: string, words: readonly QueryWord[], space: number): Mark[] {
+  const isAskedFor = matcher(words, space);
+  const marks: Mark[] = [];
+  visitWords(text, (word, at) => {
+    const form = allForms(word).find(isAskedFor);
+    if (form === undefined) return true;
+    const [from, to] = [at + word.from, at + word.to];
+    const last = marks.at(-1);
+    if (last && from < last.to) last.to = to;
+    else marks.push({ from, to, form });
+    return marks.length < MOST_MARKS;
+  });
+  return marks;
+}
+
+/** Most different words first, then most of them. */
+function bestPassage(text: string, marks: readonly Mark[]): { from: number; to: number } {
+  if (text.length <= LENGTH) return { from: 0, to: text.length };
+  let best = { score: 0, first: marks[0], last: marks[0] };
+  const inside = new Map<string, number>();
+  let first = 0;
+  for (const [index, mark] of marks.entries()) {
+    inside.set(mark.form, (inside.get(mark.form) ?? 0) + 1);
+    while (mark.to - marks[first]!.from > LENGTH && first < index) {
+      const left = marks[first]!.form;
+      const count = inside.get(left)! - 1;
+      if (count > 0) inside.set(left, count);
+      else inside.delete(left);
+      first += 1;
+    }
+    const score = inside.size * 1_000 + (index - first);
+    if (score > best.score) best = { score, first: marks[first], last: mark };
+  }
+  if (!best.first || !best.last) return around(text, 0, 0);
+  return around(text, best.first.from, Math.min(best.last.to, best.first.from + LENGTH));
+}
+
+/** Widened to its full length on both sides, and to whole words. */
+function around(text: string, from: number, to: number): { from: number; to: number } {
+  const spare = Math.max(0, LENGTH - (to - from));
+  let start = Math.max(0, from - Math.floor(spare / 3));
+  const end = Math.min(text.length, start + Math.max(LENGTH, to - start));
+  if (start > 0) {
+    const space = text.slice(start, from).search(/\s/u);
+    start = space >= 0 ? start + space + 1 : wholeLetter(text, start);
+  }
+  const rest = end < text.length ? text.slice(to, end).search(/\s\S*$/u) : -1;
+  return { from: start, to: rest >= 0 ? to + rest : wholeLetter(text, end) };
+}
+
+/** Not between the two halves of a letter. */
+const wholeLetter = (text: string, at: number): number =>
+  at < text.length && /[\udc00-\udfff]/.test(text[at]!) ? at + 1 : at;

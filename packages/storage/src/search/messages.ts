@@ -1,0 +1,37 @@
+import type { QueryWord } from "./analyse-query.ts";
+import type { Indexed } from "./index-terms.ts";
+
+// What the main thread asks of the thread that computes for searches.
+
+export interface TermsAnswer {
+  facts: string;
+  title: string;
+  body: string;
+}
+
+export interface Questions {
+  /** The terms of documents, as the engine's index takes them. */
+  terms: {
+    ask: { engine: "sqlite" | "postgres"; space: number; documents: Indexed[] };
+    answer: (TermsAnswer | string)[];
+  };
+  snippets: { ask: { space: number; words: QueryWord[]; texts: string[] }; answer: string[] };
+  /** To a matrix, which is made with the first ones. */
+  addVectors: { ask: { matrix: string; length: number; documents: Float64Array; vectors: Float32Array }; answer: null };
+  keepVectors: { ask: { matrix: string; documents: Float64Array }; answer: null };
+  dropMatrix: { ask: { matrix: string }; answer: null };
+  nearest: {
+    ask: { matrix: string; vector: Float32Array; count: number; among: Float64Array | undefined };
+    answer: { documents: number[] };
+  };
+}
+
+export type QuestionName = keyof Questions;
+
+export interface Request<N extends QuestionName = QuestionName> {
+  id: number;
+  name: N;
+  ask: Questions[N]["ask"];
+}
+
+export type Reply = { id: number; ok: true; answer: unknown } | { id: number; ok: false; message: string };

@@ -1,0 +1,68 @@
+import { type Transferable, Worker } from "node:worker_threads";
+import { TandemError } from "@tandem/protocol";
+import type { QuestionName, Questions, Reply, Request } from "./messages.ts";
+
+interface Pending {
+  resolve: (answer: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** The main thread's end of the thread that computes for searches. It is started when it is first needed. */
+export class SearchWorker implements AsyncDisposable {
+  readonly #pending = new Map<number, Pending>();
+  readonly #onLost: () => void;
+  #worker: Worker | undefined;
+  #count = 0;
+  #closed = false;
+
+  /** `onLost`: what the thread held is gone. */
+  constructor(onLost: () => void) {
+    this.#onLost = onLost;
+  }
+
+  /** What is in `transfer` is the thread's from then on. */
+  ask<N extends QuestionName>(
+    name: N,
+    ask: Questions[N]["ask"],
+    transfer: readonly Transferable[] = [],
+  ): Promise<Questions[N]["answer"]> {
+    if (this.#closed) return Promise.reject(failed("it has been closed"));
+    const worker = (this.#worker ??= this.#start());
+    return new Promise((resolve, reject) => {
+      this.#count += 1;
+      // Only a question that waits for its answer keeps the process alive.
+      if (this.#pending.size === 0) worker.ref();
+      this.#pending.set(this.#count, { resolve: resolve as (answer: unknown) => void, reject });
+      worker.postMessage({ id: this.#count, name, ask } satisfies Request<N>, transfer);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    await this.#worker?.terminate();
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./search-thread.ts", import.meta.url), { env: {} });
+    worker.unref();
+    worker.on("message", (reply: Reply) => {
+      const pending = this.#pending.get(reply.id);
+      this.#pending.delete(reply.id);
+      if (this.#pending.size === 0) worker.unref();
+      if (reply.ok) pending?.resolve(reply.answer);
+      else pending?.reject(failed(reply.message));
+    });
+    const end = (error?: Error): void => {
+      if (this.#worker !== worker) return;
+      this.#worker = undefined;
+      for (const { reject } of this.#pending.values()) reject(failed(error?.message ?? "its thread has ended"));
+      this.#pending.clear();
+      this.#onLost();
+    };
+    worker.on("error", (error) => end(error instanceof Error ? error : undefined));
+    worker.on("exit", () => end());
+    return worker;
+  }
+}
+
+const failed = (why: string): TandemError => new TandemError("search_failed", `The search failed: ${why}.`);

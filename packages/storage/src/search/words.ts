@@ -1,0 +1,102 @@
+import { foldWord, otherForms } from "./fold-word.ts";
+
+/** Something that can be looked for, at its place in a text. */
+export interface Word {
+  from: number;
+  to: number;
+  /** Spellings under which it is found; the first is its own. */
+  forms: readonly string[];
+  /** Of an identifier: its parts, each with its spellings. */
+  parts: readonly (readonly string[])[];
+  /** Of a script without spaces: single letters that are found here as well. */
+  letters: readonly string[];
+}
+
+/** Letters, digits and the marks on them; `_` and `-` may hold several together. */
+const COMPOUND =
+  /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u00ad\u200b-\u200d]*(?:[_-]+[\p{L}\p{N}][\p{L}\p{M}\p{N}\u00ad\u200b-\u200d]*)*/gu;
+
+/**
+ * Scripts whose words are not, or not always, set apart by spaces. They are stored as pairs of neighbouring letters, which
+ * needs no dictionary, and so cannot change with the version of one.
+ */
+const UNSPACED =
+  /(?:[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}ー々〆ｰ]\p{M}*)+/gu;
+const INVISIBLE = /[\u00ad\u200b-\u200d]/g;
+const LETTER = /\P{M}\p{M}*/gu;
+const BEYOND_LATIN = /[^\u0000-\u02af]/;
+
+/** `CustomerID2` is Customer, ID, 2. */
+const PART =
+  /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{Lu}[\p{Lu}\p{M}]*|\p{N}+|\p{Lt}[\p{Ll}\p{M}]*/gu;
+const MOST_PARTS = 8;
+/** Longer ones are keys, hashes and the like, which are found by their beginning. */
+const LONGEST = 64;
+
+/** What has been seen is likely to be seen again: most of a text is a few thousand words. */
+const KNOWN = 20_000;
+const known = new Map<string, readonly Word[]>();
+
+/** The words of a text, in order. Stops when `visit` returns false. Places are those in the text's composed form (NFC). */
+export function visitWords(text: string, visit: (word: Word, at: number) => boolean | void): void {
+  for (const { 0: compound, index } of text.matchAll(COMPOUND)) {
+    for (const word of wordsOf(compound)) if (visit(word, index) === false) return;
+  }
+}
+
+function wordsOf(compound: string): readonly Word[] {
+  const found = known.get(compound);
+  if (found) return found;
+  const words = BEYOND_LATIN.test(compound) ? splitByScript(compound) : [wordOf(compound, 0)];
+  if (known.size >= KNOWN) known.clear();
+  if (compound.length <= LONGEST) known.set(compound, words);
+  return words;
+}
+
+function splitByScript(compound: string): Word[] {
+  const words: Word[] = [];
+  let done = 0;
+  const spaced = (to: number): void => {
+    const text = compound.slice(done, to);
+    if (/[\p{L}\p{N}]/u.test(text)) words.push(wordOf(text, done));
+  };
+  for (const { 0: run, index } of compound.matchAll(UNSPACED)) {
+    spaced(index);
+    words.push(...pairsOf(run, index));
+    done = index + run.length;
+  }
+  spaced(compound.length);
+  return words;
+}
+
+function pairsOf(run: string, offset: number): Word[] {
+  const letters = [...run.matchAll(LETTER)];
+  const folded = letters.map(([letter]) => foldWord(letter));
+  const word = (first: number, last: number): Word => ({
+    from: offset + letters[first]!.index,
+    to: offset + letters[last]!.index + letters[last]![0].length,
+    forms: [foldWord(run.slice(letters[first]!.index, letters[last]!.index + letters[last]![0].length))],
+    parts: [],
+    letters: last === letters.length - 1 ? folded.slice(first) : folded.slice(first, last),
+  });
+  if (letters.length === 1) return [word(0, 0)];
+  return letters.slice(1).map((_, index) => word(index, index + 1));
+}
+
+function wordOf(text: string, from: number): Word {
+  const bare = text.replace(INVISIBLE, "");
+  const parts = partsOf(bare);
+  const forms = formsOf(bare.replace(/[_-]+/g, ""));
+  return { from, to: from + text.length, forms, parts: parts.length > 1 ? parts.map(formsOf) : [], letters: [] };
+}
+
+function partsOf(text: string): string[] {
+  const pieces = text.split(/[_-]+/).filter(Boolean);
+  const fine = pieces.flatMap((piece) => piece.match(PART) ?? [piece]);
+  return fine.length <= MOST_PARTS ? fine : pieces.slice(0, MOST_PARTS * 2);
+}
+
+function formsOf(text: string): string[] {
+  const folded = foldWord(text.slice(0, LONGEST));
+  return [...new Set([folded, ...otherForms(text.slice(0, LONGEST), folded)])].filter(Boolean);
+}

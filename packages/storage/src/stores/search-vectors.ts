@@ -1,0 +1,88 @@
+import type { Database } from "../database.ts";
+import type { SearchSpace } from "../operations/search-documents.ts";
+import { listVectorDocuments, readSearchVectors, type VectorPage } from "../operations/search-vectors.ts";
+import { SearchWorker } from "../search/search-worker.ts";
+
+const VECTORS_PER_PAGE = 1_000;
+/** Of all copies together; the one that was not used for longest goes first. The one in use stays, however large. */
+const MOST_BYTES = 1_073_741_824;
+
+interface Copy {
+  version: number;
+  removed: number;
+  bytes: number;
+  /** What is being done with it; one thing at a time. */
+  work: Promise<void>;
+}
+
+/** Copies of vectors in the thread that compares them, kept up to date with what any process has changed. */
+export class SearchVectors {
+  readonly #database: Database;
+  readonly #worker: SearchWorker;
+  readonly #copies = new Map<string, Copy>();
+
+  constructor(database: Database, worker: SearchWorker) {
+    this.#database = database;
+    this.#worker = worker;
+  }
+
+  /** The thread has ended. */
+  forget(): void {
+    this.#copies.clear();
+  }
+
+  /** Numbers of the documents that are nearest, among those that are given or all. */
+  async nearest(
+    space: SearchSpace,
+    query: { vector: Float32Array; model: string; count: number; among: Float64Array | undefined },
+  ): Promise<number[]> {
+    const { vector, model, count, among } = query;
+    const matrix = `${space.number} ${vector.length} ${model}`;
+    const copy = this.#copies.get(matrix) ?? { version: 0, removed: 0, bytes: 0, work: Promise.resolve() };
+    // At the end of the map: used last.
+    this.#copies.delete(matrix);
+    this.#copies.set(matrix, copy);
+    const update = copy.work.then(() => this.#update(copy, matrix, space, model, vector.length));
+    copy.work = update.catch(() => {});
+    await update;
+    await this.#makeRoom(matrix);
+    return (await this.#worker.ask("nearest", { matrix, vector, count, among })).documents;
+  }
+
+  /** Versions are committed in their order: what is later than the copy's is all that it lacks. */
+  async #update(copy: Copy, matrix: string, space: SearchSpace, model: string, length: number): Promise<void> {
+    if (copy.version >= space.version) return;
+    const { number } = space;
+    let after: VectorPage["next"] = { version: copy.version, document: LAST };
+    while (after) {
+      const args = { space: number, model, after, length, limit: VECTORS_PER_PAGE };
+      const page: VectorPage = await this.#database.read(readSearchVectors, args, "search");
+      const { documents, vectors, next } = page;
+      copy.bytes += vectors.byteLength;
+      const transfer = [documents.buffer as ArrayBuffer, vectors.buffer];
+      if (documents.length > 0) await this.#worker.ask("addVectors", { matrix, length, documents, vectors }, transfer);
+      after = next;
+    }
+    if (copy.removed !== space.removed) {
+      const documents = await this.#database.read(listVectorDocuments, { space: number, model }, "search");
+      copy.bytes = documents.length * length * Float32Array.BYTES_PER_ELEMENT;
+      await this.#worker.ask("keepVectors", { matrix, documents });
+    }
+    copy.version = space.version;
+    copy.removed = space.removed;
+  }
+
+  async #makeRoom(used: string): Promise<void> {
+    let sum = [...this.#copies.values()].reduce((total, { bytes }) => total + bytes, 0);
+    for (const [matrix, copy] of this.#copies) {
+      if (sum <= MOST_BYTES) return;
+      if (matrix === used) continue;
+      sum -= copy.bytes;
+      this.#copies.delete(matrix);
+      await this.#worker.ask("dropMatrix", { matrix });
+    }
+  }
+}
+
+/** After all documents of a version. */
+const LAST = Number.MAX_SAFE_INTEGER;
