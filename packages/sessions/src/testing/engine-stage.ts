@@ -72,7 +72,12 @@ export async function setEngineStage(script: Script = []): Promise<EngineStage> 
     });
     spawned.push(child);
     child.stdin.end(JSON.stringify({ url: rehearsal.url, agent, words }));
-    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    const died = once(child, "exit").then((): never => {
+      throw new Error("The engine's process ended before it had begun a session.");
+    });
+    // Its end is no news later on.
+    died.catch(() => undefined);
+    const [line] = (await Promise.race([once(child.stdout, "data"), died])) as [Buffer];
     return { process: child, session: JSON.parse(line.toString()) as Session };
   }
 
