@@ -6,6 +6,7 @@ import { type Measured, measure } from "./measure.ts";
 import { heldOut } from "./schemas/held-out.ts";
 import { type Schema, writeSchema } from "./schemas/schema.ts";
 import { tuning } from "./schemas/tuning.ts";
+import { wellKnown } from "./schemas/well-known.ts";
 import { strip, type Stripping } from "./strip.ts";
 import { declaredLinks, type Link } from "./truth.ts";
 
@@ -33,6 +34,7 @@ export async function run(args: string[]): Promise<void> {
         : [
             ["Samples", SAMPLES.map(fromFile)],
             ["Generated, for tuning", tuning.map((schema) => generate(schema, folder))],
+            ["Generated, after well-known schemas", wellKnown.map((schema) => generate(schema, folder))],
             ["Generated, held out", heldOut.map((schema) => generate(schema, folder))],
           ];
     for (const [title, databases] of groups) {

@@ -52,11 +52,13 @@ export function candidatesByName(
 /** A key that is another table's: `customer_id` of customer_details. A table's own key is never a reference otherwise. */
 function isInherited(from: ColumnFacts, key: Key, name: NameEvidence, vocabulary: Vocabulary): boolean {
   if (key.table === from.table || name.score < 0.8 || !key.primary) return false;
-  const readings = vocabulary.read(from);
-  if (readings.every(({ entity }) => entity.length === 0)) return false;
+  const readings = vocabulary.read(from).filter(({ entity }) => entity.length > 0);
+  if (readings.length === 0) return false;
   const mine = Math.max(...readings.map((reading) => ownership(reading, from.table, vocabulary)));
   const theirs = Math.max(...readings.map((reading) => ownership(reading, key.table, vocabulary)));
-  return theirs > mine + 0.05;
+  if (theirs > mine + 0.05) return true;
+  // Neither table is named after the key: the one with fewer rows extends the other.
+  return Math.max(mine, theirs) < 0.45 && name.score >= 0.85 && (from.table.rows ?? 0) < (key.table.rows ?? 0);
 }
 
 /** Pairs that a role suggests where the name says no table: `parent_id`, `created_by`, `ManagerID`. */

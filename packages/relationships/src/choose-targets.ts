@@ -16,7 +16,7 @@ const REJECTED_PER_COLUMN = 2;
 /** A column refers to one table: the best of its candidates, if it is good enough and better than the next. */
 export function chooseTargets(judged: readonly Judged[]): Choice[] {
   const choices = [...Map.groupBy(judged, ({ candidate }) => candidate.from).values()].flatMap((rivals) => {
-    const [best, ...others] = rivals.toSorted((a, b) => b.points - a.points || b.candidate.name.score - a.candidate.name.score);
+    const [best, ...others] = rivals.map(withHubFirst).toSorted((a, b) => b.points - a.points);
     const next = others[0];
     const close = next !== undefined && best!.points - next.points < MARGIN && next.points >= REVIEW_POINTS;
     const choices: Choice[] = [];
@@ -33,6 +33,14 @@ export function chooseTargets(judged: readonly Judged[]): Choice[] {
     return choices;
   });
   return choices.map((choice) => withoutCopies(choice, choices));
+}
+
+/** Of several tables with the same key, the one with the most rows is where it comes from. */
+function withHubFirst(judged: Judged, _: number, rivals: readonly Judged[]): Judged {
+  const rows = ({ candidate }: Judged) => candidate.to.table.rows ?? 0;
+  const alike = rivals.filter(({ candidate }) => candidate.to.name === judged.candidate.to.name && isNamed(candidate));
+  const isHub = alike.length > 1 && alike.every((other) => other === judged || rows(other) < rows(judged));
+  return isHub ? { ...judged, points: judged.points + 0.3 } : judged;
 }
 
 /** order.customer_name beside order.customer_id repeats what the customer's row says. */

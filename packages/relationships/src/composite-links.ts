@@ -1,3 +1,4 @@
+import { nameEvidence } from "./name-evidence.ts";
 import type { Overlap, Probe, Prober } from "./prober.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import type { Key } from "./table-keys.ts";
@@ -77,10 +78,9 @@ function standsFor(mine: ColumnFacts, theirs: ColumnFacts, vocabulary: Vocabular
   const [target, other] = [referents.get(mine), referents.get(theirs)];
   if (target && (target === other || target === theirs)) return 0.9;
   if (target || other) return 0;
-  const tail = vocabulary.read(mine).some(({ words }) =>
-    vocabulary.read(theirs).some((b) => words.length > b.words.length && words.slice(-b.words.length).join(" ") === b.words.join(" ")),
-  );
-  return tail ? 0.8 : 0;
+  // customer_id for the id of customers, where (tenant, id) is the key.
+  const key: Key = { table: theirs.table, columns: [theirs], primary: true, unique: "counted" };
+  return nameEvidence(mine, key, vocabulary).score >= 0.85 ? 0.85 : 0;
 }
 
 const MIN_BITS = 10;

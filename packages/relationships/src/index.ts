@@ -8,3 +8,4 @@ export {
 export { profileTables, type ProfileFailure, type ProfileOptions } from "./profile-tables.ts";
 export type { ColumnProfile, TableProfile } from "./profile.ts";
 export type { JoinEnd, Relationship, Suggestion } from "./relationship.ts";
+export { type JoinPath, joinPath, type JoinPathOptions, type JoinStep } from "./join-path.ts";

@@ -67,7 +67,8 @@ function byTableName(
     if (score > best.score) best = { score, says, role };
   };
   const theirs = vocabulary.read(target).at(-1)!;
-  const suffix = name.idWords.length > 0 ? Math.max(0.95, idWordLikeness(name, theirs)) : 0.86;
+  const counts = name.idWords.length === 0 && from.kind === "integer" && PLURAL.test(name.entity.at(-1)!);
+  const suffix = name.idWords.length > 0 ? Math.max(0.95, idWordLikeness(name, theirs)) : counts ? 0.55 : 0.86;
   for (const entity of vocabulary.entitiesOf(key.table)) {
     const tail = tailLikeness(name.entity, entity.words, vocabulary);
     if (tail.score > 0) {
@@ -94,6 +95,9 @@ function byTableName(
   }
   return best;
 }
+
+/** `UpVotes` is how many votes there are, not one of them. */
+const PLURAL = /(?<![siu])s$/;
 
 const sayOf = (score: number, role: readonly string[]): string =>
   `${score >= 0.95 ? "names the table" : "is short for the table"}${role.length > 0 ? ` with a role (${role.join(" ")})` : ""}`;
@@ -164,7 +168,7 @@ export function ownership(key: ReadName, table: Key["table"], vocabulary: Vocabu
     .map(({ words }) =>
       Math.max(
         tailLikeness(key.entity, words, vocabulary).score,
-        tailLikeness(words, key.entity, vocabulary).score * 0.99,
+        tailLikeness(words, key.entity, vocabulary).score * (words.length > key.entity.length ? 0.86 : 1),
         partLikeness(key, { words, quality: 1 }, vocabulary),
       ),
     );

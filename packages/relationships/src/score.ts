@@ -65,7 +65,7 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
   else if (sharesPrefix(from.table, to.table)) add(0.3);
   if (around.copies.has(to.table)) add(-1.5, "The other table looks like a copy of another.");
   const order = from.table === to.table ? around.selfOrder.get(from) : undefined;
-  if (order && order.rows > 0) selfReference(order, add);
+  if (order && order.rows > 0 && overlap?.found) selfReference(order, add);
   return { points, confidence: confidenceOf(points), why, telling };
 }
 

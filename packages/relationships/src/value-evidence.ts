@@ -40,7 +40,9 @@ function wholeOverlap(from: ColumnFacts, to: ColumnFacts, found: number, named: 
     return { points, telling, says: telling ? ", which is no accident" : "" };
   }
   const fit = rangeFit(from, to);
-  const points = named ? clamp(fit, -0.5, 1) : fit;
+  const singular = named ? 0 : singularity(from);
+  const points = named ? clamp(fit, -0.5, 1) : fit + singular;
+  if (singular >= 2) return { points, telling: false, says: ", and none of them twice, as measures would be" };
   if (fit >= 1.5) return { points, telling: false, says: ", and they range over all of its key" };
   return { points, telling: false, says: named ? "" : ", as many numbers would be" };
 }
@@ -61,7 +63,14 @@ export function density(column: ColumnFacts): number {
   return Math.min(1, share(Math.max(column.table.rows ?? 0, 1), max - min + 1));
 }
 
-/** How well a column's numbers range over a key without gaps: up to 2.5, and below 0 where they stay in a corner of it. */
+/** Numbers picked at random repeat; those that name something else one to one do not. A plain 1, 2, 3 … says nothing. */
+function singularity({ profile, table, min, max }: ColumnFacts): number {
+  if (!profile?.unique || !table.seenWhole || min === undefined || max === undefined) return 0;
+  const range = max - min + 1;
+  return profile.distinct / range > 0.5 ? 0 : clamp(profile.distinct ** 2 / (2 * range), 0, 3);
+}
+
+/** How well a column's numbers range over a key without gaps: up to 3.5, and below 0 where they stay in a corner of it. */
 export function rangeFit(from: ColumnFacts, to: ColumnFacts): number {
   const [low, high, keyLow, keyHigh] = [from.min, from.max, to.min, to.max];
   if (low === undefined || high === undefined || keyLow === undefined || keyHigh === undefined) return 0;
@@ -70,7 +79,9 @@ export function rangeFit(from: ColumnFacts, to: ColumnFacts): number {
   const start = keyHigh === keyLow ? 0 : (low - keyLow) / (keyHigh - keyLow);
   const distinct = from.profile?.distinct ?? 0;
   const weight = clamp(Math.log(Math.max(1, distinct)) / Math.log(40), 0, 1);
-  const fit = 2.5 * reach ** 6 * (1 - Math.min(1, start * 3)) * weight;
+  // Hundreds of values that end where the key ends are more than a few.
+  const most = distinct >= 100 && reach >= 0.97 ? 3.5 : 2.5;
+  const fit = most * reach ** 6 * (1 - Math.min(1, start * 3)) * weight;
   if (reach < 0.5 && from.filled >= 20) return reach < 0.2 ? -2 : -1;
   return fit;
 }

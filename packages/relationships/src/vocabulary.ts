@@ -187,7 +187,7 @@ function undressed(words: readonly string[], { first, last }: Dress): EntityName
 
 /** `c_` in c_custkey, c_name, c_address; `emp_` in emp_id, emp_name. */
 function columnPrefix(table: TableFacts): string | undefined {
-  if (table.columns.length < 2) return undefined;
+  if (table.columns.length < 3) return undefined;
   const firsts = table.columns.map(({ name }) => wordsOf(name)).map((words) => (words.length > 1 ? words[0]! : ""));
   const [prefix = ""] = firsts;
   const share = firsts.filter((word) => word === prefix).length / firsts.length;

@@ -1,0 +1,114 @@
+import type { TableName } from "@tandem/connectors";
+import type { JoinEnd, Relationship } from "./relationship.ts";
+import { tableId } from "./table-facts.ts";
+
+/** One join on the way, in the direction in which it is walked. */
+export interface JoinStep {
+  from: JoinEnd;
+  to: JoinEnd;
+  /** What one row meets on the other side. */
+  cardinality: "many-to-one" | "one-to-many" | "one-to-one";
+  /** Ready for an ON clause, unquoted; the tables go by their names. */
+  condition: string;
+  confidence: number;
+  status: "accepted" | "review";
+}
+
+export interface JoinPath {
+  steps: readonly JoinStep[];
+  /** The product of the steps' confidences. */
+  confidence: number;
+  /** What would go wrong when one joins and adds up: in sentences. */
+  warnings: readonly string[];
+}
+
+export interface JoinPathOptions {
+  /** Also walk links that nobody has accepted yet; such a path is only given where there is no other. */
+  includeReview?: boolean;
+  maxSteps?: number;
+}
+
+/** Every step costs; doubtful ones and those that multiply rows cost more. */
+const STEP = 1;
+const FAN_OUT = 0.25;
+const costOf = (step: JoinStep): number =>
+  STEP + (step.cardinality === "one-to-many" ? FAN_OUT : 0) - 2 * Math.log(Math.max(step.confidence, 0.01)) + (step.status === "review" ? 3 : 0);
+
+/** The shortest trustworthy way from one table to another, or nothing where there is none. */
+export function joinPath(
+  relationships: readonly Relationship[],
+  from: TableName,
+  to: TableName,
+  { includeReview = false, maxSteps = 8 }: JoinPathOptions = {},
+): JoinPath | undefined {
+  const steps = new Map<string, JoinStep[]>();
+  for (const relationship of relationships) {
+    if (relationship.status === "rejected" || (relationship.status === "review" && !includeReview)) continue;
+    for (const step of stepsOf(relationship, relationship.status)) {
+      const id = tableId(step.from.table);
+      steps.set(id, [...(steps.get(id) ?? []), step]);
+    }
+  }
+  const goal = tableId(to);
+  const best = new Map<string, { cost: number; path: readonly JoinStep[] }>([[tableId(from), { cost: 0, path: [] }]]);
+  const open = new Set(best.keys());
+  while (open.size > 0) {
+    const here = [...open].reduce((a, b) => (best.get(b)!.cost < best.get(a)!.cost ? b : a));
+    open.delete(here);
+    const { cost, path } = best.get(here)!;
+    if (here === goal) return path.length === 0 ? undefined : describe(path, steps);
+    if (path.length >= maxSteps) continue;
+    for (const step of steps.get(here) ?? []) {
+      const there = tableId(step.to.table);
+      const total = cost + costOf(step);
+      if (total >= (best.get(there)?.cost ?? Infinity)) continue;
+      best.set(there, { cost: total, path: [...path, step] });
+      open.add(there);
+    }
+  }
+  return undefined;
+}
+
+function stepsOf(relationship: Relationship, status: "accepted" | "review"): JoinStep[] {
+  const { from, to, cardinality, confidence } = relationship;
+  if (tableId(from.table) === tableId(to.table)) return [];
+  const condition = conditionOf(relationship);
+  const back = cardinality === "one-to-one" ? cardinality : "one-to-many";
+  return [
+    { from, to, cardinality, condition, confidence, status },
+    { from: to, to: from, cardinality: back, condition, confidence, status },
+  ];
+}
+
+/** Tables go by their names, or with their schemas where both have the same name. */
+function conditionOf({ from, to, when }: Relationship): string {
+  const full = from.table.name === to.table.name;
+  const name = ({ schema, name: table }: TableName) => (full ? `${schema}.${table}` : table);
+  const pairs = from.columns.map((column, i) => `${name(from.table)}.${column} = ${name(to.table)}.${to.columns[i]}`);
+  if (when) pairs.push(`${name(from.table)}.${when.column} = '${when.equals.replaceAll("'", "''")}'`);
+  return pairs.join(" AND ");
+}
+
+function describe(path: readonly JoinStep[], steps: ReadonlyMap<string, readonly JoinStep[]>): JoinPath {
+  const warnings: string[] = [];
+  const widening = path.filter(({ cardinality }) => cardinality === "one-to-many");
+  for (const { from, to } of widening) {
+    warnings.push(
+      `One row of ${from.table.name} meets many of ${to.table.name}: sums over columns of ${from.table.name} count rows more than once.`,
+    );
+  }
+  for (const [i, step] of path.entries()) {
+    // Down on one side after up on the other: rows of both meet that have only the middle in common.
+    if (step.cardinality === "many-to-one" && path[i + 1]?.cardinality === "one-to-many") {
+      warnings.push(`${step.from.table.name} and ${path[i + 1]!.to.table.name} have only ${step.to.table.name} in common: every row of the one meets every row of the other there.`);
+    }
+    if (step.status === "review") warnings.push(`${step.condition} is for review: nobody has accepted it.`);
+    const others = (steps.get(tableId(step.from.table)) ?? []).filter(
+      (other) => other !== step && tableId(other.to.table) === tableId(step.to.table) && other.condition !== step.condition,
+    );
+    if (others.length > 0) {
+      warnings.push(`${step.from.table.name} and ${step.to.table.name} can also be joined on ${others.map(({ condition }) => condition).join(", or on ")}.`);
+    }
+  }
+  return { steps: path, confidence: path.reduce((product, step) => product * step.confidence, 1), warnings };
+}
