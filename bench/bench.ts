@@ -9,6 +9,10 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
     about: "the store on SQLite and Postgres: bytes per turn, appends, reads, and what the event loop feels of them",
     load: () => import("./storage/storage.ts"),
   },
+  search: {
+    about: "searches over 100,000 documents: by words, by words and vectors, and what others feel of them",
+    load: () => import("./search/search.ts"),
+  },
   server: {
     about: "the server under load: fanout, sessions, open, idle, soak; one part alone by its name",
     load: () => import("./server/server.ts"),
