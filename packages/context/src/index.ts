@@ -8,12 +8,17 @@ export { tableKey, tablePath, type TableIdentity } from "./catalogue/table-path.
 export {
   ASPECTS,
   proposal,
+  PROPOSAL_STATES,
+  proposalSummary,
   type Aspect,
   type Change,
   type Decision,
   type Hunk,
   type Proposal,
+  type ProposalSummary,
 } from "./proposals/proposal.ts";
+export type { AcceptRules } from "./proposals/accept-rules.ts";
+export { createProposals, type ProposalParts } from "./proposals/create-proposals.ts";
 export type { Draft, Proposals, Support } from "./proposals/proposals.ts";
 export type { Budget, LlmSource } from "./runs/metered-llm.ts";
 export { runJob, type JobInput } from "./runs/run-job.ts";
@@ -38,3 +43,6 @@ export { SEARCH_KINDS, type SearchKind } from "./search/documents.ts";
 export { CatalogueReader } from "./tools/catalogue-reader.ts";
 export { createContextTools } from "./tools/context-tools.ts";
 export type { ContextWork } from "./tools/job-tools.ts";
+export { planScan, type ScanPlan } from "./scan/plan-scan.ts";
+export { scan, type ScanInput } from "./scan/scan.ts";
+export type { ScanContext, ScanResult } from "./scan/scan-result.ts";

@@ -15,6 +15,10 @@ export const hunk = z.strictObject({
   newStart: z.int(),
   newLines: z.array(z.string()),
   aspect: z.enum(ASPECTS),
+  /** It was verified, so that a rule may accept it: for joins. */
+  certain: z.boolean().optional(),
+  /** Of the same change at the same place, proposed again. */
+  fingerprint: z.string(),
   /** For each new line what it rests on: indexes into the change's `evidence`. */
   support: z.array(z.array(z.int())),
   /** For the lines that go. */
@@ -24,12 +28,15 @@ export const hunk = z.strictObject({
   note: z.string().optional(),
   decidedBy: z.string().optional(),
   decidedAt: z.string().optional(),
+  /** Of an accepted one: the commit that has it; absent where it stood there already. */
+  commit: z.string().optional(),
 });
 export type Hunk = z.output<typeof hunk>;
 
 export const change = z.strictObject({
   path: z.string(),
   before: z.string().nullable(),
+  /** With every hunk applied. */
   after: z.string().nullable(),
   evidence: z.array(evidence),
   hunks: z.array(hunk),
@@ -44,23 +51,36 @@ export const decision = z.strictObject({
   about: z.string(),
   question: z.string(),
   sides: z.array(z.strictObject({ claim: z.string(), evidence: z.array(evidence) })),
+  /** Null while nobody has given one. */
   answer: z.string().nullable(),
+  answeredBy: z.string().optional(),
 });
 export type Decision = z.output<typeof decision>;
 
-export const proposal = z.strictObject({
+/** `open`: something in it waits for a decision. `partly`: all is decided, and not all was accepted. */
+export const PROPOSAL_STATES = ["open", "accepted", "partly", "rejected"] as const;
+
+/** All of a proposal but its lines, for lists. */
+export const proposalSummary = z.strictObject({
   id: z.string(),
   job: z.string().nullable(),
   title: z.string(),
   summary: z.string(),
-  state: z.enum(["open", "accepted", "partly", "rejected"]),
+  state: z.enum(PROPOSAL_STATES),
   /** Suspected prompt injection, for example: rules never accept it. */
   quarantine: z.string().nullable(),
+  /** The commit that it was made on. */
   base: z.string(),
-  changes: z.array(change),
+  files: z.int(),
+  /** Hunks by their state. */
+  counts: z.strictObject({ open: z.int(), accepted: z.int(), rejected: z.int(), conflict: z.int() }),
   decisions: z.array(decision),
+  /** Those that were made of it, and not undone. */
   commits: z.array(z.string()),
   createdAt: z.string(),
   updatedAt: z.string(),
 });
+export type ProposalSummary = z.output<typeof proposalSummary>;
+
+export const proposal = proposalSummary.extend({ changes: z.array(change) });
 export type Proposal = z.output<typeof proposal>;

@@ -1,5 +1,5 @@
 import type { Evidence } from "../evidence.ts";
-import type { Aspect, Decision, Proposal } from "./proposal.ts";
+import type { Aspect, Decision, Proposal, ProposalSummary } from "./proposal.ts";
 
 /** What lines of a file rest on, from 1, both ends included. */
 export interface Support {
@@ -39,7 +39,8 @@ export interface Proposals {
     quarantine?: string;
   }): Promise<Proposal | undefined>;
   get(id: string): Promise<Proposal | undefined>;
-  list(query: { states?: readonly Proposal["state"][]; limit: number; after?: string }): Promise<Proposal[]>;
+  /** The newest first; `after` is the id of the last one of the page before. */
+  list(query: { states?: readonly Proposal["state"][]; limit: number; after?: string }): Promise<ProposalSummary[]>;
   /** Applies open hunks (all, or these) to what the files are now, three-way; those that do not fit become `conflict`. */
   accept(id: string, choice: { hunks?: readonly string[]; by: string }): Promise<Proposal>;
   /** Remembered: the same change is not proposed again. */
@@ -47,6 +48,6 @@ export interface Proposals {
   /** Replaces the new text of a file in an open proposal by a person's own; its evidence becomes the person. */
   edit(id: string, edit: { path: string; after: string; by: string }): Promise<Proposal>;
   answer(id: string, answer: { decision: string; answer: string; by: string }): Promise<Proposal>;
-  /** Undoes what was accepted of it. */
+  /** Undoes what was accepted of it; it is not proposed again. */
   undo(id: string, by: string): Promise<Proposal>;
 }

@@ -240,11 +240,11 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
       leaseMs: 700,
       onStart: (job) => void (id = job),
       body: async (run) => {
-        // The process was held up for longer than its lease.
-        const until = Date.now() + 1_200;
-        while (Date.now() < until);
-        const lease = await other.jobs.take(run.job, "thief", 60_000);
-        expect(lease).toBeDefined();
+        // The process is held up for longer than its lease; once more if it was quicker then to renew it.
+        for (let lease; !lease; lease = await other.jobs.take(run.job, "thief", 60_000)) {
+          const until = Date.now() + 1_200;
+          while (Date.now() < until);
+        }
         await new Promise((_, reject) => run.signal.addEventListener("abort", () => reject(run.signal.reason)));
       },
     });

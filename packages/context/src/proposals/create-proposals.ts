@@ -1,0 +1,310 @@
+import { newId, RequestError } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
+import { hashOf } from "../canonical-json.ts";
+import type { ContextFolder } from "../folder/context-folder.ts";
+import { type AcceptRules, ruleFor } from "./accept-rules.ts";
+import { withHunks } from "./apply-hunks.ts";
+import { commitHunks } from "./commit-hunks.ts";
+import { aspectOfPath, makeChange } from "./make-hunks.ts";
+import type { Change, Hunk, Proposal } from "./proposal.ts";
+import {
+  forgetOpen,
+  type Loaded,
+  ProposalRecords,
+  rememberOpen,
+  rememberProposed,
+  rememberRejected,
+} from "./proposal-records.ts";
+import type { Draft, Proposals } from "./proposals.ts";
+
+/** Who decides where nobody has to. */
+const RULE = "rule";
+/** Commits that are looked at for what a process that died has made. */
+const RECENT = 200;
+
+export interface ProposalParts {
+  folder: ContextFolder;
+  store: Pick<Store, "records">;
+  space: string;
+  accept: AcceptRules;
+  now?: () => Date;
+}
+
+export function createProposals({ folder, store, space, accept, now = () => new Date() }: ProposalParts): Proposals {
+  const records = new ProposalRecords(store.records, space);
+  const time = () => now().toISOString();
+
+  /** One decision at a time, on the proposal as it is then, with all that was decided before in the files. */
+  const decide = (id: string, work: (loaded: Loaded) => Promise<Proposal>): Promise<Proposal> =>
+    folder.exclusive(async () => {
+      const loaded = await records.load(id);
+      if (!loaded) throw new RequestError("not_found", `There is no proposal ${id}.`, { fix: "List them." });
+      return work(loaded.applying ? await apply(loaded, true) : loaded);
+    });
+
+  /** Does what `applying` says. If it was done in part before (`again`), what stands in the files is not done twice. */
+  async function apply(loaded: Loaded, again = false): Promise<Loaded> {
+    const { proposal, applying } = loaded;
+    const { hunks, by, notes } = applying!;
+    const chosen = new Set(hunks);
+    const earlier = again ? await commitsOf(proposal) : [];
+    const applied = await commitHunks(folder, proposal, chosen, by);
+    const isRule = by === RULE;
+    const settled = mapHunks(proposal, (hunk): Hunk => {
+      const outcome = applied.outcomes.get(hunk.id);
+      if (!outcome) return hunk;
+      const decided = { ...hunk, decidedBy: by, decidedAt: time() };
+      if (outcome.state === "accepted") {
+        return { ...decided, state: "accepted", note: notes[hunk.id], commit: outcome.commit ?? earlier[0] };
+      }
+      // A rule has nothing to say about it then.
+      return isRule ? { ...hunk, note: outcome.note } : { ...decided, state: "conflict", note: outcome.note };
+    });
+    const commits = [...proposal.commits, ...earlier, ...applied.commits];
+    const further = allHunks(settled)
+      .filter(({ id }) => chosen.has(id))
+      .flatMap((hunk) =>
+        hunk.state === "accepted" ? (isRule ? [] : [forgetOpen(hunk)]) : [rememberOpen(hunk, proposal.id)],
+      );
+    return records.save(
+      { ...loaded, proposal: { ...settled, commits, updatedAt: time() }, applying: null },
+      { further },
+    );
+  }
+
+  /** Commits that were made of it, and that it does not know of. */
+  async function commitsOf({ id, commits }: Proposal): Promise<string[]> {
+    const log = await folder.log(RECENT);
+    return log
+      .filter(({ proposal, commit }) => proposal === id && !commits.includes(commit))
+      .map(({ commit }) => commit);
+  }
+
+  async function accepting(
+    loaded: Loaded,
+    hunks: readonly Hunk[],
+    by: string,
+    notes: Record<string, string> = {},
+  ): Promise<Loaded> {
+    if (hunks.length === 0) return loaded;
+    const applying = { hunks: hunks.map(({ id }) => id), by, notes };
+    return apply(await records.save({ ...loaded, applying }, { paths: new Set() }));
+  }
+
+  /** Hunks that a rule accepts, with the rule. Lines that a person wrote are not replaced by rule. */
+  async function byRule(proposal: Proposal): Promise<Map<string, string>> {
+    const rules = new Map<string, string>();
+    if (proposal.quarantine !== null) return rules;
+    const candidates = proposal.changes.flatMap(({ path, hunks }) =>
+      hunks.flatMap((hunk) => {
+        const rule = ruleFor(hunk, accept);
+        return rule === undefined ? [] : [{ path, hunk, rule }];
+      }),
+    );
+    const replacing = candidates.filter(
+      ({ hunk }) => isProse(hunk) && hunk.oldLines.some((line) => line.trim() !== ""),
+    );
+    const hand = await folder.handLines(replacing.map(({ path }) => path));
+    for (const { path, hunk, rule } of candidates) {
+      const lines = isProse(hunk) ? hand.get(path) : undefined;
+      if (!hunk.oldLines.some((line, i) => line.trim() !== "" && lines?.has(hunk.oldStart + i)))
+        rules.set(hunk.id, rule);
+    }
+    return rules;
+  }
+
+  /** Hunks as changes, without those that nobody wants or that wait elsewhere, numbered through. */
+  async function changesOf(drafts: readonly Draft[]): Promise<Change[]> {
+    const made = drafts
+      .filter(({ before, after }) => before !== after)
+      .map((draft) => ({ draft, change: makeChange(draft) }));
+    const known = await records.known(made.flatMap(({ change }) => change.hunks.map(({ fingerprint }) => fingerprint)));
+    let count = 0;
+    return made.flatMap(({ draft, change }): Change[] => {
+      const hunks = change.hunks
+        .filter(({ fingerprint }) => !known.has(fingerprint))
+        .map((hunk) => ({ ...hunk, id: String((count += 1)) }));
+      if (hunks.length === 0) return [];
+      return [{ ...change, hunks, after: withHunks(change.before, hunks, draft.after === null) }];
+    });
+  }
+
+  return {
+    propose: ({ job, title, summary, drafts, decisions = [], quarantine }) =>
+      folder.exclusive(async () => {
+        const key = job === null ? undefined : `${job}/${hashOf([drafts, decisions])}`;
+        const before = key === undefined ? undefined : await records.proposed(key);
+        if (before === null) return undefined;
+        if (before !== undefined) return decide(before, async ({ proposal }) => proposal);
+        const changes = await changesOf(drafts);
+        if (changes.length === 0 && decisions.length === 0) {
+          if (key !== undefined) await records.rememberNothing(key);
+          return undefined;
+        }
+        const at = time();
+        const proposal: Proposal = {
+          ...{ id: newId("proposal", now().getTime()), job, title, summary, state: "open" as const },
+          ...{ quarantine: quarantine ?? null, base: await folder.head(), files: changes.length, changes },
+          ...{ counts: { open: 0, accepted: 0, rejected: 0, conflict: 0 }, decisions: [...decisions], commits: [] },
+          ...{ createdAt: at, updatedAt: at },
+        };
+        const rules = await byRule(proposal);
+        const saved = await records.save(
+          {
+            proposal,
+            // Accepted in the same breath: whoever finds it, finds it decided.
+            applying:
+              rules.size === 0 ? null : { hunks: [...rules.keys()], by: RULE, notes: Object.fromEntries(rules) },
+            version: 0,
+          },
+          {
+            further: [
+              ...allHunks(proposal)
+                .filter(({ id }) => !rules.has(id))
+                .map((hunk) => rememberOpen(hunk, proposal.id)),
+              ...(key === undefined ? [] : [rememberProposed(key, proposal.id)]),
+            ],
+          },
+        );
+        return (saved.applying ? await apply(saved) : saved).proposal;
+      }),
+
+    get: async (id) => {
+      const loaded = await records.load(id);
+      return loaded?.applying ? decide(id, async ({ proposal }) => proposal) : loaded?.proposal;
+    },
+
+    list: (query) => records.list(query),
+
+    accept: (id, { hunks, by }) =>
+      decide(id, async (loaded) => (await accepting(loaded, choose(loaded.proposal, hunks), by)).proposal),
+
+    reject: (id, { hunks, by, reason }) =>
+      decide(id, async (loaded) => {
+        const chosen = new Set(choose(loaded.proposal, hunks).map((hunk) => hunk.id));
+        const rejected = mapHunks(loaded.proposal, (hunk) =>
+          chosen.has(hunk.id) ? { ...hunk, state: "rejected", note: reason, decidedBy: by, decidedAt: time() } : hunk,
+        );
+        // Who wants nothing of it wants no question of it either.
+        const decisions = hunks
+          ? rejected.decisions
+          : rejected.decisions.map((item) => ({ ...item, answer: item.answer ?? reason ?? "rejected" }));
+        const further = allHunks(rejected)
+          .filter((hunk) => chosen.has(hunk.id))
+          .flatMap((hunk) => [forgetOpen(hunk), rememberRejected(hunk, id, by, time())]);
+        const proposal = { ...rejected, decisions, updatedAt: time() };
+        return (await records.save({ ...loaded, proposal }, { further })).proposal;
+      }),
+
+    edit: (id, { path, after, by }) =>
+      decide(id, async (loaded) => {
+        const { proposal } = loaded;
+        const old = proposal.changes.find((change) => change.path === path);
+        if (!old)
+          throw new RequestError("not_found", `${path} is not in ${id}.`, { fix: `It has ${pathsOf(proposal)}.` });
+        if (old.hunks.some(({ state }) => state === "accepted")) {
+          throw new RequestError("conflict", `A part of ${path} was accepted already.`, {
+            fix: "Edit the file itself.",
+          });
+        }
+        if ((old.before ?? "") === after) {
+          throw new RequestError("invalid_request", `${path} reads so already.`, { fix: "Reject its hunks instead." });
+        }
+        const edited = editedChange(old, after, { by, at: time(), next: highest(proposal) + 1 });
+        const changes = proposal.changes.map((change) => (change === old ? edited : change));
+        const saved = await records.save(
+          { ...loaded, proposal: { ...proposal, changes, updatedAt: time() } },
+          { further: [...old.hunks.map(forgetOpen), ...edited.hunks.map((hunk) => rememberOpen(hunk, id))] },
+        );
+        return saved.proposal;
+      }),
+
+    answer: (id, { decision, answer, by }) =>
+      decide(id, async (loaded) => {
+        const { proposal } = loaded;
+        const asked = proposal.decisions.find((item) => item.id === decision);
+        if (!asked) throw new RequestError("not_found", `There is no question ${decision} in ${id}.`);
+        if (asked.answer !== null) {
+          throw new RequestError("conflict", `The question ${decision} was answered already: ${asked.answer}`);
+        }
+        const decisions = proposal.decisions.map((item) =>
+          item === asked ? { ...item, answer, answeredBy: by } : item,
+        );
+        return (await records.save({ ...loaded, proposal: { ...proposal, decisions, updatedAt: time() } })).proposal;
+      }),
+
+    undo: (id, by) =>
+      decide(id, async (first) => {
+        let loaded = first;
+        if (loaded.proposal.commits.length === 0) {
+          throw new RequestError("conflict", `Nothing of ${id} was accepted, or it was undone already.`);
+        }
+        for (const commit of loaded.proposal.commits.toReversed()) {
+          const trailers = { "Undone-By": by, "Undoes-Proposal": id };
+          await folder.revert(commit, { subject: `Undo: ${loaded.proposal.title}`, trailers });
+          const undone = mapHunks(loaded.proposal, (hunk) =>
+            hunk.commit === commit
+              ? { ...hunk, state: "rejected", note: "undone", decidedBy: by, decidedAt: time(), commit: undefined }
+              : hunk,
+          );
+          const gone = new Set(
+            loaded.proposal.changes.flatMap(({ hunks }) => hunks).filter((hunk) => hunk.commit === commit),
+          );
+          const further = [...gone].map((hunk) => rememberRejected(hunk, id, by, time()));
+          const commits = undone.commits.filter((other) => other !== commit);
+          loaded = await records.save({ ...loaded, proposal: { ...undone, commits, updatedAt: time() } }, { further });
+        }
+        return loaded.proposal;
+      }),
+  };
+}
+
+/** A person's own version of a file. What they left as it was proposed keeps its evidence; the rest is their words. */
+function editedChange(old: Change, after: string, { by, at, next }: { by: string; at: string; next: number }): Change {
+  const aspect = old.hunks[0]?.aspect ?? aspectOfPath(old.path);
+  const words = [{ type: "person" as const, name: by, at }];
+  const everything = [{ from: 1, to: Infinity, aspect, evidence: words }];
+  const made = makeChange({ path: old.path, before: old.before, after, support: everything, removal: everything });
+  const before = new Map(old.hunks.map((hunk) => [hunk.fingerprint, hunk]));
+  const place = old.evidence.length;
+  const hunks = made.hunks.map((hunk, index): Hunk => {
+    const same = before.get(hunk.fingerprint);
+    const { support, removal } = same ?? {
+      support: hunk.support.map((line) => line.map((i) => i + place)),
+      removal: hunk.removal.map((i) => i + place),
+    };
+    return {
+      ...hunk,
+      ...(same && { aspect: same.aspect, certain: same.certain }),
+      support,
+      removal,
+      id: String(next + index),
+    };
+  });
+  return { ...made, after: withHunks(old.before, hunks, false), evidence: [...old.evidence, ...made.evidence], hunks };
+}
+
+/** Open hunks: all, or those that were named. */
+function choose(proposal: Proposal, ids: readonly string[] | undefined): Hunk[] {
+  const waiting = ({ state }: Hunk) => state === "open" || state === "conflict";
+  const all = allHunks(proposal);
+  if (ids === undefined) return all.filter(waiting);
+  return [...new Set(ids)].map((id) => {
+    const hunk = all.find((candidate) => candidate.id === id);
+    if (!hunk)
+      throw new RequestError("not_found", `There is no hunk ${id} in ${proposal.id}.`, { fix: "Look at it again." });
+    if (waiting(hunk)) return hunk;
+    throw new RequestError("conflict", `Hunk ${id} was ${hunk.state} already by ${hunk.decidedBy ?? "somebody"}.`, {
+      fix: hunk.state === "accepted" ? "Undo the proposal to take it back." : "",
+    });
+  });
+}
+
+const isProse = ({ aspect }: Hunk): boolean => aspect === "wiki" || aspect === "memory";
+const allHunks = ({ changes }: Proposal): Hunk[] => changes.flatMap(({ hunks }) => hunks);
+const highest = (proposal: Proposal): number => Math.max(0, ...allHunks(proposal).map(({ id }) => Number(id)));
+const pathsOf = ({ changes }: Proposal): string => changes.map(({ path }) => path).join(", ");
+
+function mapHunks(proposal: Proposal, map: (hunk: Hunk) => Hunk): Proposal {
+  return { ...proposal, changes: proposal.changes.map((change) => ({ ...change, hunks: change.hunks.map(map) })) };
+}

@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+
+/**
+ * The same change at the same place, whatever else has changed around it and however it is laid out: by the path, the old
+ * and the new lines, and what they stand under (keys of YAML, a heading of Markdown).
+ */
+export function fingerprint(
+  path: string,
+  before: readonly string[],
+  { oldStart, oldLines, newLines }: { oldStart: number; oldLines: readonly string[]; newLines: readonly string[] },
+): string {
+  const first = [...newLines, ...oldLines].find((line) => line.trim() !== "") ?? "";
+  const place = parentsOf(before, oldStart - 1, first);
+  const parts = [path, place, words(oldLines), words(newLines)];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
+}
+
+const words = (lines: readonly string[]): string => lines.join(" ").replaceAll(/\s+/g, " ").trim();
+
+/** Lines above that are less indented, and the nearest heading. */
+function parentsOf(lines: readonly string[], at: number, first: string): string[] {
+  const parents: string[] = [];
+  let indent = indentOf(first);
+  let isHeaded = false;
+  for (let index = Math.min(at, lines.length) - 1; index >= 0; index -= 1) {
+    const line = lines[index]!;
+    if (line.trim() === "") continue;
+    if (!isHeaded && /^#{1,6} /.test(line)) {
+      parents.push(line.trim());
+      isHeaded = true;
+    } else if (indentOf(line) < indent) {
+      indent = indentOf(line);
+      parents.push(line.trim());
+    }
+  }
+  return parents;
+}
+
+/** An item's dash is part of its indent, so that its other keys are beside its first and below the item. */
+const indentOf = (line: string): number => /^\s*/.exec(line)![0].length;

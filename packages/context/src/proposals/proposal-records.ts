@@ -1,0 +1,176 @@
+import { RequestError } from "@tandem/protocol";
+import type { RecordChange, Records } from "@tandem/storage";
+import { z } from "zod";
+import { withHunks } from "./apply-hunks.ts";
+import {
+  change,
+  PROPOSAL_STATES,
+  proposalSummary,
+  type Change,
+  type Hunk,
+  type Proposal,
+  type ProposalSummary,
+} from "./proposal.ts";
+
+// Kept apart: lists read summaries alone, and a proposal of a thousand files is a thousand small records.
+const PROPOSAL = "proposal";
+const CHANGE = "proposal_change";
+/** By fingerprint: changes that wait in a proposal, and changes that somebody does not want. */
+const OPEN = "open_hunk";
+const REJECTED = "rejected_hunk";
+/** By job and drafts: what was proposed. */
+const PROPOSED = "proposed";
+
+const PAGE = 500;
+
+const storedSummary = proposalSummary.extend({
+  /** What was decided and may not be in the files yet: whoever comes next finishes it. */
+  applying: z
+    .object({ hunks: z.array(z.string()), by: z.string(), notes: z.record(z.string(), z.string()) })
+    .nullable(),
+});
+// `after` follows from the rest.
+const storedChange = change.omit({ after: true }).extend({ isRemoval: z.boolean() });
+
+export type Applying = NonNullable<z.output<typeof storedSummary>["applying"]>;
+
+/** A proposal, and at which version it was read. */
+export interface Loaded {
+  proposal: Proposal;
+  applying: Applying | null;
+  version: number;
+}
+
+export class ProposalRecords {
+  readonly #records: Records;
+  readonly #space: string;
+
+  constructor(records: Records, space: string) {
+    this.#records = records;
+    this.#space = space;
+  }
+
+  async load(id: string): Promise<Loaded | undefined> {
+    const stored = await this.#records.get(this.#space, PROPOSAL, id);
+    if (!stored) return undefined;
+    const { applying, ...summary } = storedSummary.parse(stored.value);
+    const changes: Change[] = [];
+    const prefix = `${id}/`;
+    for (let after: string | undefined; ;) {
+      const page = await this.#records.list(this.#space, CHANGE, { prefix, after, limit: PAGE });
+      for (const { value } of page) {
+        const { isRemoval, ...rest } = storedChange.parse(value);
+        changes.push({ ...rest, after: withHunks(rest.before, rest.hunks, isRemoval) });
+      }
+      after = page.at(-1)?.key;
+      if (page.length < PAGE) return { proposal: { ...summary, changes }, applying, version: stored.version };
+    }
+  }
+
+  async list(query: {
+    states?: readonly Proposal["state"][];
+    limit: number;
+    after?: string;
+  }): Promise<ProposalSummary[]> {
+    const { states = PROPOSAL_STATES, limit } = query;
+    const found: ProposalSummary[] = [];
+    for (let { after } = query; ;) {
+      const page = await this.#records.list(this.#space, PROPOSAL, { order: "desc", after, limit: PAGE });
+      for (const { value } of page) {
+        const { applying: _, ...summary } = storedSummary.parse(value);
+        if (states.includes(summary.state)) found.push(summary);
+        if (found.length === limit) return found;
+      }
+      after = page.at(-1)?.key;
+      if (page.length < PAGE) return found;
+    }
+  }
+
+  /** Writes a proposal whole, with its figures as they are now. Returns it, and the version that it has. */
+  async save(
+    { proposal, applying, version }: Loaded,
+    { paths, further = [] }: { paths?: ReadonlySet<string>; further?: readonly RecordChange[] } = {},
+  ): Promise<Loaded> {
+    const { changes, ...rest } = proposal;
+    const hunks = changes.flatMap((item) => item.hunks);
+    const summary: ProposalSummary = { ...rest, ...figuresOf(hunks, rest.decisions), files: changes.length };
+    const files = changes.flatMap((item, index): RecordChange[] => {
+      if (paths && !paths.has(item.path)) return [];
+      const { after, ...stored } = item;
+      const value: z.input<typeof storedChange> = { ...stored, isRemoval: after === null };
+      return [{ type: "put", kind: CHANGE, key: `${proposal.id}/${String(index).padStart(6, "0")}`, value }];
+    });
+    await this.#records
+      .write(this.#space, [
+        { type: "put", kind: PROPOSAL, key: proposal.id, value: { ...summary, applying }, version },
+        ...files,
+        ...further,
+      ])
+      .catch((error: unknown) => {
+        if (!(error instanceof RequestError) || error.code !== "conflict") throw error;
+        throw new RequestError("conflict", `Somebody else has decided about ${proposal.id} in the meantime.`, {
+          fix: "Look at it again.",
+          cause: error,
+        });
+      });
+    return { proposal: { ...summary, changes }, applying, version: version + 1 };
+  }
+
+  /** Fingerprints, of these, that somebody has rejected, or that wait in a proposal already. */
+  async known(fingerprints: readonly string[]): Promise<Set<string>> {
+    const found = new Set<string>();
+    for (let from = 0; from < fingerprints.length; from += PAGE) {
+      const keys = fingerprints.slice(from, from + PAGE);
+      for (const kind of [OPEN, REJECTED]) {
+        for (const { key } of await this.#records.getMany(this.#space, kind, keys)) found.add(key);
+      }
+    }
+    return found;
+  }
+
+  /** What has been proposed under this key: an id, null if nothing was left to propose, undefined if it never was. */
+  async proposed(key: string): Promise<string | null | undefined> {
+    const stored = await this.#records.get(this.#space, PROPOSED, key);
+    return stored && z.object({ proposal: z.string().nullable() }).parse(stored.value).proposal;
+  }
+
+  async rememberNothing(key: string): Promise<void> {
+    await this.#records.write(this.#space, [rememberProposed(key, null)]);
+  }
+}
+
+export const rememberProposed = (key: string, proposal: string | null): RecordChange => ({
+  type: "put",
+  kind: PROPOSED,
+  key,
+  value: { proposal },
+});
+
+export const rememberOpen = ({ fingerprint }: Hunk, proposal: string): RecordChange => ({
+  type: "put",
+  kind: OPEN,
+  key: fingerprint,
+  value: { proposal },
+});
+
+export const forgetOpen = ({ fingerprint }: Hunk): RecordChange => ({ type: "delete", kind: OPEN, key: fingerprint });
+
+export const rememberRejected = ({ fingerprint }: Hunk, proposal: string, by: string, at: string): RecordChange => ({
+  type: "put",
+  kind: REJECTED,
+  key: fingerprint,
+  value: { proposal, by, at },
+});
+
+function figuresOf(
+  hunks: readonly Hunk[],
+  decisions: Proposal["decisions"],
+): Pick<ProposalSummary, "state" | "counts"> {
+  const counts = { open: 0, accepted: 0, rejected: 0, conflict: 0 };
+  for (const { state } of hunks) counts[state] += 1;
+  const waits = counts.open + counts.conflict > 0 || decisions.some(({ answer }) => answer === null);
+  if (waits) return { counts, state: "open" };
+  // One of decisions alone is accepted by answering them.
+  if (counts.rejected === 0) return { counts, state: "accepted" };
+  return { counts, state: counts.accepted > 0 ? "partly" : "rejected" };
+}

@@ -1,0 +1,83 @@
+import { diffLines } from "../lines/diff-lines.ts";
+import type { Aspect } from "./proposal.ts";
+import { ASPECTS } from "./proposal.ts";
+
+/** Lines of one class are decided together. */
+export interface LineClass {
+  aspect: Aspect;
+  certain: boolean;
+}
+
+interface Line {
+  text: string;
+  info: LineClass | undefined;
+}
+
+export interface Part {
+  oldFrom: number;
+  oldTo: number;
+  newFrom: number;
+  newTo: number;
+  aspect: Aspect | undefined;
+  certain: boolean;
+}
+
+/**
+ * Neighbouring lines that change, as parts of one class each. Old and new lines belong together by their keys; where
+ * that cannot be told, they stay together, and the strictest of their classes counts.
+ */
+export function splitRegion(region: { old: readonly Line[]; new: readonly Line[] }): Part[] {
+  const parts: Part[] = [];
+  for (const atom of atoms(
+    region.old.map(({ text }) => text),
+    region.new.map(({ text }) => text),
+  )) {
+    const made = region.new.slice(atom.newFrom, atom.newTo);
+    const gone = region.old.slice(atom.oldFrom, atom.oldTo);
+    // What takes a line's place says what the change is about.
+    const { aspect, certain } = classOf(made.length > 0 ? made : gone);
+    const last = parts.at(-1);
+    const goesAlong =
+      last &&
+      (aspect === undefined || last.aspect === undefined || (last.aspect === aspect && last.certain === certain));
+    if (last && goesAlong) {
+      Object.assign(last, { oldTo: atom.oldTo, newTo: atom.newTo });
+      if (last.aspect === undefined) Object.assign(last, { aspect, certain });
+    } else {
+      parts.push({ ...atom, aspect, certain });
+    }
+  }
+  return parts;
+}
+
+type Atom = Pick<Part, "oldFrom" | "oldTo" | "newFrom" | "newTo">;
+
+/** The smallest pieces: a line for a line of the same key, or lines that come or go one by one. */
+function atoms(old: readonly string[], made: readonly string[]): Atom[] {
+  const result: Atom[] = [];
+  let [o, n] = [0, 0];
+  const pair = (upTo: number) => {
+    for (; o < upTo; o += 1, n += 1) result.push({ oldFrom: o, oldTo: o + 1, newFrom: n, newTo: n + 1 });
+  };
+  for (const { start, end, lines } of diffLines(old.map(keyOf), made.map(keyOf))) {
+    pair(start);
+    if (end > start && lines.length > 0) {
+      result.push({ oldFrom: start, oldTo: end, newFrom: n, newTo: n + lines.length });
+    } else {
+      for (let i = start; i < end; i += 1) result.push({ oldFrom: i, oldTo: i + 1, newFrom: n, newTo: n });
+      for (let i = n; i < n + lines.length; i += 1)
+        result.push({ oldFrom: start, oldTo: start, newFrom: i, newTo: i + 1 });
+    }
+    [o, n] = [end, n + lines.length];
+  }
+  pair(old.length);
+  return result;
+}
+
+const keyOf = (line: string): string => /^(\s*(?:- )?[\w$.-]+:)/.exec(line)?.[1] ?? line;
+
+function classOf(lines: readonly Line[]): { aspect: Aspect | undefined; certain: boolean } {
+  const infos = lines.flatMap(({ info }) => info ?? []);
+  const aspect = infos.map((info) => info.aspect).toSorted((a, b) => ASPECTS.indexOf(b) - ASPECTS.indexOf(a))[0];
+  return { aspect, certain: infos.length > 0 && infos.every((info) => info.certain) };
+}
