@@ -27,7 +27,9 @@ export async function openConnection(place: Place): Promise<Connection> {
       const { PostgresConnection } = await import("./postgres/postgres-connection.ts");
       return await PostgresConnection.open(place.url, place.schemas);
     }
-    case "mysql":
-      throw new Error("not built yet");
+    case "mysql": {
+      const { MysqlConnection } = await import("./mysql/mysql-connection.ts");
+      return await MysqlConnection.open(place.url, place.schemas);
+    }
   }
 }

@@ -3,7 +3,7 @@ import type { QueryEstimate } from "../connection.ts";
 interface Step {
   name: string;
   children: Step[];
-  extra_info: Record<string, unknown>;
+  extra_info: Record<string, string | undefined>;
 }
 
 /** What it expects to read from its tables, by its plan. */
@@ -25,9 +25,9 @@ function* flatten(steps: readonly Step[]): Iterable<Step> {
 function describe(steps: readonly Step[], depth: number): string {
   return steps
     .map(({ name, children, extra_info }) => {
-      const table = extra_info["Table"] === undefined ? "" : ` on ${String(extra_info["Table"])}`;
+      const table = extra_info["Table"] === undefined ? "" : ` on ${extra_info["Table"]}`;
       const rows = extra_info["Estimated Cardinality"];
-      const line = `${"  ".repeat(depth)}${name}${table}${rows === undefined ? "" : ` (rows ${String(rows)})`}`;
+      const line = `${"  ".repeat(depth)}${name}${table}${rows === undefined ? "" : ` (rows ${rows})`}`;
       return children.length === 0 ? line : `${line}\n${describe(children, depth + 1)}`;
     })
     .join("\n");

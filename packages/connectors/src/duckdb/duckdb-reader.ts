@@ -67,14 +67,15 @@ export class DuckdbReader implements Reader {
     const result = await statement.stream();
     const types = result.columnTypes();
     const collector = new RowsCollector(result.columnNames(), caps);
-    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
-      const vectors = types.map((_, column) => chunk!.getColumnVector(column));
+    for (;;) {
+      const chunk = await result.fetchChunk();
+      if (!chunk || chunk.rowCount === 0) return collector.result();
+      const vectors = types.map((_, column) => chunk.getColumnVector(column));
       for (let row = 0; row < chunk.rowCount; row += 1) {
         const values = vectors.map((vector, column) => toValue(vector.getItem(row), types[column]!));
         if (!collector.add(values)) return collector.result();
       }
     }
-    return collector.result();
   }
 
   async #translated<T>(work: () => Promise<T>): Promise<T> {

@@ -14,7 +14,7 @@ export async function readStructure(ask: Ask): Promise<Table[]> {
     nullable: nullable === true,
     comment: comment === null ? null : String(comment),
   }));
-  const names = Map.groupBy(columns, ({ schema, table }) => tableKey({ schema, name: table! }));
+  const names = Map.groupBy(columns, ({ schema, table }) => tableKey({ schema, name: table }));
   const keys = (await ask(KEYS)).map(([schema, table, key, isPrimary, column]) => ({
     schema: String(schema),
     table: String(table),

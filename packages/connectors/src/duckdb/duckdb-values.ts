@@ -31,4 +31,4 @@ export function toValue(value: DuckDBValue, type: DuckDBType): Value {
   return String(value);
 }
 
-const iso = (value: object): string => String(value).replace(" ", "T");
+const iso = (value: { toString(): string }): string => value.toString().replace(" ", "T");

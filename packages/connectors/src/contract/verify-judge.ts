@@ -1,0 +1,93 @@
+import { expect } from "vitest";
+import { ConnectionError } from "../connection-error.ts";
+import { only, type Verify } from "./stage.ts";
+
+type Ids =
+  | "refuse.attempts"
+  | "refuse.second-line"
+  | "allow.queries"
+  | "errors.not-there"
+  | "errors.query"
+  | "errors.closed";
+
+/** Long enough for any of them to do harm, if it could. */
+const OPTIONS = { timeoutMs: 20_000 };
+
+export const verifyJudge: Record<Ids, Verify> = {
+  "refuse.attempts": async ({ connection, fixture }) => {
+    const { attempts, failures } = fixture.wording;
+    expect(attempts.length).toBeGreaterThanOrEqual(60);
+    const before = await fixture.fingerprint();
+    const outcome = async (sql: string): Promise<string> => {
+      try {
+        return `answered: ${JSON.stringify(await connection.query(sql, OPTIONS))}`;
+      } catch (error) {
+        return error instanceof ConnectionError ? error.code : String(error);
+      }
+    };
+    const wrong: Record<string, string> = {};
+    for (const sql of attempts) {
+      const code = await outcome(sql);
+      if (code !== "query_refused") wrong[sql] = code;
+    }
+    for (const sql of failures) {
+      const code = await outcome(sql);
+      if (!/^(query_refused|query_failed|not_there)$/.test(code)) wrong[sql] = code;
+    }
+    expect(wrong).toEqual({});
+    expect(await fixture.fingerprint()).toBe(before);
+    expect(only(await connection.query("select count(*) from customers"))).toBe(3);
+  },
+
+  "refuse.second-line": async ({ fixture }) => {
+    const before = await fixture.fingerprint();
+    const answered: string[] = [];
+    for (const sql of fixture.wording.writes) {
+      await fixture.bypass(sql).then(
+        () => answered.push(sql),
+        () => {},
+      );
+    }
+    expect(answered).toEqual([]);
+    // The door is the right one: what reads goes through it.
+    await fixture.bypass("select count(*) from customers");
+    expect(await fixture.fingerprint()).toBe(before);
+  },
+
+  "allow.queries": async ({ connection, fixture }) => {
+    expect(fixture.wording.queries.length).toBeGreaterThanOrEqual(30);
+    const wrong: Record<string, string> = {};
+    for (const sql of fixture.wording.queries) {
+      await connection.query(sql, OPTIONS).catch((error: unknown) => (wrong[sql] = String(error)));
+    }
+    expect(wrong).toEqual({});
+  },
+
+  "errors.not-there": async ({ connection }) => {
+    for (const sql of ["select * from nowhere", "select nothing from customers"]) {
+      await expect(connection.query(sql)).rejects.toMatchObject({ name: "ConnectionError", code: "not_there" });
+    }
+  },
+
+  "errors.query": async ({ connection }) => {
+    for (const sql of ["select from where", "select nofunction(1) +", "selec 1"]) {
+      const error: unknown = await connection.query(sql).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(ConnectionError);
+      expect(error).toMatchObject({ code: expect.stringMatching(/^query_(failed|refused)$/), fix: expect.stringMatching(/\.$/) });
+      expect((error as Error).message).toMatch(/^[^\n]+\.$/);
+    }
+  },
+
+  "errors.closed": async ({ fixture }) => {
+    const connection = await fixture.open();
+    await connection[Symbol.asyncDispose]();
+    const closed = { name: "ConnectionError", code: "connection_failed" };
+    await expect(connection.query("select 1")).rejects.toMatchObject(closed);
+    const other = await fixture.open();
+    const asked = other.query(fixture.wording.slow);
+    // Handled from the start, because it fails while we wait for the end.
+    const outcome = expect(asked).rejects.toMatchObject({ name: "ConnectionError" });
+    await other[Symbol.asyncDispose]();
+    await outcome;
+  },
+};

@@ -1,0 +1,95 @@
+import { expect } from "vitest";
+import type { Table } from "../connection.ts";
+import type { Stage, Verify } from "./stage.ts";
+
+type Ids =
+  | "structure.tables"
+  | "structure.keys"
+  | "structure.foreign-keys"
+  | "structure.comments"
+  | "structure.thousand";
+
+async function tableOf({ connection }: Stage, name: string): Promise<Table> {
+  const found = (await connection.structure()).find((table) => table.name === name);
+  if (!found) throw new Error(`There is no table ${name}.`);
+  return found;
+}
+
+export const verifyStructure: Record<Ids, Verify> = {
+  "structure.tables": async (stage) => {
+    const tables = await stage.connection.structure();
+    const names = tables.filter(({ name }) => !name.startsWith("many_")).map(({ name, type }) => `${type} ${name}`);
+    expect(names.sort()).toEqual([
+      "table countries",
+      "table customers",
+      "table orders",
+      "table straße",
+      "view paid_orders",
+    ]);
+    const orders = await tableOf(stage, "orders");
+    expect(orders.columns.map(({ name, kind, nullable }) => [name, kind, nullable])).toEqual([
+      ["id", "integer", false],
+      ["customer_id", "integer", true],
+      ["country_region", "text", true],
+      ["country_code", "text", true],
+      ["total", "decimal", false],
+      ["big", "integer", true],
+      ["placed", "time", true],
+      ["day", "date", true],
+      ["raw", "binary", true],
+      ["paid", "boolean", true],
+    ]);
+    expect(orders.columns.every(({ type }) => type !== "")).toBe(true);
+    expect((await tableOf(stage, "straße")).columns.map(({ name }) => name)).toEqual(["größe", "update", 'a"b.c']);
+    expect((await tableOf(stage, "paid_orders")).columns.map(({ name }) => name)).toEqual(["id", "total"]);
+  },
+
+  "structure.keys": async (stage) => {
+    expect(await tableOf(stage, "countries")).toMatchObject({ primaryKey: ["region", "code"], uniqueKeys: [] });
+    const customers = await tableOf(stage, "customers");
+    expect(customers.primaryKey).toEqual(["id"]);
+    expect(customers.uniqueKeys.map((key) => key.join()).sort()).toEqual(["email", "name,parent_id"]);
+    expect(await tableOf(stage, "straße")).toMatchObject({ primaryKey: [], uniqueKeys: [] });
+  },
+
+  "structure.foreign-keys": async (stage) => {
+    const schema = (await tableOf(stage, "customers")).schema;
+    const { foreignKeys } = await tableOf(stage, "orders");
+    expect(foreignKeys).toHaveLength(2);
+    expect(foreignKeys).toContainEqual({
+      columns: ["customer_id"],
+      to: { schema, name: "customers" },
+      toColumns: ["id"],
+    });
+    expect(foreignKeys).toContainEqual({
+      columns: ["country_region", "country_code"],
+      to: { schema, name: "countries" },
+      toColumns: ["region", "code"],
+    });
+    expect((await tableOf(stage, "customers")).foreignKeys).toEqual([
+      { columns: ["parent_id"], to: { schema, name: "customers" }, toColumns: ["id"] },
+    ]);
+  },
+
+  "structure.comments": async (stage) => {
+    const customers = await tableOf(stage, "customers");
+    const comments = [customers.comment, customers.columns.find(({ name }) => name === "email")?.comment];
+    // SQLite has none.
+    const expected = stage.fixture.dialect === "sqlite" ? [undefined, undefined] : ["Who buys", "Where bills go"];
+    expect(comments).toEqual(expected);
+  },
+
+  "structure.thousand": async (stage) => {
+    const names = Array.from({ length: 1_000 }, (_, index) => `many_${index}`);
+    const type = stage.fixture.dialect === "mysql" ? "varchar(20)" : "text";
+    await stage.fixture.execute(
+      names.map((name) => `create table ${name} (id integer primary key, a ${type} unique, b integer)`),
+    );
+    const began = performance.now();
+    const tables = await stage.connection.structure();
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(tables.filter(({ name }) => name.startsWith("many_"))).toHaveLength(1_000);
+    expect(tables.find(({ name }) => name === "many_999")).toMatchObject({ primaryKey: ["id"], uniqueKeys: [["a"]] });
+    await stage.fixture.execute(names.map((name) => `drop table ${name}`));
+  },
+};

@@ -1,0 +1,86 @@
+import type { Connection, QueryEstimate, QueryOptions, Rows, Table } from "../connection.ts";
+import { Pool } from "../pool.ts";
+import { queryLimits, type QueryLimits } from "../query-limits.ts";
+import { serverAddress, type ServerAddress } from "../server-address.ts";
+import { splitExplain } from "../split-explain.ts";
+import { judgeFunctions } from "./judge-functions.ts";
+import { toConnectionError } from "./mysql-error.ts";
+import { judgeQuery, type JudgedQuery } from "./mysql-guard.ts";
+import { MysqlSession } from "./mysql-session.ts";
+import { readStructure } from "./mysql-structure.ts";
+
+const SESSIONS = 4;
+
+export class MysqlConnection implements Connection {
+  readonly dialect = "mysql";
+  readonly #pool: Pool<MysqlSession>;
+  readonly #address: ServerAddress;
+  readonly #schemas: readonly string[];
+
+  private constructor(url: string, schemas?: readonly string[]) {
+    this.#address = serverAddress(url, ["mysql:", "mariadb:"], 3306);
+    const uri = url.replace(/^mariadb:/, "mysql:");
+    this.#pool = new Pool(() => MysqlSession.open(uri, this.#address), { size: SESSIONS });
+    this.#schemas = schemas ?? (this.#address.database ? [this.#address.database] : []);
+  }
+
+  static async open(url: string, schemas?: readonly string[]): Promise<MysqlConnection> {
+    const connection = new MysqlConnection(url, schemas);
+    await connection.#pool.use(queryLimits(), async () => {});
+    return connection;
+  }
+
+  async structure(options: { signal?: AbortSignal } = {}): Promise<Table[]> {
+    return await this.#reading(queryLimits(options), (session) =>
+      readStructure((sql, values) => session.ask(sql, values), this.#schemas),
+    );
+  }
+
+  async query(text: string, options: QueryOptions = {}): Promise<Rows> {
+    const { isExplain, sql } = splitExplain(text);
+    return await this.#read(sql, isExplain, options);
+  }
+
+  /** For each table of the plan, the rows that it expects to look at. */
+  async estimate(sql: string, options: QueryOptions = {}): Promise<QueryEstimate> {
+    const { columns, rows } = await this.#read(sql, true, options);
+    const steps = rows.map((row) => Object.fromEntries(columns.map((name, index) => [name, row[index]])));
+    return {
+      rows: steps.reduce((sum, step) => sum + Number(step["rows"] ?? 0), 0),
+      plan: steps
+        .map(({ table, type, key, rows: count, Extra: extra }) =>
+          [table, type, key && `key ${key}`, count !== null && `rows ${count}`, extra].filter(Boolean).join(", "),
+        )
+        .join("\n"),
+    };
+  }
+
+  quote(identifier: string): string {
+    return `\`${identifier.replaceAll("`", "``")}\``;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#pool[Symbol.asyncDispose]();
+  }
+
+  async #read(sql: string, explain: boolean, options: QueryOptions): Promise<Rows> {
+    const limits = queryLimits(options);
+    const judged = this.#judge(sql, options);
+    return await this.#reading(limits, async (session) => {
+      await judgeFunctions(judged.unknown, this.#address.database, (text, values) => session.ask(text, values));
+      return await session.read(explain ? `explain ${judged.sql}` : judged.sql, limits);
+    });
+  }
+
+  #judge(sql: string, { parameters = [] }: QueryOptions): JudgedQuery {
+    try {
+      return judgeQuery(sql, parameters);
+    } catch (error) {
+      throw toConnectionError(error, this.#address);
+    }
+  }
+
+  #reading<T>(limits: QueryLimits, work: (session: MysqlSession) => Promise<T>): Promise<T> {
+    return this.#pool.use(limits, (session) => session.reading(limits, () => work(session)));
+  }
+}

@@ -1,0 +1,91 @@
+import { invalid, refused } from "../reader/failure.ts";
+
+export interface Token {
+  type: "word" | "quoted" | "string" | "parameter" | "symbol";
+  /** As it is written; of a quoted name, the name. */
+  text: string;
+  source: string;
+  /** Something stood between this one and the one before. */
+  isApart: boolean;
+}
+
+const SPACE = /[\s\u0000-\u0020]/;
+const WORD = /[\w$\u0080-\uFFFF]/;
+
+/**
+ * Reads a query as MySQL does, with the settings that our sessions have: quotes are texts, backslashes escape, `--` begins a
+ * comment only before a space. Comments are left out. Those that a server runs (`/*! … *\/`) are refused: what is a comment
+ * to one reader must not be code to another.
+ */
+export function readTokens(sql: string): Token[] {
+  const tokens: Token[] = [];
+  let isApart = false;
+  for (let at = 0; at < sql.length; ) {
+    const rest = sql.slice(at, at + 3);
+    const end = commentEnd(sql, at, rest);
+    if (end !== undefined || SPACE.test(sql[at]!)) {
+      isApart = true;
+      at = end ?? at + 1;
+      continue;
+    }
+    const token = readToken(sql, at, isApart);
+    tokens.push(token);
+    at += token.source.length;
+    isApart = false;
+  }
+  return tokens;
+}
+
+/** What the server gets: nothing but what was read, so that nothing else can be read into it. */
+export function writeTokens(tokens: readonly Token[], literals: readonly string[]): string {
+  let text = "";
+  let parameter = 0;
+  for (const [index, token] of tokens.entries()) {
+    const isDash = token.source === "-" && tokens[index - 1]?.source === "-";
+    if (index > 0 && (token.isApart || isDash)) text += " ";
+    text += token.type === "parameter" ? literals[parameter++] : token.source;
+  }
+  return text;
+}
+
+function commentEnd(sql: string, at: number, rest: string): number | undefined {
+  if (rest.startsWith("#") || (rest.startsWith("--") && (rest.length === 2 || SPACE.test(rest[2]!)))) {
+    const newline = sql.indexOf("\n", at);
+    return newline < 0 ? sql.length : newline + 1;
+  }
+  if (!rest.startsWith("/*")) return undefined;
+  if (/^\/\*M?!/i.test(sql.slice(at, at + 4))) throw refused("a comment in it is code to some servers");
+  const end = sql.indexOf("*/", at + 2);
+  if (end < 0) throw invalid("a comment has no end");
+  return end + 2;
+}
+
+function readToken(sql: string, at: number, isApart: boolean): Token {
+  const first = sql[at]!;
+  if (first === "'" || first === '"') {
+    const source = readQuoted(sql, at, first, true);
+    return { type: "string", text: source, source, isApart };
+  }
+  if (first === "`") {
+    const source = readQuoted(sql, at, first, false);
+    return { type: "quoted", text: source.slice(1, -1).replaceAll("``", "`"), source, isApart };
+  }
+  if (WORD.test(first)) {
+    let end = at + 1;
+    while (end < sql.length && WORD.test(sql[end]!)) end += 1;
+    const source = sql.slice(at, end);
+    return { type: "word", text: source, source, isApart };
+  }
+  return { type: first === "?" ? "parameter" : "symbol", text: first, source: first, isApart };
+}
+
+function readQuoted(sql: string, at: number, quote: string, hasEscapes: boolean): string {
+  for (let end = at + 1; end < sql.length; end += 1) {
+    if (hasEscapes && sql[end] === "\\") end += 1;
+    else if (sql[end] === quote) {
+      if (sql[end + 1] !== quote) return sql.slice(at, end + 1);
+      end += 1;
+    }
+  }
+  throw invalid("a quote has no end");
+}
