@@ -23,11 +23,10 @@ export interface Parts {
   files: ContextFiles;
   history: GitHistory;
   lock: FolderLock;
-  /** Where commits go. */
-  ref: () => Promise<string>;
+  /** Where commits go; in a repository of its own, whatever branch is checked out. */
+  ref: string | undefined;
   /** Where a commit stands until its files are written. */
   pendingRef: string;
-  isOwn: boolean;
   author: Author;
   /** Where worktrees are made. */
   scratch: string;
@@ -58,8 +57,8 @@ export class GitContextFolder implements ContextFolder {
 
   head(): Promise<string> {
     return this.exclusive(async () => {
-      await this.#finishPending();
-      return this.#recordHand();
+      const place = await this.#place();
+      return this.#recordHand(place.pending === undefined ? place : await this.#resume(place, place.pending));
     });
   }
 
@@ -73,7 +72,9 @@ export class GitContextFolder implements ContextFolder {
         if (content !== expected) contents.set(path, content === null ? null : Buffer.from(content));
       }
       if (contents.size === 0) return head;
-      return this.#commit(contents, { message: formatMessage(message), author: this.#parts.author, committer: TANDEM });
+      const { ref } = await this.#place();
+      const details = { message: formatMessage(message), author: this.#parts.author, committer: TANDEM };
+      return (await this.#commit({ ref, head }, contents, details)).head;
     });
   }
 
@@ -134,11 +135,18 @@ export class GitContextFolder implements ContextFolder {
     return checkOut(scratch, name, new Map(tree.map(([path, blob]) => [path, blobs.get(blob)!])));
   }
 
+  /** Where the history is now. */
+  async #place(): Promise<Place & { pending: string | undefined }> {
+    const { history, ref: fixed, pendingRef, path } = this.#parts;
+    const refs = await history.refs(fixed ?? "refs/heads", pendingRef);
+    const ref = fixed ?? refs.get("*") ?? (await unbornBranch(history, path));
+    return { ref, head: refs.get(ref), pending: refs.get(pendingRef) };
+  }
+
   /** What stands in the folder and not in the last commit was written by people. Returns the head. */
-  async #recordHand(): Promise<string> {
-    const { files, history, ref } = this.#parts;
-    const head = await history.resolve(await ref());
-    const tree = await history.tree(head);
+  async #recordHand(place: Place): Promise<string> {
+    const { files, history } = this.#parts;
+    const tree = await history.tree(place.head);
     const changes = new Map<string, Uint8Array | null>();
     const paths = new Set(await files.list());
     for (const path of paths) {
@@ -146,47 +154,80 @@ export class GitContextFolder implements ContextFolder {
       if (bytes !== undefined && tree.get(path) !== history.hash(bytes)) changes.set(path, bytes);
     }
     for (const path of tree.keys()) if (isContextPath(path) && !paths.has(path)) changes.set(path, null);
-    if (changes.size === 0 && head !== undefined) return head;
-    return this.#commit(changes, { message: "Edited by hand\n", author: BY_HAND, committer: TANDEM });
+    if (changes.size === 0 && place.head !== undefined) return place.head;
+    const details = { message: "Edited by hand\n", author: BY_HAND, committer: TANDEM };
+    return (await this.#commit(place, changes, details)).head;
   }
 
-  async #commit(changes: Contents, details: CommitDetails): Promise<string> {
-    const { history, ref, pendingRef } = this.#parts;
+  async #commit(place: Place, changes: Contents, details: CommitDetails): Promise<Place & { head: string }> {
+    const { history, pendingRef } = this.#parts;
     // From here on, what is in `pendingRef` will be done: by us, or by whoever comes after we died.
-    await history.commit(pendingRef, await history.resolve(await ref()), changes, details);
-    return (await this.#finishPending())!;
+    const pending = await history.commit(pendingRef, place.head, changes, details);
+    return this.#finish(place, pending, place.head, changes);
+  }
+
+  /** Finishes what somebody began who died. */
+  async #resume(place: Place, pending: string): Promise<Place> {
+    const { history } = this.#parts;
+    const parent = await history.resolve(`${pending}^`);
+    const after = await history.tree(pending);
+    const paths = differing(await history.tree(parent), after);
+    const blobs = await history.blobs(paths.flatMap((path) => after.get(path) ?? []));
+    const changes = new Map(paths.map((path) => [path, blobs.get(after.get(path) ?? "") ?? null]));
+    return this.#finish(place, pending, parent, changes);
   }
 
   /** Writes the files of a commit that was made, and then lets it be the head. */
-  async #finishPending(): Promise<string | undefined> {
-    const { history, files, pendingRef, isOwn } = this.#parts;
-    let pending = await history.resolve(pendingRef);
-    if (pending === undefined) return undefined;
-    let parent = await history.resolve(`${pending}^`);
+  async #finish(
+    place: Place,
+    pending: string,
+    parent: string | undefined,
+    changes: Contents,
+  ): Promise<Place & { head: string }> {
+    const { history, files, pendingRef } = this.#parts;
     const [before, after] = [await history.tree(parent), await history.tree(pending)];
-    const paths = differing(before, after);
-    const blobs = await history.blobs(paths.flatMap((path) => after.get(path) ?? []));
-    const contents = new Map(paths.map((path) => [path, blobs.get(after.get(path) ?? "") ?? null]));
-    for (const [path, content] of contents) {
+    for (const [path, content] of changes) {
       const bytes = await files.readBytes(path);
       // Somebody has saved the file in this very moment: theirs stays, and is recorded after ours.
       if ((bytes && history.hash(bytes)) !== before.get(path)) continue;
       if (content === null) await files.remove(path);
       else await files.write(path, content);
     }
-    const ref = await this.#parts.ref();
-    for (let tries = 1; ; tries += 1) {
-      const head = await history.resolve(ref);
-      if (head === pending || (head === parent && (await history.move(ref, pending, parent)))) break;
-      if (tries === TRIES) throw neverStill();
+    if (this.#parts.ref === undefined) await followIndex(history, [...changes.keys()], before, after);
+    let { ref, head } = place;
+    for (let tries = 1; tries <= TRIES; tries += 1) {
+      if (head === pending) {
+        await history.drop(pendingRef);
+        return { ref, head: pending };
+      }
+      if (head === parent && (await history.settle(ref, parent, pendingRef, pending))) return { ref, head: pending };
       // A person's own commit has come between: ours goes on top of it.
+      ({ ref, head } = await this.#place());
+      if (head === pending) continue;
       parent = head;
-      pending = await history.commit(pendingRef, head, contents, await history.details(pending));
+      pending = await history.commit(pendingRef, head, changes, await history.details(pending));
     }
-    if (isOwn) await followIndex(history, paths, before, after);
-    await history.drop(pendingRef);
-    return pending;
+    throw new RequestError("conflict", "The context's history was changed by others again and again.", {
+      fix: "Try again when they are done.",
+    });
   }
+}
+
+/** Where commits go, and the last of them. */
+interface Place {
+  ref: string;
+  head: string | undefined;
+}
+
+/** Of a repository without a commit. */
+async function unbornBranch(history: GitHistory, path: string): Promise<string> {
+  const ref = await history.run(["symbolic-ref", "--quiet", "HEAD"]).catch((cause: unknown) => {
+    throw new RequestError("conflict", `The context's repository in ${path} has no branch checked out.`, {
+      fix: "Check out a branch there, for example with `git switch main`.",
+      cause,
+    });
+  });
+  return ref.trim();
 }
 
 /** Paths of ours that two trees do not have in common. */
@@ -200,11 +241,6 @@ function formatMessage({ subject, body, trailers = {} }: CommitMessage): string 
   const parts = [subject.replaceAll(/\s+/g, " ").trim(), body?.trim() ?? "", lines.join("\n")];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
-
-const neverStill = (): RequestError =>
-  new RequestError("conflict", "The context's history was changed by others again and again.", {
-    fix: "Try again when they are done.",
-  });
 
 const changedMeanwhile = (path: string): RequestError =>
   new RequestError("conflict", `${path} was changed by somebody else in the meantime.`, { fix: "Look at it again." });

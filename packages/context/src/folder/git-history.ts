@@ -1,6 +1,9 @@
 import { git, GitFailed, runGit } from "@tandem/workspace";
 import { createHash } from "node:crypto";
 
+/** Trees that are remembered: commits do not change. */
+const KEPT_TREES = 8;
+
 /** A large catalogue, whole. */
 const MAX_BYTES = 512 * 1_024 * 1_024;
 
@@ -25,6 +28,7 @@ export type Contents = ReadonlyMap<string, Uint8Array | null>;
 export class GitHistory {
   readonly #gitDir: string;
   readonly #algorithm: string;
+  readonly #trees = new Map<string, ReadonlyMap<string, string>>();
 
   private constructor(gitDir: string, algorithm: string) {
     this.#gitDir = gitDir;
@@ -45,23 +49,51 @@ export class GitHistory {
     return createHash(this.#algorithm).update(`blob ${content.byteLength}\0`).update(content).digest("hex");
   }
 
-  async resolve(ref: string): Promise<string | undefined> {
+  async resolve(name: string): Promise<string | undefined> {
     const { exitCode, stdout } = await runGit(this.#gitDir, [
-      ...["--git-dir", this.#gitDir, "rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`],
+      ...["--git-dir", this.#gitDir, "rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`],
     ]);
     return exitCode === 0 ? stdout.toString("utf8").trim() : undefined;
   }
 
+  /** Where refs are, by their names; `*` is the name of the branch that is checked out, if it has a commit. */
+  async refs(...patterns: string[]): Promise<Map<string, string>> {
+    const output = await this.run(["for-each-ref", "--format=%(HEAD)%(refname) %(objectname)", ...patterns]);
+    return new Map(
+      output.split("\n").flatMap((line): [string, string][] => {
+        const [, mark, name = "", commit = ""] = /^([* ])(\S+) (\S+)$/.exec(line) ?? [];
+        if (mark === undefined) return [];
+        return mark === "*"
+          ? [
+              [name, commit],
+              ["*", name],
+            ]
+          : [[name, commit]];
+      }),
+    );
+  }
+
   /** Names of the blobs of plain files in a commit, by path. */
-  async tree(commit: string | undefined): Promise<Map<string, string>> {
+  async tree(commit: string | undefined): Promise<ReadonlyMap<string, string>> {
     const files = new Map<string, string>();
     if (commit === undefined) return files;
+    const known = this.#trees.get(commit);
+    if (known) return known;
     for (const entry of (await this.run(["ls-tree", "-r", "-z", "--full-tree", commit])).split("\0")) {
       const [, mode, blob, path] = /^(\d+) blob ([0-9a-f]+)\t(.*)$/s.exec(entry) ?? [];
       // Links are not ours.
       if (mode?.startsWith("100") && blob !== undefined && path !== undefined) files.set(path, blob);
     }
-    return files;
+    return this.#keep(commit, files);
+  }
+
+  #keep(commit: string, tree: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+    this.#trees.set(commit, tree);
+    for (const old of this.#trees.keys()) {
+      if (this.#trees.size <= KEPT_TREES) break;
+      this.#trees.delete(old);
+    }
+    return tree;
   }
 
   async blobs(wanted: readonly string[]): Promise<Map<string, Buffer>> {
@@ -96,7 +128,7 @@ export class GitHistory {
       text("\n");
     };
     text(`feature done\nreset ${ref}\n${parent === undefined ? "" : `from ${parent}\n`}\ncommit ${ref}\n`);
-    text(`author ${person(author)} ${now}\ncommitter ${person(committer)} ${now}\n`);
+    text(`mark :1\nauthor ${person(author)} ${now}\ncommitter ${person(committer)} ${now}\n`);
     data(Buffer.from(message));
     if (parent !== undefined) text(`from ${parent}\n`);
     for (const [path, content] of changes) {
@@ -109,10 +141,14 @@ export class GitHistory {
         data(content);
       }
     }
-    text("done\n");
-    await this.run(["fast-import", "--quiet", "--force"], Buffer.concat(parts));
-    const made = await this.resolve(ref);
-    if (made === undefined) throw new Error(`git has made no commit on ${ref}.`);
+    text("\nget-mark :1\ndone\n");
+    const made = (await this.run(["fast-import", "--quiet", "--force"], Buffer.concat(parts))).trim();
+    const tree = new Map(await this.tree(parent));
+    for (const [path, content] of changes) {
+      if (content === null) tree.delete(path);
+      else tree.set(path, this.hash(content));
+    }
+    this.#keep(made, tree);
     return made;
   }
 
@@ -122,11 +158,18 @@ export class GitHistory {
     return { message, author: { name, email }, committer: { name: committer, email: committerEmail } };
   }
 
-  /** Moves `ref` to a commit; false if it is not where it was thought to be. */
-  async move(ref: string, to: string, from: string | undefined): Promise<boolean> {
-    const old = from ?? "0".repeat(to.length);
+  /** Lets `ref` be where `pendingRef` is, and that one go; false if `ref` is not where it was thought to be. */
+  async settle(ref: string, from: string | undefined, pendingRef: string, pending: string): Promise<boolean> {
+    const old = from ?? "0".repeat(pending.length);
+    const commands = [
+      "start",
+      `update ${ref} ${pending} ${old}`,
+      `delete ${pendingRef} ${pending}`,
+      "prepare",
+      "commit",
+    ];
     try {
-      await this.run(["update-ref", "-m", "tandem", "--end-of-options", ref, to, old]);
+      await this.run(["update-ref", "-m", "tandem", "--stdin"], `${commands.join("\n")}\n`);
       return true;
     } catch (error) {
       if (error instanceof GitFailed && (await this.resolve(ref)) !== from) return false;

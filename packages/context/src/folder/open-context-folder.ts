@@ -1,4 +1,3 @@
-import { RequestError } from "@tandem/protocol";
 import { mkdir, realpath } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
@@ -41,9 +40,8 @@ export async function openContextFolder(settings: FolderSettings): Promise<Conte
     files,
     history,
     lock,
-    ref: () => (isOwn ? branchOf(history, path) : Promise.resolve(projectRef)),
+    ref: isOwn ? undefined : projectRef,
     pendingRef: `${projectRef}-pending`,
-    isOwn,
     author: settings.author ?? { name: "Tandem", email: "tandem@localhost" },
     scratch,
   });
@@ -68,15 +66,4 @@ async function identify(files: ContextFiles, history: GitHistory, isOwn: boolean
 async function recorded(history: GitHistory, ref: string): Promise<string | undefined> {
   const blob = (await history.tree(await history.resolve(ref))).get(CONTEXT_FILE);
   return blob === undefined ? undefined : (await history.blobs([blob])).get(blob)?.toString("utf8");
-}
-
-/** Whatever branch is checked out in the context's own repository. */
-async function branchOf(history: GitHistory, path: string): Promise<string> {
-  const ref = await history.run(["symbolic-ref", "--quiet", "HEAD"]).catch((cause: unknown) => {
-    throw new RequestError("conflict", `The context's repository in ${path} has no branch checked out.`, {
-      fix: "Check out a branch there, for example with `git switch main`.",
-      cause,
-    });
-  });
-  return ref.trim();
 }
