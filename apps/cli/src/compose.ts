@@ -1,5 +1,6 @@
 import type { Credential } from "@tandem/claude-code";
 import type { Connection } from "@tandem/connectors";
+import type { LlmSource } from "@tandem/context";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { LlmBackend, LlmRuntime } from "@tandem/runtime";
 import type { Engine } from "@tandem/sessions";
@@ -97,6 +98,36 @@ export async function openNamedConnection(context: Context, project: Project, na
   const place = await connectionPlace(name, connection, { env, folder: project.folder, signal });
   const { openConnection } = await import("@tandem/connectors");
   return openConnection(place);
+}
+
+/** The project's reviewed knowledge: its folder, what is proposed for it, and the search over it. */
+export async function openContext({ config, folder: home }: Project, store: Store) {
+  const room = await loadContext();
+  const { folder: path, git, accept } = config.context;
+  const folder = await room.openContextFolder({ path: resolve(home, path), git });
+  return {
+    folder,
+    proposals: room.createProposals({ folder, store, space: folder.id, accept }),
+    search: new room.ContextSearch({ folder, store }),
+  };
+}
+
+/** The room that knows the context; its jobs and its files belong to it. */
+export const loadContext = () => import("@tandem/context");
+
+/** How a job comes to a model; without one where no backend is set up. */
+export async function jobModels(
+  context: Context,
+  project: Project,
+): Promise<{ llm: LlmSource | undefined; modelOf: (role: string) => string }> {
+  const { provider, models } = project.config.llm;
+  const { resolveModel, roleModels } = await import("@tandem/runtime");
+  const byRole = new Map<string, string>(roleModels(models).map(({ role, model }) => [role, model]));
+  const { backend } = provider;
+  return {
+    llm: backend === "none" ? undefined : { backend, open: (onReport) => createRuntime(context, project, onReport) },
+    modelOf: (role) => resolveModel(backend, byRole.get(role) ?? models.default),
+  };
 }
 
 /** The room that keeps: what goes in and out of a store as a whole belongs to it. */

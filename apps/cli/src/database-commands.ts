@@ -79,6 +79,6 @@ function addScan(scan: Command, { examples, json, runner }: Parts): void {
     "tandem scan shop",
     "tandem scan --all --no-descriptions",
     "tandem scan shop --dry-run",
-    "tandem scan shop --json | jq .joins",
+    "tandem scan shop --json | jq '.scans[].tables'",
   );
 }

@@ -38,7 +38,7 @@ export {
   type ParsedPage,
 } from "./wiki/page-file.ts";
 export type { ContextTool, ContextToolOutput } from "./tools/context-tool.ts";
-export { ContextSearch, type ContextQuery, type Embedder, type SyncReport } from "./search/context-search.ts";
+export { ContextSearch, type ContextQuery, type SyncReport } from "./search/context-search.ts";
 export { SEARCH_KINDS, type SearchKind } from "./search/documents.ts";
 export { CatalogueReader } from "./tools/catalogue-reader.ts";
 export { createContextTools } from "./tools/context-tools.ts";

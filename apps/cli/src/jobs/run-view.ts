@@ -74,9 +74,9 @@ export class RunView implements Disposable {
 }
 
 /** `12 tables, 3 gone`: what is none is not said. */
-export function describeCounts(counts: Readonly<Record<string, number>>): string {
+export function describeCounts(counts: Readonly<Record<string, number>>, none = "nothing"): string {
   const said = Object.entries(counts).filter(([, count]) => count > 0);
-  return said.map(([name, count]) => `${count.toLocaleString("en-US")} ${name}`).join(", ") || "nothing";
+  return said.map(([name, count]) => `${count.toLocaleString("en-US")} ${name}`).join(", ") || none;
 }
 
 /** `3 requests, $0.0124 at list price`. */

@@ -1,5 +1,5 @@
 import { LlmError, type LlmErrorCode } from "@tandem/protocol";
-import type { LlmRuntime, Wait } from "@tandem/runtime";
+import type { LlmRuntime } from "@tandem/runtime";
 import type { z } from "zod";
 import type { Run } from "../runs/run.ts";
 
@@ -42,12 +42,7 @@ export class Asking {
   }): Promise<{ answer: z.output<S> } | { error: LlmError }> {
     if (this.#stopped) return { error: this.#stopped };
     try {
-      const answer = await this.#llm.generateObject({
-        ...request,
-        role: SCAN_ROLE,
-        signal: this.#run.signal,
-        onWait: (wait) => this.#tellOf(wait),
-      });
+      const answer = await this.#llm.generateObject({ ...request, role: SCAN_ROLE, signal: this.#run.signal });
       return { answer };
     } catch (error) {
       this.#run.signal.throwIfAborted();
@@ -55,10 +50,5 @@ export class Asking {
       if (!ABOUT_THE_CALL.has(error.code)) this.#stopped ??= error;
       return { error };
     }
-  }
-
-  /** Waiting for another call of ours to end is nothing to tell. */
-  #tellOf({ reason, until }: Wait): void {
-    if (until) this.#run.emit({ type: "waiting", reason, until: until.toISOString() });
   }
 }

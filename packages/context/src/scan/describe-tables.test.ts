@@ -1,13 +1,4 @@
-import {
-  always,
-  object,
-  planLimit,
-  rateLimited,
-  refusal,
-  type ScriptEntry,
-  serverError,
-  when,
-} from "@tandem/rehearsal";
+import { always, object, planLimit, refusal, type ScriptEntry, serverError, when } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { describeTables } from "./describe-tables.ts";
 import { type ScannedTable, tableKey } from "./scanned-table.ts";
@@ -138,13 +129,6 @@ test("an object that does not fit, again and again, is a failure that says so", 
   const { counts, run } = await describe(tablesNamed("a"), [always(object({ tables: "all of them" }))]);
   expect(counts).toMatchObject({ described: 0, incomplete: 1 });
   expect(run.skipped).toMatchObject([{ item: "main.a", code: "structured_output" }]);
-});
-
-test("a quota that resets soon is waited for, and told", async () => {
-  const { run, counts } = await describe(eight, [rateLimited({ retryAfterSeconds: 30 }), describeAll()]);
-  expect(counts.described).toBe(8);
-  expect(run.events).toContainEqual({ type: "waiting", reason: expect.any(String), until: expect.any(String) });
-  expect(run.skipped).toEqual([]);
 });
 
 test("a quota that is used up for hours ends the asking: what was answered stays, the rest is listed", async () => {

@@ -1,7 +1,6 @@
 import type { Table } from "@tandem/connectors";
 import { removeTableFile } from "../catalogue/update-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
-import type { Proposal } from "../proposals/proposal.ts";
 import type { Draft } from "../proposals/proposals.ts";
 import type { Run } from "../runs/run.ts";
 import type { Findings } from "./draft-tables.ts";
@@ -60,20 +59,12 @@ export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResul
   ];
   for (const proposal of proposals) {
     if (!proposal) continue;
-    const told = { id: proposal.id, title: proposal.title, ...hunkCounts(proposal) };
-    result.proposals.push(told);
-    run.emit({ type: "proposed", proposal: told.id, accepted: told.accepted, open: told.open });
+    const { id, title, counts } = proposal;
+    result.proposals.push({ id, title, accepted: counts.accepted, open: counts.open });
+    run.emit({ type: "proposed", proposal: id, accepted: counts.accepted, open: counts.open });
   }
   if (result.proposals.some(({ accepted }) => accepted > 0)) await context.search?.sync();
   return result;
-}
-
-function hunkCounts({ changes }: Proposal): { accepted: number; open: number } {
-  const states = changes.flatMap(({ hunks }) => hunks.map(({ state }) => state));
-  return {
-    accepted: states.filter((state) => state === "accepted").length,
-    open: states.filter((state) => state === "open").length,
-  };
 }
 
 function summaryOf({ tables, joins, descriptions }: ScanResult): string {

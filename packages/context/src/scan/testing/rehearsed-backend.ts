@@ -14,6 +14,8 @@ type RehearsedName = Exclude<Backend, "none">;
 export class RehearsedBackend implements AsyncDisposable {
   readonly rehearsal: Rehearsal;
   readonly reports: CallReport[] = [];
+  /** Gets each report as well. */
+  onReport: (report: CallReport) => void = () => {};
   readonly #name: RehearsedName;
   readonly #backend: LlmBackend;
   readonly #home: string;
@@ -55,7 +57,10 @@ export class RehearsedBackend implements AsyncDisposable {
     return createRuntime({
       config: configOf(this.#name, this.rehearsal, llm),
       backend: this.#backend,
-      sink: (report) => void this.reports.push(report),
+      sink: (report) => {
+        this.reports.push(report);
+        this.onReport(report);
+      },
       clock: {
         now: () => Date.now() + skipped,
         random: () => 0.5,

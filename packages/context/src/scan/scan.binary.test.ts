@@ -1,0 +1,349 @@
+import type { Connection } from "@tandem/connectors";
+import { always, planLimit, rateLimited, refusal, when } from "@tandem/rehearsal";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { askedTables, describeAll, isAboutDescriptions, isAboutJoins, nameJoins } from "./testing/answers.ts";
+import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
+import { ScanStage } from "./testing/scan-stage.ts";
+
+const SHOP = `
+  CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, mail TEXT);
+  CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL, clerk INTEGER, total REAL);
+  CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+  CREATE TABLE lines (order_id INTEGER REFERENCES orders(id), position INTEGER, price REAL, PRIMARY KEY (order_id, position));
+  INSERT INTO customers SELECT value, 'customer ' || value, value || '@example.com' FROM generate_series(1, 40);
+  INSERT INTO staff SELECT value, 'clerk ' || value FROM generate_series(1, 12);
+  INSERT INTO orders SELECT value, 1 + value % 40, 1 + value % 12, value * 1.5 FROM generate_series(1, 200);
+  INSERT INTO lines SELECT 1 + value % 200, value, value * 0.5 FROM generate_series(1, 400);
+`.replaceAll(
+  /FROM generate_series\(1, (\d+)\)/g,
+  "FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < $1) SELECT value FROM n)",
+);
+
+let backend: RehearsedBackend;
+beforeAll(async () => {
+  backend = await RehearsedBackend.open("anthropic");
+});
+afterAll(() => backend[Symbol.asyncDispose]());
+
+const answers = [describeAll(), nameJoins()];
+
+describe("a first scan", () => {
+  test("reads structure, profile, descriptions and joins into the catalogue, by rule", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    const { state, result, requests, events } = await stage.scan({ script: answers });
+    expect(state).toBe("done");
+    expect(result).toMatchObject({
+      tables: { seen: 4, added: 4, changed: 0, gone: 0 },
+      descriptions: { described: 4, cached: 0, incomplete: 0, unknown: 0 },
+      proposals: [{ title: "Scan of shop", accepted: expect.any(Number) }],
+    });
+    // One for the descriptions and one for joins.
+    expect(requests).toBe(2);
+    const orders = await stage.file("orders");
+    expect(orders).toMatchObject({
+      connection: "shop",
+      primaryKey: ["id"],
+      rows: 200,
+      descriptions: { ai: "Rows of orders." },
+    });
+    expect(orders?.columns.map(({ descriptions }) => descriptions?.ai)).toEqual([
+      "The id of orders.",
+      "The customer_id of orders.",
+      "The clerk of orders.",
+      "The total of orders.",
+    ]);
+    expect(orders?.joins).toContainEqual(
+      expect.objectContaining({ columns: ["customer_id"], to: "main.customers", toColumns: ["id"] }),
+    );
+    expect((await stage.file("lines"))?.joins).toContainEqual(
+      expect.objectContaining({ columns: ["order_id"], to: "main.orders", origin: "declared" }),
+    );
+    const stages = events.flatMap((event) => (event.type === "stage_finished" ? [event.stage] : []));
+    expect(stages).toEqual(["structure", "profile", "descriptions", "relationships"]);
+    expect(events.at(-2)).toMatchObject({ type: "spent", requests: 2 });
+  });
+
+  test("without a model, everything but descriptions", async () => {
+    await using stage = await ScanStage.open(SHOP);
+    const { state, result } = await stage.scan();
+    expect(state).toBe("done");
+    expect(result).toMatchObject({ tables: { added: 4 }, descriptions: null });
+    const orders = await stage.file("orders");
+    expect(orders?.rows).toBe(200);
+    expect(orders?.descriptions).toBeUndefined();
+    expect(orders?.joins).toContainEqual(expect.objectContaining({ columns: ["customer_id"], to: "main.customers" }));
+  });
+
+  test("a rule that accepts nothing leaves everything for review", async () => {
+    await using stage = await ScanStage.open(SHOP, backend, {
+      structure: "never",
+      joins: "never",
+      descriptions: "never",
+    });
+    const { result } = await stage.scan({ script: answers });
+    expect(result.proposals).toMatchObject([{ accepted: 0 }]);
+    expect(await stage.file("orders")).toBeUndefined();
+    const again = await stage.scan({ script: [] });
+    expect(again).toMatchObject({ state: "done", requests: 0, result: { proposals: [] } });
+    await stage.context.proposals.accept(result.proposals[0]!.id, { by: "somebody" });
+    expect((await stage.file("orders"))?.descriptions?.ai).toBe("Rows of orders.");
+  });
+
+  test("a join that a model names is checked in the data, and says where it comes from", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    const end = (table: string, column: string) => ({ schema: "main", table, columns: [column] });
+    const { state } = await stage.scan({
+      script: [
+        describeAll(),
+        nameJoins(
+          { from: end("orders", "clerk"), to: end("staff", "id"), confidence: 0.9, why: "A clerk is staff." },
+          { from: end("orders", "total"), to: end("staff", "id"), confidence: 0.9, why: "Made up." },
+        ),
+      ],
+    });
+    expect(state).toBe("done");
+    const joins = (await stage.file("orders"))?.joins ?? [];
+    expect(joins.map(({ columns }) => columns)).not.toContainEqual(["total"]);
+    // Whether the name alone was enough is not for this test to say; that it is known is.
+    const { proposals } = stage.context;
+    const [proposal] = await proposals.list({ limit: 1 });
+    const whole = JSON.stringify(await proposals.get(proposal!.id));
+    expect(whole).toContain("clerk");
+  });
+});
+
+describe("a second scan", () => {
+  test("of an unchanged database asks for nothing and proposes nothing", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    await stage.scan({ script: answers });
+    const again = await stage.scan({ script: [] });
+    expect(again).toMatchObject({ state: "done", requests: 0, skipped: [], result: { proposals: [] } });
+  });
+
+  test("with a new column describes that one, and leaves what was said before", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    await stage.scan({ script: answers });
+    stage.database.exec("ALTER TABLE staff ADD COLUMN phone TEXT");
+    const { result } = await stage.scan({
+      script: [
+        describeAll(({ tables }) => ({
+          tables: tables.map((table) => ({
+            ...table,
+            columns: table.columns.map(({ name }) => ({ name, description: `Now the ${name}.` })),
+          })),
+        })),
+        nameJoins(),
+      ],
+    });
+    expect(backend.rehearsal.modelRequests.filter(isAboutDescriptions).flatMap(askedTables)).toMatchObject([
+      { table: "staff" },
+    ]);
+    expect(result.tables).toEqual({ seen: 4, added: 0, changed: 1, gone: 0 });
+    const columns = (await stage.file("staff"))?.columns.map(({ name, descriptions }) => [name, descriptions?.ai]);
+    expect(columns).toEqual([
+      ["id", "The id of staff."],
+      ["name", "The name of staff."],
+      ["phone", "Now the phone."],
+    ]);
+  });
+
+  test("never touches a person's words, and does not ask about them", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    await stage.scan({ script: answers });
+    const file = join(stage.context.folder.path, stage.path("staff"));
+    const before = await readFile(file, "utf8");
+    const edited = before
+      .replace("ai: Rows of staff.", "human: Everybody who works for us.")
+      .replace("ai: The name of staff.", "ai: First and last name, as on the badge.");
+    await writeFile(file, edited);
+    stage.database.exec("ALTER TABLE staff ADD COLUMN phone TEXT");
+    await stage.scan({ script: answers });
+    const staff = await stage.file("staff");
+    expect(staff?.descriptions).toEqual({ human: "Everybody who works for us." });
+    expect(staff?.columns[1]?.descriptions).toEqual({ ai: "First and last name, as on the badge." });
+    expect(staff?.columns[2]?.descriptions).toEqual({ ai: "The phone of staff." });
+  });
+
+  test("takes out a table that is gone, and keeps it where a person has written about it", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    await stage.scan({ script: answers });
+    const file = join(stage.context.folder.path, stage.path("staff"));
+    await writeFile(file, `${await readFile(file, "utf8")}notes: Ask Ada before you use it.\n`);
+    stage.database.exec("DROP TABLE staff; DROP TABLE lines;");
+    const { result } = await stage.scan({ script: answers });
+    expect(result.tables).toMatchObject({ seen: 2, gone: 2 });
+    expect(await stage.file("lines")).toBeUndefined();
+    expect(await stage.file("staff")).toMatchObject({ gone: true, notes: "Ask Ada before you use it." });
+  });
+
+  test("that shows no tables at all changes nothing and fails", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    await stage.scan({ script: answers });
+    const empty = (connection: Connection) => with_(connection, { structure: async () => [] });
+    const { state, error } = await stage.scan({ connection: empty });
+    expect(state).toBe("failed");
+    expect(error).toMatchObject({ code: "nothing_there", fix: expect.stringContaining("rights") });
+    expect(await stage.file("orders")).toBeDefined();
+  });
+
+  test("in which most tables are gone leaves that to a person", async () => {
+    const many = Array.from({ length: 8 }, (_, i) => `CREATE TABLE t${i} (id INTEGER PRIMARY KEY, name TEXT);`).join(
+      "",
+    );
+    await using stage = await ScanStage.open(many);
+    await stage.scan();
+    stage.database.exec(Array.from({ length: 6 }, (_, i) => `DROP TABLE t${i};`).join(""));
+    const { result } = await stage.scan();
+    expect(result.proposals).toEqual([
+      { id: expect.any(String), title: "Scan of shop: tables that are gone", accepted: 0, open: expect.any(Number) },
+    ]);
+    expect(await stage.file("t0")).toBeDefined();
+    await stage.context.proposals.accept(result.proposals[0]!.id, { by: "somebody" });
+    expect(await stage.file("t0")).toBeUndefined();
+  });
+});
+
+describe("never good overwritten by nothing", () => {
+  test("a quota that is used up leaves descriptions and joins as they are, and is not called done", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    await stage.scan({ script: answers });
+    const before = await stage.file("orders");
+    stage.database.exec("ALTER TABLE orders ADD COLUMN note TEXT; ALTER TABLE staff ADD COLUMN phone TEXT;");
+    const limited = await stage.scan({
+      script: [always(planLimit({ resetsAt: new Date(Date.now() + 5 * 3_600_000) }))],
+    });
+    expect(limited.state).toBe("partly");
+    expect(limited.skipped).toContainEqual({ stage: "descriptions", item: "main.orders", code: "rate_limited" });
+    const after = await stage.file("orders");
+    expect(after?.descriptions).toEqual(before?.descriptions);
+    expect(after?.columns.slice(0, 4).map(({ descriptions }) => descriptions)).toEqual(
+      before?.columns.map(({ descriptions }) => descriptions),
+    );
+    expect(after?.joins).toEqual(before?.joins);
+    expect(after?.columns[4]).toMatchObject({ name: "note" });
+    expect(after?.columns[4]?.descriptions).toBeUndefined();
+
+    const later = await stage.scan({ script: answers });
+    expect(later.state).toBe("done");
+    expect((await stage.file("orders"))?.columns[4]?.descriptions?.ai).toBe("The note of orders.");
+  });
+
+  test("empty answers are no descriptions", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    const { state, skipped } = await stage.scan({
+      script: [
+        describeAll(({ tables }) => ({ tables: tables.map((table) => ({ ...table, description: "", columns: [] })) })),
+        nameJoins(),
+      ],
+    });
+    expect(state).toBe("partly");
+    expect(skipped).toHaveLength(4);
+    expect((await stage.file("orders"))?.descriptions).toBeUndefined();
+  });
+
+  test("joins that a model named stay when it is not asked, or refuses", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    await stage.scan({ script: answers, scan: { modelJoins: false } });
+    const path = stage.path("orders");
+    const text = (await stage.context.folder.read(path))!;
+    const join = [
+      "  - columns: [ total ]",
+      "    to: main.staff",
+      "    toColumns: [ id ]",
+      "    cardinality: many-to-one",
+      "    origin: model",
+      "    confidence: 0.8",
+      "",
+    ].join("\n");
+    await stage.context.folder.commit([{ path, expected: text, content: text.replace(/(?<=^joins:\n)/m, join) }], {
+      subject: "Ours",
+      trailers: { "Tandem-Proposal": "prop_1" },
+    });
+    const refused = await stage.scan({ script: [describeAll(), always(when(isAboutJoins, refusal("No.")))] });
+    expect(refused.state).toBe("partly");
+    expect((await stage.file("orders"))?.joins).toContainEqual(expect.objectContaining({ columns: ["total"] }));
+    await stage.scan({ scan: { modelJoins: false } });
+    expect((await stage.file("orders"))?.joins).toContainEqual(expect.objectContaining({ columns: ["total"] }));
+  });
+
+  test("a file that cannot be read is listed and left alone", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    await stage.scan({ script: answers });
+    const file = join(stage.context.folder.path, stage.path("staff"));
+    await writeFile(file, "columns: [\n");
+    const { state, skipped } = await stage.scan({ script: answers });
+    expect(state).toBe("partly");
+    expect(skipped).toEqual([{ stage: "structure", item: stage.path("staff"), code: "bad_file" }]);
+    expect(await readFile(file, "utf8")).toBe("columns: [\n");
+  });
+});
+
+describe("in the middle of a scan", () => {
+  test("a table that vanishes is skipped and listed, and the rest is finished", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    const vanishing = (connection: Connection) =>
+      with_(connection, {
+        structure: async (options) => {
+          const tables = await connection.structure(options);
+          stage.database.exec("DROP TABLE staff");
+          return tables;
+        },
+      });
+    const { state, skipped, result } = await stage.scan({ script: answers, connection: vanishing });
+    expect(state).toBe("partly");
+    expect(skipped).toEqual([{ stage: "profile", item: "main.staff", code: "not_there" }]);
+    expect(result.tables).toMatchObject({ seen: 3, added: 3 });
+    expect(await stage.file("orders")).toBeDefined();
+    expect(await stage.file("staff")).toBeUndefined();
+  });
+
+  test("a quota that resets soon is waited for and told", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    const { state, events } = await stage.scan({ script: [rateLimited({ retryAfterSeconds: 30 }), ...answers] });
+    expect(state).toBe("done");
+    expect(events).toContainEqual({ type: "waiting", reason: expect.any(String), until: expect.any(String) });
+  });
+
+  test("an interruption leaves the job to the next scan, which pays for nothing twice", async () => {
+    await using stage = await ScanStage.open(SHOP, backend);
+    const controller = new AbortController();
+    const interrupted = stage.scan({
+      script: [
+        describeAll(),
+        always(
+          when(isAboutJoins, () => {
+            controller.abort();
+            return refusal("Too late.");
+          }),
+        ),
+      ],
+      signal: controller.signal,
+    });
+    await expect(interrupted).rejects.toMatchObject({ code: "aborted", fix: expect.stringContaining("again") });
+    const resumed = await stage.scan({ script: [nameJoins()] });
+    expect(resumed).toMatchObject({
+      state: "done",
+      requests: 1,
+      result: { descriptions: { described: 0, cached: 4 } },
+    });
+    expect(resumed.events.filter(({ type }) => type === "started")).toMatchObject([
+      { resumed: false },
+      { resumed: true },
+    ]);
+  });
+});
+
+/** The same connection, with some of it otherwise. */
+function with_(connection: Connection, change: Partial<Connection>): Connection {
+  return {
+    dialect: connection.dialect,
+    structure: (options) => connection.structure(options),
+    query: (sql, options) => connection.query(sql, options),
+    estimate: (sql, options) => connection.estimate(sql, options),
+    quote: (name) => connection.quote(name),
+    [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+    ...change,
+  };
+}

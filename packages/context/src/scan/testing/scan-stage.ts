@@ -1,0 +1,136 @@
+import { openConnection, type Connection } from "@tandem/connectors";
+import { type Config, configSchema, type JobId } from "@tandem/protocol";
+import type { Script } from "@tandem/rehearsal";
+import { openStore, type JobRow, type Store } from "@tandem/storage";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { parseTableFile } from "../../catalogue/parse-table-file.ts";
+import type { TableFile } from "../../catalogue/table-file.ts";
+import { openContextFolder } from "../../folder/open-context-folder.ts";
+import { createProposals } from "../../proposals/create-proposals.ts";
+import { runJob } from "../../runs/run-job.ts";
+import { runEvent, type RunEvent } from "../../runs/run.ts";
+import { scan } from "../scan.ts";
+import type { ScanContext, ScanResult } from "../scan-result.ts";
+import type { RehearsedBackend } from "./rehearsed-backend.ts";
+
+export interface ScanOutcome {
+  state: JobRow["state"];
+  error: JobRow["error"];
+  result: ScanResult;
+  events: RunEvent[];
+  skipped: { stage: string; item: string; code: string }[];
+  /** Model requests of this scan. */
+  requests: number;
+}
+
+interface ScanSettings {
+  script?: Script;
+  scan?: Partial<Config["scan"]>;
+  llm?: object;
+  signal?: AbortSignal;
+  connection?: (connection: Connection) => Connection;
+}
+
+/** A database, a context and a store, all real, and scans of the one into the other. */
+export class ScanStage implements AsyncDisposable {
+  readonly context: ScanContext;
+  readonly database: DatabaseSync;
+  readonly #store: Store;
+  readonly #home: string;
+  readonly #backend: RehearsedBackend | undefined;
+
+  private constructor(
+    parts: { context: ScanContext; store: Store; home: string; database: DatabaseSync },
+    backend: RehearsedBackend | undefined,
+  ) {
+    this.context = parts.context;
+    this.database = parts.database;
+    this.#store = parts.store;
+    this.#home = parts.home;
+    this.#backend = backend;
+  }
+
+  /** Without a backend: a project that has no model. */
+  static async open(sql: string, backend?: RehearsedBackend, accept: object = {}): Promise<ScanStage> {
+    const home = await mkdtemp(join(tmpdir(), "tandem-scan-"));
+    const database = new DatabaseSync(join(home, "shop.sqlite"));
+    database.exec(sql);
+    const store = await openStore(join(home, "tandem.db"));
+    const folder = await openContextFolder({ path: join(home, "context"), git: "own", scratch: join(home, "scratch") });
+    const rules = configSchema.parse({ context: { accept } }).context.accept;
+    const proposals = createProposals({ folder, store, space: folder.id, accept: rules });
+    return new ScanStage({ context: { folder, proposals }, store, home, database }, backend);
+  }
+
+  async scan({
+    script = [],
+    scan: settings = {},
+    llm = {},
+    signal,
+    connection,
+  }: ScanSettings = {}): Promise<ScanOutcome> {
+    const backend = this.#backend;
+    const runtime = backend?.play(script, llm);
+    await using opened = await openConnection({ driver: "sqlite", path: join(this.#home, "shop.sqlite") });
+    const config = { ...configSchema.parse({}).scan, ...settings };
+    let id: JobId | undefined;
+    const row = await runJob({
+      store: this.#store,
+      space: this.context.folder.id,
+      kind: "scan",
+      params: { connection: "shop" },
+      holder: "a test",
+      llm: runtime && {
+        backend: runtime.backend,
+        open: async (onReport) => {
+          backend!.onReport = onReport;
+          return { ...runtime, close: async () => {} };
+        },
+      },
+      modelOf: () => backend?.model ?? "none",
+      signal,
+      onStart: (job) => (id = job),
+      body: (run) =>
+        scan(run, {
+          context: this.context,
+          connectionName: "shop",
+          connection: connection ? connection(opened) : opened,
+          config,
+        }),
+    });
+    const log = await this.#store.jobs.events(id!, { after: 0, limit: 10_000 });
+    const events = log.map(({ event }) => runEvent.parse(event));
+    return {
+      state: row.state,
+      error: row.error,
+      result: row.result as ScanResult,
+      events,
+      skipped: events.flatMap((event) =>
+        event.type === "skipped" ? [{ stage: event.stage, item: event.item, code: event.code }] : [],
+      ),
+      requests: backend?.rehearsal.modelRequests.length ?? 0,
+    };
+  }
+
+  path(table: string): string {
+    return `catalogue/shop/main.${table}.yaml`;
+  }
+
+  /** Undefined where the catalogue has no such table. */
+  async file(table: string): Promise<TableFile | undefined> {
+    const text = await this.context.folder.read(this.path(table));
+    if (text === undefined) return undefined;
+    const parsed = parseTableFile(text);
+    if (!parsed.success) throw new Error(JSON.stringify(parsed.problems));
+    return parsed.table;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.database.close();
+    await this.#store[Symbol.asyncDispose]();
+    await rm(this.#home, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
