@@ -1,16 +1,11 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { Embedder } from "@tandem/runtime";
 import type { RecordChange, SearchDocument, SearchHit, Store } from "@tandem/storage";
 import { z } from "zod";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { documentsOf, FORM, type Found, hashOf, type SearchKind } from "./documents.ts";
-
-/** Makes vectors. Whoever has none searches by words alone. */
-export interface Embedder {
-  readonly model: string;
-  embed(texts: readonly string[], options: { signal?: AbortSignal }): Promise<Float32Array[]>;
-}
 
 export interface ContextQuery {
   text: string;

@@ -1,9 +1,10 @@
-import type { Connection } from "@tandem/connectors";
+import type { Connection, Dialect } from "@tandem/connectors";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { ContextSearch } from "../search/context-search.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { type ContextWork, jobTools } from "./job-tools.ts";
+import { joinTool } from "./join-tool.ts";
 import { pageTool } from "./page-tool.ts";
 import { searchTool } from "./search-tool.ts";
 import { sqlTool } from "./sql-tool.ts";
@@ -15,8 +16,8 @@ export function createContextTools(parts: {
   folder: ContextFolder;
   search: ContextSearch;
   catalogue: CatalogueReader;
-  /** Names of the connections, and how one is had. */
-  connections: { names: readonly string[]; open(name: string): Promise<Connection> };
+  /** The connections by name, and how one is had. */
+  connections: { dialects: ReadonlyMap<string, Dialect>; open(name: string): Promise<Connection> };
   work?: ContextWork;
 }): ContextTool[] {
   const { folder, search, catalogue, connections, work } = parts;
@@ -24,8 +25,11 @@ export function createContextTools(parts: {
     searchTool(search),
     pageTool(folder),
     tableTool(catalogue),
+    joinTool(catalogue, (name) => connections.dialects.get(name)),
     valueTool(search, catalogue),
-    ...(connections.names.length > 0 ? [sqlTool((name) => connections.open(name), connections.names)] : []),
+    ...(connections.dialects.size > 0
+      ? [sqlTool((name) => connections.open(name), [...connections.dialects.keys()])]
+      : []),
     ...(work ? jobTools(work) : []),
   ];
 }
