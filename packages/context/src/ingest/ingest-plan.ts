@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Config, costOf, noUsage, type Role, TandemError } from "@tandem/protocol";
 import { resolveModel } from "@tandem/runtime";
+import { EXCERPT } from "./evidence/document-record.ts";
 import { DocumentThread } from "./evidence/document-thread.ts";
 import { EXTRACT_SYSTEM, MOST_CANDIDATES } from "./extract/extract-prompt.ts";
 import type { ContextStore } from "./sources/context-store.ts";
@@ -133,7 +134,7 @@ function requestsFor(
   modelOf: (role: Role) => string,
 ): PlannedRequests[] {
   if (lengths.length === 0) return [];
-  const excerpts = lengths.map((length) => Math.min(length, 2_048));
+  const excerpts = lengths.map((length) => Math.min(length, EXCERPT));
   const batches = inBatches(excerpts, BATCH_LIMITS, (length) => length);
   const short = lengths.filter((length) => length <= LIGHT_LENGTH);
   const long = lengths.length - short.length;

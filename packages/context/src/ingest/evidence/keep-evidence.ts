@@ -1,4 +1,4 @@
-import { TandemError } from "@tandem/protocol";
+import { RequestError, TandemError } from "@tandem/protocol";
 import type { RecordChange, SearchDocument } from "@tandem/storage";
 import type { Run } from "../../runs/run.ts";
 import type { ContextStore } from "../sources/context-store.ts";
@@ -20,30 +20,47 @@ export async function keepEvidence(
 ): Promise<DocumentRecord[]> {
   run.emit({ type: "stage_started", stage: STAGE, total: items.length });
   const known = await documentsBefore(store, items);
-  await using thread = new DocumentThread();
-  const documents: DocumentRecord[] = [];
+  const kept: DocumentRecord[] = [];
   const counts = { documents: 0, chunks: 0, kept: 0, skipped: 0 };
+  await using thread = new DocumentThread();
+  let waiting: Cut[] = [];
   for (const [index, item] of items.entries()) {
     run.signal.throwIfAborted();
     const name = `${item.source}/${item.path}`;
     const before = known.get(item.citation);
     try {
       const isKept = before !== undefined && isOf(before, item);
-      const document = isKept ? before : await cutDocument(store, thread, item, before);
-      documents.push(document);
+      if (!isKept) waiting.push(await cutDocument(store, thread, item, before));
+      const document = isKept ? before : waiting.at(-1)!.document;
+      kept.push(document);
       counts.documents += 1;
       counts.chunks += document.chunks.length;
       if (isKept) counts.kept += 1;
     } catch (error) {
-      if (!(error instanceof TandemError) || error.code === "unavailable") throw error;
+      if (!(error instanceof TandemError) || error instanceof RequestError) throw error;
       counts.skipped += 1;
       run.skip(STAGE, name, error);
+    }
+    if (isEnough(waiting) || index === items.length - 1) {
+      await keepAll(store, waiting);
+      waiting = [];
     }
     run.emit({ type: "stage_progress", stage: STAGE, done: index + 1, total: items.length, item: name });
   }
   run.emit({ type: "stage_finished", stage: STAGE, counts });
-  return documents;
+  return kept;
 }
+
+interface Cut {
+  document: DocumentRecord;
+  passages: Chunk[];
+  /** Citations that it had in its former version, and has no longer. */
+  gone: string[];
+}
+
+// A disk takes as long for one document as for many. What is not kept yet when a run dies is cut again, and costs nothing.
+const isEnough = (waiting: readonly Cut[]): boolean =>
+  waiting.length >= 100 || waiting.reduce((sum, { document }) => sum + document.characters, 0) > 4_000_000;
 
 async function documentsBefore(
   { records, space }: ContextStore,
@@ -70,13 +87,12 @@ const isOf = (record: DocumentRecord, item: StagedItem): boolean =>
   record.connection === item.connection;
 
 async function cutDocument(
-  store: ContextStore,
+  { blobs, space }: ContextStore,
   thread: DocumentThread,
   item: StagedItem,
   before: DocumentRecord | undefined,
-): Promise<DocumentRecord> {
+): Promise<Cut> {
   const { citation, source, type, connection, path, sha256, title: given } = item;
-  const { records, blobs, search, space } = store;
   const bytes = await blobs.get(space, sha256);
   if (!bytes) throw new TandemError("unreadable", `${path} is not kept any more.`, { fix: "Ingest the source again." });
   const { chunks, title, ...rest } = await thread.convert({ citation, type, path, title: given, bytes });
@@ -85,17 +101,30 @@ async function cutDocument(
     ...(connection && { connection }),
     chunks: chunks.map((each) => each.citation),
   };
-  const passages = chunks.map((each): Chunk => ({ ...each, source, path, sha256, title }));
-  const gone = (before?.chunks ?? []).filter((key) => !document.chunks.includes(key));
-  // Found before it can be read is worse than read before it can be found.
+  return {
+    document,
+    passages: chunks.map((each): Chunk => ({ ...each, source, path, sha256, title })),
+    gone: (before?.chunks ?? []).filter((key) => !document.chunks.includes(key)),
+  };
+}
+
+async function keepAll({ records, search, space }: ContextStore, cuts: readonly Cut[]): Promise<void> {
+  if (cuts.length === 0) return;
+  const gone = cuts.flatMap((cut) => cut.gone);
+  const passages = cuts.flatMap((cut) => cut.passages);
+  // The index first: a document that is kept is not looked at again, and must be found.
+  await search.put(space, passages.map(asSearchDocument));
+  if (gone.length > 0) await search.remove(space, gone.map(searchKey));
   await records.write(space, [
     ...gone.map((key): RecordChange => ({ type: "delete", kind: "chunk", key })),
     ...passages.map((value): RecordChange => ({ type: "put", kind: "chunk", key: value.citation, value })),
-    { type: "put", kind: "document", key: citation, value: document },
+    ...cuts.map(({ document }): RecordChange => ({
+      type: "put",
+      kind: "document",
+      key: document.citation,
+      value: document,
+    })),
   ]);
-  if (gone.length > 0) await search.remove(space, gone.map(searchKey));
-  await search.put(space, passages.map(asSearchDocument));
-  return document;
 }
 
 const searchKey = (citation: string): string => `chunk:${citation}`;

@@ -74,6 +74,12 @@ it("takes nothing as deleted from a source that is suddenly empty, missing, or l
   expect(diffSource(pasted, before)).toMatchObject({ deleted: [], added: [{}] });
 });
 
+it("rejects if what was read cannot be kept: that is no fault of the source", async () => {
+  await using files = await makeFiles({ "a.md": "a", "b.md": "b" });
+  const keep = async () => Promise.reject(new TandemError("unavailable", "The database is away."));
+  await expect(fetchSource(files.source(), { keep })).rejects.toMatchObject({ code: "unavailable" });
+});
+
 it("lists an item that cannot be read, and reads the others", async () => {
   const item = (path: string, read: () => Promise<Uint8Array>) => ({
     type: "item" as const,

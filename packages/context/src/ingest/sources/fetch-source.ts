@@ -22,9 +22,13 @@ export interface Fetched {
   hidden: string[];
 }
 
+// A disk takes as long for one commit as for many that wait for it together.
+const HELD_ITEMS = 64;
+const HELD_BYTES = 8 * 1024 * 1024;
+
 /**
- * Reads a source from its beginning to its end. `keep` takes the bytes of each item and returns their hash; no more than one
- * item is in memory at a time. Rejects only if it is aborted, or if the bytes cannot be kept.
+ * Reads a source from its beginning to its end. `keep` takes the bytes of each item and returns their hash; some are kept at
+ * once, but no more are in memory than a few megabytes beyond one item. Rejects only if it is aborted, or if the bytes cannot be kept.
  */
 export async function fetchSource(
   source: Source,
@@ -40,6 +44,18 @@ export async function fetchSource(
     fetched.skipped.push({ path, error });
     fetched.hidden.push(hides);
   };
+  let keeping: Promise<void>[] = [];
+  let held = 0;
+  let failure: { error: unknown } | undefined;
+  const fail = (error: unknown) => {
+    failure ??= { error };
+  };
+  const allKept = async () => {
+    await Promise.all(keeping);
+    keeping = [];
+    held = 0;
+    if (failure) throw failure.error;
+  };
   if (source.lists === "some") fetched.hidden.push("");
   try {
     for await (const entry of source.list({ signal })) {
@@ -54,24 +70,24 @@ export async function fetchSource(
           skip(path, bytes, path);
           continue;
         }
-        const sha256 = await keep(bytes);
         const size = bytes.byteLength;
         fetched.items.push({
-          source: name,
-          type,
-          path,
-          size,
-          sha256,
+          ...{ source: name, type, path, size, sha256: "" },
           ...(title && { title }),
           ...(connection && { connection }),
         });
+        const item = fetched.items.at(-1)!;
+        keeping.push(keep(bytes).then((sha256) => void (item.sha256 = sha256), fail));
+        held += size;
+        if (held > HELD_BYTES || keeping.length >= HELD_ITEMS) await allKept();
       }
     }
   } catch (error) {
-    if (!(error instanceof TandemError) || error.code === "unavailable") throw error;
+    if (failure || !(error instanceof TandemError)) throw error;
     // Of a place that is not there, nothing is known: least of all that its documents were deleted.
     skip("", error, "");
   }
+  await allKept();
   fetched.items.sort((a, b) => (a.path < b.path ? -1 : 1));
   return fetched;
 }

@@ -2,9 +2,7 @@ import { basename, dirname, extname } from "node:path";
 import { parse } from "yaml";
 import { TandemError } from "@tandem/protocol";
 import { csvTable } from "./csv.ts";
-import { confluencePage } from "./confluence.ts";
 import { decodeText } from "./decode-text.ts";
-import { decodeHtml, htmlToMarkdown } from "./html-to-markdown.ts";
 import { notionPath, notionTitle, resolveNotionLinks } from "./notion.ts";
 import { pdfToMarkdown } from "./pdf-to-markdown.ts";
 import type { Document, SourceType } from "./source.ts";
@@ -79,6 +77,11 @@ async function readForm(
     case "text":
       return { title, markdown: decodeText(bytes, path), signals: under };
     case "html": {
+      // Takes a while to load, and most folders hold no HTML.
+      const [{ decodeHtml, htmlToMarkdown }, { confluencePage }] = await Promise.all([
+        import("./html-to-markdown.ts"),
+        import("./confluence.ts"),
+      ]);
       const html = decodeHtml(bytes, path);
       if (type === "confluence") return confluencePage(html, title);
       const page = htmlToMarkdown(html);

@@ -1,0 +1,3 @@
+import { firstHalfContract } from "./testing/first-half.contract.ts";
+
+firstHalfContract("claude-code");
