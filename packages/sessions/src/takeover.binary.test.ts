@@ -51,7 +51,8 @@ test("a server that is killed while it waits for an answer: the answer reaches t
   expect(said(await engine.until(session, isIdle, head))).toEqual(["It rains."]);
   expect(stage.rehearsal.modelRequests.at(-1)!.toolResults).toMatchObject([{ text: "rain", isError: false }]);
   expect(await judgeSession(engine, session)).toEqual([]);
-});
+  // Three processes come up one after the other, and each wait has a deadline of its own.
+}, 120_000);
 
 test.each([
   ["call", (line: string) => line.includes("tool_use")],
