@@ -52,7 +52,10 @@ const linkOf = ({ from, to }: Relationship): Link => ({
 async function find(file: string): Promise<readonly Relationship[]> {
   await using connection = await openConnection({ driver: "sqlite", path: file });
   const tables = await connection.structure();
-  const { profiles } = await profileTables(connection, tables.filter(({ type }) => type === "table"));
+  const { profiles } = await profileTables(
+    connection,
+    tables.filter(({ type }) => type === "table"),
+  );
   const { relationships } = await findRelationships({ connection, tables, profiles });
   return relationships;
 }

@@ -38,8 +38,15 @@ export async function run(args: string[]): Promise<void> {
             ["Generated, held out", heldOut.map((schema) => generate(schema, folder))],
           ];
     for (const [title, databases] of groups) {
-      if (values.only && !title.toLowerCase().includes(values.only) && !databases.some(({ name }) => name === values.only)) continue;
-      const chosen = databases.filter(({ name }) => !values.only || title.toLowerCase().includes(values.only) || name === values.only);
+      if (
+        values.only &&
+        !title.toLowerCase().includes(values.only) &&
+        !databases.some(({ name }) => name === values.only)
+      )
+        continue;
+      const chosen = databases.filter(
+        ({ name }) => !values.only || title.toLowerCase().includes(values.only) || name === values.only,
+      );
       await report(title, chosen, folder, values.details ?? false);
     }
   } finally {
@@ -70,20 +77,31 @@ async function report(title: string, databases: readonly Database[], folder: str
   console.log("|---|---|---|---|---|---|---|---|---|---|");
   const all: Measured[] = [];
   for (const { name, file, truth, views } of databases) {
-    const variants: Stripping[] = [true, false].flatMap((keys) => (views ? [true, false] : [true]).map((with_) => ({ keys, views: with_ })));
+    const variants: Stripping[] = [true, false].flatMap((keys) =>
+      (views ? [true, false] : [true]).map((with_) => ({ keys, views: with_ })),
+    );
     for (const variant of variants) {
       const copy = join(folder, "stripped.sqlite");
       strip(file, copy, variant);
       const result = await measure(copy, truth);
       all.push(result);
       const figures = [result.precision, result.recall, result.f1].map((figure) => figure.toFixed(3));
-      const cells = [name, variant.keys ? "declared" : "stripped", !views ? "none" : variant.views ? "yes" : "no", result.truths];
-      console.log(`| ${[...cells, ...figures, result.reversed, result.inReview, result.seconds.toFixed(2)].join(" | ")} |`);
+      const cells = [
+        name,
+        variant.keys ? "declared" : "stripped",
+        !views ? "none" : variant.views ? "yes" : "no",
+        result.truths,
+      ];
+      console.log(
+        `| ${[...cells, ...figures, result.reversed, result.inReview, result.seconds.toFixed(2)].join(" | ")} |`,
+      );
       if (details) for (const line of result.missed) console.log(`    missed ${line}`);
       if (details) for (const line of result.wrong) console.log(`    wrong  ${line}`);
     }
   }
   const mean = (figure: (result: Measured) => number) => all.reduce((sum, each) => sum + figure(each), 0) / all.length;
   const reversals = all.reduce((sum, each) => sum + each.reversed, 0);
-  console.log(`\nMean F1 ${mean(({ f1 }) => f1).toFixed(3)}, lowest ${Math.min(...all.map(({ f1 }) => f1)).toFixed(3)}, reversed links ${reversals}.`);
+  console.log(
+    `\nMean F1 ${mean(({ f1 }) => f1).toFixed(3)}, lowest ${Math.min(...all.map(({ f1 }) => f1)).toFixed(3)}, reversed links ${reversals}.`,
+  );
 }

@@ -17,7 +17,9 @@ export function strip(file: string, copy: string, { keys, views }: Stripping): v
   database.prepare("ATTACH ? AS source").run(file);
   database.exec("BEGIN");
   const things = database
-    .prepare("SELECT type, name, sql FROM source.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'")
+    .prepare(
+      "SELECT type, name, sql FROM source.sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'",
+    )
     .all();
   for (const { name } of things.filter(({ type }) => type === "table")) {
     const columns = database.prepare("SELECT * FROM pragma_table_info(?, 'source')").all(name!);
@@ -35,7 +37,9 @@ type Row = Record<string, unknown>;
 function keyClauses(database: DatabaseSync, table: string, columns: readonly Row[]): string[] {
   const primary = columns.filter(({ pk }) => Number(pk) > 0).toSorted((a, b) => Number(a["pk"]) - Number(b["pk"]));
   const clauses = primary.length > 0 ? [`PRIMARY KEY (${primary.map(({ name }) => quote(name)).join(", ")})`] : [];
-  const indexes = database.prepare(`SELECT name FROM pragma_index_list(?, 'source') WHERE "unique" AND origin = 'u'`).all(table);
+  const indexes = database
+    .prepare(`SELECT name FROM pragma_index_list(?, 'source') WHERE "unique" AND origin = 'u'`)
+    .all(table);
   for (const { name } of indexes) {
     const names = database.prepare("SELECT name FROM pragma_index_info(?, 'source') ORDER BY seqno").all(name!);
     clauses.push(`UNIQUE (${names.map((column) => quote(column["name"])).join(", ")})`);

@@ -30,10 +30,14 @@ interface ForeignKeyRow {
 /** The foreign keys that a SQLite file declares. */
 export function declaredLinks(file: string): Link[] {
   using database = new DatabaseSync(file, { readOnly: true });
-  const tables = database.prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all();
+  const tables = database
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .all();
   return tables.flatMap(({ name }) => {
     const table = String(name);
-    const rows = database.prepare("SELECT * FROM pragma_foreign_key_list(?) ORDER BY id, seq").all(table) as unknown as ForeignKeyRow[];
+    const rows = database
+      .prepare("SELECT * FROM pragma_foreign_key_list(?) ORDER BY id, seq")
+      .all(table) as unknown as ForeignKeyRow[];
     return [...Map.groupBy(rows, ({ id }) => id).values()].map((parts): Link => {
       const target = parts[0]!.table;
       const key = database.prepare("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk").all(target);

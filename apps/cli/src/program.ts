@@ -3,6 +3,7 @@ import type { Context } from "./context.ts";
 import { addDatabaseCommands } from "./database-commands.ts";
 import { EXIT_CODES } from "./exit-code.ts";
 import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from "./option-choices.ts";
+import { addProposalCommands } from "./proposal-commands.ts";
 import { addSessionCommands } from "./session-commands.ts";
 import type { ObjectOptions } from "./commands/object.ts";
 import type { RehearseOptions } from "./commands/rehearse.ts";
@@ -111,6 +112,18 @@ export function createProgram(version: string, runner: Runner): Command {
   addSessionCommands(program, AGENTS, { examples, json, runner });
 
   addDatabaseCommands(program, KNOW, { examples, json, runner });
+  addProposalCommands(program, KNOW, { examples, json, runner });
+
+  examples(
+    command(program, KNOW, "joins", "Find what refers to what in a database, declared or not; no model is asked.")
+      .argument("<database>", "a SQLite or DuckDB file, a postgres:// or mysql:// address, or a connection's name")
+      .addOption(json())
+      .action((where: string, _options: object, self: Command) =>
+        runner(self, async (context) => (await import("./commands/joins.ts")).joins(context, where)),
+      ),
+    "tandem joins shop.sqlite",
+    "tandem joins shop.sqlite --json | jq '.[] | select(.status == \"accepted\")'",
+  );
 
   examples(
     command(program, LOOK, "status", "Show who answers, who pays, whether the login or key works, and what is up.")

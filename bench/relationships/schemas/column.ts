@@ -34,7 +34,7 @@ export const serial = (start = 1, step = 1, type = "INTEGER"): ColumnSpec =>
 /** Unlike any other number around: spread over a wide range, without order. */
 export const sparse = (salt: number, type = "INTEGER"): ColumnSpec =>
   column(type, ({ row }) => {
-    const value = 1_000 + salt * 7 + ((row + 1) * (7919 + salt * 12)) % 990_001;
+    const value = 1_000 + salt * 7 + (((row + 1) * (7919 + salt * 12)) % 990_001);
     return type.startsWith("TEXT") ? String(value) : value;
   });
 
@@ -120,7 +120,10 @@ export const money = (high = 900): ColumnSpec =>
   column("REAL", ({ random }) => Math.round(random() * high * 100) / 100 + 0.01);
 export const flag = (): ColumnSpec => column("INTEGER", ({ random }) => (random() < 0.5 ? 0 : 1));
 export const pick = (...values: readonly Cell[]): ColumnSpec =>
-  column(typeof values[0] === "number" ? "INTEGER" : "TEXT", ({ random }) => values[between(random, 0, values.length - 1)]!);
+  column(
+    typeof values[0] === "number" ? "INTEGER" : "TEXT",
+    ({ random }) => values[between(random, 0, values.length - 1)]!,
+  );
 /** The nth row has the nth value. */
 export const listed = (...values: readonly string[]): ColumnSpec =>
   column("TEXT", ({ row }) => values[row] ?? `${values[row % values.length]} ${row}`);

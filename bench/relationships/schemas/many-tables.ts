@@ -33,14 +33,22 @@ export function manyTables({ name, seed, tables: count, style }: Many): Schema {
     const table = style === "modules" ? `${MODULES[i % MODULES.length]}_${entity}` : pascal(plural(entity));
     const key = style === "modules" ? "id" : `${pascal(entity)}No`;
     const text = i % 9 === 4;
-    const columns: Record<string, ColumnSpec> = { [key]: text ? code("AAA#####") : serial(i % 4 === 0 ? 1000 * i + 1 : 1) };
+    const columns: Record<string, ColumnSpec> = {
+      [key]: text ? code("AAA#####") : serial(i % 4 === 0 ? 1000 * i + 1 : 1),
+    };
     columns[style === "modules" ? "title" : "Caption"] = words();
     const references = made.length === 0 ? 0 : 1 + Math.floor(random() * 3);
     for (let r = 0; r < references; r++) {
       const target = among(made);
-      const short = random() < 0.4 ? consonants(target.entity.replace(/_.*/, "")) + target.entity.replace(/^[^_]*/, "") : target.entity;
+      const short =
+        random() < 0.4
+          ? consonants(target.entity.replace(/_.*/, "")) + target.entity.replace(/^[^_]*/, "")
+          : target.entity;
       const column = style === "modules" ? `${target.entity}_id` : `${pascal(short)}No`;
-      columns[column] ??= to(`${target.table}.${target.key}`, { nulls: random() < 0.3 ? 0.2 : 0, type: target.text ? "TEXT" : "INTEGER" });
+      columns[column] ??= to(`${target.table}.${target.key}`, {
+        nulls: random() < 0.3 ? 0.2 : 0,
+        type: target.text ? "TEXT" : "INTEGER",
+      });
     }
     columns[style === "modules" ? "quantity" : "Qty"] = int(1, 40);
     if (i % 2) columns[style === "modules" ? "is_active" : "Active"] = flag();

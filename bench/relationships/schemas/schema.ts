@@ -49,7 +49,7 @@ export function writeSchema(schema: Schema, file: string): void {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   database.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   const made = new Map<string, Record<string, Cell>[]>();
-  const random = seededRandom([...schema.name].reduce((sum, letter) => sum * 31 + letter.codePointAt(0)!, 7));
+  const random = seededRandom(Array.from(schema.name).reduce((sum, letter) => sum * 31 + letter.codePointAt(0)!, 7));
   for (const [name, spec] of Object.entries(schema.tables)) {
     database.exec(createTable(name, spec));
     const columns = Object.keys(spec.columns);
@@ -117,6 +117,7 @@ function makeRow(
     if (!slots.has(slot)) slots.set(slot, rowsOf(table)[Math.floor(random() * rowsOf(table).length)]);
     return slots.get(slot);
   };
-  for (const [column, { make }] of Object.entries(spec.columns)) line[column] = make({ row, random, line, rowsOf, picked });
+  for (const [column, { make }] of Object.entries(spec.columns))
+    line[column] = make({ row, random, line, rowsOf, picked });
   return line;
 }

@@ -22,8 +22,18 @@ export function chooseTargets(judged: readonly Judged[]): Choice[] {
     const choices: Choice[] = [];
     if (best!.points < REVIEW_POINTS) choices.push({ ...best!, status: "rejected" });
     else if (close) {
-      choices.push({ ...best!, status: "review", confidence: Math.min(best!.confidence, 0.5), why: [...best!.why, tie(next)] });
-      choices.push({ ...next, status: "review", confidence: Math.min(next.confidence, 0.5), why: [...next.why, tie(best!)] });
+      choices.push({
+        ...best!,
+        status: "review",
+        confidence: Math.min(best!.confidence, 0.5),
+        why: [...best!.why, tie(next)],
+      });
+      choices.push({
+        ...next,
+        status: "review",
+        confidence: Math.min(next.confidence, 0.5),
+        why: [...next.why, tie(best!)],
+      });
     } else choices.push({ ...best!, status: best!.points >= ACCEPT_POINTS ? "accepted" : "review" });
     for (const other of others.slice(0, REJECTED_PER_COLUMN)) {
       if (choices.some((choice) => choice.candidate === other.candidate)) continue;
@@ -49,7 +59,10 @@ function withoutCopies(choice: Choice, all: readonly Choice[]): Choice {
   if (choice.status !== "accepted" || key.primary) return choice;
   const reference = all.find(
     ({ status, candidate }) =>
-      status === "accepted" && candidate.key.primary && candidate.from.table === from.table && candidate.key.table === key.table,
+      status === "accepted" &&
+      candidate.key.primary &&
+      candidate.from.table === from.table &&
+      candidate.key.table === key.table,
   );
   if (!reference) return choice;
   const why = `${reference.candidate.from.name} refers to the same table already, so that this may be a copy.`;

@@ -24,12 +24,21 @@ export type Referents = ReadonlyMap<ColumnFacts, ColumnFacts>;
 export async function findCompositeLinks(
   tables: readonly TableFacts[],
   keys: ReadonlyMap<TableFacts, readonly Key[]>,
-  context: { vocabulary: Vocabulary; referents: Referents; copies: ReadonlyMap<TableFacts, TableFacts>; prober: Prober },
+  context: {
+    vocabulary: Vocabulary;
+    referents: Referents;
+    copies: ReadonlyMap<TableFacts, TableFacts>;
+    prober: Prober;
+  },
 ): Promise<CompositeLink[]> {
-  const composite = [...keys.values()].flat().filter((key) => key.columns.length > 1 && (key.primary || key.unique === "declared"));
+  const composite = [...keys.values()]
+    .flat()
+    .filter((key) => key.columns.length > 1 && (key.primary || key.unique === "declared"));
   const pairs = composite.flatMap((key) =>
     tables
-      .filter((table) => table !== key.table && context.copies.get(table) !== key.table && !context.copies.has(key.table))
+      .filter(
+        (table) => table !== key.table && context.copies.get(table) !== key.table && !context.copies.has(key.table),
+      )
       .flatMap((table): Paired[] => {
         const from = pairUp(table, key, context.vocabulary, context.referents);
         return from ? [{ from, to: key.columns, key }] : [];
@@ -41,7 +50,13 @@ export async function findCompositeLinks(
     return link ? [link] : [];
   });
   // Two tables with the same pairs in them: which one refers to the other cannot be known.
-  return links.filter((link) => !links.some((other) => other.from[0]!.table === link.key.table && other.key.table === link.from[0]!.table && !isWeaker(other, link)));
+  return links.filter(
+    (link) =>
+      !links.some(
+        (other) =>
+          other.from[0]!.table === link.key.table && other.key.table === link.from[0]!.table && !isWeaker(other, link),
+      ),
+  );
 }
 
 const isWeaker = (a: CompositeLink, b: CompositeLink): boolean => a.confidence < b.confidence;
@@ -97,7 +112,14 @@ function judgeComposite(
   const inner = from.filter((_, i) => !referents.has(key.columns[i]!) && !referents.has(from[i]!));
   if (!overlap || overlap.checked === 0) {
     if (local.length === 0 || inner.length === 0 || local.length === key.columns.length) return undefined;
-    return { from, key, status: "accepted", confidence: 0.8, why: [...why, "There are no values to compare."], overlap };
+    return {
+      from,
+      key,
+      status: "accepted",
+      confidence: 0.8,
+      why: [...why, "There are no values to compare."],
+      overlap,
+    };
   }
   const ratio = overlap.found / overlap.checked;
   if (ratio < 0.98) return undefined;
@@ -107,5 +129,12 @@ function judgeComposite(
   if (bits < MIN_BITS && inner.length === 0) return undefined;
   if (bits < MIN_BITS) why.push("Most combinations are there, so that this proves little.");
   const confidence = Math.min(0.97, (ratio === 1 ? 0.86 : 0.8) + bits / 1000);
-  return { from, key, status: bits >= MIN_BITS ? "accepted" : "review", confidence: bits >= MIN_BITS ? confidence : 0.6, why, overlap };
+  return {
+    from,
+    key,
+    status: bits >= MIN_BITS ? "accepted" : "review",
+    confidence: bits >= MIN_BITS ? confidence : 0.6,
+    why,
+    overlap,
+  };
 }

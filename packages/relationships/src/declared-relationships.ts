@@ -18,7 +18,13 @@ export function declaredRelationships(
   keys: ReadonlyMap<TableFacts, readonly Key[]>,
 ): Declared {
   const byId = new Map(tables.map((table) => [table.id, table]));
-  const declared: Declared = { relationships: [], columns: new Set(), composites: new Set(), referents: new Map(), claimed: new Set() };
+  const declared: Declared = {
+    relationships: [],
+    columns: new Set(),
+    composites: new Set(),
+    referents: new Map(),
+    claimed: new Set(),
+  };
   for (const table of tables) {
     for (const { columns, to, toColumns } of table.table.foreignKeys) {
       const target = byId.get(tableId(to));
@@ -29,7 +35,14 @@ export function declaredRelationships(
         const referent = target?.byName.get(toColumns[0] ?? "");
         if (referent) declared.referents.set(own[0], referent);
       } else declared.composites.add(columns.map((name) => `${table.id}.${name}`).join());
-      const unique = keys.get(table)?.some((key) => key.unique === "declared" && sameNames(key.columns.map(({ name }) => name), columns));
+      const unique = keys.get(table)?.some(
+        (key) =>
+          key.unique === "declared" &&
+          sameNames(
+            key.columns.map(({ name }) => name),
+            columns,
+          ),
+      );
       declared.relationships.push({
         from: { table: table.name, columns },
         to: { table: { schema: to.schema, name: to.name }, columns: toColumns },

@@ -23,9 +23,17 @@ export function extensionCandidates(
       const to = key?.columns[0];
       if (!key || !to || kindFit(from, to) < 1 || (other.rows ?? 0) < table.rows!) return [];
       if (to.kind === "integer" && density(to) > 0.5) return [];
-      const extended = vocabulary.entitiesOf(other).some(({ words }) =>
-        vocabulary.entitiesOf(table).some((mine) => mine.words.length > words.length && words.every((word, i) => vocabulary.likeness(mine.words[i]!, word) >= 0.96)),
-      );
+      const extended = vocabulary
+        .entitiesOf(other)
+        .some(({ words }) =>
+          vocabulary
+            .entitiesOf(table)
+            .some(
+              (mine) =>
+                mine.words.length > words.length &&
+                words.every((word, i) => vocabulary.likeness(mine.words[i]!, word) >= 0.96),
+            ),
+        );
       const name = { score: 0.6, says: "is the other's too, and so is the beginning of its table's name", role: [] };
       return extended ? [{ from, key, to, name }] : [];
     });

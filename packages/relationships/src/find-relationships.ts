@@ -95,7 +95,9 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   const clear = new Set(candidates.filter((each) => isClear(each, prober)).map(({ from }) => from));
   const unclear = columns.filter((column) => !clear.has(column) && mayBeReference(column, keys, around));
   const byValue = unclear.flatMap((column) =>
-    candidatesByValue(column, allKeys, vocabulary).filter(({ key }) => copies.get(column.table) !== key.table && !sameTableKey(column, key, keys)),
+    candidatesByValue(column, allKeys, vocabulary).filter(
+      ({ key }) => copies.get(column.table) !== key.table && !sameTableKey(column, key, keys),
+    ),
   );
   const byRole = columns
     .filter((column) => !clear.has(column) && !isOwnKey(column, keys) && readsLikeReference(column, vocabulary) > 0)
@@ -111,7 +113,10 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   const choices = chooseTargets(judged.filter(({ candidate }) => !polymorphic.columns.has(candidate.from)));
 
   onProgress?.("composite keys");
-  const referents = new Map([...declared.referents, ...accepted(choices).map(({ candidate }) => [candidate.from, candidate.to] as const)]);
+  const referents = new Map([
+    ...declared.referents,
+    ...accepted(choices).map(({ candidate }) => [candidate.from, candidate.to] as const),
+  ]);
   const composite = (await findCompositeLinks(tables, keys, { vocabulary, referents, copies, prober })).filter(
     ({ from }) => !declared.composites.has(from.map(({ name }) => `${from[0]!.table.id}.${name}`).join()),
   );
@@ -123,16 +128,32 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
     ...declared.relationships,
     ...choices.map((choice) => relationshipOf(choice, prober)),
     ...polymorphic.links.map(({ from, key, when, overlap, confidence, why }): Relationship => ({
-      from: end([from]), to: end(key.columns), origin: "data", status: "accepted", confidence, cardinality: "many-to-one", when, why,
+      from: end([from]),
+      to: end(key.columns),
+      origin: "data",
+      status: "accepted",
+      confidence,
+      cardinality: "many-to-one",
+      when,
+      why,
       evidence: evidenceOf(overlap, from, true),
     })),
     ...composite.map(({ from, key, status, confidence, why, overlap }): Relationship => ({
-      from: end(from), to: end(key.columns), origin: "data", status, confidence, why, cardinality: "many-to-one",
+      from: end(from),
+      to: end(key.columns),
+      origin: "data",
+      status,
+      confidence,
+      why,
+      cardinality: "many-to-one",
       evidence: evidenceOf(overlap, from[0]!, true),
     })),
   ];
   return {
-    relationships: withoutImplied(relationships, composite.filter(({ status }) => status === "accepted").map(({ from }) => from)),
+    relationships: withoutImplied(
+      relationships,
+      composite.filter(({ status }) => status === "accepted").map(({ from }) => from),
+    ),
     unusable: suggested.unusable,
     asked: prober.asked,
     unanswered: prober.unanswered,
@@ -168,14 +189,23 @@ function isClear(candidate: Candidate, prober: Prober): boolean {
   return candidate.name.score >= 0.8 && (!overlap || overlap.found + overlap.none >= overlap.checked * 0.9);
 }
 
-function learn(candidates: readonly Candidate[], tables: readonly TableFacts[], prober: Prober, claimedByKeys: ReadonlySet<TableFacts>) {
+function learn(
+  candidates: readonly Candidate[],
+  tables: readonly TableFacts[],
+  prober: Prober,
+  claimedByKeys: ReadonlySet<TableFacts>,
+) {
   const clear = candidates.filter((each) => isClear(each, prober) && each.from.table !== each.to.table);
   const named = new Set(clear.map(({ from }) => from)).size + claimedByKeys.size;
   const claimed = new Set([...clear.map(({ to }) => to.table), ...claimedByKeys]);
   return { namesTell: Math.min(1, named / Math.max(1, tables.length * 0.5)), claimed };
 }
 
-function mayBeReference(column: ColumnFacts, keys: ReadonlyMap<TableFacts, readonly Key[]>, around: Surroundings): boolean {
+function mayBeReference(
+  column: ColumnFacts,
+  keys: ReadonlyMap<TableFacts, readonly Key[]>,
+  around: Surroundings,
+): boolean {
   const { profile, kind } = column;
   if (!profile || profile.distinct < 2 || !["integer", "text", "uuid", "other"].includes(kind)) return false;
   if (kind === "text" && (profile.lengths?.[1] ?? 0) > 80) return false;
@@ -192,7 +222,11 @@ const end = (columns: readonly ColumnFacts[]): JoinEnd => ({
   columns: columns.map(({ name }) => name),
 });
 
-function evidenceOf(overlap: ReturnType<Prober["answerTo"]>, from: ColumnFacts, unique: boolean): Relationship["evidence"] {
+function evidenceOf(
+  overlap: ReturnType<Prober["answerTo"]>,
+  from: ColumnFacts,
+  unique: boolean,
+): Relationship["evidence"] {
   return overlap && { checked: overlap.checked, found: overlap.found, nulls: from.profile?.nulls ?? 0, unique };
 }
 
@@ -212,12 +246,19 @@ function relationshipOf({ candidate, status, confidence, why }: Choice, prober: 
 }
 
 /** What follows from a composite link is not listed again as a link of one of its columns. */
-function withoutImplied(relationships: readonly Relationship[], composite: readonly (readonly ColumnFacts[])[]): Relationship[] {
+function withoutImplied(
+  relationships: readonly Relationship[],
+  composite: readonly (readonly ColumnFacts[])[],
+): Relationship[] {
   const covered = new Set(composite.flat().map((column) => `${column.table.id}.${column.name}`));
   return relationships.map((each) => {
     const inside = each.from.columns.length === 1 && covered.has(`${tableId(each.from.table)}.${each.from.columns[0]}`);
     if (!inside || each.origin === "declared" || each.status !== "accepted") return each;
-    return { ...each, status: "review", why: [...each.why, "It follows from the link of several columns that it is part of."] };
+    return {
+      ...each,
+      status: "review",
+      why: [...each.why, "It follows from the link of several columns that it is part of."],
+    };
   });
 }
 

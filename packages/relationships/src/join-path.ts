@@ -32,7 +32,10 @@ export interface JoinPathOptions {
 const STEP = 1;
 const FAN_OUT = 0.25;
 const costOf = (step: JoinStep): number =>
-  STEP + (step.cardinality === "one-to-many" ? FAN_OUT : 0) - 2 * Math.log(Math.max(step.confidence, 0.01)) + (step.status === "review" ? 3 : 0);
+  STEP +
+  (step.cardinality === "one-to-many" ? FAN_OUT : 0) -
+  2 * Math.log(Math.max(step.confidence, 0.01)) +
+  (step.status === "review" ? 3 : 0);
 
 /** The shortest trustworthy way from one table to another, or nothing where there is none. */
 export function joinPath(
@@ -100,14 +103,19 @@ function describe(path: readonly JoinStep[], steps: ReadonlyMap<string, readonly
   for (const [i, step] of path.entries()) {
     // Down on one side after up on the other: rows of both meet that have only the middle in common.
     if (step.cardinality === "many-to-one" && path[i + 1]?.cardinality === "one-to-many") {
-      warnings.push(`${step.from.table.name} and ${path[i + 1]!.to.table.name} have only ${step.to.table.name} in common: every row of the one meets every row of the other there.`);
+      warnings.push(
+        `${step.from.table.name} and ${path[i + 1]!.to.table.name} have only ${step.to.table.name} in common: every row of the one meets every row of the other there.`,
+      );
     }
     if (step.status === "review") warnings.push(`${step.condition} is for review: nobody has accepted it.`);
     const others = (steps.get(tableId(step.from.table)) ?? []).filter(
-      (other) => other !== step && tableId(other.to.table) === tableId(step.to.table) && other.condition !== step.condition,
+      (other) =>
+        other !== step && tableId(other.to.table) === tableId(step.to.table) && other.condition !== step.condition,
     );
     if (others.length > 0) {
-      warnings.push(`${step.from.table.name} and ${step.to.table.name} can also be joined on ${others.map(({ condition }) => condition).join(", or on ")}.`);
+      warnings.push(
+        `${step.from.table.name} and ${step.to.table.name} can also be joined on ${others.map(({ condition }) => condition).join(", or on ")}.`,
+      );
     }
   }
   return { steps: path, confidence: path.reduce((product, step) => product * step.confidence, 1), warnings };

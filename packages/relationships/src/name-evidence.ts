@@ -80,7 +80,11 @@ function byTableName(
       const whole = tailLikeness(name.words, [...entity.words, ...theirs.words], vocabulary);
       const role = name.words.slice(0, name.words.length - whole.taken);
       const plain = theirs.words.every((word) => DESCRIPTIVE_WORDS.has(word)) ? 0.6 : 1;
-      offer(whole.score * entity.quality * roleFactor(role, name) * plain, "is the table's name with that of its key", role);
+      offer(
+        whole.score * entity.quality * roleFactor(role, name) * plain,
+        "is the table's name with that of its key",
+        role,
+      );
     }
     if (from.table !== key.table) {
       for (const own of vocabulary.entitiesOf(from.table)) {
@@ -142,7 +146,11 @@ const wholeLikeness = (words: readonly string[], other: readonly string[], vocab
 /** `category` for product_category, `order` for order_header, `po` for purchase_order. */
 function partLikeness({ entity, idWords }: ReadName, { words }: EntityName, vocabulary: Vocabulary): number {
   if (words.length < 2 || entity.length === 0) return 0;
-  if (entity.length === 1 && entity[0]!.length === words.length && words.every((word, i) => word[0] === entity[0]![i])) {
+  if (
+    entity.length === 1 &&
+    entity[0]!.length === words.length &&
+    words.every((word, i) => word[0] === entity[0]![i])
+  ) {
     return idWords.length > 0 ? 0.74 : 0.6;
   }
   const head = vocabulary.likeness(entity.at(-1)!, words.at(-1)!);

@@ -31,7 +31,10 @@ export async function findPolymorphicLinks(
   for (const table of tables) {
     for (const { type, id } of typedIds(table, byColumn, vocabulary)) {
       const found = await meanings(type, tables, vocabulary, prober);
-      const sayType = vocabulary.read(type).at(-1)!.words.some((word) => TYPE_WORDS.has(word));
+      const sayType = vocabulary
+        .read(type)
+        .at(-1)!
+        .words.some((word) => TYPE_WORDS.has(word));
       const mapped = found.filter(({ target }) => target);
       // Names alone make it one; without tables to go to there is nothing to link, and no other table is right either.
       if (found.length === 0 && sayType && shareStem(type, id, vocabulary)) columns.add(id);
@@ -70,8 +73,12 @@ function typedIds(
   return table.columns
     .filter(({ kind, profile }) => (kind === "text" || kind === "other") && (profile?.distinct ?? 0) <= KINDS_AT_MOST)
     .flatMap((type) => {
-      const near = free.filter((id) => id !== type && (shareStem(type, id, vocabulary) || Math.abs(id.position - type.position) === 1));
-      const [id] = near.toSorted((a, b) => Number(shareStem(type, b, vocabulary)) - Number(shareStem(type, a, vocabulary)));
+      const near = free.filter(
+        (id) => id !== type && (shareStem(type, id, vocabulary) || Math.abs(id.position - type.position) === 1),
+      );
+      const [id] = near.toSorted(
+        (a, b) => Number(shareStem(type, b, vocabulary)) - Number(shareStem(type, a, vocabulary)),
+      );
       return id ? [{ type, id }] : [];
     });
 }
@@ -95,7 +102,10 @@ async function meanings(
     return tables.find((table) =>
       vocabulary.entitiesOf(table).some((entity) => {
         const tail = words.slice(-entity.words.length);
-        return tail.length === entity.words.length && tail.every((word, i) => vocabulary.likeness(word, entity.words[i]!) >= INFLECTED);
+        return (
+          tail.length === entity.words.length &&
+          tail.every((word, i) => vocabulary.likeness(word, entity.words[i]!) >= INFLECTED)
+        );
       }),
     );
   };

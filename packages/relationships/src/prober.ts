@@ -72,7 +72,10 @@ export class Prober {
 
   async #run(batch: readonly Probe[]): Promise<boolean> {
     const sql = batch.map((probe, i) => this.#selectOf(probe, i)).join(" UNION ALL ");
-    const rows = await this.query(sql, batch.flatMap(({ when }) => (when ? [when.equals] : [])));
+    const rows = await this.query(
+      sql,
+      batch.flatMap(({ when }) => (when ? [when.equals] : [])),
+    );
     for (const row of rows ?? []) {
       const [index = 0, checked = 0, found = 0, none = 0] = row.map(Number);
       this.#known.set(idOf(batch[index]!), { checked, found, none: Math.min(none, checked - found) });

@@ -1,4 +1,11 @@
-import { type Column, type Connection, ConnectionError, type Table, type TableName, type Value } from "@tandem/connectors";
+import {
+  type Column,
+  type Connection,
+  ConnectionError,
+  type Table,
+  type TableName,
+  type Value,
+} from "@tandem/connectors";
 import { inParallel } from "./in-parallel.ts";
 import type { ColumnProfile, TableProfile } from "./profile.ts";
 
@@ -70,8 +77,7 @@ async function profileTable(
   table: Table,
   { sampleRows, ...limits }: { sampleRows: number; timeoutMs: number; signal?: AbortSignal | undefined },
 ): Promise<TableProfile> {
-  const { quote } = connection;
-  const from = `${quote.call(connection, table.schema)}.${quote.call(connection, table.name)}`;
+  const from = `${connection.quote(table.schema)}.${connection.quote(table.name)}`;
   const columns = new Map<string, ColumnProfile>();
   const examples = await exampleValues(connection, table, from, limits);
   let sampled = 0;
@@ -119,7 +125,13 @@ function readColumn(
 ): ColumnProfile {
   const take = () => figures.shift() ?? null;
   const filled = Number(take());
-  const profile: ColumnProfile = { name, nulls: sampled ? 1 - filled / sampled : 0, distinct: 0, unique: false, samples };
+  const profile: ColumnProfile = {
+    name,
+    nulls: sampled ? 1 - filled / sampled : 0,
+    distinct: 0,
+    unique: false,
+    samples,
+  };
   if (measures.includes("distinct")) {
     profile.distinct = Number(take());
     profile.unique = profile.distinct === filled && filled > 0;

@@ -1,4 +1,11 @@
-import { HIERARCHY_WORDS, PERSON_COLUMN_WORDS, PERSON_ROLES, PREPOSITIONS, RANK_WORDS, STAFF_WORDS } from "./lexicon.ts";
+import {
+  HIERARCHY_WORDS,
+  PERSON_COLUMN_WORDS,
+  PERSON_ROLES,
+  PREPOSITIONS,
+  RANK_WORDS,
+  STAFF_WORDS,
+} from "./lexicon.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { INFLECTED, wordsOf } from "./words.ts";
@@ -35,7 +42,8 @@ export function roleEvidence(
     const points = (has(RANK_WORDS) || has(PERSON_ROLES) ? 3 : 2) * person;
     return { points, says: `"${entity.join(" ")}" is a role of persons, and these are persons` };
   }
-  if (person === 1 && self && has(PERSON_ROLES)) return { points: 3, says: `"${entity.join(" ")}" is a role of persons` };
+  if (person === 1 && self && has(PERSON_ROLES))
+    return { points: 3, says: `"${entity.join(" ")}" is a role of persons` };
   return NOTHING;
 }
 

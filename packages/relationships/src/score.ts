@@ -69,10 +69,16 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
   return { points, confidence: confidenceOf(points), why, telling };
 }
 
-export const confidenceOf = (points: number): number => Math.round(1000 / (1 + Math.exp(-0.95 * points))) / 1000;
+/** What was found is never as sure as what was declared. */
+export const confidenceOf = (points: number): number =>
+  Math.min(0.99, Math.round(1000 / (1 + Math.exp(-0.95 * points))) / 1000);
 
 /** What can be said of a column whose name does not name the target. Whether its role speaks for it. */
-function withoutName({ from, to }: Candidate, around: Surroundings, add: (points: number, why?: string) => void): boolean {
+function withoutName(
+  { from, to }: Candidate,
+  around: Surroundings,
+  add: (points: number, why?: string) => void,
+): boolean {
   const { vocabulary, namesTell } = around;
   const reads = readsLikeReference(from, vocabulary);
   // Where names tell elsewhere, silence speaks against it; where no names tell, it says nothing.
@@ -86,7 +92,8 @@ function withoutName({ from, to }: Candidate, around: Surroundings, add: (points
     const role = roleEvidence(from, to.table, vocabulary);
     if (role.points) add(role.points, `${role.says}.`);
     inRole = role.points >= 2;
-    if (inRole && around.staffTables === 1 && personLikeness(to.table, vocabulary) === 1) add(1, "There are no others.");
+    if (inRole && around.staffTables === 1 && personLikeness(to.table, vocabulary) === 1)
+      add(1, "There are no others.");
     if (!around.claimed.has(to.table)) add(1, "No other column names that table.");
     if (to.table !== from.table && isSatellite(from.table, to.table, vocabulary)) {
       add(1.5, "Its table's name begins with that of the other.");
@@ -102,7 +109,11 @@ function isSatellite(table: TableFacts, of: TableFacts, vocabulary: Vocabulary):
     .some(({ words }) =>
       vocabulary
         .entitiesOf(table)
-        .some((mine) => mine.words.length > words.length && words.every((word, i) => vocabulary.likeness(mine.words[i]!, word) >= 0.96)),
+        .some(
+          (mine) =>
+            mine.words.length > words.length &&
+            words.every((word, i) => vocabulary.likeness(mine.words[i]!, word) >= 0.96),
+        ),
     );
 }
 
@@ -112,7 +123,8 @@ function selfReference(
   add: (points: number, why?: string) => void,
 ): void {
   if (same > rows * 0.05) return add(-2, "Some rows would refer to themselves.");
-  if (rows >= 4 && before === rows) return add(Math.min(2, rows * 0.3), "Every row refers to an earlier one of the same table.");
+  if (rows >= 4 && before === rows)
+    return add(Math.min(2, rows * 0.3), "Every row refers to an earlier one of the same table.");
   if (same === 0 && rows >= 5) add(0.5, "No row refers to itself.");
 }
 

@@ -87,7 +87,8 @@ export function kindFit(a: ColumnFacts, b: ColumnFacts): number {
   if (a.kind === b.kind) return 1;
   const kinds = new Set([a.kind, b.kind]);
   if (kinds.has("other")) return 0.8;
-  if (kinds.has("uuid")) return kinds.has("text") && (a.profile?.distinct ?? 0) * (b.profile?.distinct ?? 0) === 0 ? 0.9 : 0;
+  if (kinds.has("uuid"))
+    return kinds.has("text") && (a.profile?.distinct ?? 0) * (b.profile?.distinct ?? 0) === 0 ? 0.9 : 0;
   if (kinds.has("integer") && kinds.has("text")) {
     const text = a.kind === "text" ? a : b;
     return isNumericText(text) ? 0.8 : 0;
@@ -96,4 +97,12 @@ export function kindFit(a: ColumnFacts, b: ColumnFacts): number {
   return 0;
 }
 
-const CAN_IDENTIFY: ReadonlySet<ColumnKind> = new Set(["integer", "decimal", "text", "uuid", "date", "binary", "other"]);
+const CAN_IDENTIFY: ReadonlySet<ColumnKind> = new Set([
+  "integer",
+  "decimal",
+  "text",
+  "uuid",
+  "date",
+  "binary",
+  "other",
+]);

@@ -55,7 +55,9 @@ export function keyLikeness(column: ColumnFacts, vocabulary: Vocabulary): number
   const own = vocabulary.entitiesOf(column.table);
   const scores = vocabulary.read(column).map(({ words, entity, idWords }) => {
     const says = idWords.length > 0;
-    const mine = entity.length > 0 && own.some((name) => entity.every((word) => name.words.some((each) => likeness(word, each) >= 0.55)));
+    const mine =
+      entity.length > 0 &&
+      own.some((name) => entity.every((word) => name.words.some((each) => likeness(word, each) >= 0.55)));
     if (says && entity.length === 0) return 2.5;
     if (says && mine) return 3;
     if (says) return 1;

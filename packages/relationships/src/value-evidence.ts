@@ -29,7 +29,10 @@ export function valueEvidence(from: ColumnFacts, to: ColumnFacts, overlap: Overl
     return { points, telling: false, says };
   }
   const evidence = wholeOverlap(from, to, found, named);
-  return { ...evidence, says: `${checked === 1 ? "Its one value is" : `All ${checked} distinct values are`} found there${evidence.says}.` };
+  return {
+    ...evidence,
+    says: `${checked === 1 ? "Its one value is" : `All ${checked} distinct values are`} found there${evidence.says}.`,
+  };
 }
 
 function wholeOverlap(from: ColumnFacts, to: ColumnFacts, found: number, named: boolean): ValueEvidence {

@@ -4,7 +4,9 @@ import type { Key } from "./table-keys.ts";
 
 /** Keys that nobody declared and of which only a sample was seen are counted in full before anything rests on them. */
 export async function verifyUniqueness(choices: Choice[], prober: Prober): Promise<void> {
-  const resting = choices.filter(({ status, candidate: { key } }) => status !== "rejected" && key.unique === "counted" && !key.table.seenWhole);
+  const resting = choices.filter(
+    ({ status, candidate: { key } }) => status !== "rejected" && key.unique === "counted" && !key.table.seenWhole,
+  );
   for (const [key, links] of Map.groupBy(resting, ({ candidate }) => candidate.key)) {
     const unique = await isUnique(key, prober);
     for (const link of links) {

@@ -48,7 +48,8 @@ export class Vocabulary {
 
   likeness(a: string, b: string): number {
     if (a === b) return 1;
-    if (a[0] !== b[0] && a.length + b.length > 6 && a[0]! < "\u2E80") return a === "people" || b === "people" ? likeness(a, b) : 0;
+    if (a[0] !== b[0] && a.length + b.length > 6 && a[0]! < "\u2E80")
+      return a === "people" || b === "people" ? likeness(a, b) : 0;
     const pair = a < b ? `${a} ${b}` : `${b} ${a}`;
     let value = this.#likeness.get(pair);
     if (value === undefined) this.#likeness.set(pair, (value = likeness(a, b)));

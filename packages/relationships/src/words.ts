@@ -23,6 +23,7 @@ const SCRIPT_CHANGE = new RegExp(
 );
 
 const ALPHABETIC = /^[\p{sc=Latin}\p{sc=Cyrillic}\p{sc=Greek}]+$/u;
+const VOWEL = /[aeiouyаеёиоуыэюяαεηιουω]/u;
 const VOWELS = /[aeiouyаеёиоуыэюяαεηιουω]/gu;
 
 /** How much two words look like one: 1 the same, 0.96 inflected, less for short forms, 0 for strangers. */
@@ -68,10 +69,15 @@ function shortFormOf(short: string, long: string): number {
   if (short.length < 2 || short[0] !== long[0] || !ALPHABETIC.test(short) || !ALPHABETIC.test(long)) return 0;
   if (long.startsWith(short)) return short.length >= 4 ? 0.88 : short.length === 3 ? 0.84 : 0.55;
   let at = 0;
+  let dropped = "";
   for (const letter of short) {
-    at = long.indexOf(letter, at) + 1;
-    if (at === 0) return 0;
+    const next = long.indexOf(letter, at);
+    if (next === -1) return 0;
+    dropped += long.slice(at, next);
+    at = next + 1;
   }
+  // County is no short form of country: one drops vowels first.
+  if (!VOWEL.test(dropped + long.slice(at))) return 0;
   if (short.length < 3) return 0.45;
   const skeleton = long.replace(/s$/, "").slice(1).replaceAll(VOWELS, "");
   // A short form keeps the last sound of the word, or all consonants of its beginning.

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { profileTables } from "./profile-tables.ts";
+import type { Suggestion } from "./relationship.ts";
+import { accepted, fill, findIn, shown, sqliteDatabase } from "./testing/sqlite-database.ts";
+
+const CUSTOMERS = `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); ${fill("customers", 50, "n", "'c' || n")}`;
+
+describe("findRelationships", () => {
+  test("says why in sentences, and what was measured", async () => {
+    await using database = await sqliteDatabase(
+      `${CUSTOMERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER);
+       ${fill("orders", 200, "n", "CASE WHEN n % 4 = 0 THEN NULL ELSE 1 + n % 50 END")}`,
+    );
+    const { relationships } = await findIn(database.connection);
+    const [link] = relationships.filter(({ status }) => status === "accepted");
+    expect(link).toMatchObject({
+      from: { table: { schema: "main", name: "orders" }, columns: ["customer_id"] },
+      to: { table: { schema: "main", name: "customers" }, columns: ["id"] },
+      origin: "data",
+      cardinality: "many-to-one",
+      evidence: { checked: 50, found: 50, nulls: 0.25, unique: true },
+    });
+    expect(link?.why.join(" ")).toMatch(/names the table.*All 50 distinct values/);
+    expect(link?.confidence).toBeLessThan(1);
+  });
+
+  test("what the database declares is taken as it is", async () => {
+    await using database = await sqliteDatabase(
+      `${CUSTOMERS} CREATE TABLE odd (x INTEGER REFERENCES customers (id)); INSERT INTO odd VALUES (999);`,
+    );
+    const { relationships } = await findIn(database.connection);
+    expect(relationships).toEqual([expect.objectContaining({ origin: "declared", status: "accepted", confidence: 1 })]);
+  });
+
+  test("quantities, years, flags and ratings that happen to fit into a key are no references", async () => {
+    await using database = await sqliteDatabase(
+      `${CUSTOMERS} CREATE TABLE sales (id INTEGER PRIMARY KEY, quantity INTEGER, rating INTEGER, is_new INTEGER, menge INTEGER, year INTEGER);
+       ${fill("sales", 300, "n", "1 + n % 50", "1 + n % 5", "n % 2", "1 + n % 9", "2000 + n % 20")}`,
+    );
+    expect(accepted(await findIn(database.connection))).toEqual([]);
+  });
+
+  test("values that contradict a name are believed, and a few orphans are forgiven", async () => {
+    await using database = await sqliteDatabase(
+      `${CUSTOMERS}
+       CREATE TABLE strangers (id INTEGER PRIMARY KEY, customer_id INTEGER); ${fill("strangers", 60, "n", "5000 + n")}
+       CREATE TABLE notes (id INTEGER PRIMARY KEY, customer_id INTEGER); ${fill("notes", 200, "n", "1 + n % 52")}`,
+    );
+    expect(accepted(await findIn(database.connection))).toEqual(["notes.customer_id → customers.id"]);
+  });
+
+  test("0 for none does not speak against a reference", async () => {
+    await using database = await sqliteDatabase(
+      `CREATE TABLE category (id INTEGER PRIMARY KEY, parent_id INTEGER); ${fill("category", 12, "n", "n / 3")}`,
+    );
+    expect(accepted(await findIn(database.connection))).toEqual(["category.parent_id → category.id"]);
+  });
+
+  test("a table that extends another refers to it, never the other way", async () => {
+    await using database = await sqliteDatabase(
+      `${CUSTOMERS} CREATE TABLE customer_details (customer_id INTEGER, bio TEXT); ${fill("customer_details", 50, "n", "'b' || n")}`,
+    );
+    const findings = await findIn(database.connection);
+    expect(accepted(findings)).toEqual(["customer_details.customer_id → customers.id"]);
+    expect(findings.relationships.find(({ status }) => status === "accepted")?.cardinality).toBe("one-to-one");
+  });
+
+  test("views are neither referred to nor refer", async () => {
+    await using database = await sqliteDatabase(
+      `${CUSTOMERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER); ${fill("orders", 90, "n", "1 + n % 50")}
+       CREATE VIEW customer AS SELECT * FROM customers; CREATE VIEW open_orders AS SELECT * FROM orders;`,
+    );
+    expect(accepted(await findIn(database.connection))).toEqual(["orders.customer_id → customers.id"]);
+  });
+
+  test("names and types alone decide where there are no rows", async () => {
+    await using database = await sqliteDatabase(
+      `CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE publisher (code TEXT PRIMARY KEY, pages INTEGER);
+       CREATE TABLE book (isbn TEXT PRIMARY KEY, author_id INTEGER, publisher_code TEXT, editor INTEGER, author TEXT);`,
+    );
+    expect(accepted(await findIn(database.connection))).toEqual([
+      "book.author_id → author.id",
+      "book.publisher_code → publisher.code",
+    ]);
+  });
+
+  test("a column of which another says the table refers to several", async () => {
+    await using database = await sqliteDatabase(
+      `CREATE TABLE posts (id INTEGER PRIMARY KEY, t TEXT); ${fill("posts", 40, "n", "'p'")}
+       CREATE TABLE photos (id INTEGER PRIMARY KEY, t TEXT); ${fill("photos", 20, "n", "'p'")}
+       CREATE TABLE likes (id INTEGER PRIMARY KEY, target_type TEXT, target_id INTEGER);
+       ${fill("likes", 120, "n", "CASE WHEN n % 2 = 0 THEN 'Post' ELSE 'App\\Models\\Photo' END", "1 + n % CASE WHEN n % 2 = 0 THEN 40 ELSE 20 END")}`,
+    );
+    const { relationships } = await findIn(database.connection);
+    const links = relationships.filter(({ status }) => status === "accepted");
+    expect(links.map((link) => [shown(link), link.when?.equals])).toEqual([
+      ["likes.target_id → photos.id", "App\\Models\\Photo"],
+      ["likes.target_id → posts.id", "Post"],
+    ]);
+  });
+
+  test("several columns that stand for a composite key, also one that nobody declared", async () => {
+    await using database = await sqliteDatabase(
+      `CREATE TABLE lines (order_no INTEGER, pos INTEGER, text TEXT); ${fill("lines", 200, "1 + n / 3", "1 + n % 3 + n / 150", "'t'")}
+       CREATE TABLE returns (id INTEGER, order_no INTEGER, pos INTEGER); ${fill("returns", 60, "n", "1 + (n * 2) / 3", "1 + (n * 2) % 3 + n * 2 / 150")}`,
+    );
+    expect(accepted(await findIn(database.connection))).toEqual(["returns.order_no+pos → lines.order_no+pos"]);
+  });
+
+  test("suggestions are checked like all else, and what cannot be is given back", async () => {
+    await using database = await sqliteDatabase(
+      `${CUSTOMERS} CREATE TABLE visits (id INTEGER PRIMARY KEY, who INTEGER, zz INTEGER); ${fill("visits", 300, "n", "1 + n % 50", "n % 400")}`,
+    );
+    const suggest = (column: string, table: string, to = "id"): Suggestion => ({
+      from: { table: { schema: "main", name: "visits" }, columns: [column] },
+      to: { table: { schema: "main", name: table }, columns: [to] },
+      why: "Visitors are customers.",
+    });
+    const suggestions = [
+      suggest("who", "customers"),
+      suggest("zz", "customers"),
+      suggest("whom", "customers"),
+      suggest("who", "nobody"),
+      suggest("who", "customers", "name"),
+    ];
+    const findings = await findIn(database.connection, { suggestions });
+    expect(accepted(findings)).toEqual(["visits.who → customers.id"]);
+    expect(findings.relationships.find(({ status }) => status === "accepted")).toMatchObject({ origin: "model" });
+    expect(findings.unusable.map(({ reason }) => reason)).toEqual([
+      "visits has no column whom; did you mean who?",
+      "There is no table main.nobody.",
+      "who is integer and name is text.",
+    ]);
+  });
+
+  test("a budget of no questions leaves names to decide, and says what was left out", async () => {
+    await using database = await sqliteDatabase(
+      `${CUSTOMERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER); ${fill("orders", 90, "n", "1 + n % 50")}`,
+    );
+    const findings = await findIn(database.connection, { options: { probes: 0 } });
+    expect(accepted(findings)).toEqual(["orders.customer_id → customers.id"]);
+    expect(findings.asked).toBe(0);
+    expect(findings.unanswered).toBeGreaterThan(0);
+  });
+});
+
+describe("profileTables", () => {
+  test("counts, ranges and samples, the most frequent value first", async () => {
+    await using database = await sqliteDatabase(
+      `CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT, n INTEGER); ${fill("t", 30, "n", "CASE WHEN n % 3 = 0 THEN 'b' ELSE 'aa' END", "NULLIF(n % 10, 0)")}`,
+    );
+    const { profiles } = await profileTables(database.connection, await database.connection.structure());
+    expect(profiles[0]).toMatchObject({ rows: 30, rowsAreExact: true, sampled: 30 });
+    expect(profiles[0]?.columns).toMatchObject([
+      { name: "id", unique: true, nulls: 0, distinct: 30, min: 1, max: 30 },
+      { name: "kind", unique: false, distinct: 2, lengths: [1, 2], samples: ["aa", "b"] },
+      { name: "n", distinct: 9, min: 1, max: 9 },
+    ]);
+    expect(profiles[0]?.columns[2]?.nulls).toBeCloseTo(0.1);
+  });
+
+  test("of a large table a sample is enough, and its size and ranges are still true", async () => {
+    await using database = await sqliteDatabase(`CREATE TABLE t (id INTEGER PRIMARY KEY); ${fill("t", 5000, "n")}`);
+    const tables = await database.connection.structure();
+    const { profiles } = await profileTables(database.connection, tables, { sampleRows: 100 });
+    expect(profiles[0]).toMatchObject({ rows: 5000, sampled: 100, columns: [{ distinct: 100, max: 5000 }] });
+  });
+
+  test("a table that vanished is listed, and the rest goes on", async () => {
+    await using database = await sqliteDatabase("CREATE TABLE a (x INTEGER); CREATE TABLE b (x INTEGER);");
+    const tables = await database.connection.structure();
+    const gone = { ...tables[0]!, name: "gone" };
+    const { profiles, failures } = await profileTables(database.connection, [gone, ...tables]);
+    expect(profiles.map(({ name }) => name).toSorted()).toEqual(["a", "b"]);
+    expect(failures).toMatchObject([{ table: { name: "gone" }, code: "not_there" }]);
+  });
+
+  test("what the deadline does not allow is listed", async () => {
+    await using database = await sqliteDatabase("CREATE TABLE a (x INTEGER);");
+    const { failures } = await profileTables(database.connection, await database.connection.structure(), {
+      deadline: 0,
+    });
+    expect(failures).toMatchObject([{ table: { name: "a" }, code: "query_timeout" }]);
+  });
+});

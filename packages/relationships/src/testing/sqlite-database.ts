@@ -1,0 +1,46 @@
+import { type Connection, openConnection } from "@tandem/connectors";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { findRelationships, type FindInput, type Findings } from "../find-relationships.ts";
+import { profileTables } from "../profile-tables.ts";
+import type { Relationship } from "../relationship.ts";
+
+/** A SQLite file made by statements, and a connection to it; both are gone in the end. */
+export async function sqliteDatabase(sql: string): Promise<{ connection: Connection; file: string } & AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), "tandem-joins-"));
+  const file = join(folder, "test.sqlite");
+  const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
+  database.exec(sql);
+  database.close();
+  const connection = await openConnection({ driver: "sqlite", path: file });
+  return {
+    connection,
+    file,
+    async [Symbol.asyncDispose]() {
+      await connection[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function findIn(connection: Connection, more: Partial<FindInput> = {}): Promise<Findings> {
+  const tables = await connection.structure();
+  const { profiles } = await profileTables(connection, tables);
+  return findRelationships({ connection, tables, profiles, ...more });
+}
+
+/** `orders.customer_id → customers.id` */
+export const shown = ({ from, to }: Relationship): string =>
+  [from, to].map(({ table, columns }) => `${table.name}.${columns.join("+")}`).join(" → ");
+
+export const accepted = ({ relationships }: Findings): string[] =>
+  relationships
+    .filter(({ status }) => status === "accepted")
+    .map(shown)
+    .toSorted();
+
+/** `INSERT` of so many rows, each made of SQL expressions over `n`, which counts from 1. */
+export const fill = (table: string, rows: number, ...values: string[]): string =>
+  `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ${rows}) INSERT INTO "${table}" SELECT ${values.join(", ")} FROM c;`;
