@@ -64,7 +64,7 @@ export const verifyJudge: Record<Ids, Verify> = {
   },
 
   "errors.not-there": async ({ connection }) => {
-    for (const sql of ["select * from nowhere", "select nothing from customers"]) {
+    for (const sql of ["select * from nowhere", "select absent from customers"]) {
       await expect(connection.query(sql)).rejects.toMatchObject({ name: "ConnectionError", code: "not_there" });
     }
   },

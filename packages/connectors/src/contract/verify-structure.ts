@@ -81,9 +81,10 @@ export const verifyStructure: Record<Ids, Verify> = {
 
   "structure.thousand": async (stage) => {
     const names = Array.from({ length: 1_000 }, (_, index) => `many_${index}`);
-    const type = stage.fixture.dialect === "mysql" ? "varchar(20)" : "text";
+    // Tables in memory are made a hundred times faster by MariaDB.
+    const [type, rest] = stage.fixture.dialect === "mysql" ? ["varchar(20)", "engine = memory"] : ["text", ""];
     await stage.fixture.execute(
-      names.map((name) => `create table ${name} (id integer primary key, a ${type} unique, b integer)`),
+      names.map((name) => `create table ${name} (id integer primary key, a ${type} unique, b integer) ${rest}`),
     );
     const began = performance.now();
     const tables = await stage.connection.structure();

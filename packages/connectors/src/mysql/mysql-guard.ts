@@ -23,6 +23,8 @@ export function judgeQuery(text: string, parameters: readonly Value[]): JudgedQu
   if (text.length > MAX_SQL_CHARACTERS || text.includes("\0") || !text.isWellFormed()) throw refused("it is not text");
   const tokens = withoutEnd(readTokens(text));
   if (tokens.length === 0) throw refused("there is no statement");
+  const first = tokens.find(({ source }) => source !== "(");
+  if (!/^(select|with)$/i.test(first?.source ?? "")) throw refused("only a SELECT can be run");
   const wanted = tokens.filter(({ type }) => type === "parameter").length;
   if (wanted !== parameters.length) throw wrongParameters(wanted, parameters.length);
   judgeTokens(tokens);

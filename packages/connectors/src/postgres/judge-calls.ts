@@ -2,7 +2,10 @@ import { refused } from "../reader/failure.ts";
 import type { Calls } from "./postgres-guard.ts";
 
 /** Volatile, as the catalogue says, and yet without any effect. */
-const HARMLESS = ["clock_timestamp", "gen_random_uuid", "random", "random_normal", "timeofday", "uuidv4", "uuidv7"];
+const HARMLESS = (
+  "clock_timestamp gen_random_uuid random random_normal timeofday uuidv4 uuidv7 " +
+  "pg_database_size pg_indexes_size pg_relation_size pg_table_size pg_total_relation_size"
+).split(" ");
 
 /**
  * Not volatile, as the catalogue says, and yet not to be called: they run text as a query (`crosstab`, `…_to_xml`), take a
@@ -55,7 +58,7 @@ const JUDGE = `
       or p.oid in (select o.oprcode from pg_catalog.pg_operator o where o.oprname = any ($4))
   )
   select 'function', s.proname::text from suspect s join called c on c.name = s.proname
-  where s.has_effects and (c.schema = s.nspname or c.schema is null)
+  where s.has_effects and (c.schema = s.nspname or c.schema is null and s.nspname = any (current_schemas(true)))
   union all
   select 'function', s.proname::text from suspect s
   join pg_catalog.pg_type t on t.oid = s.proargtypes[0]

@@ -45,6 +45,9 @@ export function explainFailure(error: unknown, path: string, denied?: string): F
   if ((error as NodeJS.ErrnoException).code === NO_STATEMENT) {
     return make("query_refused", "There is no statement.", "Ask with one SELECT.");
   }
+  if (/may not be modified/.test(message)) {
+    return make("query_refused", "The query was refused: only a SELECT can be run.", "Ask with one SELECT.");
+  }
   if (/^no such (table|column)/.test(message)) {
     return make("not_there", `The database says: ${message}.`, "Look at the tables and columns that are there.");
   }

@@ -34,11 +34,19 @@ const PRAGMAS = new Set([
 
 /** SQLite's own parser asks it about every part of a statement. What it does not know, it denies. */
 export class SqliteGuard {
-  /** Why the last statement was denied. */
+  /** Why a part of the statement was denied. */
   denied: string | undefined;
+  /** There was a part that reads. Of what does nothing at all (`reindex` without an index), no part is ever asked about. */
+  hasQuery = false;
+
+  reset(): void {
+    this.denied = undefined;
+    this.hasQuery = false;
+  }
 
   readonly judge = (action: number, first: string | null, second: string | null): number => {
     const reason = reasonToDeny(action, first, second);
+    this.hasQuery ||= action === constants.SQLITE_SELECT || action === constants.SQLITE_PRAGMA;
     if (reason === undefined) return constants.SQLITE_OK;
     this.denied ??= reason;
     return constants.SQLITE_DENY;

@@ -57,7 +57,7 @@ export class SqliteReader implements Reader, Disposable {
   /** Reads again if the file was replaced, or somebody began to write a file that was quiet, while we read. */
   #consistently<T>(read: () => T): T {
     for (;;) {
-      this.#guard.denied = undefined;
+      this.#guard.reset();
       this.#refresh();
       try {
         const result = read();
@@ -97,6 +97,7 @@ export class SqliteReader implements Reader, Disposable {
       throw refused("it is not text");
     }
     const statement = this.#prepare(sql);
+    if (!this.#guard.hasQuery) throw refused("only a SELECT can be run");
     if (!this.#isBlank(sql.slice(statement.sourceSQL.length))) {
       throw refused("there is more than one statement");
     }

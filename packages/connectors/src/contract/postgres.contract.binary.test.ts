@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { startPostgres, whyNoPostgres } from "@tandem/storage/testing";
+import { Client } from "pg";
+import { openConnection } from "../open-connection.ts";
+import { PostgresSession } from "../postgres/postgres-session.ts";
+import { serverAddress } from "../server-address.ts";
+import { connectionContract } from "./connection.contract.ts";
+import { POSTGRES, POSTGRES_SAMPLE } from "./postgres-wording.ts";
+import type { ConnectorFixture } from "./stage.ts";
+
+async function openFixture(): Promise<ConnectorFixture> {
+  const postgres = await startPostgres();
+  const url = await postgres.createDatabase();
+  // The role may do everything: it is not the rights that keep it from writing.
+  const client = new Client(url);
+  await client.connect();
+  for (const statement of POSTGRES_SAMPLE) await client.query(statement);
+  const address = serverAddress(url, ["postgres:"], 5432);
+  return {
+    dialect: "postgres",
+    wording: POSTGRES,
+    open: () => openConnection({ driver: "postgres", url }),
+    execute: async (statements) => void (await client.query(statements.join(";\n"))),
+    fingerprint: async () => {
+      const { rows } = await client.query<{ name: string }>(
+        "select oid::regclass::text as name from pg_class where relkind in ('r', 'v') and relnamespace = 'public'::regnamespace order by 1",
+      );
+      const hash = createHash("sha256");
+      for (const { name } of rows) hash.update(JSON.stringify([name, (await client.query(`table ${name}`)).rows]));
+      const state = await client.query(
+        "select last_value, is_called, (select count(*) from pg_largeobject_metadata), (select count(*) from pg_roles) from numbers",
+      );
+      return hash.update(JSON.stringify(state.rows)).digest("hex");
+    },
+    bypass: async (sql) => {
+      const session = await PostgresSession.open(url, address);
+      try {
+        return await session.reading(10_000, () => session.ask(sql));
+      } finally {
+        await session.end();
+      }
+    },
+    [Symbol.asyncDispose]: async () => {
+      await client.end();
+      await postgres[Symbol.asyncDispose]();
+    },
+  };
+}
+
+connectionContract("Postgres", openFixture, whyNoPostgres());

@@ -1,0 +1,12 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Waits for a state. */
+export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, deadlineMs = 20_000): Promise<T> {
+  const deadline = Date.now() + deadlineMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (Date.now() > deadline) throw new Error("The state did not come.");
+    await delay(20);
+  }
+}
