@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { hashOf } from "../../canonical-json.ts";
+import type { Run } from "../../runs/run.ts";
+import type { Embedder } from "../../search/context-search.ts";
+import { type Candidate, worthOf } from "../extract/candidate.ts";
+
+/** Candidates that say the same. */
+export interface CandidateGroup {
+  /** The one that is worth most; with the best of all scores, and the citations of all. */
+  lead: Candidate;
+  others: Candidate[];
+}
+
+/** As near as this in meaning, two statements are taken for one. */
+const NEAR = 0.86;
+const BATCH = 100;
+
+const vectors = z.array(z.array(z.number()));
+
+/** By their words, whatever their case and punctuation; by meaning as well where vectors can be had. What is worth most comes first. */
+export async function dedupeCandidates(
+  run: Run,
+  candidates: readonly Candidate[],
+  embedder: Embedder | undefined,
+): Promise<CandidateGroup[]> {
+  const sorted = candidates.toSorted((a, b) => worthOf(b) - worthOf(a) || (a.id < b.id ? -1 : 1));
+  const byWords = [...Map.groupBy(sorted, ({ assertion }) => plain(assertion)).values()];
+  const groups = embedder && byWords.length > 1 ? await byMeaning(run, byWords, embedder) : byWords;
+  return groups
+    .map(merged)
+    .toSorted((a, b) => worthOf(b.lead) - worthOf(a.lead) || (a.lead.id < b.lead.id ? -1 : 1));
+}
+
+const plain = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+
+function merged([first, ...others]: readonly Candidate[]): CandidateGroup {
+  const all = [first!, ...others];
+  const best = (name: keyof Candidate["scores"]) => Math.max(...all.map(({ scores }) => scores[name]));
+  const lead = {
+    ...first!,
+    citations: [...new Set(all.flatMap(({ citations }) => citations))],
+    suggestedPage: all.map(({ suggestedPage }) => suggestedPage).find((page) => page !== null) ?? null,
+    scores: {
+      ...{ durability: best("durability"), authority: best("authority"), reuse: best("reuse") },
+      ...{ novelty: best("novelty"), risk: best("risk") },
+    },
+  };
+  return { lead, others };
+}
+
+/** Each joins the first group whose first is near enough, and that is not meant for another page. */
+async function byMeaning(run: Run, groups: Candidate[][], embedder: Embedder): Promise<Candidate[][]> {
+  const found: { group: Candidate[]; vector: readonly number[] }[] = [];
+  const all = await embedAll(run, groups.map(([first]) => `${first!.topic}\n${first!.assertion}`), embedder);
+  for (const [index, group] of groups.entries()) {
+    const vector = all[index]!;
+    const same = found.find(
+      (other) => isSamePage(other.group[0]!, group[0]!) && cosine(other.vector, vector) >= NEAR,
+    );
+    if (same) same.group.push(...group);
+    else found.push({ group: [...group], vector });
+  }
+  return found.map(({ group }) => group);
+}
+
+async function embedAll(run: Run, texts: readonly string[], embedder: Embedder): Promise<number[][]> {
+  const found: number[][] = [];
+  for (let from = 0; from < texts.length; from += BATCH) {
+    const batch = texts.slice(from, from + BATCH);
+    const inputs = { model: embedder.model, texts: hashOf(batch) };
+    found.push(
+      ...(await run.step("candidate-vectors", inputs, vectors, async () =>
+        (await embedder.embed(batch, { signal: run.signal })).map((vector) => [...vector]),
+      )),
+    );
+  }
+  return found;
+}
+
+const isSamePage = (a: Candidate, b: Candidate): boolean =>
+  a.suggestedPage === null || b.suggestedPage === null || a.suggestedPage === b.suggestedPage;
+
+function cosine(a: readonly number[], b: readonly number[]): number {
+  let [dot, left, right] = [0, 0, 0];
+  for (let i = 0; i < a.length; i += 1) {
+    dot += a[i]! * (b[i] ?? 0);
+    left += a[i]! ** 2;
+    right += (b[i] ?? 0) ** 2;
+  }
+  return left === 0 || right === 0 ? 0 : dot / Math.sqrt(left * right);
+}

@@ -1,0 +1,76 @@
+import { TandemError } from "@tandem/protocol";
+import { describeProblem, type FileProblem } from "../../file-problem.ts";
+import { pageKeyOf, parsePage } from "../../wiki/page-file.ts";
+import { mendFile } from "../repair/mend-file.ts";
+import type { IngestLine } from "../workbench/ingest-line.ts";
+import type { Pages } from "../workbench/pages.ts";
+import { checkPages, checkText, type Knowledge } from "./check-pages.ts";
+
+const STAGE = "gates";
+
+/**
+ * Checks everything that a run has changed, has what fails mended, and takes back what cannot be: it is listed, and the rest
+ * goes on. Taking one page back may spoil another, so that all is checked again until nothing is wrong.
+ */
+export async function passGates(
+  line: IngestLine,
+  pages: Pages,
+  knowledge: Knowledge,
+): Promise<{ checked: number; mended: number; dropped: number }> {
+  const { run, prefix } = line;
+  const counts = { checked: pages.changes.length, mended: 0, dropped: 0 };
+  if (counts.checked === 0) return counts;
+  run.emit({ type: "stage_started", stage: STAGE, total: counts.checked });
+  let mayMend = true;
+  for (;;) {
+    const failing = await checkPages(pages, pages.changes.map(({ path }) => path), knowledge);
+    if (failing.size === 0) break;
+    for (const [path, problems] of failing) {
+      const text = mayMend ? await mend(line, pages, path, problems, knowledge) : undefined;
+      if (text !== undefined) {
+        pages.set(path, text, `${prefix}repair`, removedBasis(pages));
+        counts.mended += 1;
+        continue;
+      }
+      counts.dropped += 1;
+      run.skip(STAGE, `${prefix}${path}`, new TandemError("gate_failed", `${path} did not pass its checks and was left out: ${describeProblem(problems[0]!)}`));
+      takeBack(pages, path);
+    }
+    mayMend = false;
+  }
+  run.emit({ type: "stage_finished", stage: STAGE, counts });
+  return counts;
+}
+
+function mend(
+  line: IngestLine,
+  pages: Pages,
+  path: string,
+  problems: readonly FileProblem[],
+  knowledge: Knowledge,
+): Promise<string | undefined> {
+  return mendFile(line, {
+    path,
+    text: pages.read(path),
+    task: problems.map(describeProblem).join("\n"),
+    problemsOf: (text) => checkText(pages, path, text, knowledge),
+  });
+}
+
+/** Why pages go is why others lose their refs to them. */
+const removedBasis = (pages: Pages): string[] =>
+  pages.changes.filter(({ after }) => after === null).flatMap(({ basis }) => basis);
+
+/** A page that was not changed fails only for a page that was removed: then that one comes back. */
+function takeBack(pages: Pages, path: string): void {
+  if (pages.changes.some((change) => change.path === path)) {
+    pages.restore(path);
+    return;
+  }
+  const key = pageKeyOf(path);
+  const parsed = key === undefined ? undefined : parsePage(key, pages.read(path) ?? "");
+  const refs = parsed?.success ? parsed.page.refs : [];
+  for (const change of pages.changes) {
+    if (change.after === null && refs.includes(`page:${pageKeyOf(change.path)}`)) pages.restore(change.path);
+  }
+}

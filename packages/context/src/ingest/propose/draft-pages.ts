@@ -1,0 +1,60 @@
+import type { Evidence } from "../../evidence.ts";
+import type { Draft, Support } from "../../proposals/proposals.ts";
+import { citationsIn } from "../../wiki/check-page.ts";
+import { pageKeyOf, type PageFile, parsePage } from "../../wiki/page-file.ts";
+import { documentOf } from "../evidence/citation.ts";
+import { asEvidence, type EvidenceShelf } from "../workbench/evidence-shelf.ts";
+import { blocksOf } from "../workbench/page-blocks.ts";
+import type { PageChange } from "../workbench/page-change.ts";
+
+/** A changed page with what each of its lines rests on: the passages that its paragraph cites. */
+export async function draftPage(
+  { path, before, after, basis }: PageChange,
+  shelf: EvidenceShelf,
+  judge: Evidence,
+): Promise<Draft> {
+  const [old, now] = [pageOf(path, before), pageOf(path, after)];
+  const cited = now ? citationsIn(now.page.body).map(({ citation }) => citation) : [];
+  const known = await evidenceOf(shelf, [...cited, ...basis, ...sourcesOf(old?.page), ...sourcesOf(now?.page)], [
+    ...(old?.page.sources ?? []),
+    ...(now?.page.sources ?? []),
+  ]);
+  const of = (citations: readonly string[]): Evidence[] => [
+    ...[...new Set(citations)].flatMap((citation) => known.get(citation) ?? []),
+    judge,
+  ];
+  const all = of(cited.length > 0 ? cited : basis);
+  const support: Support[] = [];
+  if (now) {
+    support.push({ from: 1, to: now.bodyLine - 1, aspect: "wiki", evidence: all });
+    for (const block of blocksOf(now.page.body)) {
+      const evidence = block.citations.length > 0 ? of(block.citations) : all;
+      support.push({ from: now.bodyLine + block.from - 1, to: now.bodyLine + block.to - 1, aspect: "wiki", evidence });
+    }
+  }
+  const gone = of([...basis, ...cited, ...sourcesOf(old?.page)]);
+  return { path, before, after, support, removal: [{ from: 1, to: Infinity, aspect: "wiki", evidence: gone }] };
+}
+
+function pageOf(path: string, text: string | null): { page: PageFile; bodyLine: number } | undefined {
+  const parsed = text === null ? undefined : parsePage(pageKeyOf(path) ?? path, text);
+  return parsed?.success ? parsed : undefined;
+}
+
+const sourcesOf = (page: PageFile | undefined): string[] => page?.sources.map(({ citation }) => citation) ?? [];
+
+/** Of a passage that is not kept any more, what the page itself says of it. */
+async function evidenceOf(
+  shelf: EvidenceShelf,
+  citations: readonly string[],
+  listed: PageFile["sources"],
+): Promise<Map<string, Evidence>> {
+  const found = new Map<string, Evidence>(
+    listed.map(({ citation, path, sha256 }) => [
+      citation,
+      { type: "source", source: documentOf(citation).split("/", 1)[0]!, path, sha256, citation },
+    ]),
+  );
+  for (const chunk of await shelf.read([...new Set(citations)])) found.set(chunk.citation, asEvidence(chunk));
+  return found;
+}

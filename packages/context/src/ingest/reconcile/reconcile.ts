@@ -1,0 +1,137 @@
+import { z } from "zod";
+import type { TandemError } from "@tandem/protocol";
+import { hashOf } from "../../canonical-json.ts";
+import type { Decision } from "../../proposals/proposal.ts";
+import type { Candidate } from "../extract/candidate.ts";
+import { AgentFailed } from "../workbench/agents.ts";
+import { asLoopTool } from "../workbench/as-loop-tool.ts";
+import { asEvidence } from "../workbench/evidence-shelf.ts";
+import { evidenceTools } from "../workbench/evidence-tools.ts";
+import type { IngestLine } from "../workbench/ingest-line.ts";
+import { pageChange } from "../workbench/page-change.ts";
+import type { Conflict, Pages } from "../workbench/pages.ts";
+import { skillTool } from "../workbench/skills.ts";
+import { wikiReadTools, wikiWriteTools } from "../workbench/wiki-tools.ts";
+import { Workbench } from "../workbench/workbench.ts";
+import { RECONCILE_PROMPT, RECONCILE_SYSTEM, reconcilePrompt } from "./reconcile-prompt.ts";
+import { contradiction, evictionVerdict, mergeVerdict, reconcileTools, Ruling } from "./reconcile-tools.ts";
+import { type Gone, restingPages } from "./resting-pages.ts";
+
+const STAGE = "reconcile";
+
+const reconcileResult = z.strictObject({
+  outcome: z.enum(["done", "budget"]),
+  changes: z.array(pageChange),
+  contradictions: z.array(contradiction),
+  evictions: z.array(evictionVerdict),
+  merges: z.array(mergeVerdict),
+});
+type ReconcileResult = z.output<typeof reconcileResult>;
+
+export interface Reconciled {
+  decisions: Decision[];
+  conflicts: Conflict[];
+  counts: { contradictions: number; evicted: number; kept: number; merges: number };
+  /** Nothing was settled then: what is gone stays on the list of the next run. */
+  failed: TandemError | undefined;
+}
+
+/**
+ * Looks at all that a run has changed together, and at what rests on passages that are gone. Contradictions become questions
+ * for a person; what nobody has decided about stays, and is asked as well.
+ */
+export async function reconcile(
+  line: IngestLine,
+  pages: Pages,
+  { gone, disputed }: { gone: Gone; disputed: readonly Candidate[] },
+): Promise<Reconciled> {
+  const { run, prefix } = line;
+  const counts = { contradictions: 0, evicted: 0, kept: 0, merges: 0 };
+  const nothing: Reconciled = { decisions: [], conflicts: [], counts, failed: undefined };
+  const evictions = restingPages(pages, gone);
+  if (pages.changes.length === 0 && evictions.length === 0) return nothing;
+  run.emit({ type: "stage_started", stage: STAGE, total: null });
+  let result: ReconcileResult;
+  try {
+    result = await ask(line, pages, evictions, disputed);
+  } catch (error) {
+    if (!(error instanceof AgentFailed)) throw error;
+    run.skip(STAGE, `${prefix}${pages.changes.length + evictions.length} changes`, error.error);
+    run.emit({ type: "stage_finished", stage: STAGE, counts: { failed: 1 } });
+    return { ...nothing, failed: error.error };
+  }
+  const conflicts = pages.merge(result.changes, `${prefix}reconciliation`);
+  const decisions = await Promise.all(
+    result.contradictions.map(async ({ about, question, sides }): Promise<Decision> => ({
+      ...{ id: "", kind: "contradiction", about, question, answer: null },
+      sides: await Promise.all(
+        sides.map(async ({ claim, citations }) => ({
+          claim,
+          evidence: (await line.shelf.read(citations)).map(asEvidence),
+        })),
+      ),
+    })),
+  );
+  const rulings = new Map(result.evictions.map((each) => [each.artifact, each]));
+  for (const { artifact, citations } of evictions) {
+    const ruling = rulings.get(artifact);
+    if (ruling?.decision === "remove") {
+      counts.evicted += 1;
+      continue;
+    }
+    counts.kept += 1;
+    const why = ruling ? `It is kept, because: ${ruling.reason}` : "It is kept, because nobody has decided about it.";
+    decisions.push({
+      ...{ id: "", kind: "eviction", about: artifact, answer: null },
+      question: `${artifact} rests on what its sources do not say any more. ${why} Should it stay?`,
+      sides: [{ claim: "What it rested on", evidence: (await line.shelf.read(citations)).map(asEvidence) }],
+    });
+  }
+  counts.contradictions = result.contradictions.length;
+  counts.merges = result.merges.length;
+  run.emit({ type: "stage_finished", stage: STAGE, counts });
+  return { decisions, conflicts, counts, failed: undefined };
+}
+
+function ask(
+  line: IngestLine,
+  pages: Pages,
+  evictions: ReturnType<typeof restingPages>,
+  disputed: readonly Candidate[],
+): Promise<ReconcileResult> {
+  const { run, config, prefix, shelf, catalogue, databaseTools, folder, agents } = line;
+  const inputs = {
+    prompt: RECONCILE_PROMPT,
+    model: run.modelOf("reconcile"),
+    budget: config.reconcile.stepBudget,
+    line: prefix,
+    changes: hashOf(pages.changes.map(({ path, after }) => ({ path, after }))),
+    evictions,
+    disputed: disputed.map(({ id }) => id),
+  };
+  return run.step(STAGE, inputs, reconcileResult, async () => {
+    await using bench = await Workbench.open(folder, "reconcile", pages);
+    const ruling = new Ruling();
+    const unit = `${prefix}reconciliation`;
+    run.emit({ type: "unit_started", unit, items: pages.changes.map(({ path }) => path) });
+    const result = await agents.work({
+      role: "reconcile",
+      unit,
+      system: RECONCILE_SYSTEM,
+      prompt: reconcilePrompt(pages, evictions, disputed),
+      tools: [
+        ...reconcileTools({ pages, bench, shelf, evictions, ruling }),
+        ...wikiReadTools({ bench }),
+        ...wikiWriteTools({ bench, shelf, hasTable: catalogue.has }),
+        ...evidenceTools(shelf),
+        ...databaseTools.filter(({ name }) => name !== "sql_query").map(asLoopTool),
+        skillTool(["handling-conflicts", "writing-pages"]),
+      ],
+      stepBudget: config.reconcile.stepBudget,
+    });
+    const outcome = result.stopReason === "budget" ? "budget" : "done";
+    run.emit({ type: "unit_finished", unit, outcome, message: result.text.slice(0, 300) || null });
+    const { contradictions, merges } = ruling;
+    return { outcome, changes: await bench.changes(), contradictions, evictions: [...ruling.evictions.values()], merges };
+  });
+}

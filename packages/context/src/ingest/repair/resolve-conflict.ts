@@ -1,0 +1,67 @@
+import type { Decision } from "../../proposals/proposal.ts";
+import { citationsIn } from "../../wiki/check-page.ts";
+import { pageKeyOf } from "../../wiki/page-file.ts";
+import { checkText, type Knowledge } from "../gates/check-pages.ts";
+import { asQuotation } from "../triage/as-quotation.ts";
+import { asEvidence } from "../workbench/evidence-shelf.ts";
+import type { IngestLine } from "../workbench/ingest-line.ts";
+import type { Conflict, Pages } from "../workbench/pages.ts";
+import { mendFile } from "./mend-file.ts";
+
+const SHOWN = 1_500;
+
+/**
+ * Two agents have changed the same lines of a page. An agent puts them together; it has done so if the page passes its
+ * checks and rests on everything that both rest on. Otherwise the first one's stands, and a person is asked.
+ */
+export async function resolveConflict(
+  line: IngestLine,
+  pages: Pages,
+  conflict: Conflict,
+  knowledge: Knowledge,
+): Promise<Decision | undefined> {
+  const { path, base, current, wanted, by, basis } = conflict;
+  const text = current === null || wanted === null ? undefined : await mendFile(line, {
+    path,
+    text: current,
+    task: [
+      `Two agents have changed the same lines of this page. The file has the first one's version. Put the second one's into it, so that nothing that either of them says is lost; every citation of both has to be in the text, and in the front matter's sources.`,
+      asQuotation("second-version", {}, wanted),
+      ...(base === null ? [] : [asQuotation("before-both", {}, base)]),
+    ].join("\n\n"),
+    problemsOf: async (candidate) => {
+      const cited = citedIn(candidate);
+      const lost = [...citedIn(current), ...citedIn(wanted)].filter((citation) => !cited.has(citation));
+      const missing = [...new Set(lost)].map((citation) => ({
+        type: "unknown_citation" as const,
+        line: undefined,
+        message: `What rests on ${citation} was lost.`,
+      }));
+      return [...missing, ...(await checkText(pages, path, candidate, knowledge))];
+    },
+  });
+  if (text !== undefined) {
+    pages.set(path, text, by, basis);
+    return undefined;
+  }
+  return {
+    id: "",
+    kind: "conflict",
+    about: aboutOf(path),
+    question: `${pages.by(path).join(" and ") || "Somebody"} and ${by} have changed the same lines of ${path}. Which of them is right? The first stands in this proposal.`,
+    sides: await Promise.all(
+      [current, wanted].map(async (side) => ({
+        claim: side === null ? "The page is removed." : side.slice(0, SHOWN).toWellFormed(),
+        evidence: (await line.shelf.read([...citedIn(side ?? "")])).map(asEvidence),
+      })),
+    ),
+    answer: null,
+  };
+}
+
+const citedIn = (text: string): Set<string> => new Set(citationsIn(text).map(({ citation }) => citation));
+
+export const aboutOf = (path: string): string => {
+  const key = pageKeyOf(path);
+  return key === undefined ? path : `page:${key}`;
+};

@@ -1,0 +1,219 @@
+import { TandemError } from "@tandem/protocol";
+import type { Tool } from "@tandem/runtime";
+import { z } from "zod";
+import { describeProblem } from "../../file-problem.ts";
+import { inParallel } from "../../scan/in-parallel.ts";
+import { type Candidate } from "../extract/candidate.ts";
+import { candidateId, keepCandidates } from "../extract/candidates.ts";
+import { checkPages, checkText, type Knowledge, type PageView } from "../gates/check-pages.ts";
+import { mendFile } from "../repair/mend-file.ts";
+import type { TriagedPage } from "../triage/triage-pages.ts";
+import { AgentFailed } from "../workbench/agents.ts";
+import { asLoopTool } from "../workbench/as-loop-tool.ts";
+import { evidenceTools, sourceTool } from "../workbench/evidence-tools.ts";
+import type { IngestLine } from "../workbench/ingest-line.ts";
+import { pageChange, type PageChange } from "../workbench/page-change.ts";
+import { SKILLS, type SkillName, skillTool } from "../workbench/skills.ts";
+import { Verification, verification } from "../workbench/verification.ts";
+import { wikiReadTools, wikiWriteTools } from "../workbench/wiki-tools.ts";
+import { Workbench } from "../workbench/workbench.ts";
+import { candidateTool, writtenCandidate, type WrittenCandidate } from "./candidate-tool.ts";
+import { planUnits, type UnitPlan } from "./plan-units.ts";
+import { UNIT_PROMPT, UNIT_SYSTEM, unitPrompt } from "./unit-prompt.ts";
+
+const STAGE = "units";
+
+const unitResult = z.strictObject({
+  outcome: z.enum(["done", "budget"]),
+  changes: z.array(pageChange),
+  candidates: z.array(writtenCandidate),
+  verification: verification.nullable(),
+  said: z.string(),
+});
+type UnitResult = z.output<typeof unitResult>;
+
+export interface DoneUnit {
+  unit: UnitPlan;
+  outcome: "done" | "budget";
+  changes: PageChange[];
+  candidates: Candidate[];
+}
+
+export interface UnitsDone {
+  units: DoneUnit[];
+  /** Listed as skipped already. Their documents are tried again by the next run. */
+  failed: { unit: UnitPlan; error: TandemError }[];
+}
+
+/** Has agents read documents closely, a few together, each agent by itself. A unit that fails takes no other with it. */
+export async function workUnits(
+  line: IngestLine,
+  pages: readonly TriagedPage[],
+  knowledge: Knowledge,
+): Promise<UnitsDone> {
+  const { run, agents, prefix, config } = line;
+  const units = planUnits(pages.map(({ document }) => document));
+  if (units.length === 0) return { units: [], failed: [] };
+  run.emit({ type: "stage_started", stage: STAGE, total: units.length });
+  const done = new Map<UnitPlan, UnitResult>();
+  const failed = new Map<UnitPlan, TandemError>();
+  await inParallel(units, config.workUnits.concurrency, async (unit) => {
+    const name = `${prefix}${unit.name}`;
+    run.emit({ type: "unit_started", unit: name, items: unit.documents.map(({ source, path }) => `${source}/${path}`) });
+    try {
+      const result = await workUnit(line, unit, knowledge);
+      done.set(unit, result);
+      run.emit({ type: "unit_finished", unit: name, outcome: result.outcome, message: result.said.slice(0, 300) || null });
+    } catch (error) {
+      const why = error instanceof AgentFailed ? error.error : error;
+      if (!(why instanceof TandemError) || run.signal.aborted) throw error;
+      failed.set(unit, why);
+      run.emit({ type: "unit_finished", unit: name, outcome: "failed", message: why.message });
+    }
+    run.emit({ type: "stage_progress", stage: STAGE, done: done.size + failed.size, total: units.length, item: name });
+  });
+  listFailed(line, failed, agents.stopped);
+  const kept: DoneUnit[] = [];
+  for (const unit of units) {
+    const result = done.get(unit);
+    if (result) kept.push({ unit, ...result, candidates: await keepWritten(line, unit, pages, result.candidates) });
+  }
+  const counts = {
+    units: kept.length,
+    "at their budget": kept.filter(({ outcome }) => outcome === "budget").length,
+    failed: failed.size,
+    pages: new Set(kept.flatMap(({ changes }) => changes.map(({ path }) => path))).size,
+    candidates: kept.reduce((sum, { candidates }) => sum + candidates.length, 0),
+  };
+  run.emit({ type: "stage_finished", stage: STAGE, counts });
+  return { units: kept, failed: [...failed].map(([unit, error]) => ({ unit, error })) };
+}
+
+/** Those that were not begun any more are one line. */
+function listFailed(
+  { run, prefix }: IngestLine,
+  failed: ReadonlyMap<UnitPlan, TandemError>,
+  stopped: TandemError | undefined,
+): void {
+  const left = [...failed].filter(([, error]) => error === stopped);
+  for (const [unit, error] of failed) if (error !== stopped) run.skip(STAGE, `${prefix}${unit.name}`, error);
+  const [first] = left;
+  if (!first) return;
+  const documents = left.reduce((sum, [unit]) => sum + unit.documents.length, 0);
+  run.skip(STAGE, left.length === 1 ? `${prefix}${first[0].name}` : `${documents} documents`, first[1]);
+}
+
+/**
+ * The result depends on the documents, the prompt and the model; not on the wiki as it is at the moment: a page that was
+ * accepted meanwhile does not make everything be read again. What was written is merged into the wiki of the day.
+ */
+function workUnit(line: IngestLine, unit: UnitPlan, knowledge: Knowledge): Promise<UnitResult> {
+  const { run, config, prefix } = line;
+  const inputs = {
+    prompt: UNIT_PROMPT,
+    model: run.modelOf("candidateExtraction"),
+    budget: config.workUnits.stepBudget,
+    line: prefix,
+    documents: unit.documents.map(({ citation, sha256, form }) => ({ citation, sha256, form })),
+  };
+  return run.step("unit", inputs, unitResult, async () => {
+    await using bench = await Workbench.open(line.folder, `unit-${unit.documents[0]!.citation}`);
+    const candidates = new Map<string, WrittenCandidate>();
+    const ledger = new Verification();
+    const skills = skillsFor(unit);
+    const result = await line.agents.work({
+      role: "candidateExtraction",
+      unit: `${prefix}${unit.name}`,
+      system: UNIT_SYSTEM,
+      prompt: await unitPrompt(line, bench, unit.documents, skills),
+      tools: unitTools(line, unit, { bench, candidates, ledger, skills }),
+      stepBudget: config.workUnits.stepBudget,
+    });
+    await passGates(line, unit, bench, knowledge);
+    return {
+      outcome: result.stopReason === "budget" ? "budget" : "done",
+      changes: await bench.changes(),
+      candidates: [...candidates.values()],
+      verification: ledger.record,
+      said: result.text.slice(0, 2_000).toWellFormed(),
+    };
+  });
+}
+
+interface UnitState {
+  bench: Workbench;
+  candidates: Map<string, WrittenCandidate>;
+  ledger: Verification;
+  skills: readonly SkillName[];
+}
+
+function unitTools(line: IngestLine, unit: UnitPlan, { bench, candidates, ledger, skills }: UnitState): Tool[] {
+  const { shelf, catalogue, databaseTools } = line;
+  return [
+    ...wikiReadTools({ bench }),
+    ...wikiWriteTools({ bench, shelf, hasTable: catalogue.has, refusal: ledger.refusal }),
+    sourceTool(shelf, unit.documents),
+    ...evidenceTools(shelf),
+    ...databaseTools.map(asLoopTool),
+    candidateTool(shelf, unit.documents, candidates, ledger.refusal),
+    ledger.tool,
+    skillTool(skills),
+  ];
+}
+
+/** What fits the kinds of documents. */
+function skillsFor({ documents }: UnitPlan): SkillName[] {
+  const types = new Set<string>(documents.map(({ type }) => type));
+  const names = Object.keys(SKILLS) as SkillName[];
+  return names.filter((name) => (name === "dbt" ? types.has("dbt") : name === "sql-history" ? types.has("sql") || types.has("dbt") : true));
+}
+
+/** Checks what the agent has written, and has it mended; what cannot be fails the unit. */
+async function passGates(line: IngestLine, unit: UnitPlan, bench: Workbench, knowledge: Knowledge): Promise<void> {
+  const changes = await bench.changes();
+  const view = await viewOf(bench);
+  const problems = await checkPages(view, changes.map(({ path }) => path), knowledge);
+  for (const [path, found] of problems) {
+    const task = found.map(describeProblem).join("\n");
+    const problemsOf = (text: string) => checkText(view, path, text, knowledge);
+    const text = await mendFile(line, { path, text: view.read(path), task, problemsOf });
+    if (text === undefined) {
+      throw new TandemError("gate_failed", `${path}, written from ${unit.name}, did not pass its checks: ${describeProblem(found[0]!)}`);
+    }
+    await bench.write(path, text, []);
+  }
+}
+
+async function viewOf(bench: Workbench): Promise<PageView> {
+  const texts = new Map<string, string>();
+  for (const path of await bench.paths()) texts.set(path, (await bench.read(path)) ?? "");
+  return {
+    paths: [...texts.keys()],
+    read: (path) => texts.get(path) ?? null,
+    before: (path) => bench.before(path) ?? null,
+  };
+}
+
+/** As candidates of their documents, beside those of light extraction; undecided ones of other versions are superseded. */
+async function keepWritten(
+  { run, store }: IngestLine,
+  { documents }: UnitPlan,
+  pages: readonly TriagedPage[],
+  written: readonly WrittenCandidate[],
+): Promise<Candidate[]> {
+  const createdAt = new Date().toISOString();
+  const kept: Candidate[] = [];
+  for (const document of documents) {
+    const { citation, source, path, sha256 } = document;
+    const suspicious = pages.find((page) => page.document === document)?.suspicious ?? null;
+    const own = written
+      .filter((each) => each.document === citation)
+      .map((each): Candidate => ({
+        ...each,
+        id: candidateId({ document: citation, sha256, key: each.key }),
+        ...{ source, path, sha256, suspicious, state: "open", note: null, job: run.job, createdAt },
+      }));
+    kept.push(...(await keepCandidates(store, document, own)));
+  }
+  return kept;
+}

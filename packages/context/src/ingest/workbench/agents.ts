@@ -1,0 +1,63 @@
+import { LlmError, type LlmErrorCode, type Role } from "@tandem/protocol";
+import type { LoopResult, Tool } from "@tandem/runtime";
+import type { Run } from "../../runs/run.ts";
+
+/** About what the agent was asked: the next one may well go through. After any other failure, none would. */
+const ABOUT_THE_TASK: ReadonlySet<LlmErrorCode> = new Set([
+  "refused",
+  "empty_answer",
+  "max_tokens",
+  "structured_output",
+  "prompt_too_long",
+  "invalid_request",
+  "timeout",
+  "process_died",
+]);
+
+export interface Task {
+  role: Role;
+  /** What its events name it by. */
+  unit: string;
+  system: string;
+  prompt: string;
+  tools: readonly Tool[];
+  stepBudget: number;
+}
+
+/** An agent that did not come to an end. Nothing of what it did is kept. */
+export class AgentFailed extends Error {
+  readonly error: LlmError;
+  constructor(error: LlmError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+/** The agent loops of a run. A used-up quota or a refused credential ends the asking: no further loop is begun. */
+export class Agents {
+  readonly #run: Run;
+  stopped: LlmError | undefined;
+
+  constructor(run: Run) {
+    this.#run = run;
+    if (!run.llm) this.stopped = new LlmError("not_configured", "No model is configured, and documents need one.");
+  }
+
+  /** Rejects with `AgentFailed` if it failed, and otherwise only when the run is aborted. Its budget is no failure. */
+  async work({ unit, ...request }: Task): Promise<LoopResult & { stopReason: "natural" | "budget" }> {
+    const { llm, signal, emit } = this.#run;
+    signal.throwIfAborted();
+    if (this.stopped || !llm) throw new AgentFailed(this.stopped!);
+    const result = await llm.runAgentLoop({
+      ...request,
+      signal,
+      onStepFinish: ({ stepIndex: step, stepBudget: budget, toolCalls: tools }) =>
+        emit({ type: "unit_step", unit, step, budget, tools: [...tools] }),
+    });
+    signal.throwIfAborted();
+    if (result.stopReason !== "error") return { ...result, stopReason: result.stopReason };
+    const error = result.error ?? new LlmError("empty_answer", "The agent ended without a word.");
+    if (!ABOUT_THE_TASK.has(error.code)) this.stopped ??= error;
+    throw new AgentFailed(error);
+  }
+}

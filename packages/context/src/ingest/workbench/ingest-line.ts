@@ -1,0 +1,63 @@
+import type { Config } from "@tandem/protocol";
+import type { TableFile } from "../../catalogue/table-file.ts";
+import type { ContextFolder } from "../../folder/context-folder.ts";
+import type { Run } from "../../runs/run.ts";
+import type { Embedder } from "../../search/context-search.ts";
+import { CatalogueReader } from "../../tools/catalogue-reader.ts";
+import type { ContextTool } from "../../tools/context-tool.ts";
+import type { ContextStore } from "../sources/context-store.ts";
+import type { Agents } from "./agents.ts";
+import type { EvidenceShelf } from "./evidence-shelf.ts";
+
+/**
+ * One line of work of a run. What may be trying to instruct a model goes a line of its own, with its own agents and its own
+ * proposal, so that nothing of it can colour what comes of the other documents.
+ */
+export interface IngestLine {
+  run: Run;
+  agents: Agents;
+  /** Before the names of its units and stages; empty for the usual line. */
+  prefix: string;
+  config: Config["ingest"];
+  folder: ContextFolder;
+  store: ContextStore;
+  shelf: EvidenceShelf;
+  catalogue: Catalogue;
+  /** Over databases: table_describe, value_lookup, sql_query. */
+  databaseTools: readonly ContextTool[];
+  embedder: Embedder | undefined;
+}
+
+/** The tables that are known, by `connection/schema.table`. */
+export class Catalogue {
+  readonly #tables: ReadonlyMap<string, TableFile>;
+
+  private constructor(tables: ReadonlyMap<string, TableFile>) {
+    this.#tables = tables;
+  }
+
+  static async read(folder: ContextFolder): Promise<Catalogue> {
+    const reader = new CatalogueReader(folder);
+    const tables = new Map<string, TableFile>();
+    for (const connection of await reader.connections()) {
+      for (const table of await reader.tables(connection)) {
+        tables.set(`${table.connection}/${table.schema}.${table.table}`, table);
+      }
+    }
+    return new Catalogue(tables);
+  }
+
+  get names(): string[] {
+    return [...this.#tables.keys()].sort();
+  }
+
+  readonly has = (name: string): boolean => this.#tables.has(name);
+
+  get(name: string): TableFile | undefined {
+    return this.#tables.get(name);
+  }
+
+  ofConnection(connection: string): TableFile[] {
+    return [...this.#tables.values()].filter((table) => table.connection === connection);
+  }
+}

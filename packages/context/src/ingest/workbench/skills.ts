@@ -1,0 +1,34 @@
+import { nearest, TandemError } from "@tandem/protocol";
+import { defineTool, type Tool } from "@tandem/runtime";
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+
+/** What an agent may have to know for a task, loaded when it does: every task would pay for it otherwise. */
+export const SKILLS = {
+  "writing-pages": "How a page is named, laid out and cited. Load it before the first page you write.",
+  definitions: "Terms, metrics and their exact meaning: what to write down, and what to compare with the database.",
+  dbt: "Reading documents of a dbt project: models, tests, exposures, what they prove and what they do not.",
+  "sql-history": "Reading SQL files and query history: what queries show about tables, joins and filters.",
+  "handling-conflicts": "What to do when two documents, or a document and a page, say different things.",
+} as const;
+export type SkillName = keyof typeof SKILLS;
+
+export const listSkills = (names: readonly SkillName[]): string =>
+  names.map((name) => `- ${name}: ${SKILLS[name]}`).join("\n");
+
+export const skillTool = (names: readonly SkillName[]): Tool =>
+  defineTool({
+    name: "load_skill",
+    description: `Loads instructions for a kind of task.\n${listSkills(names)}`,
+    schema: z.object({ name: z.string().min(1).max(100) }),
+    execute: async ({ name }) => {
+      const known = names.find((each) => each === name);
+      if (!known) {
+        const meant = nearest(name, names);
+        throw new TandemError("not_found", `There is no skill ${name}.`, {
+          fix: meant ? `Did you mean ${meant}?` : `There are: ${names.join(", ")}.`,
+        });
+      }
+      return { markdown: await readFile(new URL(`../skills/${known}.md`, import.meta.url), "utf8") };
+    },
+  });

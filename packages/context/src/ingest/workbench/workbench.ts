@@ -1,0 +1,110 @@
+import { ContextFiles } from "../../folder/context-files.ts";
+import type { ContextFolder, ContextWorktree } from "../../folder/context-folder.ts";
+import { type PageFile, pageKeyOf, pagePath, parsePage } from "../../wiki/page-file.ts";
+import type { PageChange } from "./page-change.ts";
+import type { Pages } from "./pages.ts";
+
+/** A private copy of the wiki for one agent, and what it has done there. */
+export class Workbench implements AsyncDisposable {
+  readonly #worktree: ContextWorktree;
+  readonly #files: ContextFiles;
+  readonly #start = new Map<string, string>();
+  readonly #basis = new Map<string, Set<string>>();
+  /** Pages that the agent has seen whole: others it does not write over. */
+  readonly #seen = new Set<string>();
+
+  private constructor(worktree: ContextWorktree) {
+    this.#worktree = worktree;
+    this.#files = new ContextFiles(worktree.path);
+  }
+
+  /** Of the folder as it is; with `pages`, as a run would have it by now. */
+  static async open(folder: Pick<ContextFolder, "worktree">, name: string, pages?: Pages): Promise<Workbench> {
+    const bench = new Workbench(await folder.worktree(name, { under: ["wiki/"] }));
+    try {
+      if (pages) {
+        const wanted = new Set(pages.paths);
+        for (const path of await bench.#files.list("wiki/")) if (!wanted.has(path)) await bench.#files.remove(path);
+        for (const path of wanted) {
+          const text = pages.read(path)!;
+          if ((await bench.#files.read(path)) !== text) await bench.#files.write(path, text);
+        }
+      }
+      for (const path of await bench.#files.list("wiki/")) {
+        const text = await bench.#files.read(path);
+        if (text !== undefined) bench.#start.set(path, text);
+      }
+      return bench;
+    } catch (error) {
+      await bench[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async paths(): Promise<string[]> {
+    return (await this.#files.list("wiki/")).filter((path) => pageKeyOf(path) !== undefined);
+  }
+
+  read(path: string): Promise<string | undefined> {
+    return this.#files.read(path);
+  }
+
+  /** As it was when the agent began. */
+  before(path: string): string | undefined {
+    return this.#start.get(path);
+  }
+
+  /** Undefined if it is not there, or cannot be read as a page. */
+  async page(key: string): Promise<PageFile | undefined> {
+    const text = await this.#files.read(pagePath(key));
+    const parsed = text === undefined ? undefined : parsePage(key, text);
+    return parsed?.success ? parsed.page : undefined;
+  }
+
+  async pages(): Promise<PageFile[]> {
+    const found: PageFile[] = [];
+    for (const path of await this.paths()) {
+      const page = await this.page(pageKeyOf(path)!);
+      if (page) found.push(page);
+    }
+    return found;
+  }
+
+  markSeen(path: string): void {
+    this.#seen.add(path);
+  }
+
+  isSeen(path: string): boolean {
+    return this.#seen.has(path);
+  }
+
+  async write(path: string, text: string, basis: readonly string[]): Promise<void> {
+    await this.#files.write(path, text);
+    this.#seen.add(path);
+    this.#note(path, basis);
+  }
+
+  async remove(path: string, basis: readonly string[]): Promise<void> {
+    await this.#files.remove(path);
+    this.#note(path, basis);
+  }
+
+  #note(path: string, basis: readonly string[]): void {
+    this.#basis.set(path, new Set([...(this.#basis.get(path) ?? []), ...basis]));
+  }
+
+  async changes(): Promise<PageChange[]> {
+    const paths = [...new Set([...this.#start.keys(), ...(await this.#files.list("wiki/"))])].sort();
+    const changes: PageChange[] = [];
+    for (const path of paths) {
+      const before = this.#start.get(path) ?? null;
+      const after = (await this.#files.read(path)) ?? null;
+      if (before !== after) changes.push({ path, before, after, basis: [...(this.#basis.get(path) ?? [])] });
+    }
+    return changes;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve(this.#worktree[Symbol.asyncDispose]());
+  }
+}
