@@ -88,6 +88,11 @@ export class Rehearsal implements AsyncDisposable {
     return this.#log.modelRequests;
   }
 
+  /** Those that asked for embeddings, which are made up and need no script. */
+  get embeddingRequests(): readonly ReceivedRequest[] {
+    return this.#log.requests.filter(({ answeredBy }) => answeredBy === "embeddings");
+  }
+
   /** Questions that no reply fitted. */
   get misses(): readonly Miss[] {
     return this.#log.misses;

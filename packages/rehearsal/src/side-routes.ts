@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { madeUpEmbeddings } from "./made-up-embeddings.ts";
 import type { ReceivedRequest } from "./received-request.ts";
 
 export interface RehearsedModel {
@@ -31,6 +32,12 @@ export function answerSideRoute(request: ReceivedRequest, models: readonly Rehea
   if (route === "HEAD /" || route === "GET /") return ok("probe", { rehearsal: true });
   if (route === "POST /v1/messages/count_tokens")
     return ok("count_tokens", { input_tokens: countTokens(request.body) });
+  if (route === "POST /v1/embeddings") {
+    const answer = madeUpEmbeddings(request.body);
+    if (answer) return ok("embeddings", answer);
+    const error = { type: "invalid_request_error", message: "The request has no model, or no text." };
+    return { answeredBy: "embeddings", status: 400, body: { error } };
+  }
   if (route === "GET /v1/models") return ok("models", listModels(models));
   if (route === "GET /v1/mcp_servers") return ok("mcp_servers", { data: [], has_more: false, next_page: null });
   if (route.startsWith("POST /api/event_logging/")) return ok("event_logging", {});
