@@ -101,15 +101,10 @@ export async function openNamedConnection(context: Context, project: Project, na
 }
 
 /** The project's reviewed knowledge: its folder, what is proposed for it, and the search over it. */
-export async function openContext({ config, folder: home }: Project, store: Store) {
+export async function openContext({ config, folder }: Project, store: Store) {
   const room = await loadContext();
   const { folder: path, git, accept } = config.context;
-  const folder = await room.openContextFolder({ path: resolve(home, path), git });
-  return {
-    folder,
-    proposals: room.createProposals({ folder, store, space: folder.id, accept }),
-    search: new room.ContextSearch({ folder, store }),
-  };
+  return room.openContext({ path: resolve(folder, path), git, accept, store });
 }
 
 /** The room that knows the context; its jobs and its files belong to it. */

@@ -14,3 +14,4 @@ export const STATUS_CHOICES = ["idle", "running", "rescheduling", "terminated"];
 export const TOOL_CHOICES = ["bash", "edit", "read", "write", "glob", "grep", "web_fetch", "web_search"];
 export const LEVEL_CHOICES = ["trace", "debug", "info", "warn", "error", "fatal"];
 export const DRIVER_CHOICES = ["sqlite", "postgres", "duckdb", "mysql"];
+export const PROPOSAL_STATE_CHOICES = ["open", "accepted", "partly", "rejected"];

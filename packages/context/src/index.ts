@@ -1,4 +1,5 @@
-export { evidence, type Evidence } from "./evidence.ts";
+export { describeEvidence, evidence, type Evidence } from "./evidence.ts";
+export { openContext, type Context, type ContextSettings } from "./open-context.ts";
 export type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "./folder/context-folder.ts";
 export { openContextFolder, type FolderSettings } from "./folder/open-context-folder.ts";
 export { describeProblem, type FileProblem } from "./file-problem.ts";

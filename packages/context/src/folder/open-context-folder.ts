@@ -1,5 +1,4 @@
 import { mkdir, realpath } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { parseContextFile, newContextFile } from "./context-folder-file.ts";
 import { ContextFiles } from "./context-files.ts";
@@ -19,7 +18,7 @@ export interface FolderSettings {
   git: "own" | "project";
   /** Of commits that are made on somebody's behalf. */
   author?: Author;
-  /** Where worktrees are made. */
+  /** Where worktrees are made, if not beside the history; for this user alone. */
   scratch?: string;
 }
 
@@ -32,7 +31,8 @@ export async function openContextFolder(settings: FolderSettings): Promise<Conte
   const files = new ContextFiles(path);
   const lock = new FolderLock(join(gitDir, "tandem-context.lock"));
   const { id, projectRef } = await lock.hold(() => identify(files, history, isOwn));
-  const scratch = join(settings.scratch ?? join(tmpdir(), `tandem-context-${userInfo().uid}`), id);
+  // In git's own folder nobody else can write, and nobody looks.
+  const scratch = join(settings.scratch ?? join(gitDir, "tandem-worktrees"), id);
   await sweepWorktrees(scratch);
   const folder = new GitContextFolder({
     id,

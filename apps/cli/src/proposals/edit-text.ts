@@ -1,0 +1,36 @@
+import { TandemError } from "@tandem/protocol";
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import type { Context } from "../context.ts";
+
+/** A text as the user leaves it in their editor. The file has the name of the real one, so that the editor knows its kind. */
+export async function editText({ env, stdin, stderr, signal }: Context, path: string, text: string): Promise<string> {
+  const editor = env["VISUAL"] || env["EDITOR"];
+  if (!editor || !stdin.isTTY || !stderr.isTTY) {
+    throw new TandemError("usage", editor ? "There is no terminal for an editor." : "No editor is set in EDITOR.", {
+      fix: "Give the new text with --file, or set EDITOR.",
+    });
+  }
+  const folder = await mkdtemp(join(tmpdir(), "tandem-edit-"));
+  try {
+    const file = join(folder, basename(path));
+    await writeFile(file, text, { mode: 0o600 });
+    await run(editor, file, signal);
+    return await readFile(file, "utf8");
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** `code --wait` and the like are a program and its arguments, as git takes them. */
+function run(editor: string, file: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "editor", file], { stdio: "inherit", signal });
+    child.once("error", reject).once("exit", (code) => {
+      if (code === 0) resolve();
+      else reject(new TandemError("declined", "The editor ended with an error; nothing was changed."));
+    });
+  });
+}

@@ -1,0 +1,38 @@
+import type { ContextId } from "@tandem/protocol";
+import type { JobRow, Store } from "@tandem/storage";
+import type { ContextFolder } from "./folder/context-folder.ts";
+import { type FolderSettings, openContextFolder } from "./folder/open-context-folder.ts";
+import type { AcceptRules } from "./proposals/accept-rules.ts";
+import { createProposals } from "./proposals/create-proposals.ts";
+import type { Proposals } from "./proposals/proposals.ts";
+import { type JobInput, runJob } from "./runs/run-job.ts";
+import { ContextSearch } from "./search/context-search.ts";
+
+export interface ContextSettings extends FolderSettings {
+  store: Store;
+  /** Which proposals are accepted by rule. */
+  accept: AcceptRules;
+}
+
+/** A context: its files, what is proposed for them, the search over them, and its jobs. */
+export interface Context {
+  /** What the store keeps everything of it under. */
+  readonly id: ContextId;
+  readonly folder: ContextFolder;
+  readonly proposals: Proposals;
+  readonly search: ContextSearch;
+  run(job: Omit<JobInput, "store" | "space">): Promise<JobRow>;
+}
+
+/** The one way in, for servers and commands. A context that is not there is made. */
+export async function openContext({ store, accept, ...settings }: ContextSettings): Promise<Context> {
+  const folder = await openContextFolder(settings);
+  const { id } = folder;
+  return {
+    id,
+    folder,
+    proposals: createProposals({ folder, store, space: id, accept }),
+    search: new ContextSearch({ folder, store }),
+    run: (job) => runJob({ ...job, store, space: id }),
+  };
+}
