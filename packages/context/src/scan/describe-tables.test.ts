@@ -20,7 +20,12 @@ const eight = tablesNamed("a", "b", "c", "d", "e", "f", "g", "h");
 async function describe(
   tables: readonly ScannedTable[],
   script: readonly ScriptEntry[],
-  { run: options = {}, llm = {} as object, model = "model-1", tablesPerCall = 8 } = {},
+  {
+    run: options = {},
+    llm,
+    model = "model-1",
+    tablesPerCall = 8,
+  }: { run?: ConstructorParameters<typeof MemoryRun>[1]; llm?: object; model?: string; tablesPerCall?: number } = {},
 ) {
   const runtime = backend.play(script, llm);
   const run = new MemoryRun(runtime, options);
@@ -42,7 +47,7 @@ test("eight tables are one request, and twenty are three", async () => {
     columns: new Map(["id", "name", "price"].map((name) => [name, `The ${name} of c.`])),
   });
   const many = await describe(tablesNamed(...Array.from({ length: 20 }, (_, i) => `t${i}`)), [describeAll()]);
-  expect(many.asked.map(({ length }) => length).toSorted()).toEqual([4, 8, 8]);
+  expect(many.asked.map(({ length }) => length).toSorted((a, b) => a - b)).toEqual([4, 8, 8]);
   expect(many.counts).toEqual({ described: 20, cached: 0, incomplete: 0, unknown: 0 });
 });
 

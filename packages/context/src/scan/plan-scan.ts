@@ -36,7 +36,8 @@ const QUERIES_PER_TABLE = 3;
 
 /** What a scan would read and ask. Reads the structure, and no row. */
 export async function planScan(input: {
-  folder: ContextFolder;
+  /** Undefined where there is no context yet. */
+  folder: ContextFolder | undefined;
   connectionName: string;
   connection: Connection;
   config: Config["scan"];
@@ -44,12 +45,12 @@ export async function planScan(input: {
   signal: AbortSignal;
 }): Promise<ScanPlan> {
   const { folder, connectionName, connection, config, hasModel, signal } = input;
-  const known = await knownTables({ signal, skip: () => {} }, folder, connectionName);
+  const known = folder && (await knownTables({ signal, skip: () => {} }, folder, connectionName));
   const tables = await connection.structure({ signal });
   const wanted = tables.filter((table) => {
     const path = tablePath({ connection: connectionName, schema: table.schema, table: table.name });
-    const wants = wantedDescriptions(table, known.byPath.get(path)?.file);
-    return !known.unreadable.has(path) && (wants.table || wants.columns.size > 0);
+    const wants = wantedDescriptions(table, known?.byPath.get(path)?.file);
+    return !known?.unreadable.has(path) && (wants.table || wants.columns.size > 0);
   });
   const toDescribe = hasModel && config.descriptions ? wanted : [];
   const portions = toDescribe.flatMap((table) =>

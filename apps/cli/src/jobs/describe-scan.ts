@@ -1,0 +1,105 @@
+import type { ScanPlan, ScanResult } from "@tandem/context";
+import type { JobRow } from "@tandem/storage";
+import type { Context } from "../context.ts";
+import { printable, styleFor, table } from "../terminal.ts";
+import { describeCounts, describeSpent } from "./run-view.ts";
+import type { Watched } from "./watch-job.ts";
+
+const SKIPPED_SHOWN = 20;
+
+/** What came of the scan of one connection. */
+export interface ScanOutcome extends Watched {
+  row: JobRow;
+  /** Null where it did not come to its end. */
+  result: ScanResult | null;
+  milliseconds: number;
+}
+
+export type PricedPlan = ScanPlan & { usd: number | null };
+
+export function scanAsJson(connection: string, { row, result, skipped, spent }: ScanOutcome) {
+  const { id, state, error } = row;
+  return {
+    connection,
+    job: id,
+    state,
+    ...(error && { error }),
+    ...(result && { tables: result.tables, descriptions: result.descriptions, joins: result.joins }),
+    proposals: result?.proposals ?? [],
+    skipped: skipped.map(({ stage, item, code, message }) => ({ stage, item, code, message })),
+    spent: { requests: spent.requests, cached: spent.cached, usd: spent.usd },
+  };
+}
+
+/** Lines for people. */
+export function describeScan({ stdout }: Pick<Context, "stdout">, name: string, outcome: ScanOutcome): string[] {
+  const { row, result, skipped, spent, milliseconds } = outcome;
+  const { bold, dim, good, warn, bad, accent } = styleFor(stdout);
+  const paint = row.state === "done" ? good : row.state === "partly" ? warn : bad;
+  const lines = [`${paint(row.state)} ${bold(name)} ${dim(`in ${(milliseconds / 1_000).toFixed(1)} s`)}`];
+  if (row.error) {
+    lines.push(
+      `  ${printable(row.error.message)}`,
+      ...(row.error.fix ? [`  ${dim("→")} ${printable(row.error.fix)}`] : []),
+    );
+  }
+  const rows: string[][] = [];
+  if (result) {
+    const { seen, added, changed, gone } = result.tables;
+    rows.push(["tables", `${seen} seen: ${describeCounts({ new: added, changed, gone }, "nothing new")}`]);
+    if (result.descriptions) {
+      const { described, cached, incomplete, unknown } = result.descriptions;
+      const counts = { described, "known before": cached, incomplete, "answers about nothing that is there": unknown };
+      rows.push(["descriptions", describeCounts(counts, "none wanted")]);
+    }
+    if (result.joins) {
+      const { accepted, review } = result.joins;
+      rows.push(["joins", describeCounts({ certain: accepted, "for review": review }, "none")]);
+    }
+  }
+  if (spent.requests > 0) rows.push(["spent", describeSpent(spent)]);
+  if (skipped.length > 0) rows.push(["skipped", String(skipped.length)]);
+  lines.push(...table(rows.map(([what, text]) => [`  ${dim(what!)}`, text!])));
+  const shown = skipped.slice(0, SKIPPED_SHOWN);
+  lines.push(
+    ...shown.map(({ stage, item, message }) => `    ${printable(item)} ${dim(`(${stage})`)}: ${printable(message)}`),
+  );
+  if (skipped.length > shown.length)
+    lines.push(`    … and ${skipped.length - shown.length} more: --json lists them all`);
+  for (const { id, title, accepted, open } of result?.proposals ?? []) {
+    lines.push(
+      `  ${title}: ${describeCounts({ "changes accepted by rule": accepted, "for review": open }, "no changes")}`,
+    );
+    if (open > 0) lines.push(`  ${dim("→")} ${accent(`tandem proposals show ${id}`)}`);
+  }
+  if (result && result.proposals.length === 0) lines.push(dim("  Nothing to propose: the catalogue is up to date."));
+  return lines;
+}
+
+/** What would be read, asked and spent. */
+export function describePlans(
+  { stdout }: Pick<Context, "stdout">,
+  plans: readonly PricedPlan[],
+  hasModel: boolean,
+): string[] {
+  const { bold, dim } = styleFor(stdout);
+  const lines = plans.flatMap(({ connection, tables, views, rows, queries, toDescribe, requests, usd }) => {
+    const asked = requests.descriptions + requests.joins;
+    const read = describeCounts({ tables, views, "rows or so, of which a part is sampled": rows ?? 0 });
+    const price = usd === null ? "price unknown" : `about $${usd.toFixed(usd < 0.1 ? 4 : 2)} at list price`;
+    const cells = [
+      ["read", `${read}; about ${number(queries)} queries`],
+      [
+        "ask",
+        hasModel
+          ? `${number(asked)} requests at most: ${number(toDescribe)} tables to describe, and joins`
+          : "nothing: no model is set up",
+      ],
+      ...(asked > 0 ? [["spend", price]] : []),
+    ];
+    return [bold(connection), ...table(cells.map(([what, text]) => [`  ${dim(what!)}`, text!]))];
+  });
+  return [...lines, dim("Nothing was changed.")];
+}
+
+const number = (value: number): string => value.toLocaleString("en-US");
