@@ -7,6 +7,7 @@ import { askedTables, describeAll, nameJoins } from "./answers.ts";
 import { makeScanned, makeTable } from "./make-table.ts";
 import { MemoryRun } from "./memory-run.ts";
 import { RehearsedBackend } from "./rehearsed-backend.ts";
+import { ScanStage } from "./scan-stage.ts";
 
 /** What a scan asks a model, on one backend. */
 export function scanContract(name: Exclude<Backend, "none">): void {
@@ -68,6 +69,21 @@ export function scanContract(name: Exclude<Backend, "none">): void {
       const { suggestions } = await suggestJoins(run, runtime, tables, [], "shop");
       expect(suggestions).toMatchObject([{ from: { columns: ["boss"] }, to: { columns: ["id"] } }]);
       expect(backend.rehearsal.modelRequests).toHaveLength(1);
+    });
+
+    test("a whole scan is two requests, and the same again none", async () => {
+      await using stage = await ScanStage.open(
+        `CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, likes TEXT);
+         CREATE TABLE pets (id INTEGER PRIMARY KEY, keeper INTEGER, colour TEXT);
+         INSERT INTO people VALUES (1, 'Ada', 'tea'), (2, 'Grace', 'coffee'), (3, 'Edsger', 'tea');
+         INSERT INTO pets VALUES (11, 1, 'red'), (12, 2, 'blue'), (13, 2, 'red');`,
+        backend,
+      );
+      const first = await stage.scan({ script: [describeAll(), nameJoins()] });
+      expect(first).toMatchObject({ state: "done", requests: 2, skipped: [] });
+      expect((await stage.file("pets"))?.descriptions?.ai).toBe("Rows of pets.");
+      const again = await stage.scan({ script: [] });
+      expect(again).toMatchObject({ state: "done", requests: 0, result: { proposals: [] } });
     });
   });
 }
