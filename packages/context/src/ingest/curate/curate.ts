@@ -105,7 +105,7 @@ function settle(curated: Curated, batch: readonly CandidateGroup[], marks: Reado
     const note = given ? [given.page && `page:${given.page}`, given.reason].filter(Boolean).join(": ") : unmarked;
     curated.verdicts.push({ candidate: lead, state, note });
     const follows = state === "promoted" ? "merged" : state;
-    for (const candidate of others) curated.verdicts.push({ candidate, state: follows, note: `As ${lead.id}: ${note}` });
+    for (const candidate of others) curated.verdicts.push({ candidate, state: follows, note: given ? `As ${lead.id}: ${note}` : note });
     curated.counts[state] += 1;
   }
 }
@@ -133,7 +133,7 @@ function pass(
     const unit = `${prefix}curation pass ${number}`;
     run.emit({ type: "unit_started", unit, items: batch.map(({ lead }) => lead.topic) });
     const promoted = pages.changes.filter(({ after }) => after !== null).map(({ path }) => path);
-    const result = await agents
+    const worked = await agents
       .work({
         role: "curator",
         unit,
@@ -168,8 +168,7 @@ function pass(
         run.emit({ type: "unit_finished", unit, outcome: "failed", message });
         throw error;
       });
-    const outcome = result.stopReason === "budget" ? "budget" : "done";
-    run.emit({ type: "unit_finished", unit, outcome, message: result.text.slice(0, 300) || null });
-    return { outcome, changes: await bench.changes(), marks: [...marks.values()] };
+    run.emit({ type: "unit_finished", unit, outcome: worked.outcome, message: worked.said || null });
+    return { outcome: worked.outcome, changes: await bench.changes(), marks: [...marks.values()] };
   });
 }

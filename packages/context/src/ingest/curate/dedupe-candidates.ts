@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { hashOf } from "../../canonical-json.ts";
 import type { Run } from "../../runs/run.ts";
-import type { Embedder } from "../../search/context-search.ts";
+import type { Embedder } from "@tandem/runtime";
 import { type Candidate, worthOf } from "../extract/candidate.ts";
 
 /** Candidates that say the same. */

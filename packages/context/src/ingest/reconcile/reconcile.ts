@@ -114,7 +114,7 @@ function ask(
     const ruling = new Ruling();
     const unit = `${prefix}reconciliation`;
     run.emit({ type: "unit_started", unit, items: pages.changes.map(({ path }) => path) });
-    const result = await agents.work({
+    const { outcome, said } = await agents.work({
       role: "reconcile",
       unit,
       system: RECONCILE_SYSTEM,
@@ -129,8 +129,7 @@ function ask(
       ],
       stepBudget: config.reconcile.stepBudget,
     });
-    const outcome = result.stopReason === "budget" ? "budget" : "done";
-    run.emit({ type: "unit_finished", unit, outcome, message: result.text.slice(0, 300) || null });
+    run.emit({ type: "unit_finished", unit, outcome, message: said || null });
     const { contradictions, merges } = ruling;
     return { outcome, changes: await bench.changes(), contradictions, evictions: [...ruling.evictions.values()], merges };
   });

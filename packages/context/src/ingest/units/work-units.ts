@@ -63,7 +63,7 @@ export async function workUnits(
     try {
       const result = await workUnit(line, unit, knowledge);
       done.set(unit, result);
-      run.emit({ type: "unit_finished", unit: name, outcome: result.outcome, message: result.said.slice(0, 300) || null });
+      run.emit({ type: "unit_finished", unit: name, outcome: result.outcome, message: result.said || null });
     } catch (error) {
       const why = error instanceof AgentFailed ? error.error : error;
       if (!(why instanceof TandemError) || run.signal.aborted) throw error;
@@ -121,7 +121,7 @@ function workUnit(line: IngestLine, unit: UnitPlan, knowledge: Knowledge): Promi
     const candidates = new Map<string, WrittenCandidate>();
     const ledger = new Verification();
     const skills = skillsFor(unit);
-    const result = await line.agents.work({
+    const { outcome, said } = await line.agents.work({
       role: "candidateExtraction",
       unit: `${prefix}${unit.name}`,
       system: UNIT_SYSTEM,
@@ -131,11 +131,11 @@ function workUnit(line: IngestLine, unit: UnitPlan, knowledge: Knowledge): Promi
     });
     await passGates(line, unit, bench, knowledge);
     return {
-      outcome: result.stopReason === "budget" ? "budget" : "done",
+      outcome,
       changes: await bench.changes(),
       candidates: [...candidates.values()],
       verification: ledger.record,
-      said: result.text.slice(0, 2_000).toWellFormed(),
+      said,
     };
   });
 }

@@ -1,5 +1,5 @@
 import { LlmError, type LlmErrorCode, type Role } from "@tandem/protocol";
-import type { LoopResult, Tool } from "@tandem/runtime";
+import type { Tool } from "@tandem/runtime";
 import type { Run } from "../../runs/run.ts";
 
 /** About what the agent was asked: the next one may well go through. After any other failure, none would. */
@@ -24,6 +24,14 @@ export interface Task {
   stepBudget: number;
 }
 
+export interface Worked {
+  outcome: "done" | "budget";
+  /** Its last words. */
+  said: string;
+}
+
+const LONGEST_WORD = 1_000;
+
 /** An agent that did not come to an end. Nothing of what it did is kept. */
 export class AgentFailed extends Error {
   readonly error: LlmError;
@@ -44,7 +52,7 @@ export class Agents {
   }
 
   /** Rejects with `AgentFailed` if it failed, and otherwise only when the run is aborted. Its budget is no failure. */
-  async work({ unit, ...request }: Task): Promise<LoopResult & { stopReason: "natural" | "budget" }> {
+  async work({ unit, ...request }: Task): Promise<Worked> {
     const { llm, signal, emit } = this.#run;
     signal.throwIfAborted();
     if (this.stopped || !llm) throw new AgentFailed(this.stopped!);
@@ -55,7 +63,10 @@ export class Agents {
         emit({ type: "unit_step", unit, step, budget, tools: [...tools] }),
     });
     signal.throwIfAborted();
-    if (result.stopReason !== "error") return { ...result, stopReason: result.stopReason };
+    if (result.stopReason !== "error") {
+      const said = result.text.slice(0, LONGEST_WORD).toWellFormed();
+      return { outcome: result.stopReason === "budget" ? "budget" : "done", said };
+    }
     const error = result.error ?? new LlmError("empty_answer", "The agent ended without a word.");
     if (!ABOUT_THE_TASK.has(error.code)) this.stopped ??= error;
     throw new AgentFailed(error);

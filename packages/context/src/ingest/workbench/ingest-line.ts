@@ -2,7 +2,7 @@ import type { Config } from "@tandem/protocol";
 import type { TableFile } from "../../catalogue/table-file.ts";
 import type { ContextFolder } from "../../folder/context-folder.ts";
 import type { Run } from "../../runs/run.ts";
-import type { Embedder } from "../../search/context-search.ts";
+import type { Embedder } from "@tandem/runtime";
 import { CatalogueReader } from "../../tools/catalogue-reader.ts";
 import type { ContextTool } from "../../tools/context-tool.ts";
 import type { ContextStore } from "../sources/context-store.ts";

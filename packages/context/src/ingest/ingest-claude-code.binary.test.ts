@@ -1,0 +1,3 @@
+import { ingestContract } from "./testing/ingest.contract.ts";
+
+ingestContract("claude-code");

@@ -1,0 +1,44 @@
+import type { Curated } from "./curate/curate.ts";
+import type { Proposed } from "./propose/propose-line.ts";
+import type { Reconciled } from "./reconcile/reconcile.ts";
+
+/** What came of a run: the result of its job. */
+export interface IngestReport {
+  sources: {
+    name: string;
+    added: number;
+    changed: number;
+    unchanged: number;
+    renamed: number;
+    deleted: number;
+  }[];
+  /** Documents by what triage made of them. `left`: it did not come to them. */
+  documents: { skip: number; light: number; full: number; failed: number; left: number };
+  units: { done: number; budget: number; failed: { unit: string; message: string }[] };
+  candidates: Curated["counts"];
+  reconciled: Reconciled["counts"] & { failed: string | null };
+  /** Pages. */
+  gates: { checked: number; mended: number; dropped: number };
+  pages: { added: number; changed: number; removed: number };
+  tables: number;
+  proposals: Proposed[];
+}
+
+export const emptyReport = (): IngestReport => ({
+  sources: [],
+  documents: { skip: 0, light: 0, full: 0, failed: 0, left: 0 },
+  units: { done: 0, budget: 0, failed: [] },
+  candidates: { candidates: 0, groups: 0, promoted: 0, merged: 0, rejected: 0, deferred: 0 },
+  reconciled: { contradictions: 0, evicted: 0, kept: 0, merges: 0, failed: null },
+  gates: { checked: 0, mended: 0, dropped: 0 },
+  pages: { added: 0, changed: 0, removed: 0 },
+  tables: 0,
+  proposals: [],
+});
+
+/** Adds up numbers of the same names. */
+export function addCounts<T extends Record<string, unknown>>(into: T, counts: { [K in keyof T]?: number }): void {
+  for (const [name, count] of Object.entries(counts)) {
+    if (typeof count === "number") Object.assign(into, { [name]: Number(into[name] ?? 0) + count });
+  }
+}

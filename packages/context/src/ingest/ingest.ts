@@ -1,0 +1,212 @@
+import type { Config } from "@tandem/protocol";
+import type { ContextFolder } from "../folder/context-folder.ts";
+import type { Decision } from "../proposals/proposal.ts";
+import type { Proposals } from "../proposals/proposals.ts";
+import type { Run } from "../runs/run.ts";
+import type { Embedder } from "@tandem/runtime";
+import type { ContextTool } from "../tools/context-tool.ts";
+import { draftDbt } from "./catalogue/draft-dbt.ts";
+import { curate, LEFT_OVER } from "./curate/curate.ts";
+import type { DocumentRecord } from "./evidence/document-record.ts";
+import { keepEvidence } from "./evidence/keep-evidence.ts";
+import type { Candidate } from "./extract/candidate.ts";
+import { listCandidates } from "./extract/candidates.ts";
+import { extractCandidates } from "./extract/extract-candidates.ts";
+import { passGates } from "./gates/pass-gates.ts";
+import { addCounts, emptyReport, type IngestReport } from "./ingest-report.ts";
+import { proposeLine } from "./propose/propose-line.ts";
+import { settleLine } from "./propose/settle-line.ts";
+import { reconcile } from "./reconcile/reconcile.ts";
+import { resolveConflict } from "./repair/resolve-conflict.ts";
+import type { ContextStore } from "./sources/context-store.ts";
+import type { SourceDiff } from "./sources/diff-source.ts";
+import { readProvenance } from "./sources/provenance.ts";
+import type { Source } from "./sources/source.ts";
+import { stageSources } from "./sources/stage-sources.ts";
+import { type TriagedPage, triagePages } from "./triage/triage-pages.ts";
+import { workUnits } from "./units/work-units.ts";
+import { Agents } from "./workbench/agents.ts";
+import { EvidenceShelf } from "./workbench/evidence-shelf.ts";
+import { Catalogue, type IngestLine } from "./workbench/ingest-line.ts";
+import { type Conflict, Pages } from "./workbench/pages.ts";
+
+export interface IngestInput {
+  context: { folder: ContextFolder; proposals: Proposals; search?: { sync(): Promise<unknown> } };
+  /** Its space is the context's. */
+  store: ContextStore;
+  config: Config["ingest"];
+  sources: readonly Source[];
+  /** Tools over the context; agents get those over tables and databases. */
+  tools?: readonly ContextTool[];
+  embedder?: Embedder;
+}
+
+/** Those that agents of an ingest are given; pages and passages they reach by tools of their own. */
+const DATABASE_TOOLS: ReadonlySet<string> = new Set(["table_describe", "value_lookup", "sql_query"]);
+
+/**
+ * Reads sources and proposes what the wiki should say. What is unchanged costs nothing; what fails is listed, left as it
+ * was, and tried again by the next run. A run that is killed goes on where it was: every agent's work is a step.
+ */
+export async function ingest(run: Run, input: IngestInput): Promise<IngestReport> {
+  const { store, sources } = input;
+  const report = emptyReport();
+  const diffs = await stageSources(run, store, sources);
+  report.sources = diffs.map(({ source, added, changed, unchanged, renamed, deleted }) => ({
+    ...{ name: source, added: added.length, changed: changed.length, unchanged: unchanged.length },
+    ...{ renamed: renamed.length, deleted: deleted.length },
+  }));
+  const fresh = diffs.flatMap(({ added, changed }) => [...added, ...changed.map(({ item }) => item)]);
+  const moved = diffs.flatMap(({ renamed }) => renamed.map(({ item }) => item));
+  const documents = await keepEvidence(run, store, [...fresh, ...moved]);
+  const wanted = new Set(fresh.map(({ citation }) => citation));
+  const triage = await triagePages(run, documents.filter(({ citation }) => wanted.has(citation)));
+  for (const { lane } of triage.pages) report.documents[lane] += 1;
+  addCounts(report.documents, { failed: triage.failed.length, left: triage.stopped?.pages ?? 0 });
+  const extracted = await extractCandidates(run, store, triage.pages.filter(({ lane }) => lane === "light"));
+
+  const read = { diffs, documents, triaged: triage.pages, light: extracted.pages.map(({ page }) => page) };
+  const agents = new Agents(run);
+  for (const isSuspicious of [false, true]) await workLine(run, input, { ...read, agents, isSuspicious, report });
+  if (report.proposals.some(({ accepted }) => accepted > 0)) await input.context.search?.sync();
+  return report;
+}
+
+interface ReadSources {
+  diffs: readonly SourceDiff[];
+  documents: readonly DocumentRecord[];
+  triaged: readonly TriagedPage[];
+  /** Those that light extraction has gone through. */
+  light: readonly TriagedPage[];
+  agents: Agents;
+  /** Whether this is the line of documents that may be trying to instruct a model. */
+  isSuspicious: boolean;
+  report: IngestReport;
+}
+
+/** From documents that were read to a proposal that is stored, for one of the two kinds of documents. */
+async function workLine(run: Run, input: IngestInput, read: ReadSources): Promise<void> {
+  const { isSuspicious, report, diffs, triaged } = read;
+  const line = await openLine(run, input, read);
+  const isOurs = ({ suspicious }: { suspicious: string | null }) => (suspicious !== null) === isSuspicious;
+  const mine = triaged.filter(isOurs);
+  const knowledge = {
+    hasTable: line.catalogue.has,
+    citations: async (wanted: readonly string[]) => new Set((await line.shelf.read(wanted)).map(({ citation }) => citation)),
+  };
+  const units = await workUnits(line, mine.filter(({ lane }) => lane === "full"), knowledge);
+  const pages = await Pages.read(line.folder);
+  const decisions: Decision[] = [];
+  const settleConflicts = async (conflicts: readonly Conflict[]) => {
+    for (const conflict of conflicts) {
+      const decision = await resolveConflict(line, pages, conflict, knowledge);
+      if (decision) decisions.push(decision);
+    }
+  };
+  for (const { unit, changes } of units.units) await settleConflicts(pages.merge(changes, unit.name));
+
+  const waiting = awaiting((await listCandidates(line.store, ["open", "deferred"])).filter(isOurs));
+  const curated = await curate(line, pages, waiting);
+  await settleConflicts(curated.conflicts);
+
+  const deleted = isSuspicious ? [] : diffs.flatMap((diff) => diff.deleted);
+  const gone = {
+    deleted: new Set(deleted.map(({ citation }) => citation)),
+    changed: new Map(mine.map(({ document: { citation, chunks } }) => [citation, new Set(chunks)])),
+  };
+  const disputed = waiting.filter(({ action, job }) => action === "conflict" && job === run.job);
+  const reconciled = await reconcile(line, pages, { gone, disputed });
+  await settleConflicts(reconciled.conflicts);
+  decisions.push(...reconciled.decisions);
+  const gates = await passGates(line, pages, knowledge);
+
+  const ours = new Set(mine.map(({ document }) => document.citation));
+  const judged = new Set(triaged.map(({ document }) => document.citation));
+  const tables = await draftDbt(
+    line,
+    // Without a model nothing is triaged; what needs none is done all the same.
+    read.documents.filter((each) => (judged.has(each.citation) ? ours.has(each.citation) : isOurs(each))),
+  );
+  count(report, { units, curated, reconciled, gates, pages, tables: tables.length });
+  const reasons = [...new Set(mine.flatMap(({ suspicious }) => suspicious ?? []))];
+  const proposed = await proposeLine(line, input.context.proposals, {
+    title: `Ingest of ${diffs.map(({ source }) => source).join(", ")}`,
+    summary: summaryOf(pages, tables.length, decisions.length, reconciled.failed?.message),
+    ...{ pages, tables, decisions },
+    quarantine: isSuspicious ? `Its documents may be trying to instruct a model: ${reasons.join("; ") || "see its candidates"}.` : null,
+  });
+  if (proposed) report.proposals.push(proposed);
+
+  const lightly = new Set([...read.light, ...mine.filter(({ lane }) => lane === "skip")]);
+  const closely = new Set(units.units.flatMap(({ unit }) => unit.documents));
+  await settleLine(line, {
+    pages: mine.filter((page) => lightly.has(page) || closely.has(page.document)),
+    before: new Map((await readProvenance(line.store)).map((entry) => [entry.citation, entry])),
+    renamed: isSuspicious ? [] : diffs.flatMap(({ renamed }) => renamed),
+    deleted: reconciled.failed ? [] : deleted,
+    verdicts: curated.verdicts,
+    changed: pages,
+    tables,
+  });
+}
+
+async function openLine(run: Run, input: IngestInput, read: ReadSources): Promise<IngestLine> {
+  const { context, store, config, tools = [], embedder } = input;
+  const { agents, isSuspicious, triaged } = read;
+  const suspicious = new Map(triaged.map((page) => [page.document.citation, page.suspicious !== null]));
+  // The careful line may see everything; the usual one nothing that is suspected.
+  const shelf = new EvidenceShelf(store, (document) => {
+    if (isSuspicious) return true;
+    const known = suspicious.get(document);
+    return known === undefined ? undefined : !known;
+  });
+  const catalogue = await Catalogue.read(context.folder);
+  const databaseTools = catalogue.names.length > 0 ? tools.filter(({ name }) => DATABASE_TOOLS.has(name)) : [];
+  const prefix = isSuspicious ? "suspicious: " : "";
+  return { ...{ run, agents, prefix, config, folder: context.folder, store, shelf, catalogue, databaseTools }, embedder };
+}
+
+/** What the curator put off waits until there is something new; what a run's budget left over does not. */
+function awaiting(candidates: readonly Candidate[]): Candidate[] {
+  const isNew = ({ state, note }: Candidate) => state === "open" || note === LEFT_OVER;
+  return candidates.some(isNew) ? [...candidates] : [];
+}
+
+function count(
+  report: IngestReport,
+  line: {
+    units: Awaited<ReturnType<typeof workUnits>>;
+    curated: Awaited<ReturnType<typeof curate>>;
+    reconciled: Awaited<ReturnType<typeof reconcile>>;
+    gates: IngestReport["gates"];
+    pages: Pages;
+    tables: number;
+  },
+): void {
+  const { units, curated, reconciled, gates, pages, tables } = line;
+  for (const { outcome } of units.units) report.units[outcome] += 1;
+  report.units.failed.push(...units.failed.map(({ unit, error }) => ({ unit: unit.name, message: error.message })));
+  addCounts(report.candidates, curated.counts);
+  addCounts(report.reconciled, reconciled.counts);
+  report.reconciled.failed ??= reconciled.failed?.message ?? null;
+  addCounts(report.gates, gates);
+  addCounts(report.pages, changesOf(pages));
+  report.tables += tables;
+}
+
+const changesOf = ({ changes }: Pages): IngestReport["pages"] => ({
+  added: changes.filter(({ before }) => before === null).length,
+  changed: changes.filter(({ before, after }) => before !== null && after !== null).length,
+  removed: changes.filter(({ after }) => after === null).length,
+});
+
+function summaryOf(pages: Pages, tables: number, decisions: number, failure: string | undefined): string {
+  const { added, changed, removed } = changesOf(pages);
+  const parts = [
+    `${added} new pages, ${changed} changed, ${removed} removed`,
+    ...(tables > 0 ? [`${tables} tables`] : []),
+    ...(decisions > 0 ? [`${decisions} questions to decide`] : []),
+  ];
+  const note = failure === undefined ? "" : ` The changes were not reconciled with each other: ${failure}`;
+  return `${parts.join("; ")}.${note}`;
+}

@@ -1,0 +1,67 @@
+import type { Evidence } from "../../evidence.ts";
+import type { Decision, Proposal } from "../../proposals/proposal.ts";
+import type { Proposals } from "../../proposals/proposals.ts";
+import type { TableDraft } from "../catalogue/draft-dbt.ts";
+import type { IngestLine } from "../workbench/ingest-line.ts";
+import type { Pages } from "../workbench/pages.ts";
+import { draftPage } from "./draft-pages.ts";
+
+export interface Proposed {
+  id: string;
+  title: string;
+  accepted: number;
+  open: number;
+  /** Questions to a person. */
+  decisions: number;
+  quarantine: string | null;
+}
+
+/** One proposal for all that a line of work has come to. Undefined if there is nothing to propose. */
+export async function proposeLine(
+  line: IngestLine,
+  proposals: Proposals,
+  made: {
+    title: string;
+    summary: string;
+    pages: Pages;
+    tables: readonly TableDraft[];
+    decisions: readonly Decision[];
+    quarantine: string | null;
+  },
+): Promise<Proposed | undefined> {
+  const { run, shelf, prefix } = line;
+  const { title, summary, pages, tables, decisions, quarantine } = made;
+  const drafts = await Promise.all(
+    pages.changes.map((change) => draftPage(change, shelf, judgeOf(line, pages.by(change.path)))),
+  );
+  const proposal = await proposals.propose({
+    job: run.job,
+    title: `${prefix === "" ? "" : "Suspicious: "}${title}`,
+    summary,
+    drafts: [...drafts, ...tables.map(({ path, before, after, support }) => ({ path, before, after, support }))],
+    decisions: decisions.map((decision, index) => ({ ...decision, id: `d${index + 1}` })),
+    ...(quarantine !== null && { quarantine }),
+  });
+  if (!proposal) return undefined;
+  const told = { ...toldOf(proposal), quarantine };
+  run.emit({ type: "proposed", proposal: told.id, accepted: told.accepted, open: told.open });
+  return told;
+}
+
+/** Whose judgement is in a page: of the last agent that wrote it. */
+function judgeOf({ run }: IngestLine, by: readonly string[]): Evidence {
+  const last = by.at(-1) ?? "";
+  const role = last.endsWith("reconciliation")
+    ? "reconcile"
+    : last.endsWith("curator")
+      ? "curator"
+      : last.endsWith("repair")
+        ? "repair"
+        : "candidateExtraction";
+  return { type: "model", model: run.modelOf(role), role };
+}
+
+const toldOf = ({ id, title, counts, decisions }: Proposal) => ({
+  ...{ id, title, accepted: counts.accepted, open: counts.open },
+  decisions: decisions.filter(({ answer }) => answer === null).length,
+});
