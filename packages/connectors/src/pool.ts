@@ -72,7 +72,10 @@ export class Pool<R extends Pooled> {
     const run = async (): Promise<T> => {
       if (!(await this.#enter(() => isOver))) throw closed();
       try {
-        return await attempt(true);
+        const result = attempt(true);
+        result.catch(() => {});
+        // Its place is free for others when it is over, whether or not the work has noticed.
+        return await Promise.race([result, over]);
       } finally {
         this.#leave();
       }

@@ -56,7 +56,8 @@ export const MYSQL: Wording = {
     raw: "\\x00ff10",
     paid: 1,
   },
-  endless: "select a.id from orders a, information_schema.columns b, information_schema.columns c, information_schema.columns d",
+  endless:
+    "select a.id from orders a, information_schema.columns b, information_schema.columns c, information_schema.columns d",
   slow: "select count(*) from information_schema.columns a, information_schema.columns b, information_schema.columns c",
   writes: [
     ...WRITES,

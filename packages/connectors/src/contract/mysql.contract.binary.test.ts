@@ -21,7 +21,9 @@ async function openFixture(): Promise<ConnectorFixture> {
     open: () => openConnection({ driver: "mysql", url }),
     execute: async (statements) => void (await client.query(statements.join(";\n"))),
     fingerprint: async () => {
-      const [tables] = await client.query("select table_name from information_schema.tables where table_schema = 'shop' order by 1");
+      const [tables] = await client.query(
+        "select table_name from information_schema.tables where table_schema = 'shop' order by 1",
+      );
       const hash = createHash("sha256").update(JSON.stringify(tables));
       for (const { table_name: name } of tables as { table_name: string }[]) {
         hash.update(JSON.stringify((await client.query(`select * from \`${name}\``))[0]));

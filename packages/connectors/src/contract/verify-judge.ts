@@ -73,7 +73,10 @@ export const verifyJudge: Record<Ids, Verify> = {
     for (const sql of ["select from where", "select nofunction(1) +", "selec 1"]) {
       const error: unknown = await connection.query(sql).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(ConnectionError);
-      expect(error).toMatchObject({ code: expect.stringMatching(/^query_(failed|refused)$/), fix: expect.stringMatching(/\.$/) });
+      expect(error).toMatchObject({
+        code: expect.stringMatching(/^query_(failed|refused)$/),
+        fix: expect.stringMatching(/\.$/),
+      });
       expect((error as Error).message).toMatch(/^[^\n]+\.$/);
     }
   },

@@ -18,8 +18,7 @@ async function tableOf({ connection }: Stage, name: string): Promise<Table> {
 export const verifyStructure: Record<Ids, Verify> = {
   "structure.tables": async (stage) => {
     const tables = await stage.connection.structure();
-    const names = tables.filter(({ name }) => !name.startsWith("many_")).map(({ name, type }) => `${type} ${name}`);
-    expect(names.sort()).toEqual([
+    expect(tables.map(({ name, type }) => `${type} ${name}`).sort()).toEqual([
       "table countries",
       "table customers",
       "table orders",
@@ -84,13 +83,12 @@ export const verifyStructure: Record<Ids, Verify> = {
     // Tables in memory are made a hundred times faster by MariaDB.
     const [type, rest] = stage.fixture.dialect === "mysql" ? ["varchar(20)", "engine = memory"] : ["text", ""];
     await stage.fixture.execute(
-      names.map((name) => `create table ${name} (id integer primary key, a ${type} unique, b integer) ${rest}`),
+      names.map((name) => `create table ${name} (id integer primary key, a ${type}, b integer) ${rest}`),
     );
     const began = performance.now();
     const tables = await stage.connection.structure();
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(tables.filter(({ name }) => name.startsWith("many_"))).toHaveLength(1_000);
-    expect(tables.find(({ name }) => name === "many_999")).toMatchObject({ primaryKey: ["id"], uniqueKeys: [["a"]] });
-    await stage.fixture.execute(names.map((name) => `drop table ${name}`));
+    expect(tables.find(({ name }) => name === "many_999")).toMatchObject({ primaryKey: ["id"], columns: [{}, {}, {}] });
   },
 };

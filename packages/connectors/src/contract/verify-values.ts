@@ -1,9 +1,22 @@
 import { expect } from "vitest";
 import { only, type Verify } from "./stage.ts";
 
-type Ids = "values.exact" | "values.text" | "parameters.order" | "parameters.quoted" | "parameters.count" | "estimate.plan";
+type Ids =
+  | "values.exact"
+  | "values.text"
+  | "parameters.order"
+  | "parameters.quoted"
+  | "parameters.count"
+  | "estimate.plan";
 
-const TEXTS = ["straße 東京 🙂", `it's "quoted" \\ and \`ticked\``, "line\nline\r\n\ttab", "'; drop table orders; --", "?", ""];
+const TEXTS = [
+  "straße 東京 🙂",
+  `it's "quoted" \\ and \`ticked\``,
+  "line\nline\r\n\ttab",
+  "'; drop table orders; --",
+  "?",
+  "",
+];
 
 export const verifyValues: Record<Ids, Verify> = {
   "values.exact": async ({ connection, fixture }) => {
@@ -36,9 +49,15 @@ export const verifyValues: Record<Ids, Verify> = {
       [1, "Ada"],
       [2, "Grace"],
     ]);
-    expect((await connection.query("select id from customers where name = ?", { parameters: ["Ada"] })).rows).toEqual([[1]]);
-    expect((await connection.query("select id from orders where day = ?", { parameters: ["2024-02-29"] })).rows).toEqual([[1]]);
-    expect((await connection.query("select id from customers where name = ?", { parameters: [null] })).rows).toEqual([]);
+    expect((await connection.query("select id from customers where name = ?", { parameters: ["Ada"] })).rows).toEqual([
+      [1],
+    ]);
+    expect(
+      (await connection.query("select id from orders where day = ?", { parameters: ["2024-02-29"] })).rows,
+    ).toEqual([[1]]);
+    expect((await connection.query("select id from customers where name = ?", { parameters: [null] })).rows).toEqual(
+      [],
+    );
   },
 
   "parameters.quoted": async ({ connection }) => {

@@ -7,7 +7,11 @@ import type { ServerAddress } from "../server-address.ts";
 export function toConnectionError(error: unknown, address: ServerAddress): ConnectionError {
   if (error instanceof ConnectionError) return error;
   if (error instanceof Failure) return new ConnectionError(error.code, error.message, { fix: error.fix });
-  const { errno = 0, code = "", message = String(error) } = error as { errno?: number; code?: string; message?: string };
+  const {
+    errno = 0,
+    code = "",
+    message = String(error),
+  } = error as { errno?: number; code?: string; message?: string };
   const said = address.hide(message).replace(/\.?$/, ".");
   const make = (ours: ConnectionErrorCode, text: string, fix: string): ConnectionError =>
     new ConnectionError(ours, text, { fix });
@@ -17,16 +21,28 @@ export function toConnectionError(error: unknown, address: ServerAddress): Conne
     case 1130:
       return make("connection_refused", `${address.label} refuses this user or password.`, "Check user and password.");
     case 1044:
-      return make("connection_refused", `${address.label} is not open to this user.`, "Grant it SELECT on the database.");
+      return make(
+        "connection_refused",
+        `${address.label} is not open to this user.`,
+        "Grant it SELECT on the database.",
+      );
     case 1049:
       return make("connection_failed", `There is no database ${address.label}.`, "Check the name of the database.");
     case 1040:
     case 1203:
     case 1226:
-      return make("connection_refused", `${address.label} has no connection left.`, "Try again later, or raise its limit.");
+      return make(
+        "connection_refused",
+        `${address.label} has no connection left.`,
+        "Try again later, or raise its limit.",
+      );
     case 3159:
     case 4150:
-      return make("connection_refused", `${address.label} wants TLS.`, 'Add ?ssl={"rejectUnauthorized":true} to its URL.');
+      return make(
+        "connection_refused",
+        `${address.label} wants TLS.`,
+        'Add ?ssl={"rejectUnauthorized":true} to its URL.',
+      );
     case 1054:
     case 1109:
     case 1146:
@@ -38,7 +54,11 @@ export function toConnectionError(error: unknown, address: ServerAddress): Conne
     case 1317:
     case 1969:
     case 3024:
-      return make("query_timeout", "The query did not end in time, and was cancelled.", "Read less, or allow it more time.");
+      return make(
+        "query_timeout",
+        "The query did not end in time, and was cancelled.",
+        "Read less, or allow it more time.",
+      );
     case 1290:
     case 1792:
     case 1836:

@@ -20,7 +20,7 @@ const WORD = /[\w$\u0080-\uFFFF]/;
 export function readTokens(sql: string): Token[] {
   const tokens: Token[] = [];
   let isApart = false;
-  for (let at = 0; at < sql.length; ) {
+  for (let at = 0; at < sql.length;) {
     const rest = sql.slice(at, at + 3);
     const end = commentEnd(sql, at, rest);
     if (end !== undefined || SPACE.test(sql[at]!)) {

@@ -44,7 +44,7 @@ export async function startMariaDb(): Promise<TestMariaDb> {
     createConnection({ uri: url(database), multipleStatements: true });
   const start = async (): Promise<void> => {
     const settings = [`--socket=${socket}`, `--pid-file=${join(folder, "pid")}`, "--skip-networking"];
-    const small = ["--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0"];
+    const small = ["--innodb-buffer-pool-size=16M", "--innodb-flush-log-at-trx-commit=0", "--sync-frm=0"];
     // The shell between ends the server when our end of its pipe closes: also if this process is killed.
     const script = '"$@" </dev/null >log 2>&1 & pid=$!; (read -r _; kill -9 $pid) <&3 & wait $pid; kill $! 2>/dev/null';
     server = spawn("/bin/sh", ["-c", script, "sh", find("mariadbd")!, ...options, ...settings, ...small], {

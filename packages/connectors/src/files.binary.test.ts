@@ -1,0 +1,179 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { until } from "./contract/until.ts";
+import { openConnection } from "./open-connection.ts";
+
+let folder = "";
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "tandem-files-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe.each(["sqlite", "duckdb"] as const)("a file of %s", (driver) => {
+  it.each([
+    ["that is not there", "nowhere.db", /^There is no file .*nowhere\.db\.$/],
+    ["that is a folder", ".", /is not a file\.$/],
+    ["that is something else", "note.txt", /is not a (SQLite|DuckDB) database\.$/],
+  ])("%s is said in one sentence", async (_, name, message) => {
+    writeFileSync(join(folder, "note.txt"), "Dear diary, this is not a database at all. ".repeat(50));
+    const opened = openConnection({ driver, path: join(folder, name) });
+    await expect(opened).rejects.toMatchObject({
+      name: "ConnectionError",
+      code: "connection_failed",
+      message: expect.stringMatching(message),
+      fix: expect.stringMatching(/\.$/),
+    });
+  });
+});
+
+describe("SQLite", () => {
+  it("reads the structure of whatever SQLite allows", async () => {
+    const path = join(folder, "odd.db");
+    using database = new DatabaseSync(path);
+    database.exec(`
+      create table Parents (a text, b integer, primary key (b, a)) without rowid;
+      create table plain (id integer primary key, anything, made integer generated always as (id * 2), other as (id) stored);
+      create table children (x integer, y text, z references PLAIN, foreign key (X, Y) references parents);
+      create table orphans (a references nowhere, b references plain (absent));
+      create virtual table notes using fts5(title, body);
+      create view broken as select * from gone;
+      create table "sqlite like" (a);
+      insert into plain (id) values (1), (2);
+      analyze;`);
+    await using connection = await openConnection({ driver: "sqlite", path });
+    const tables = Object.fromEntries((await connection.structure()).map((table) => [table.name, table]));
+    expect(Object.keys(tables).sort()).toEqual(["Parents", "children", "notes", "orphans", "plain", "sqlite like"]);
+    expect(tables["Parents"]).toMatchObject({
+      primaryKey: ["b", "a"],
+      columns: [
+        { name: "a", nullable: false },
+        { name: "b", nullable: false },
+      ],
+    });
+    expect(tables["plain"]).toMatchObject({
+      estimatedRows: 2,
+      columns: [
+        { name: "id", nullable: false },
+        { name: "anything", type: "", kind: "other" },
+        { name: "made" },
+        { name: "other" },
+      ],
+    });
+    expect(tables["children"]!.foreignKeys).toEqual([
+      { columns: ["z"], to: { schema: "main", name: "plain" }, toColumns: ["id"] },
+      { columns: ["x", "y"], to: { schema: "main", name: "Parents" }, toColumns: ["b", "a"] },
+    ]);
+    expect(tables["orphans"]!.foreignKeys).toEqual([]);
+    expect(tables["notes"]!.columns.map(({ name }) => name)).toEqual(["title", "body"]);
+  });
+
+  it("reads beside a writer with a log, sees what it commits, and leaves no files behind", async () => {
+    const own = join(folder, "log");
+    mkdirSync(own);
+    const path = join(own, "log.db");
+    const count = async (): Promise<unknown> => (await connection.query("select count(*) from t")).rows[0]![0];
+    {
+      using database = new DatabaseSync(path);
+      database.exec("pragma journal_mode = wal; create table t (a); insert into t values (1)");
+    }
+    await using connection = await openConnection({ driver: "sqlite", path });
+    expect(await count()).toBe(1);
+    expect(readdirSync(own)).toEqual(["log.db"]);
+    {
+      using database = new DatabaseSync(path);
+      database.exec("insert into t values (2)");
+      expect(await count()).toBe(2);
+      database.exec("begin immediate; insert into t values (3)");
+      expect(await count()).toBe(2);
+      database.exec("commit");
+      expect(await count()).toBe(3);
+    }
+    {
+      using database = new DatabaseSync(path);
+      database.exec("insert into t values (4)");
+    }
+    expect(await count()).toBe(4);
+  });
+
+  it("reads a file with a log from a folder that nobody can write to", async () => {
+    const own = join(folder, "sealed");
+    mkdirSync(own);
+    const path = join(own, "sealed.db");
+    {
+      using database = new DatabaseSync(path);
+      database.exec("pragma journal_mode = wal; create table t (a); insert into t values (1)");
+    }
+    chmodSync(own, 0o555);
+    await using connection = await openConnection({ driver: "sqlite", path });
+    expect((await connection.query("select * from t")).rows).toEqual([[1]]);
+    expect(readdirSync(own)).toEqual(["sealed.db"]);
+    chmodSync(own, 0o755);
+  });
+
+  it("reads the new file after it was replaced", async () => {
+    const path = join(folder, "replaced.db");
+    for (const name of ["replaced.db", "next.db"]) {
+      using database = new DatabaseSync(join(folder, name));
+      database.exec(`create table t (a); insert into t values ('${name}')`);
+    }
+    await using connection = await openConnection({ driver: "sqlite", path });
+    expect((await connection.query("select a from t")).rows).toEqual([["replaced.db"]]);
+    execFileSync("mv", [join(folder, "next.db"), path]);
+    expect((await connection.query("select a from t")).rows).toEqual([["next.db"]]);
+  });
+
+  it("does not go on with a query when the process that asked was killed", async () => {
+    const path = join(folder, "killed.db");
+    new DatabaseSync(path).close();
+    const script = join(folder, "asks.ts");
+    const entry = JSON.stringify(new URL("./open-connection.ts", import.meta.url).href);
+    writeFileSync(
+      script,
+      `import { openConnection } from ${entry};
+       const connection = await openConnection({ driver: "sqlite", path: ${JSON.stringify(path)} });
+       void connection.query("with recursive n (i) as (select 1 union all select i + 1 from n) select count(*) from n");
+       console.log("asked");`,
+    );
+    const asker = spawn(process.execPath, [script], { env: {}, stdio: ["ignore", "pipe", "inherit"] });
+    await once(asker.stdout, "data");
+    const readers = (): string[] =>
+      execFileSync("ps", ["-eo", "pid,args"], { encoding: "utf8" })
+        .split("\n")
+        .filter((line) => line.includes("sqlite-child.ts") && line.includes(path));
+    expect(readers()).toHaveLength(1);
+    const ended = once(asker, "exit");
+    asker.kill("SIGKILL");
+    await ended;
+    await until(() => (readers().length === 0 ? true : undefined));
+  });
+});
+
+describe("DuckDB", () => {
+  it("says that another process has the file open for writing, and lets others write when it is idle", async () => {
+    const path = join(folder, "shared.duckdb");
+    const write = async (sql: string): Promise<DuckDBInstance> => {
+      const instance = await DuckDBInstance.create(path);
+      const connection = await instance.connect();
+      await connection.run(sql);
+      connection.disconnectSync();
+      return instance;
+    };
+    const writer = await write("create table t (a int)");
+    await expect(openConnection({ driver: "duckdb", path })).rejects.toMatchObject({
+      code: "connection_failed",
+      message: expect.stringContaining("open for writing in another process"),
+    });
+    writer.closeSync();
+    await using connection = await until(() => openConnection({ driver: "duckdb", path }).catch(() => undefined));
+    expect((await connection.query("select count(*) from t")).rows).toEqual([[0]]);
+    const again = await until(() => write("insert into t values (1)").catch(() => undefined));
+    again.closeSync();
+    expect((await until(() => connection.query("select count(*) from t").catch(() => undefined))).rows).toEqual([[1]]);
+  });
+});
