@@ -26,7 +26,7 @@ export function madeUpEmbeddings(body: unknown): unknown {
 
 /** Always the same for a text and model, of length 1. Texts that share words are near each other. */
 function vectorOf(text: string, model: string): number[] {
-  const vector = new Array<number>(LENGTH).fill(0);
+  const vector = Array.from({ length: LENGTH }, () => 0);
   for (const word of text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [text]) {
     const bytes = createHash("sha512").update(`${model}\0${word}`).digest();
     for (let index = 0; index < LENGTH; index += 1) vector[index]! += bytes[index]! / 127.5 - 1;

@@ -66,7 +66,7 @@ describe.skipIf(missing)(`a local model${missing}`, () => {
     await embedder.embed(["east"]);
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
-    await embedder.embed(new Array<string>(1_000).fill("east north west"));
+    await embedder.embed(Array.from({ length: 1_000 }, () => "east north west"));
     delay.disable();
     expect(delay.percentile(50) / 1e6).toBeLessThan(50);
     await embedder.close();

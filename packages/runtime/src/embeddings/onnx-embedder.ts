@@ -137,7 +137,7 @@ class OnnxThread {
       this.#count += 1;
       if (this.#pending.size === 0) this.#worker.ref();
       this.#pending.set(this.#count, { resolve, reject });
-      this.#worker.postMessage({ id: this.#count, texts } satisfies OnnxRequest);
+      this.#worker.postMessage({ id: this.#count, texts } satisfies OnnxRequest, []);
     });
   }
 

@@ -147,7 +147,9 @@ test("a service that stays away is given up on", async () => {
 });
 
 test("vectors of another length than before are refused, as is an empty text", async () => {
-  const numbers = (count: number) => (): Answer => ({ body: { data: [{ embedding: new Array(count).fill(1) }] } });
+  const numbers = (count: number) => (): Answer => ({
+    body: { data: [{ embedding: Array.from({ length: count }, () => 1) }] },
+  });
   await using server = await endpoint(numbers(3), numbers(4));
   const embedder = (await open({ baseUrl: server.baseUrl }))!;
   await embedder.embed(["a"]);

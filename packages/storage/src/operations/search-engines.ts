@@ -1,4 +1,4 @@
-import type { QueryWord } from "../search/analyse-query.ts";
+import type { Wanted } from "../search/analyse-query.ts";
 import { type Expression, expressionOf, toFts, toTsquery } from "../search/expression.ts";
 import { join, raw, sql, type Sql } from "../sql.ts";
 
@@ -25,7 +25,7 @@ export interface RankedRow {
 export interface SearchEngine {
   matching(condition: Condition): Sql<{ number: number }>;
   /** Of no more than `most` documents, in no order. `weights`: how much each word says; equal if absent. */
-  ranked(condition: Condition, words: readonly QueryWord[], most: number, weights?: readonly number[]): Sql<RankedRow>;
+  ranked(condition: Condition, words: readonly Wanted[], most: number, weights?: readonly number[]): Sql<RankedRow>;
 }
 
 const sqlite: SearchEngine = {

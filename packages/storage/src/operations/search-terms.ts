@@ -1,13 +1,25 @@
 import { operation } from "../operation.ts";
-import { analyseQuery, type QueryTerms, type QueryWord, wordsInTitle } from "../search/analyse-query.ts";
+import {
+  analyseQuery,
+  type QueryTerms,
+  type QueryWord,
+  type Wanted,
+  inParts,
+  inTitles,
+} from "../search/analyse-query.ts";
 import { anyOf, expressionOf, type Expression } from "../search/expression.ts";
 import { all, one, sql, type Work } from "../sql.ts";
 import { findSpace, type SearchSpace } from "./search-documents.ts";
 import { type RankedRow, searchEngines } from "./search-engines.ts";
 
-/** Documents that are ranked in one go. The rest is not looked through: what is in so many tells them apart by little. */
-const MOST_RANKED = 2_000;
-/** Words that are in too many documents to select some by them still rank those that others have selected. */
+/** Documents that are ranked in one go: the rarest words select as many. */
+const MOST_RANKED = 1_000;
+/**
+ * A word in more documents than this tells them apart by little, and takes long to weigh. It selects and ranks only where all
+ * words are like this.
+ */
+const MOST_TELLING = 10_000;
+/** Words that do not select still rank what others have selected: so many of them. */
 const COMMON_WORDS = 2;
 
 export interface SearchArgs {
@@ -43,13 +55,18 @@ export const searchTerms = operation("search.terms", function* (args: SearchArgs
   const add = (numbers: readonly number[]): void => {
     for (const number of numbers) if (found.size < count) found.add(number);
   };
-  if (search.exact !== undefined) add(yield* called(search, search.exact));
+  if (search.exact !== undefined) add(yield* select(search, [{ term: search.exact }]));
   const exact = found.size;
-  if (words.length > 0) {
-    const titled = wordsInTitle(words);
-    add(yield* rank(search, titled.map(expressionOf), titled));
-    if (found.size < count) add(yield* rank(search, words.map(expressionOf), words));
-    if (found.size < count && words.length > 1) add(yield* withSome(search));
+  // As it was written, then by the parts of identifiers.
+  const ways = [words, inParts(words)].filter((way) => way.length > 0);
+  for (const way of ways) add(yield* rank(search, inTitles(way)));
+  const counts = new Map<string, number>();
+  for (const way of ways) {
+    if (found.size < count) add(yield* withAll(search, yield* countEach(search, way, counts)));
+  }
+  if (found.size < count) {
+    const every = new Map(ways.flat().map((word) => [word.terms[0], word]));
+    if (every.size > 1) add(yield* withSome(search, yield* countEach(search, [...every.values()], counts)));
   }
   return { space, found: [...found], exact, words };
 });
@@ -66,51 +83,75 @@ export const searchFacts = operation(
   },
 );
 
-function* called({ engine, facts, count }: Search, exact: string): Work<number[]> {
-  const matching = searchEngines[engine].matching({ facts: facts.map(anyOf), words: [{ term: exact }] });
-  const rows = yield* all(sql<{ number: number }>`
-    select number from (${matching}) as found order by number limit ${count}`);
-  return rows.map(({ number }) => number);
+interface CountedWord extends Wanted {
+  count: number;
+}
+
+/** The rarest first. */
+function* countEach(search: Search, words: readonly Wanted[], known: Map<string, number>): Work<CountedWord[]> {
+  const counted: CountedWord[] = [];
+  for (const word of words) {
+    const name = word.terms[0]!;
+    const count = known.get(name) ?? (yield* countUpTo(search, expressionOf(word)));
+    known.set(name, count);
+    counted.push({ ...word, count });
+  }
+  return counted.sort((a, b) => a.count - b.count);
+}
+
+const isTelling = ({ count }: CountedWord): boolean => count > 0 && count <= MOST_TELLING;
+
+function* withAll(search: Search, words: readonly CountedWord[]): Work<number[]> {
+  if (words[0]!.count === 0) return [];
+  const telling = words.filter(isTelling);
+  // Of words that are everywhere, the first documents are as good as any.
+  return yield* telling.length > 0 ? rank(search, telling) : select(search, words.map(expressionOf));
 }
 
 /**
  * The rarest words select, as many of them as find no more than can be ranked; of the others, the rarest two say which of
  * these are better.
  */
-function* withSome(search: Search): Work<number[]> {
-  const counted: { word: QueryWord; count: number }[] = [];
-  for (const word of search.words) counted.push({ word, count: yield* countUpTo(search, expressionOf(word)) });
-  const known = counted.filter(({ count }) => count > 0).sort((a, b) => a.count - b.count);
+function* withSome(search: Search, words: readonly CountedWord[]): Work<number[]> {
+  const telling = words.filter(isTelling);
+  const anyOfThem = (some: readonly CountedWord[]): Expression => ({ any: some.map(expressionOf) });
+  if (telling.length === 0) {
+    const known = words.filter(({ count }) => count > 0);
+    return known.length > 0 ? yield* select(search, [anyOfThem(known)]) : [];
+  }
   let sum = 0;
-  const selecting = known.filter(({ count }, index) => (sum += count) <= MOST_RANKED || index === 0);
-  if (selecting.length === 0) return [];
-  const common = known.slice(selecting.length, selecting.length + COMMON_WORDS);
-  const anyWord = (some: typeof known): Expression => ({ any: some.map(({ word }) => expressionOf(word)) });
-  const some = anyWord(selecting);
-  const expression = common.length === 0 ? some : { any: [{ all: [some, anyWord(common)] }, some] };
+  const selecting = telling.filter(({ count }, index) => (sum += count) <= MOST_RANKED || index === 0);
+  const common = telling.slice(selecting.length, selecting.length + COMMON_WORDS);
+  const some = anyOfThem(selecting);
+  const expression = common.length === 0 ? some : { any: [{ all: [some, anyOfThem(common)] }, some] };
   const ranking = [...selecting, ...common];
-  const weights = ranking.map(({ count }) => Math.log(1 + MOST_RANKED / count));
-  return yield* rank(
-    search,
-    [expression],
-    ranking.map(({ word }) => word),
-    weights,
-  );
+  return yield* rank(search, ranking, {
+    expressions: [expression],
+    weights: ranking.map(({ count }) => Math.log(1 + MOST_TELLING / count)),
+  });
+}
+
+function* select({ engine, facts, count }: Search, words: readonly Expression[]): Work<number[]> {
+  const matching = searchEngines[engine].matching({ facts: facts.map(anyOf), words });
+  const rows = yield* all(sql<{ number: number }>`
+    select number from (${matching} limit ${count}) as found order by number`);
+  return rows.map(({ number }) => number);
 }
 
 function* countUpTo({ engine, facts }: Search, expression: Expression): Work<number> {
   const matching = searchEngines[engine].matching({ facts: facts.map(anyOf), words: [expression] });
   const row = yield* one(sql<{ count: number }>`
-    select count(*) as count from (${matching} limit ${MOST_RANKED + 1}) as found`);
+    select count(*) as count from (${matching} limit ${MOST_TELLING + 1}) as found`);
   return row!.count;
 }
 
+/** Those with all of the words, or as the expressions say. */
 function* rank(
   { engine, facts, count }: Search,
-  expressions: readonly Expression[],
-  words: readonly QueryWord[],
-  weights?: readonly number[],
+  words: readonly Wanted[],
+  options: { expressions?: readonly Expression[]; weights?: readonly number[] } = {},
 ): Work<number[]> {
+  const { expressions = words.map(expressionOf), weights } = options;
   const condition = { facts: facts.map(anyOf), words: expressions };
   const ranked = searchEngines[engine].ranked(condition, words, MOST_RANKED, weights);
   const rows = yield* all(sql<RankedRow>`

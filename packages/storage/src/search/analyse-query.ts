@@ -1,12 +1,17 @@
 import { exactTerm, factTerm, inTitle, KIND, termOf } from "./terms.ts";
 import { visitWords } from "./words.ts";
 
-/** One word that was asked for: found where one of its terms is, or all of its parts. */
-export interface QueryWord {
+/** Found where one of its terms is. */
+export interface Wanted {
   terms: string[];
-  parts: string[][];
   /** What is still being typed: found where something begins with it. */
   prefix?: string;
+}
+
+/** One word that was asked for. */
+export interface QueryWord extends Wanted {
+  /** Of an identifier, each with its terms. */
+  parts: string[][];
 }
 
 /** What a text asks for. */
@@ -56,11 +61,19 @@ export function analyseQuery(
   };
 }
 
+/** With the parts of identifiers in their place; empty if there are none. */
+export function inParts(words: readonly QueryWord[]): Wanted[] {
+  if (words.every(({ parts }) => parts.length === 0)) return [];
+  const wanted = words.flatMap((word): Wanted[] =>
+    word.parts.length > 0 ? word.parts.map((terms) => ({ terms })) : [word],
+  );
+  return [...new Map(wanted.map((each) => [each.terms[0], each])).values()];
+}
+
 /** The same words, as they are in titles. */
-export const wordsInTitle = (words: readonly QueryWord[]): QueryWord[] =>
-  words.map(({ terms, parts, prefix }) => ({
+export const inTitles = (words: readonly Wanted[]): Wanted[] =>
+  words.map(({ terms, prefix }) => ({
     terms: terms.map(inTitle),
-    parts: parts.map((each) => each.map(inTitle)),
     ...(prefix !== undefined && { prefix: inTitle(prefix) }),
   }));
 

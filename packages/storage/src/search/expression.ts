@@ -5,12 +5,8 @@ export type Expression = { term: string } | { prefix: string } | { all: Expressi
 
 export const anyOf = (terms: readonly string[]): Expression => ({ any: terms.map((term) => ({ term })) });
 
-export const expressionOf = ({ terms, parts, prefix }: QueryWord): Expression => ({
-  any: [
-    ...terms.map((term) => ({ term })),
-    ...(prefix === undefined ? [] : [{ prefix }]),
-    ...(parts.length === 0 ? [] : [{ all: parts.map(anyOf) }]),
-  ],
+export const expressionOf = ({ terms, prefix }: Pick<QueryWord, "terms" | "prefix">): Expression => ({
+  any: [...terms.map((term) => ({ term })), ...(prefix === undefined ? [] : [{ prefix }])],
 });
 
 /** As FTS5 reads it. Nothing in a term has a meaning there, as it stands in quotes and has none itself. */

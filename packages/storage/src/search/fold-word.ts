@@ -1,7 +1,7 @@
 /** Marks that people leave out when they type: accents of Latin, Greek and Cyrillic, Hebrew points, Arabic vowel signs. */
-const OPTIONAL_MARKS = /[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/gu;
+const OPTIONAL_MARKS = /[\u0300-\u036f]|[\u0591-\u05c7]|[\u0610-\u061a]|\u0640|[\u064b-\u065f]|\u0670/gu;
 /** Invisible: joiners, soft hyphens, marks of direction. */
-const INVISIBLE = /[\u00ad\u200b-\u200f\u2060\ufe0e\ufe0f\ufeff]/gu;
+const INVISIBLE = /[\u00ad\u200b-\u200f\u2060\ufeff]|\ufe0e|\ufe0f/gu;
 /** Letters that no decomposition takes apart. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
@@ -20,7 +20,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 };
 const OTHER_LETTERS = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "gu");
 /** What a decomposition may bring in, such as the brackets of `⑴`. */
-const PUNCTUATION = /[\u0000-\u002f\u003a-\u0060\u007b-\u007f]/g;
+const PUNCTUATION = /[^a-z0-9\u0080-\u{10ffff}]/gu;
 const PLAIN = /^[a-z0-9]*$/;
 
 /** One spelling for all the ways to write a word: case, accents, width, composed or not. Of ASCII, only a-z and 0-9 are left. */

@@ -24,7 +24,7 @@ const UNSPACED =
   /(?:[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}ー々〆ｰ]\p{M}*)+/gu;
 const INVISIBLE = /[\u00ad\u200b-\u200d]/g;
 const LETTER = /\P{M}\p{M}*/gu;
-const BEYOND_LATIN = /[^\u0000-\u02af]/;
+const BEYOND_LATIN = /[\u02b0-\uffff]/;
 
 /** `CustomerID2` is Customer, ID, 2. */
 const PART =

@@ -1,7 +1,7 @@
 import type { Database } from "../database.ts";
 import type { SearchSpace } from "../operations/search-documents.ts";
 import { listVectorDocuments, readSearchVectors, type VectorPage } from "../operations/search-vectors.ts";
-import { SearchWorker } from "../search/search-worker.ts";
+import type { SearchWorker } from "../search/search-worker.ts";
 
 const VECTORS_PER_PAGE = 1_000;
 /** Of all copies together; the one that was not used for longest goes first. The one in use stays, however large. */
