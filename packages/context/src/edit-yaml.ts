@@ -14,10 +14,12 @@ export function editYaml(text: string, edit: (document: Document) => void): stri
   const crlf = text.includes("\r\n");
   const source = crlf ? text.replaceAll("\r\n", "\n") : text;
   // The same text in the library's own layout, before and after: what differs is the change, and goes into the source.
-  const [plain, document] = [parseDocument(source), parseDocument(source)];
+  const document = parseDocument(source);
+  const plain = document.toString(LAYOUT);
   edit(document);
-  const before = toLines(plain.toString(LAYOUT));
-  const after = toLines(document.toString(LAYOUT));
+  const changed = document.toString(LAYOUT);
+  if (changed === plain) return text;
+  const [before, after] = [toLines(plain), toLines(changed)];
   const merged = mergeEdits(before, toLines(source), diffLines(before, after));
   // Where the change concerns lines of an unusual layout, the whole file takes the usual one; its comments stay.
   const edited = fromLines(merged.outcomes.includes("conflict") ? after : merged.lines);
@@ -28,8 +30,5 @@ export function editYaml(text: string, edit: (document: Document) => void): stri
 /** Lines that were put side by side are checked: they must say what the document does. */
 function meansTheSame(text: string, document: Document): boolean {
   const read = parseDocument(text);
-  return (
-    read.errors.length === 0 &&
-    JSON.stringify(read.toJS()) === JSON.stringify(parseDocument(document.toString(LAYOUT)).toJS())
-  );
+  return read.errors.length === 0 && JSON.stringify(read.toJS()) === JSON.stringify(document.toJS());
 }

@@ -20,8 +20,15 @@ export function tablePath({ connection, schema, table }: TableIdentity): string 
     .update(JSON.stringify([schema, table]))
     .digest("hex")
     .slice(0, 12);
-  return `catalogue/${encode(connection)}/${[...name].slice(0, 48).join("").replace(/%.?$/, "")}~${hash}.yaml`;
+  return `catalogue/${encode(connection)}/${cut(name)}~${hash}.yaml`;
 }
+
+/** Not in the middle of a character, written out or in hexadecimal digits. */
+const cut = (name: string): string =>
+  name
+    .slice(0, 48)
+    .toWellFormed()
+    .replace(/\uFFFD$|%.?$/u, "");
 
 /** As search and links name it: `table:shop/public.orders`. */
 export const tableKey = ({ connection, schema, table }: TableIdentity): string =>

@@ -78,6 +78,7 @@ export function updateTableFile(
     updateColumns(document, seqOf(document, top, "columns"), found, owned);
     if (found.joins) updateJoins(document, top, found.joins, current?.joins ?? [], owned);
   });
+  if (after === existing) return { path, before: existing, after, support: [] };
   return { path, before: existing, after, ...tableSupport(found, existing, after) };
 }
 
@@ -109,7 +110,7 @@ class Owned {
   readonly #current: TableFile | undefined;
 
   constructor(existing: string | null, hand: ReadonlySet<number>, current: TableFile | undefined) {
-    this.#fields = existing === null ? [] : tableLines(existing);
+    this.#fields = existing === null || hand.size === 0 ? [] : tableLines(existing);
     this.#hand = hand;
     this.#current = current;
   }
@@ -274,7 +275,7 @@ function set(document: Document, map: YAMLMap, key: string, value: unknown, orde
 
 function topOf(document: Document): YAMLMap {
   if (!isMap(document.contents)) document.contents = new YAMLMap() as never;
-  const top = document.contents as unknown as YAMLMap;
+  const top: YAMLMap = document.contents;
   // An empty one was `{}`.
   if (top.items.length === 0) top.flow = false;
   return top;

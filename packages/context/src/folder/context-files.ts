@@ -7,10 +7,12 @@ import { checkPath, CONTEXT_FILE, CONTEXT_FOLDERS, isContextPath, MAX_FILE_BYTES
 /** The context's files on the disk. No link is ever followed, and no file is ever half written. */
 export class ContextFiles {
   readonly #root: string;
+  readonly #isDurable: boolean;
 
-  /** A real path. */
-  constructor(root: string) {
+  /** `root` is a real path. Copies that are made for a while need not survive the machine. */
+  constructor(root: string, { isDurable = true }: { isDurable?: boolean } = {}) {
     this.#root = root;
+    this.#isDurable = isDurable;
   }
 
   /** Sorted. Links, and what has no name of ours, are not among them. */
@@ -106,7 +108,7 @@ export class ContextFiles {
       {
         await using handle = await open(beside, "wx", 0o644);
         await handle.writeFile(content);
-        await handle.sync();
+        if (this.#isDurable) await handle.sync();
       }
       await rename(beside, full);
     } catch (error) {

@@ -195,7 +195,9 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     expect(await again.read("wiki/b.md")).toBe("hers\n");
     expect((await again.log(3)).map(({ subject }) => subject)).toEqual(["Edited by hand", "Add pages", "Add pages"]);
     expect(await again.handLines(["wiki/a.md", "wiki/b.md"])).toEqual(new Map([["wiki/b.md", new Set([1])]]));
-    await expect(at.git(repository, "rev-parse", "--verify", "refs/tandem/context-pending")).rejects.toThrow();
+    await expect(at.git(repository, "rev-parse", "--verify", "refs/tandem/context-pending")).rejects.toThrow(
+      "Command failed",
+    );
   });
 
   it("lets two writers take turns: nothing of either is lost", async () => {

@@ -2,7 +2,8 @@ import { RequestError, type ContextId } from "@tandem/protocol";
 import { fromLines, toLines } from "../lines/lines.ts";
 import { diffLines } from "../lines/diff-lines.ts";
 import { mergeEdits } from "../lines/merge-edits.ts";
-import { ContextFiles } from "./context-files.ts";
+import { inParallel } from "../scan/in-parallel.ts";
+import type { ContextFiles } from "./context-files.ts";
 import type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "./context-folder.ts";
 import { isContextPath } from "./context-path.ts";
 import type { FolderLock } from "./folder-lock.ts";
@@ -10,6 +11,9 @@ import { followIndex } from "./follow-index.ts";
 import type { Author, CommitDetails, Contents, GitHistory } from "./git-history.ts";
 import { handLines } from "./hand-lines.ts";
 import { checkOut } from "./private-worktree.ts";
+
+/** Files that are read or written at once: each waits for the disk. */
+const AT_ONCE = 16;
 
 /** Somebody else's commits can come between; this often, and no more. */
 const TRIES = 20;
@@ -67,10 +71,10 @@ export class GitContextFolder implements ContextFolder {
       const head = await this.head();
       const { files } = this.#parts;
       const contents = new Map<string, Uint8Array | null>();
-      for (const { path, expected, content } of changes) {
+      await inParallel(changes, AT_ONCE, async ({ path, expected, content }) => {
         if (((await files.read(path)) ?? null) !== expected) throw changedMeanwhile(path);
         if (content !== expected) contents.set(path, content === null ? null : Buffer.from(content));
-      }
+      });
       if (contents.size === 0) return head;
       const { ref } = await this.#place();
       const details = { message: formatMessage(message), author: this.#parts.author, committer: TANDEM };
@@ -149,10 +153,10 @@ export class GitContextFolder implements ContextFolder {
     const tree = await history.tree(place.head);
     const changes = new Map<string, Uint8Array | null>();
     const paths = new Set(await files.list());
-    for (const path of paths) {
+    await inParallel([...paths], AT_ONCE, async (path) => {
       const bytes = await files.readBytes(path).catch(ignoreTooLarge);
       if (bytes !== undefined && tree.get(path) !== history.hash(bytes)) changes.set(path, bytes);
-    }
+    });
     for (const path of tree.keys()) if (isContextPath(path) && !paths.has(path)) changes.set(path, null);
     if (changes.size === 0 && place.head !== undefined) return place.head;
     const details = { message: "Edited by hand\n", author: BY_HAND, committer: TANDEM };
@@ -186,13 +190,13 @@ export class GitContextFolder implements ContextFolder {
   ): Promise<Place & { head: string }> {
     const { history, files, pendingRef } = this.#parts;
     const [before, after] = [await history.tree(parent), await history.tree(pending)];
-    for (const [path, content] of changes) {
+    await inParallel([...changes], AT_ONCE, async ([path, content]) => {
       const bytes = await files.readBytes(path);
       // Somebody has saved the file in this very moment: theirs stays, and is recorded after ours.
-      if ((bytes && history.hash(bytes)) !== before.get(path)) continue;
+      if ((bytes && history.hash(bytes)) !== before.get(path)) return;
       if (content === null) await files.remove(path);
       else await files.write(path, content);
-    }
+    });
     if (this.#parts.ref === undefined) await followIndex(history, [...changes.keys()], before, after);
     let { ref, head } = place;
     for (let tries = 1; tries <= TRIES; tries += 1) {

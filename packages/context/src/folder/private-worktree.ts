@@ -1,8 +1,12 @@
 import { createScratchFolder, removeFolder } from "@tandem/workspace";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { inParallel } from "../scan/in-parallel.ts";
 import { ContextFiles } from "./context-files.ts";
 import type { ContextWorktree, FileChange } from "./context-folder.ts";
+
+/** Files that are written at once. */
+const AT_ONCE = 16;
 
 /** Writes a copy of files into a new folder below `scratch`. Its name says whose process it is. */
 export async function checkOut(
@@ -12,10 +16,10 @@ export async function checkOut(
 ): Promise<ContextWorktree> {
   const label = name.replaceAll(/[^\w-]+/g, "-").slice(0, 40);
   const path = await createScratchFolder(scratch, `${process.pid}-${label}-${crypto.randomUUID().slice(0, 8)}`);
-  const files = new ContextFiles(path);
+  const files = new ContextFiles(path, { isDurable: false });
   const remove = () => removeFolder(scratch, path);
   try {
-    for (const [file, content] of contents) await files.write(file, content);
+    await inParallel([...contents], AT_ONCE, ([file, content]) => files.write(file, content));
   } catch (error) {
     await remove();
     throw error;

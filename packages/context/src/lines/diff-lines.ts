@@ -70,5 +70,5 @@ function trace(steps: readonly Int32Array[], n: number, m: number): (readonly [n
     }
     [x, y] = [fromX, fromX - fromK];
   }
-  return kept.reverse();
+  return kept.toReversed();
 }

@@ -114,11 +114,10 @@ export function createProposals({ folder, store, space, accept, now = () => new 
   }
 
   /** Hunks as changes, without those that nobody wants or that wait elsewhere, numbered through. */
-  async function changesOf(drafts: readonly Draft[]): Promise<Change[]> {
-    const made = drafts
-      .filter(({ before, after }) => before !== after)
-      .map((draft) => ({ draft, change: makeChange(draft) }));
-    const known = await records.known(made.flatMap(({ change }) => change.hunks.map(({ fingerprint }) => fingerprint)));
+  async function changesOf(drafts: readonly Draft[], anew: boolean): Promise<Change[]> {
+    const made = drafts.map((draft) => ({ draft, change: makeChange(draft) }));
+    const fingerprints = made.flatMap(({ change }) => change.hunks.map(({ fingerprint }) => fingerprint));
+    const known = anew ? new Set<string>() : await records.known(fingerprints);
     let count = 0;
     return made.flatMap(({ draft, change }): Change[] => {
       const hunks = change.hunks
@@ -130,13 +129,15 @@ export function createProposals({ folder, store, space, accept, now = () => new 
   }
 
   return {
-    propose: ({ job, title, summary, drafts, decisions = [], quarantine }) =>
+    propose: ({ job, title, summary, decisions = [], quarantine, anew = false, ...given }) =>
       folder.exclusive(async () => {
+        const drafts = given.drafts.filter(({ before, after }) => before !== after);
+        if (drafts.length === 0 && decisions.length === 0) return undefined;
         const key = job === null ? undefined : `${job}/${hashOf([drafts, decisions])}`;
         const before = key === undefined ? undefined : await records.proposed(key);
         if (before === null) return undefined;
         if (before !== undefined) return decide(before, async ({ proposal }) => proposal);
-        const changes = await changesOf(drafts);
+        const changes = await changesOf(drafts, anew);
         if (changes.length === 0 && decisions.length === 0) {
           if (key !== undefined) await records.rememberNothing(key);
           return undefined;
@@ -189,9 +190,9 @@ export function createProposals({ folder, store, space, accept, now = () => new 
         const decisions = hunks
           ? rejected.decisions
           : rejected.decisions.map((item) => ({ ...item, answer: item.answer ?? reason ?? "rejected" }));
-        const further = allHunks(rejected)
-          .filter((hunk) => chosen.has(hunk.id))
-          .flatMap((hunk) => [forgetOpen(hunk), rememberRejected(hunk, id, by, time())]);
+        const further = allHunks(rejected).flatMap((hunk) =>
+          chosen.has(hunk.id) ? [forgetOpen(hunk), rememberRejected(hunk, id, by, time())] : [],
+        );
         const proposal = { ...rejected, decisions, updatedAt: time() };
         return (await records.save({ ...loaded, proposal }, { further })).proposal;
       }),

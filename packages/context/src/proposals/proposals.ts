@@ -37,6 +37,8 @@ export interface Proposals {
     drafts: readonly Draft[];
     decisions?: readonly Decision[];
     quarantine?: string;
+    /** A person wants it now: what was turned down before is not left out. */
+    anew?: boolean;
   }): Promise<Proposal | undefined>;
   get(id: string): Promise<Proposal | undefined>;
   /** The newest first; `after` is the id of the last one of the page before. */

@@ -36,20 +36,22 @@ export class EventWriter {
   flush(change: Change = {}): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const written = this.#writing.then(async () => {
-      const events = this.#waiting;
-      this.#waiting = [];
-      if (events.length === 0 && Object.keys(change).length === 0) return;
-      try {
-        await this.#jobs.write(this.#lease, events, { progress: this.#progress(), ...change });
-      } catch (error) {
-        // A store that is away for a moment: the next flush has them all.
-        this.#waiting = [...events, ...this.#waiting];
-        if (error instanceof LeaseLost || Object.keys(change).length > 0) throw error;
-      }
-    });
+    const written = this.#writing.then(() => this.#write(change));
     this.#writing = written.catch(() => {});
     return written;
+  }
+
+  async #write(change: Change): Promise<void> {
+    const events = this.#waiting;
+    this.#waiting = [];
+    if (events.length === 0 && Object.keys(change).length === 0) return;
+    try {
+      await this.#jobs.write(this.#lease, events, { progress: this.#progress(), ...change });
+    } catch (error) {
+      // A store that is away for a moment: the next flush has them all.
+      this.#waiting = [...events, ...this.#waiting];
+      if (error instanceof LeaseLost || Object.keys(change).length > 0) throw error;
+    }
   }
 }
 
