@@ -5,7 +5,7 @@ export interface TableName {
   name: string;
 }
 
-/** What kind of values a column holds, whatever the database calls its type. */
+/** What kind of values a column holds, whatever the database calls its type. A `date` is a day; a `time` has a clock. */
 export type ColumnKind =
   | "integer"
   | "decimal"
@@ -48,7 +48,11 @@ export interface Table extends TableName {
   estimatedRows?: number;
 }
 
-/** What JSON can say. Large integers and decimals are text, so that no digit is lost; binary is `\x` and hex. */
+/**
+ * What JSON can say. Integers that a number cannot hold and all decimals are text, so that no digit is lost; dates are ISO
+ * text, moments in UTC with a `Z`; binary is `\x` and hex; arrays and structures are text. SQLite has neither decimals nor
+ * dates of its own: what is stored comes back. A value that is longer than an eighth of `maxBytes` is cut and ends in `…`.
+ */
 export type Value = string | number | boolean | null;
 
 export interface Rows {
@@ -60,8 +64,11 @@ export interface Rows {
 
 export interface QueryOptions {
   parameters?: readonly Value[];
+  /** 1,000 unless told otherwise. */
   maxRows?: number;
+  /** Of the values as text; 1 MB unless told otherwise. */
   maxBytes?: number;
+  /** From the call on, a wait for a free connection included; 30 s unless told otherwise. */
   timeoutMs?: number;
   signal?: AbortSignal;
 }
@@ -78,13 +85,17 @@ export type Dialect = "sqlite" | "postgres" | "duckdb" | "mysql";
 /**
  * A database that is only read. Nothing that is asked through it can write, whoever asks: the session or file is opened
  * read-only, and a query is parsed and must be one statement that only reads, with no function that has effects.
- * Every query ends by its deadline, and its result is bounded. Errors are `ConnectionError`.
+ * Every query ends by its deadline, and its result is bounded. Errors are `ConnectionError`; one that was aborted rejects
+ * with the signal's reason. A server that was away is connected to again. Several queries may be asked at once.
  */
 export interface Connection extends AsyncDisposable {
   readonly dialect: Dialect;
   /** Schemas, tables and keys that the role may see, also those it does not own. Without the database's own tables. */
   structure(options?: { signal?: AbortSignal }): Promise<Table[]>;
-  /** Parameters are `?` in order, in every dialect. */
+  /**
+   * Parameters are `?` in order, in every dialect. In Postgres, where `?` is an operator too, a query with parameters writes
+   * the operator as `??`; one without any is left as it is.
+   */
   query(sql: string, options?: QueryOptions): Promise<Rows>;
   estimate(sql: string, options?: QueryOptions): Promise<QueryEstimate>;
   /** An identifier, quoted for this dialect. */

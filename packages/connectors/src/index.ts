@@ -1,3 +1,4 @@
+export { tableKey } from "./assemble-tables.ts";
 export { ConnectionError, type ConnectionErrorCode } from "./connection-error.ts";
 export type {
   Column,

@@ -183,6 +183,8 @@ export const POSTGRES: Wording = {
     "select row_writes(orders) from orders",
     "select 1 @+@ 2",
     "select 1 operator(public.@+@) 2",
+    "select 1 @+@ any (select 2)",
+    "select 1 @+@ all (array[2])",
     "select sums(id) from orders",
     "select shadow.lower('A')",
     "select pg_sleep(60)",

@@ -9,7 +9,8 @@ export interface Token {
   isApart: boolean;
 }
 
-const SPACE = /[\s\u0000-\u0020]/;
+/** Control characters as well. More than to MySQL, which does no harm: what is sent has plain spaces. */
+const isSpace = (character: string): boolean => character <= " " || /\s/.test(character);
 const WORD = /[\w$\u0080-\uFFFF]/;
 
 /**
@@ -23,7 +24,7 @@ export function readTokens(sql: string): Token[] {
   for (let at = 0; at < sql.length;) {
     const rest = sql.slice(at, at + 3);
     const end = commentEnd(sql, at, rest);
-    if (end !== undefined || SPACE.test(sql[at]!)) {
+    if (end !== undefined || isSpace(sql[at]!)) {
       isApart = true;
       at = end ?? at + 1;
       continue;
@@ -49,7 +50,7 @@ export function writeTokens(tokens: readonly Token[], literals: readonly string[
 }
 
 function commentEnd(sql: string, at: number, rest: string): number | undefined {
-  if (rest.startsWith("#") || (rest.startsWith("--") && (rest.length === 2 || SPACE.test(rest[2]!)))) {
+  if (rest.startsWith("#") || (rest.startsWith("--") && (rest.length === 2 || isSpace(rest[2]!)))) {
     const newline = sql.indexOf("\n", at);
     return newline < 0 ? sql.length : newline + 1;
   }

@@ -68,6 +68,7 @@ function inspect(node: unknown, calls: Calls): void {
     if (key === "intoClause") throw refused("SELECT INTO makes a table");
     if (key === "lockingClause" || key === "LockingClause") throw refused("FOR UPDATE and FOR SHARE lock rows");
     if (key === "FuncCall") calls.functions.push(names(field(value, "funcname")));
+    if (key === "useOp" || key === "operName") calls.operators.push(names(value).at(-1) ?? "");
     if (key === "A_Expr") calls.operators.push(names(field(value, "name")).at(-1) ?? "");
     if (key === "ColumnRef") calls.attributes.push(...names(field(value, "fields")).slice(1));
     if (key === "A_Indirection") calls.attributes.push(...names(field(value, "indirection")));
