@@ -1,7 +1,14 @@
 import { formatDuration, nearest, TandemError } from "@tandem/protocol";
 import { parse, stringify } from "yaml";
 import { checkEdited } from "../config/check-edited.ts";
-import { configJsonSchema, configKey, configKeys, namesIn, settingsFor, type ConfigKey } from "../config/config-keys.ts";
+import {
+  configJsonSchema,
+  configKey,
+  configKeys,
+  namesIn,
+  settingsFor,
+  type ConfigKey,
+} from "../config/config-keys.ts";
 import { type ConfigValue, shownValue } from "../config/config-value.ts";
 import { editConfig } from "../config/edit-config.ts";
 import { readConfigFile, type Project } from "../config/load-project.ts";
