@@ -12,7 +12,7 @@ describe("findRelationships", () => {
        ${fill("orders", 200, "n", "CASE WHEN n % 4 = 0 THEN NULL ELSE 1 + n % 50 END")}`,
     );
     const { relationships } = await findIn(database.connection);
-    const [link] = relationships.filter(({ status }) => status === "accepted");
+    const link = relationships.find(({ status }) => status === "accepted");
     expect(link).toMatchObject({
       from: { table: { schema: "main", name: "orders" }, columns: ["customer_id"] },
       to: { table: { schema: "main", name: "customers" }, columns: ["id"] },

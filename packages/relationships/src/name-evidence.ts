@@ -2,6 +2,7 @@ import { DESCRIPTIVE_WORDS, MEASURE_WORDS } from "./lexicon.ts";
 import type { ColumnFacts } from "./table-facts.ts";
 import type { Key } from "./table-keys.ts";
 import type { EntityName, ReadName, Vocabulary } from "./vocabulary.ts";
+import { INFLECTED } from "./words.ts";
 
 /** What names say about a column that may refer to a key: from 0, nothing, to 1, as clear as can be. */
 export interface NameEvidence {
@@ -20,6 +21,7 @@ export function nameEvidence(from: ColumnFacts, key: Key, vocabulary: Vocabulary
   if (!target || key.columns.length > 1) return NOTHING;
   let best = NOTHING;
   for (const name of vocabulary.read(from)) {
+    if (isPlainMeasure(name, key, target, vocabulary)) continue;
     const byKey = byKeyName(name, target, key, vocabulary);
     if (commonness > 1) byKey.score *= commonness > 2 ? 0.4 : 0.9;
     for (const found of [byKey, byTableName(name, from, target, key, vocabulary)]) {
@@ -27,6 +29,14 @@ export function nameEvidence(from: ColumnFacts, key: Key, vocabulary: Vocabulary
     }
   }
   return best;
+}
+
+/** `age` is not short for agent, nor `count` for contract. */
+function isPlainMeasure(name: ReadName, key: Key, target: ColumnFacts, vocabulary: Vocabulary): boolean {
+  const last = name.entity.at(-1);
+  if (last === undefined || name.idWords.length > 0 || !MEASURE_WORDS.has(last)) return false;
+  const theirs = [...vocabulary.entitiesOf(key.table), ...vocabulary.read(target)].flatMap(({ words }) => words);
+  return !theirs.some((word) => vocabulary.likeness(last, word) >= INFLECTED);
 }
 
 /** `isbn` for books.isbn, `reviewer_email` for users.email, `cust_no` for customers.customer_number. */
@@ -144,7 +154,8 @@ const wholeLikeness = (words: readonly string[], other: readonly string[], vocab
   words.length === other.length ? tailLikeness(words, other, vocabulary).score : 0;
 
 /** `category` for product_category, `order` for order_header, `po` for purchase_order. */
-function partLikeness({ entity, idWords }: ReadName, { words }: EntityName, vocabulary: Vocabulary): number {
+function partLikeness(name: ReadName, { words }: EntityName, vocabulary: Vocabulary): number {
+  const { entity, idWords } = name;
   if (words.length < 2 || entity.length === 0) return 0;
   if (
     entity.length === 1 &&
@@ -155,7 +166,7 @@ function partLikeness({ entity, idWords }: ReadName, { words }: EntityName, voca
   }
   const head = vocabulary.likeness(entity.at(-1)!, words.at(-1)!);
   const first = entity.length === 1 ? vocabulary.likeness(entity[0]!, words[0]!) : 0;
-  return Math.max(head * (entity.length === 1 ? 0.78 : 0.68), first * 0.72);
+  return Math.max(head * (entity.length === 1 ? 0.78 : 0.72 * roleFactor(entity.slice(0, -1), name)), first * 0.72);
 }
 
 /** 1 where both say the same, less where one says `no` and the other `id`, or one says nothing. */

@@ -59,7 +59,10 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
   } else add(-1, "Its values were not compared.");
 
   if (key.primary) add(1);
-  else if (key.unique === "counted") add(-1.5, "What it refers to is unique so far, and not the table's main key.");
+  else if (key.unique === "counted") {
+    // Attributes of the same name in two tables are often unique in one of them by accident.
+    add(telling ? -1.5 : -4, "What it refers to is unique so far, and not the table's main key.");
+  }
   if (kindFit(from, to) < 1) add(-0.5, "The two are of different types.");
   if (from.table.name.schema !== to.table.name.schema) add(-0.4);
   else if (sharesPrefix(from.table, to.table)) add(0.3);
@@ -99,6 +102,7 @@ function withoutName(
       add(1.5, "Its table's name begins with that of the other.");
     }
   }
+  if (to.table === from.table && !inRole) add(-0.5);
   return inRole;
 }
 

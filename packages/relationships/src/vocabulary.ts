@@ -1,4 +1,4 @@
-import { ID_WORDS, LINK_WORDS, PREPOSITIONS, TABLE_DRESS } from "./lexicon.ts";
+import { HIERARCHY_WORDS, ID_WORDS, LINK_WORDS, PREPOSITIONS, RANK_WORDS, TABLE_DRESS } from "./lexicon.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 import { INFLECTED, likeness, wordsOf } from "./words.ts";
 
@@ -32,9 +32,10 @@ export class Vocabulary {
 
   constructor(tables: readonly TableFacts[]) {
     const names = new Map(tables.map((table) => [table, wordsOf(table.name.name)]));
+    partGluedPrefix(names);
     for (const words of names.values()) for (const word of words) this.#tableWords.add(word);
     for (const word of this.#tableWords) {
-      const start = word.slice(0, 2);
+      const start = word.slice(0, 1);
       this.#tableWordsByStart.set(start, [...(this.#tableWordsByStart.get(start) ?? []), word]);
     }
     const dress = commonDress([...names.values()]);
@@ -99,8 +100,11 @@ export class Vocabulary {
     if (word.length < 4 || this.#idWords.has(word) || this.#isTableWord(word, INFLECTED)) return [word];
     for (let at = word.length - 2; at >= 2; at--) {
       const [left, right] = [word.slice(0, at), word.slice(at)];
-      if (this.#idWords.has(right) && this.#isTableWord(left, left.length >= 3 ? 0.78 : 1)) return [left, right];
+      if (this.#idWords.has(right) && this.#isKnownWord(left)) return [left, right];
       if (this.#idWords.has(left) && this.#isTableWord(right, INFLECTED)) return [left, right];
+      // mainsupplierno: a role, a table and what identifies.
+      const parts = this.#idWords.has(right) && left.length >= 6 ? this.#findSeam(left) : [];
+      if (parts.length > 1) return [...parts, right];
     }
     for (let at = 3; at <= word.length - 4; at++) {
       const right = word.slice(at);
@@ -116,9 +120,13 @@ export class Vocabulary {
   /** What keys call their tables where they do not say the whole name: `phys` of `PHYSID`. */
   readonly #knownStems = new Set<string>();
 
+  #isKnownWord(word: string): boolean {
+    return HIERARCHY_WORDS.has(word) || RANK_WORDS.has(word) || this.#isTableWord(word, word.length >= 3 ? 0.78 : 1);
+  }
+
   #isTableWord(word: string, enough: number): boolean {
     if (this.#tableWords.has(word)) return true;
-    return (this.#tableWordsByStart.get(word.slice(0, 2)) ?? []).some((known) => this.likeness(word, known) >= enough);
+    return (this.#tableWordsByStart.get(word.slice(0, 1)) ?? []).some((known) => this.likeness(word, known) >= enough);
   }
 
   /** What is left of the first columns' names when the table's own words are taken away identifies, if it recurs. */
@@ -151,6 +159,18 @@ function gluedRest(word: string, own: readonly string[]): string | undefined {
   const start = own.find((mine) => mine.length < word.length && mine.length >= 2 && word.startsWith(mine));
   const rest = start && word.slice(start.length);
   return rest && rest.length >= 2 && rest.length <= 8 ? rest : undefined;
+}
+
+/** tblorder, tblcustomer, tblproduct: what all names begin with is a word of its own. */
+function partGluedPrefix(names: Map<TableFacts, string[]>): void {
+  const firsts = [...names.values()].map(([first = ""]) => first);
+  if (firsts.length < 4) return;
+  const [shortest = ""] = firsts.toSorted((a, b) => a.length - b.length);
+  let length = Math.min(5, shortest.length - 2);
+  while (length > 0 && !firsts.every((first) => first.startsWith(shortest.slice(0, length)))) length--;
+  const prefix = shortest.slice(0, Math.max(0, length));
+  if (!prefix || (prefix.length < 2 && !TABLE_DRESS.has(prefix))) return;
+  for (const [table, [first = "", ...rest]] of names) names.set(table, [prefix, first.slice(prefix.length), ...rest]);
 }
 
 interface Dress {
