@@ -24,6 +24,8 @@ export const evidence = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("event"), session: z.string(), event: z.string(), quote: z.string().optional() }),
   /** Somebody's own words, outside of any session: `tandem remember`. */
   z.strictObject({ type: z.literal("person"), name: z.string(), at: z.string(), quote: z.string().optional() }),
+  /** What an agent handed in over the context's tools: its word for it, and nobody else's. */
+  z.strictObject({ type: z.literal("agent"), name: z.string(), at: z.string(), quote: z.string().optional() }),
   /** A model's judgement on the evidence beside it; never enough by itself. */
   z.strictObject({ type: z.literal("model"), model: z.string(), role: z.string() }),
 ]);
@@ -41,6 +43,8 @@ export function describeEvidence(item: Evidence): string {
       return `session ${item.session}, event ${item.event}${said}`;
     case "person":
       return `${item.name}, ${item.at.slice(0, 10)}${said || ": in their own words"}`;
+    case "agent":
+      return `${item.name}, ${item.at.slice(0, 10)}${said || ": an agent's word"}`;
     case "model":
       return `judged by ${item.model} (${item.role})`;
   }

@@ -4,14 +4,22 @@ import { evidence } from "../evidence.ts";
 import type { FileProblem } from "../file-problem.ts";
 import { readFrontMatter, writeFrontMatter } from "../front-matter.ts";
 
+/** For whom a memory holds: whoever works here, the project and all its agents, or one agent. */
+export const MEMORY_SCOPES = ["user", "project", "agent"] as const;
+export type MemoryScope = (typeof MEMORY_SCOPES)[number];
+
 /** `memory/<id>.md`: front matter and one statement in Markdown. */
 export const memoryFrontMatter = z.object({
   id: z.string(),
-  scope: z.enum(["user", "project", "agent"]),
+  scope: z.enum(MEMORY_SCOPES),
   /** For scope `agent`: its name. */
   agent: z.string().optional(),
+  /** The memory store that it was put into over the API, and its path there; absent for the context's own. */
+  store: z.string().optional(),
+  path: z.string().optional(),
   tags: z.array(z.string()).default([]),
   createdAt: z.string(),
+  updatedAt: z.string().optional(),
   /** Null: it holds until somebody changes it. */
   expiresAt: z.string().nullable(),
   sources: z.array(evidence),
@@ -29,10 +37,25 @@ export const memoryPath = (id: MemoryId | string): string => `memory/${id}.md`;
 
 export function parseMemory(text: string): ParsedMemory {
   const read = readFrontMatter(text, memoryFrontMatter);
-  return read.success ? { success: true, memory: { ...read.value, text: read.body.trim() } } : read;
+  if (!read.success) return read;
+  // What a program put into a store is given back to the byte; a statement of a person or a model is trimmed.
+  const body = read.value.store === undefined ? read.body.trim() : read.body.replace(/^\r?\n/, "").replace(/\n$/, "");
+  return { success: true, memory: { ...read.value, text: body } };
 }
 
 /** What stood in the file under names of a person's own stays. */
 export function renderMemory({ text, ...frontMatter }: MemoryFile, existing?: string): string {
-  return writeFrontMatter(existing, { agent: undefined, ...frontMatter }, `\n${text.trim()}\n`);
+  const head = existing === undefined ? undefined : headOf(existing);
+  const body = frontMatter.store === undefined ? text.trim() : text;
+  const optional = { agent: undefined, store: undefined, path: undefined, updatedAt: undefined };
+  return writeFrontMatter(head, { ...optional, ...frontMatter }, `\n${body}\n`);
 }
+
+/** Without the body, whose line ends are its own affair. */
+function headOf(text: string): string {
+  const read = readFrontMatter(text, z.unknown());
+  return read.success ? text.slice(0, text.length - read.body.length) : "";
+}
+
+export const isExpired = ({ expiresAt }: Pick<MemoryFile, "expiresAt">, now: Date): boolean =>
+  expiresAt !== null && Date.parse(expiresAt) <= now.getTime();

@@ -4,7 +4,7 @@ import { parseTableFile } from "../catalogue/parse-table-file.ts";
 import type { Descriptions, TableFile } from "../catalogue/table-file.ts";
 import { tableKey } from "../catalogue/table-path.ts";
 import { describeProblem, type FileProblem } from "../file-problem.ts";
-import { type MemoryFile, parseMemory } from "../memory/memory-file.ts";
+import { isExpired, type MemoryFile, parseMemory } from "../memory/memory-file.ts";
 import { pageKeyOf, type PageFile, parsePage } from "../wiki/page-file.ts";
 
 /** What a search can be narrowed to. `value` is what a column's sampled values are found by. */
@@ -38,7 +38,8 @@ export function documentsOf(path: string, text: string, now: Date): DocumentsOfF
     const parsed = parseMemory(text);
     if (!parsed.success) return unreadable(parsed.problems);
     const { expiresAt } = parsed.memory;
-    const isOver = expiresAt !== null && Date.parse(expiresAt) <= now.getTime();
+    // What a program has put into a store of its own is for whoever it gives that store to.
+    const isOver = isExpired(parsed.memory, now) || parsed.memory.store !== undefined;
     return isOver ? found([]) : { ...found(memoryDocuments(parsed.memory)), until: expiresAt };
   }
   const key = pageKeyOf(path);

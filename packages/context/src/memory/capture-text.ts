@@ -1,0 +1,65 @@
+import { newId } from "@tandem/protocol";
+import { z } from "zod";
+import { suspicionOf } from "../ingest/evidence/suspicion.ts";
+import type { Run } from "../runs/run.ts";
+import { findAlike, findContradictions } from "./find-contradictions.ts";
+import { foundMemory, type FoundMemory } from "./found-memory.ts";
+import { Memories } from "./memories.ts";
+import type { MemoryScope } from "./memory-file.ts";
+import { expiryAfter, type MemoryParts } from "./memory-parts.ts";
+import { proposeMemories } from "./propose-memories.ts";
+import { proposedBefore } from "./proposed-statements.ts";
+import { titleOf } from "./remember.ts";
+import { saysTheSame } from "./statement.ts";
+
+export interface TextCaptured {
+  /** The memory that says the same already. */
+  known?: string;
+  /** The same was proposed before, there. */
+  before?: string;
+  proposals: string[];
+  contradicts: string[];
+  unchecked?: string;
+}
+
+const checked = z.object({ memory: foundMemory, unchecked: z.string().optional() });
+
+/** Proposes what an agent has handed in. It is the agent's word, so a person has to look at it, whatever the rules are. */
+export async function captureText(
+  run: Run,
+  parts: MemoryParts,
+  given: { text: string; scope: MemoryScope; by: string },
+): Promise<TextCaptured> {
+  const { context, store, settings, now = () => new Date() } = parts;
+  const { by } = given;
+  const text = given.text.trim().toWellFormed();
+  const wanted = { text, scope: given.scope, ...(given.scope === "agent" && { agent: by }) };
+  const memories = new Memories(context.folder);
+  const same = (await memories.own()).find((memory) => saysTheSame(memory, wanted));
+  if (same) return { known: same.id, proposals: [], contradicts: same.contradicts };
+  const before = await proposedBefore(store.records, context.id, wanted);
+  if (before) return { before, proposals: [], contradicts: [] };
+  // With the job: one that is taken up again proposes the same, and asks no model twice.
+  const { memory, unchecked } = await run.step("memory-text", { job: run.job, wanted, by }, checked, async () => {
+    const at = now();
+    const alike = await findAlike({ memories, search: context.search }, text, { now: at, signal: run.signal });
+    const contradictions = await findContradictions(run.llm, wanted, alike, run.signal);
+    const suspicion = suspicionOf(text);
+    const found: FoundMemory = {
+      ...{ ...wanted, id: newId("memory", at.getTime()), corrects: null, tags: [], createdAt: at.toISOString() },
+      expiresAt: expiryAfter(settings.expiryDays, at),
+      sources: [{ type: "agent", name: by, at: at.toISOString() }],
+      contradicts: contradictions.memories.map(({ id }) => id),
+      doubt: `It is an agent's word.${suspicion === null ? "" : ` Its text ${suspicion}.`}`,
+    };
+    return { memory: found, unchecked: contradictions.unchecked };
+  });
+  const proposals = await proposeMemories(run, parts, [memory], {
+    title: titleOf("Remember", text),
+    summary: `Handed in by ${by}.`,
+  });
+  return {
+    ...{ proposals: proposals.map(({ id }) => id), contradicts: memory.contradicts },
+    ...(unchecked !== undefined && { unchecked }),
+  };
+}

@@ -1,0 +1,29 @@
+import { RequestError } from "@tandem/protocol";
+import { z } from "zod";
+import { type JobKind, jobKind } from "../runs/job-desk.ts";
+import { captureSession } from "./capture-session.ts";
+import { captureText } from "./capture-text.ts";
+import { MEMORY_SCOPES } from "./memory-file.ts";
+import type { MemoryParts } from "./memory-parts.ts";
+
+export const memoryParams = z.union([
+  z.strictObject({ session: z.string().min(1).max(100) }),
+  z.strictObject({
+    text: z.string().min(6).max(20_000),
+    scope: z.enum(MEMORY_SCOPES).default("project"),
+    by: z.string().min(1).max(200),
+  }),
+]);
+
+/** A job that reads a session for what is worth remembering, or proposes what an agent has handed in. */
+export const memoryKind = (parts: MemoryParts): JobKind =>
+  jobKind(memoryParams, async (run, params) => {
+    if ("text" in params) return captureText(run, parts, params);
+    if (parts.settings.capture === "off") throw captureIsOff();
+    return captureSession(run, parts, params.session);
+  });
+
+export const captureIsOff = (): RequestError =>
+  new RequestError("invalid_request", "Sessions are not read for memories: memory.capture is off.", {
+    fix: "Set it with `tandem config set memory.capture propose`.",
+  });

@@ -1,0 +1,206 @@
+import { newId, RequestError } from "@tandem/protocol";
+import type { Records } from "@tandem/storage";
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { Evidence } from "../evidence.ts";
+import type { Context } from "../open-context.ts";
+import { draftChange, draftForgetting, draftMemory } from "./draft-memory.ts";
+import { Memories, type StoredMemory } from "./memories.ts";
+import { checkPath, MemoryPathConflict, MemoryPreconditionFailed, overlaps, pathOf } from "./memory-store-path.ts";
+import { acceptAtOnce, titleOf } from "./remember.ts";
+
+/** A named container of memories, as programs see it. */
+export const memoryStoreRecord = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  description: z.string(),
+  metadata: z.record(z.string(), z.string()),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  archivedAt: z.string().nullable(),
+});
+export type MemoryStoreRecord = z.output<typeof memoryStoreRecord>;
+
+const KIND = "memory-store";
+const MOST = 1_000;
+
+/** Each what a program sees of a memory: its text at a path. */
+export interface StoreEntry {
+  id: string;
+  path: string;
+  content: string;
+  sha256: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/**
+ * The memories of a context as stores of documents at paths. The context's own store is always there; others are made by
+ * programs, and what is in them is found by nobody else. Whoever writes here decides: each write is an accepted proposal.
+ */
+export class MemoryStores {
+  readonly #context: Pick<Context, "id" | "folder" | "proposals">;
+  readonly #records: Records;
+  readonly #memories: Memories;
+  readonly #now: () => Date;
+
+  constructor(parts: { context: Pick<Context, "id" | "folder" | "proposals">; records: Records; now?: () => Date }) {
+    this.#context = parts.context;
+    this.#records = parts.records;
+    this.#memories = new Memories(parts.context.folder);
+    this.#now = parts.now ?? (() => new Date());
+  }
+
+  /** The id of the store that the context has by itself. */
+  get ownId(): string {
+    return `memstore_${this.#context.id.slice(this.#context.id.indexOf("_") + 1)}`;
+  }
+
+  /** The newest first, the context's own last. */
+  async list({ includeArchived }: { includeArchived: boolean }): Promise<MemoryStoreRecord[]> {
+    const stored = await this.#records.list(this.#context.id, KIND, { limit: MOST, order: "desc" });
+    const stores = stored.map(({ value }) => memoryStoreRecord.parse(value)).filter(({ id }) => id !== this.ownId);
+    return [...stores, await this.get(this.ownId)].filter(({ archivedAt }) => includeArchived || archivedAt === null);
+  }
+
+  async get(id: string): Promise<MemoryStoreRecord> {
+    const stored = await this.#records.get(this.#context.id, KIND, id);
+    if (stored) return memoryStoreRecord.parse(stored.value);
+    if (id !== this.ownId) throw new RequestError("not_found", `There is no memory store ${id}.`);
+    const log = await this.#memories.all();
+    const createdAt = log[0]?.createdAt ?? new Date(0).toISOString();
+    const description = "What is remembered in this project: reviewed, and found by every agent.";
+    return { id, name: "Context", description, metadata: {}, createdAt, updatedAt: createdAt, archivedAt: null };
+  }
+
+  async create(given: Pick<MemoryStoreRecord, "name" | "description" | "metadata">): Promise<MemoryStoreRecord> {
+    const at = this.#now().toISOString();
+    const id = newId("memoryStore", this.#now().getTime());
+    const store = { id, ...given, createdAt: at, updatedAt: at, archivedAt: null };
+    await this.#records.write(this.#context.id, [{ type: "put", kind: KIND, key: id, value: store, version: 0 }]);
+    return store;
+  }
+
+  async update(id: string, change: Partial<Pick<MemoryStoreRecord, "name" | "description" | "metadata">>) {
+    return this.#put({ ...(await this.#open(id)), ...change });
+  }
+
+  async archive(id: string): Promise<MemoryStoreRecord> {
+    const store = await this.get(id);
+    if (id === this.ownId) throw ownStays("archived");
+    return store.archivedAt === null ? this.#put({ ...store, archivedAt: this.#now().toISOString() }) : store;
+  }
+
+  /** With all that is in it; the folder's history has it still. */
+  async delete(id: string, by: string): Promise<void> {
+    await this.get(id);
+    if (id === this.ownId) throw ownStays("deleted");
+    const all = await this.#memories.all();
+    const evidence = [this.#evidence(by)];
+    const drafts = all.filter(({ store }) => store === id).flatMap((memory) => draftForgetting(memory, [], evidence));
+    if (drafts.length > 0) await acceptAtOnce(this.#context, `Delete the memory store ${id}`, drafts, by);
+    await this.#records.write(this.#context.id, [{ type: "delete", kind: KIND, key: id }]);
+  }
+
+  /** In the order of their paths. */
+  async entries(id: string): Promise<StoreEntry[]> {
+    await this.get(id);
+    const all = (await this.#memories.all()).filter((memory) => this.#isIn(memory, id)).map(entryOf);
+    return all.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  async entry(store: string, id: string): Promise<StoreEntry> {
+    await this.get(store);
+    return entryOf(await this.#find(store, id));
+  }
+
+  async add(store: string, { path, content, by }: { path: string; content: string; by: string }): Promise<StoreEntry> {
+    await this.#open(store);
+    checkPath(path);
+    return this.#context.folder.exclusive(async () => {
+      await this.#refuseOverlap(store, path);
+      const at = this.#now();
+      const memory = {
+        ...{ id: newId("memory", at.getTime()), scope: "project" as const, path, text: content, tags: [] },
+        ...(store !== this.ownId && { store }),
+        ...{ createdAt: at.toISOString(), expiresAt: null, sources: [this.#evidence(by)], contradicts: [] },
+      };
+      await acceptAtOnce(this.#context, titleOf("Remember", content || path), draftMemory(memory, []), by);
+      return this.entry(store, memory.id);
+    });
+  }
+
+  async change(
+    store: string,
+    id: string,
+    { path, content, expected, by }: { path?: string; content?: string; expected?: string; by: string },
+  ): Promise<StoreEntry> {
+    await this.#open(store);
+    if (path !== undefined) checkPath(path);
+    return this.#context.folder.exclusive(async () => {
+      const memory = await this.#find(store, id);
+      const entry = entryOf(memory);
+      const wanted = { path: path ?? entry.path, content: content ?? entry.content };
+      if (wanted.path === entry.path && wanted.content === entry.content) return entry;
+      if (expected !== undefined && expected !== entry.sha256) throw new MemoryPreconditionFailed();
+      if (wanted.path !== entry.path) await this.#refuseOverlap(store, wanted.path, id);
+      const evidence = this.#evidence(by);
+      const change = {
+        ...{ path: wanted.path, text: wanted.content, updatedAt: this.#now().toISOString() },
+        sources: [...memory.sources.filter(({ type }) => type !== "person"), evidence],
+      };
+      const draft = draftChange(memory, change, [evidence]);
+      await acceptAtOnce(this.#context, titleOf("Change", wanted.content || wanted.path), [draft], by);
+      return this.entry(store, id);
+    });
+  }
+
+  async remove(store: string, id: string, { expected, by }: { expected?: string; by: string }): Promise<void> {
+    await this.get(store);
+    await this.#context.folder.exclusive(async () => {
+      const memory = await this.#find(store, id);
+      if (expected !== undefined && expected !== entryOf(memory).sha256) throw new MemoryPreconditionFailed();
+      const drafts = draftForgetting(memory, await this.#memories.all(), [this.#evidence(by)]);
+      await acceptAtOnce(this.#context, titleOf("Forget", memory.text || id), drafts, by);
+    });
+  }
+
+  #isIn = (memory: StoredMemory, store: string): boolean => (memory.store ?? this.ownId) === store;
+
+  async #find(store: string, id: string): Promise<StoredMemory> {
+    const memory = await this.#memories.get(id);
+    if (memory && this.#isIn(memory, store)) return memory;
+    throw new RequestError("not_found", `There is no memory ${id} in ${store}.`);
+  }
+
+  /** One that takes writes. */
+  async #open(id: string): Promise<MemoryStoreRecord> {
+    const store = await this.get(id);
+    if (store.archivedAt === null) return store;
+    throw new RequestError("invalid_request", `The memory store ${id} is archived: it can only be read.`);
+  }
+
+  async #put(store: MemoryStoreRecord): Promise<MemoryStoreRecord> {
+    const value = { ...store, updatedAt: this.#now().toISOString() };
+    await this.#records.write(this.#context.id, [{ type: "put", kind: KIND, key: store.id, value }]);
+    return value;
+  }
+
+  async #refuseOverlap(store: string, path: string, self?: string): Promise<void> {
+    const other = (await this.entries(store)).find((entry) => entry.id !== self && overlaps(entry.path, path));
+    if (other) throw new MemoryPathConflict(other);
+  }
+
+  #evidence(by: string): Evidence {
+    return { type: "person", name: by, at: this.#now().toISOString() };
+  }
+}
+
+function entryOf(memory: StoredMemory): StoreEntry {
+  const { id, text: content, createdAt, updatedAt = createdAt } = memory;
+  const sha256 = createHash("sha256").update(content).digest("hex");
+  return { id, path: pathOf(memory), content, sha256, createdAt, updatedAt };
+}
+
+const ownStays = (what: string): RequestError =>
+  new RequestError("forbidden", `The context's own memory store cannot be ${what}.`, { fix: "Delete its memories one by one." });

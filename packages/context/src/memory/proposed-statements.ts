@@ -1,0 +1,22 @@
+import type { RecordChange, Records } from "@tandem/storage";
+import { z } from "zod";
+import type { MemoryScope } from "./memory-file.ts";
+import { statementKey } from "./statement.ts";
+
+const KIND = "memory-said";
+const said = z.object({ proposal: z.string() });
+
+type Statement = { text: string; scope: MemoryScope; agent?: string };
+
+/** The proposal in which a statement was made before, whatever became of it: agents do not make it again. */
+export async function proposedBefore(records: Records, space: string, statement: Statement): Promise<string | undefined> {
+  const stored = await records.get(space, KIND, statementKey(statement));
+  return stored && said.parse(stored.value).proposal;
+}
+
+export const rememberStatement = (statement: Statement, proposal: string): RecordChange => ({
+  type: "put",
+  kind: KIND,
+  key: statementKey(statement),
+  value: { proposal },
+});

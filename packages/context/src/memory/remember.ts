@@ -1,0 +1,136 @@
+import { newId, RequestError } from "@tandem/protocol";
+import type { LlmRuntime } from "@tandem/runtime";
+import type { Evidence } from "../evidence.ts";
+import type { Context } from "../open-context.ts";
+import type { Proposal } from "../proposals/proposal.ts";
+import { draftChange, draftForgetting, draftMemory } from "./draft-memory.ts";
+import { findAlike, findContradictions } from "./find-contradictions.ts";
+import { contradictionsOf, Memories, type StoredMemory } from "./memories.ts";
+import { isExpired, type MemoryFile, type MemoryScope } from "./memory-file.ts";
+import { saysTheSame } from "./statement.ts";
+
+type Knowledge = Pick<Context, "folder" | "proposals" | "search">;
+
+/** What is to be remembered, in a person's own words. */
+export interface Words {
+  text: string;
+  scope: MemoryScope;
+  /** With scope `agent`: its name. */
+  agent?: string;
+  tags?: readonly string[];
+  /** Null: until somebody changes it. */
+  expiresAt: string | null;
+  by: string;
+}
+
+export interface Remembered {
+  memory: MemoryFile;
+  /** The proposal that it was accepted as; absent if the same stood there already. */
+  proposal?: Proposal;
+  contradicts: StoredMemory[];
+  /** Why nobody has looked for contradictions, though there are memories that may be some. */
+  unchecked?: string;
+}
+
+const LONGEST_TITLE = 72;
+/** One statement; a document belongs into a source. */
+export const LONGEST_STATEMENT = 4_000;
+
+/** Keeps a person's own words, at once. The same said again is not stored twice. */
+export async function remember(
+  knowledge: Knowledge,
+  words: Words,
+  { llm, now = () => new Date(), signal }: { llm?: () => Promise<LlmRuntime | undefined>; now?: () => Date; signal?: AbortSignal } = {},
+): Promise<Remembered> {
+  const { by, text } = checkWords(words);
+  const at = now();
+  const memories = new Memories(knowledge.folder);
+  const known = await memories.own();
+  const same = known.find((memory) => saysTheSame(memory, words));
+  const evidence: Evidence = { type: "person", name: by, at: at.toISOString() };
+  if (same && !isExpired(same, at)) return { memory: same, contradicts: contradictionsOf(same, known) };
+  if (same) {
+    // It had run out; whoever says it again wants it back.
+    const draft = draftChange(same, { expiresAt: words.expiresAt, updatedAt: at.toISOString() }, [evidence]);
+    const proposal = await acceptAtOnce(knowledge, titleOf("Remember again", text), [draft], by);
+    return { memory: { ...same, expiresAt: words.expiresAt }, proposal, contradicts: contradictionsOf(same, known) };
+  }
+  const memory: MemoryFile = {
+    ...{ id: newId("memory", at.getTime()), scope: words.scope, text, tags: [...(words.tags ?? [])] },
+    ...(words.scope === "agent" && { agent: words.agent }),
+    ...{ createdAt: at.toISOString(), expiresAt: words.expiresAt, sources: [evidence], contradicts: [] },
+  };
+  const alike = await findAlike({ memories, search: knowledge.search }, text, { now: at, ...(signal && { signal }) });
+  const model = alike.length > 0 ? await llm?.() : undefined;
+  const { memories: contradicts, unchecked } = await findContradictions(model, memory, alike, signal);
+  const proposal = await acceptAtOnce(knowledge, titleOf("Remember", text), draftMemory(memory, contradicts), by);
+  return {
+    ...{ memory: { ...memory, contradicts: contradicts.map(({ id }) => id) }, proposal, contradicts },
+    ...(unchecked !== undefined && { unchecked }),
+  };
+}
+
+/** It goes, by a person's decision; undone like any other. */
+export async function forget(knowledge: Knowledge, id: string, by: string, now = new Date()): Promise<Proposal> {
+  const memories = new Memories(knowledge.folder);
+  const memory = await findMemory(memories, id);
+  const evidence: Evidence = { type: "person", name: by, at: now.toISOString() };
+  const drafts = draftForgetting(memory, await memories.all(), [evidence]);
+  return acceptAtOnce(knowledge, titleOf("Forget", memory.text), drafts, by);
+}
+
+/** Says how long it holds: until then, or, with null, for good. */
+export async function keep(
+  knowledge: Knowledge,
+  id: string,
+  { by, expiresAt, now = new Date() }: { by: string; expiresAt: string | null; now?: Date },
+): Promise<Proposal | undefined> {
+  const memory = await findMemory(new Memories(knowledge.folder), id);
+  if (memory.expiresAt === expiresAt) return undefined;
+  const evidence: Evidence = { type: "person", name: by, at: now.toISOString() };
+  const draft = draftChange(memory, { expiresAt, updatedAt: now.toISOString() }, [evidence]);
+  return acceptAtOnce(knowledge, titleOf("Keep", memory.text), [draft], by);
+}
+
+export async function findMemory(memories: Memories, id: string): Promise<StoredMemory> {
+  const memory = await memories.get(id.replace(/^memory:/, ""));
+  if (memory) return memory;
+  throw new RequestError("not_found", `There is no memory ${id}.`, { fix: "List them with `tandem memories list`." });
+}
+
+/** A person's decision is made as they say it: a proposal that is accepted in the same breath, so that it can be undone. */
+export async function acceptAtOnce(
+  { proposals }: Pick<Context, "proposals">,
+  title: string,
+  drafts: Parameters<Context["proposals"]["propose"]>[0]["drafts"],
+  by: string,
+): Promise<Proposal> {
+  const proposal = await proposals.propose({ job: null, title, summary: `Decided by ${by}.`, drafts, anew: true });
+  if (!proposal) throw new RequestError("invalid_request", "That would change nothing.");
+  const accepted = proposal.state === "accepted" ? proposal : await proposals.accept(proposal.id, { by });
+  if (accepted.counts.conflict > 0) {
+    throw new RequestError("conflict", "A memory was changed by somebody else at the same moment.", {
+      fix: `Look at ${accepted.id}, or try again.`,
+    });
+  }
+  return accepted;
+}
+
+export function titleOf(verb: string, text: string): string {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return `${verb}: ${line.length <= LONGEST_TITLE ? line : `${line.slice(0, LONGEST_TITLE - 1)}…`}`.toWellFormed();
+}
+
+function checkWords({ text, scope, agent, by }: Words): { text: string; by: string } {
+  const words = text.trim().toWellFormed();
+  if (words === "") throw new RequestError("invalid_request", "There is nothing to remember.");
+  if (words.length > LONGEST_STATEMENT) {
+    throw new RequestError("invalid_request", `A memory has at most ${LONGEST_STATEMENT} characters; this has ${words.length}.`, {
+      fix: "Remember one statement at a time; a document belongs into a source of `tandem ingest`.",
+    });
+  }
+  if (scope === "agent" && !agent) {
+    throw new RequestError("invalid_request", "It is to hold for one agent, and none is named.", { fix: "Name it." });
+  }
+  return { text: words, by };
+}
