@@ -82,9 +82,7 @@ async function scanOne(context: Context, project: Project, store: Store, name: s
   const watching = new AbortController();
   let watched: Promise<Watched> | undefined;
   try {
-    const row = await room.runJob({
-      store,
-      space: parts.folder.id,
+    const row = await parts.run({
       kind: "scan",
       params: { connection: name, descriptions: project.config.scan.descriptions },
       holder: holderName(COMMAND),

@@ -30,7 +30,7 @@ export function describeAll(
   return always(when(isAboutDescriptions, (request) => asObject(change(descriptionsFor(request), request), request)));
 }
 
-export function descriptionsFor(request: ModelRequest): DescriptionAnswer {
+function descriptionsFor(request: ModelRequest): DescriptionAnswer {
   return {
     tables: askedTables(request).map(({ schema, table, columns, describe }) => ({
       schema,
@@ -46,7 +46,7 @@ export const nameJoins = (...joins: JoinAnswer["joins"]): Rule =>
   always(when(isAboutJoins, (request) => asObject({ joins }, request)));
 
 /** An object in the way in which the request asks for one. */
-export async function asObject(value: object, request: ModelRequest): Promise<Reply> {
+async function asObject(value: object, request: ModelRequest): Promise<Reply> {
   const { answer } = object(value);
   return typeof answer === "function" ? answer(request) : answer;
 }
