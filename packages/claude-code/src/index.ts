@@ -18,6 +18,8 @@ export type {
   ConversationHost,
   ConversationOutput,
   ConversationSetup,
+  HostServer,
+  HostTool,
   LateResult,
   ModelContent,
   SubagentDefinition,

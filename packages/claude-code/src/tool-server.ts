@@ -14,6 +14,8 @@ export interface ToolDefinition {
   description: string;
   /** JSON Schema, draft 7, an object at its root. */
   inputSchema: Record<string, unknown>;
+  /** Claude Code makes several calls of such tools at once. */
+  readOnly?: boolean;
 }
 
 type ToolReply = ({ text: string } | { content: CallToolResult["content"] }) & {
@@ -44,10 +46,11 @@ export function createToolServer(
 ): McpSdkServerConfigWithInstance {
   const instance = new McpServer({ name, version: "1.0.0" }, { capabilities: { tools: {} } });
   instance.server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: tools.map(({ name, description, inputSchema }) => ({
+    tools: tools.map(({ name, description, inputSchema, readOnly }) => ({
       name,
       description,
       inputSchema: { ...inputSchema, type: "object" as const },
+      ...(readOnly && { annotations: { readOnlyHint: true } }),
       _meta: { "anthropic/maxResultSizeChars": LONGEST_RESULT },
     })),
   }));

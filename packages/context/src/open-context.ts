@@ -1,4 +1,5 @@
 import type { ContextId } from "@tandem/protocol";
+import type { Embedder } from "@tandem/runtime";
 import type { JobRow, Store } from "@tandem/storage";
 import type { ContextFolder } from "./folder/context-folder.ts";
 import { type FolderSettings, openContextFolder } from "./folder/open-context-folder.ts";
@@ -12,6 +13,8 @@ export interface ContextSettings extends FolderSettings {
   store: Store;
   /** Which proposals are accepted by rule. */
   accept: AcceptRules;
+  /** For a search by meaning, too. Whoever made it closes it. */
+  embedder?: Embedder;
 }
 
 /** A context: its files, what is proposed for them, the search over them, and its jobs. */
@@ -25,14 +28,14 @@ export interface Context {
 }
 
 /** The one way in, for servers and commands. A context that is not there is made. */
-export async function openContext({ store, accept, ...settings }: ContextSettings): Promise<Context> {
+export async function openContext({ store, accept, embedder, ...settings }: ContextSettings): Promise<Context> {
   const folder = await openContextFolder(settings);
   const { id } = folder;
   return {
     id,
     folder,
     proposals: createProposals({ folder, store, space: id, accept }),
-    search: new ContextSearch({ folder, store }),
+    search: new ContextSearch({ folder, store, embedder }),
     run: (job) => runJob({ ...job, store, space: id }),
   };
 }

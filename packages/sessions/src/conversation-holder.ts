@@ -76,6 +76,7 @@ export class ConversationHolder {
     const host = createHost({
       tools: writer.row.agent.tools,
       toolsOf: (thread) => writer.toolsOf(thread),
+      hostServers: setup.hostServers ?? [],
       room: this.#parts.room,
       grants: this.#parts.grants,
       onOutput: (output) => {

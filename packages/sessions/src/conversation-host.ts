@@ -1,7 +1,7 @@
-import type { ConversationHost } from "@tandem/claude-code";
+import type { ConversationHost, HostServer } from "@tandem/claude-code";
 import type { ThreadId, Tool } from "@tandem/protocol";
 import type { OpenCall } from "./open-turn.ts";
-import { decide, stricter } from "./tool-policy.ts";
+import { decide, decideHosted, stricter } from "./tool-policy.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
 
 /** What a conversation asks of its session: judged by the agent's policy, answered by whoever is asked. */
@@ -9,6 +9,7 @@ export function createHost(session: {
   tools: readonly Tool[];
   /** The tools of the agent that a subagent's thread belongs to, if it is one of the roster. */
   toolsOf: (thread: ThreadId) => readonly Tool[] | undefined;
+  hostServers: readonly HostServer[];
   room: WaitingRoom;
   /** Calls that have been allowed beforehand, by `grantKey`; each is used up by the first that fits. */
   grants: Set<string>;
@@ -18,8 +19,9 @@ export function createHost(session: {
     onOutput: session.onOutput,
     decide: (call) => {
       const own = call.thread === null ? undefined : session.toolsOf(call.thread);
-      const root = decide(session.tools, call);
-      const decision = own ? stricter(root, decide(own, call)) : root;
+      const hosted = decideHosted(session.hostServers, call);
+      const root = hosted ?? decide(session.tools, call);
+      const decision = own && !hosted ? stricter(root, decide(own, call)) : root;
       return decision.permission === "ask" && session.grants.delete(grantKey(call))
         ? { ...decision, permission: "allow" }
         : decision;

@@ -1,4 +1,4 @@
-import type { ConversationSetup, SubagentDefinition } from "@tandem/claude-code";
+import type { ConversationSetup, HostServer, SubagentDefinition } from "@tandem/claude-code";
 import { SESSION_METADATA, type SessionAgent, type ThreadAgent } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { z } from "zod";
@@ -15,6 +15,9 @@ export async function conversationSetup(
   const roster = rosterOf(agent);
   const outputSchema = metadata[SESSION_METADATA.outputSchema];
   const maxTurns = metadata[SESSION_METADATA.maxTurns];
+  const hostServers = (settings.hostServers?.(row.id) ?? []).filter(
+    ({ name }) => !agent.mcp_servers.some((server) => server.name === name),
+  );
   return {
     executable: settings.executable,
     credential: await settings.credential(),
@@ -28,7 +31,8 @@ export async function conversationSetup(
     tools: offeredTools(agent.tools, roster.length > 0 || hasInlineAgents(agent)),
     customTools: agent.tools.filter((tool) => tool.type === "custom"),
     mcpServers: agent.mcp_servers.map(({ name, url }) => ({ name, url, timeoutMs: settings.mcpTimeout })),
-    subagents: [...roster.map(asSubagent), ...(hasInlineAgents(agent) ? [INLINE] : [])],
+    hostServers,
+    subagents: [...roster.map((each) => asSubagent(each, hostServers)), ...(hasInlineAgents(agent) ? [INLINE] : [])],
     ...(outputSchema && { outputSchema: jsonObject.parse(JSON.parse(outputSchema)) }),
     ...(maxTurns && { maxTurns: Number(maxTurns) }),
     ...conversation,
@@ -58,13 +62,16 @@ const hasInlineAgents = ({ multiagent }: SessionAgent): boolean =>
   multiagent.subagents.type === "enabled" &&
   multiagent.subagents.inline_agents.type === "enabled";
 
-function asSubagent(agent: ThreadAgent): SubagentDefinition {
+function asSubagent(agent: ThreadAgent, hostServers: readonly HostServer[]): SubagentDefinition {
   return {
     name: agent.name,
     description: agent.description ?? agent.name,
     system: agent.system ?? "",
     model: agent.model.id,
     ...(agent.model.effort && { effort: agent.model.effort.type }),
-    tools: [...offeredTools(agent.tools, false), ...agent.mcp_servers.map(({ name }) => `mcp__${name}`)],
+    tools: [
+      ...offeredTools(agent.tools, false),
+      ...[...agent.mcp_servers, ...hostServers].map(({ name }) => `mcp__${name}`),
+    ],
   };
 }

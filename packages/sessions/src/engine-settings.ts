@@ -3,8 +3,10 @@ import type {
   ConversationHost,
   ConversationSetup,
   Credential,
+  HostServer,
   TranscriptStore,
 } from "@tandem/claude-code";
+import type { SessionId } from "@tandem/protocol";
 import type { Model } from "./engine.ts";
 
 /** What the engine is told by whoever puts it together. All times are milliseconds. */
@@ -24,6 +26,11 @@ export interface EngineSettings {
   /** Who writes, in words for whoever finds a session held. */
   holder: string;
   mcpTimeout: number;
+  /**
+   * Tools of the host's own that every session has, whatever its agent says: those that only read may be called, the others
+   * are asked for. An agent that names an MCP server of its own the same has that one instead.
+   */
+  hostServers?: (session: SessionId) => readonly HostServer[];
   /** Folders that sessions may work in or under; the first is that of `env_local`. */
   roots: readonly string[];
   models: () => Promise<Model[]>;

@@ -1,3 +1,4 @@
+import type { HostServer } from "@tandem/claude-code";
 import { TOOLSET_TOOLS, type Evaluation, type Permission, type Tool, type ToolsetTool } from "@tandem/protocol";
 
 /** What each tool of Anthropic's toolset is in Claude Code, its helpers included. */
@@ -47,6 +48,20 @@ export function decide(tools: readonly Tool[], call: { name: string; mcpServer?:
   const known = TOOLSET_TOOLS.find((name) => CLAUDE_TOOLS[name].includes(call.name));
   if (!known) return { permission: "ask", evaluation: { type: "always_ask" } };
   return judge(toolset.configs.find(({ name }) => name === known) ?? toolset.default_config);
+}
+
+/** The same of the host's own tools, which no policy names; undefined for all others. */
+export function decideHosted(
+  servers: readonly HostServer[],
+  call: { name: string; mcpServer?: string },
+): Decision | undefined {
+  const server = servers.find(({ name }) => name === call.mcpServer);
+  if (!server) return undefined;
+  const tool = server.tools.find(({ name }) => name === call.name);
+  if (!tool) return { permission: "deny" };
+  return tool.readOnly
+    ? { permission: "allow", evaluation: { type: "always_allow" } }
+    : { permission: "ask", evaluation: { type: "always_ask" } };
 }
 
 const STRICTNESS = ["allow", "ask", "deny"] as const;

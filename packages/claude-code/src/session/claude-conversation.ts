@@ -258,14 +258,15 @@ export class ClaudeConversation implements Conversation {
 
   /** Every turn begins with the states of the servers; why one failed has to be asked for. */
   #lookAtServers(servers: readonly { name: string; status: string }[]): void {
-    const remote = servers.filter(({ name }) => name !== this.#names.customServer);
+    const own = new Set([this.#names.customServer, ...(this.#setup.hostServers ?? []).map(({ name }) => name)]);
+    const remote = servers.filter(({ name }) => !own.has(name));
     const told = JSON.stringify(remote.map(({ name, status }) => [name, status]));
     if (remote.length === 0 || told === this.#mcp) return;
     this.#mcp = told;
     this.#within(this.#setup.deadlines.init, "name its MCP servers", this.#query.mcpServerStatus()).then(
       (states) => {
         const servers = states
-          .filter(({ name }) => name !== this.#names.customServer)
+          .filter(({ name }) => !own.has(name))
           .map(({ name, status, error }) => ({ name, status, ...(error !== undefined && { error }) }));
         return this.#translate({ type: "mcp_status", servers });
       },

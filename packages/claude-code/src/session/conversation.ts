@@ -27,6 +27,25 @@ export interface SubagentDefinition {
   tools?: readonly string[];
 }
 
+/** A tool that the host itself runs, in its own process. */
+export interface HostTool {
+  name: string;
+  description: string;
+  /** JSON Schema, an object at its root. */
+  inputSchema: Record<string, unknown>;
+  /** It changes nothing. */
+  readOnly: boolean;
+  /** The input is as the model gave it, unchecked. Must not throw: what went wrong is an answer, too. */
+  run(input: unknown, signal: AbortSignal): Promise<{ text: string; isError: boolean }>;
+}
+
+/** Tools of the host's own. To the model, and in events, it is an MCP server like any other. */
+export interface HostServer {
+  name: string;
+  tools: readonly HostTool[];
+  timeoutMs: number;
+}
+
 /** Everything about a conversation that stays as it is while its process lives. */
 export interface ConversationSetup {
   executable: string;
@@ -45,6 +64,8 @@ export interface ConversationSetup {
   tools: readonly string[];
   customTools: readonly CustomTool[];
   mcpServers: readonly { name: string; url: string; timeoutMs: number }[];
+  /** None of them goes by a name of `mcpServers`. */
+  hostServers?: readonly HostServer[];
   subagents: readonly SubagentDefinition[];
   /** The object that each turn has to end with. */
   outputSchema?: Record<string, unknown>;

@@ -58,6 +58,10 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
 /** The same tool under a second name: Claude Code lists the one and calls the other. */
 const ALIASES = new Set(["Task", "Agent"]);
 
+/** Of the MCP servers that a conversation asks for, remote ones and the host's own. */
+export const serverNames = ({ mcpServers, hostServers = [] }: ConversationSetup): string[] =>
+  [...mcpServers, ...hostServers].map(({ name }) => name);
+
 export const remoteServers = (setup: ConversationSetup): Record<string, McpServerConfig> =>
   Object.fromEntries(
     setup.mcpServers.map(({ name, url, timeoutMs }) => [
@@ -76,7 +80,7 @@ const asAgent = ({ description, system, model, effort, tools }: SubagentDefiniti
 
 /** Throws `isolation_breached` if Claude Code came up with more than this conversation asked for, or another payer. */
 export function checkSessionInit(init: Init, setup: ConversationSetup, customServer: string): void {
-  const servers = setup.mcpServers.map(({ name }) => name);
+  const servers = serverNames(setup);
   const offered = new Set([...setup.tools, ...(setup.outputSchema ? [OUTPUT_TOOL] : [])]);
   if (offered.has("Agent")) offered.add("Task");
   const breaches = foreignParts(init, setup.credential, {

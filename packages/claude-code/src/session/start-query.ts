@@ -15,15 +15,16 @@ import { createToolServer } from "../tool-server.ts";
 import { dropForeignVariables } from "../variables.ts";
 import type { ConversationSetup } from "./conversation.ts";
 import type { Gate } from "./gate.ts";
-import { remoteServers, sessionOptions } from "./session-options.ts";
+import { hostServers } from "./host-servers.ts";
+import { remoteServers, serverNames, sessionOptions } from "./session-options.ts";
 import type { ToolNames } from "./translate/calls.ts";
 
 /** People may take days to answer. Timers end at 24.8 days: one that is set for longer fires at once. */
 const PATIENCE_MS = 21 * 24 * 60 * 60 * 1_000;
 
 /** Our server has a name that none of the agent's has. */
-export function toolNames({ mcpServers }: ConversationSetup): ToolNames {
-  const names = mcpServers.map(({ name }) => name);
+export function toolNames(setup: ConversationSetup): ToolNames {
+  const names = serverNames(setup);
   let customServer = TOOL_SERVER;
   while (names.includes(customServer)) customServer += "-";
   return { customServer, mcpServers: names };
@@ -60,6 +61,7 @@ export function startQuery(
       ...sessionOptions(setup, variables),
       mcpServers: {
         ...remoteServers(setup),
+        ...hostServers(setup),
         ...(customTools.length > 0 && {
           [names.customServer]: createToolServer(
             customTools,

@@ -4,16 +4,22 @@ import { z } from "zod";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
 
-/** Work that a tool may start. It goes on after the call; its job says how. */
+/** Work that a tool may start. It goes on after the call; its job says how. What is absent is not offered. */
 export interface ContextWork {
-  remember(input: { text: string; scope: "user" | "project" | "agent"; by: string }): Promise<JobRow>;
-  ingest(input: { source?: string; by: string }): Promise<JobRow>;
+  remember?: (input: { text: string; scope: "user" | "project" | "agent"; by: string }) => Promise<JobRow>;
+  ingest?: (input: { source?: string; by: string }) => Promise<JobRow>;
   job(id: string): Promise<JobRow | undefined>;
 }
 
 const started = z.object({ job: z.string(), state: z.enum(JOB_STATES) });
 
-export const jobTools = (work: ContextWork): ContextTool[] => [
+export const jobTools = (work: ContextWork): ContextTool[] => {
+  const { remember, ingest } = work;
+  if (!remember && !ingest) return [];
+  return [...(remember ? [memoryTool(remember)] : []), ...(ingest ? [ingestTool(ingest)] : []), statusTool(work)];
+};
+
+const memoryTool = (remember: NonNullable<ContextWork["remember"]>): ContextTool =>
   defineContextTool({
     name: "memory_capture",
     title: "Remember something",
@@ -25,8 +31,10 @@ export const jobTools = (work: ContextWork): ContextTool[] => [
     }),
     output: started,
     readOnly: false,
-    run: async (input, { by }) => begun(await work.remember({ ...input, by })),
-  }),
+    run: async (input, { by }) => begun(await remember({ ...input, by })),
+  });
+
+const ingestTool = (ingest: NonNullable<ContextWork["ingest"]>): ContextTool =>
   defineContextTool({
     name: "ingest_start",
     title: "Read the sources again",
@@ -35,8 +43,10 @@ export const jobTools = (work: ContextWork): ContextTool[] => [
     input: z.object({ source: z.string().optional().describe("One source by its name; all where absent.") }),
     output: started,
     readOnly: false,
-    run: async (input, { by }) => begun(await work.ingest({ ...input, by })),
-  }),
+    run: async (input, { by }) => begun(await ingest({ ...input, by })),
+  });
+
+const statusTool = (work: ContextWork): ContextTool =>
   defineContextTool({
     name: "job_status",
     title: "Ask how a job goes",
@@ -54,8 +64,7 @@ export const jobTools = (work: ContextWork): ContextTool[] => [
         structured: { job: id, state, progress, result, error: error?.message ?? null },
       };
     },
-  }),
-];
+  });
 
 const begun = ({ id, state }: JobRow) => ({
   markdown: `${id} has begun. Ask \`job_status\` how it goes.`,

@@ -15,6 +15,14 @@ const step = z.object({
   confidence: z.number(),
 });
 
+export const foundPath = z.object({
+  connection: z.string(),
+  steps: z.array(step),
+  sql: z.string(),
+  confidence: z.number(),
+  warnings: z.array(z.string()),
+});
+
 export const joinTool = (
   catalogue: CatalogueReader,
   dialectOf: (connection: string) => Dialect | undefined,
@@ -29,13 +37,7 @@ export const joinTool = (
       to: z.string().min(1).max(500),
       connection: z.string().optional(),
     }),
-    output: z.object({
-      connection: z.string(),
-      steps: z.array(step),
-      sql: z.string(),
-      confidence: z.number(),
-      warnings: z.array(z.string()),
-    }),
+    output: foundPath,
     readOnly: true,
     run: async (input) => {
       const [from, to] = [

@@ -4,7 +4,7 @@ import { SEARCH_KINDS } from "../search/documents.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
 
-const hit = z.object({
+export const searchHit = z.object({
   key: z.string(),
   kind: z.string(),
   title: z.string(),
@@ -24,7 +24,7 @@ export const searchTool = (search: ContextSearch): ContextTool =>
       connection: z.string().optional().describe("Only tables of this connection."),
       limit: z.int().min(1).max(50).default(10),
     }),
-    output: z.object({ hits: z.array(hit) }),
+    output: z.object({ hits: z.array(searchHit) }),
     readOnly: true,
     run: async ({ query, kinds, connection, limit }, { signal }) => {
       const hits = await search.search({

@@ -1,4 +1,4 @@
-import type { Connection, QueryEstimate, Rows } from "@tandem/connectors";
+import type { Connection, QueryEstimate, Rows, Value } from "@tandem/connectors";
 import { z } from "zod";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
@@ -7,6 +7,13 @@ const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 
 const ROWS = { default: 100, most: 1_000 };
 const BYTES = 256 * 1_024;
+
+export const queryAnswer = z.object({
+  columns: z.array(z.string()),
+  rows: z.array(z.array(value)),
+  truncated: z.boolean(),
+  estimate: z.object({ rows: z.number().optional(), bytes: z.number().optional(), plan: z.string() }).nullable(),
+});
 
 export const sqlTool = (connect: (name: string) => Promise<Connection>, connections: readonly string[]): ContextTool =>
   defineContextTool({
@@ -19,12 +26,7 @@ export const sqlTool = (connect: (name: string) => Promise<Connection>, connecti
       maxRows: z.int().min(1).max(ROWS.most).default(ROWS.default),
       estimateOnly: z.boolean().default(false),
     }),
-    output: z.object({
-      columns: z.array(z.string()),
-      rows: z.array(z.array(value)),
-      truncated: z.boolean(),
-      estimate: z.object({ rows: z.number().optional(), bytes: z.number().optional(), plan: z.string() }).nullable(),
-    }),
+    output: queryAnswer,
     readOnly: true,
     run: async ({ connection: name, sql, maxRows, estimateOnly }, { signal }) => {
       const connection = await connect(name);
@@ -59,7 +61,7 @@ function shownEstimate(estimate: QueryEstimate | null): string {
 
 export function shownRows({ columns, rows, truncated }: Rows): string {
   if (rows.length === 0) return "No rows.";
-  const line = (cells: readonly unknown[]) => `| ${cells.map(cell).join(" | ")} |`;
+  const line = (cells: readonly Value[]) => `| ${cells.map(cell).join(" | ")} |`;
   return [
     line(columns),
     line(columns.map(() => "---")),
@@ -68,5 +70,5 @@ export function shownRows({ columns, rows, truncated }: Rows): string {
   ].join("\n");
 }
 
-const cell = (value: unknown): string =>
+const cell = (value: Value): string =>
   value === null ? "" : String(value).replaceAll("|", "\\|").replaceAll(/\r?\n/g, " ");

@@ -9,6 +9,19 @@ const incoming = joinEntry.pick({ columns: true, toColumns: true, cardinality: t
   from: z.string(),
 });
 
+export const tableDescription = z.object({
+  connection: z.string(),
+  schema: z.string(),
+  table: z.string(),
+  type: z.string(),
+  description: z.string(),
+  rows: z.number().nullable(),
+  primaryKey: z.array(z.string()),
+  columns: z.array(columnEntry),
+  joins: z.array(joinEntry),
+  joinedFrom: z.array(incoming),
+});
+
 export const tableTool = (catalogue: CatalogueReader): ContextTool =>
   defineContextTool({
     name: "table_describe",
@@ -20,18 +33,7 @@ export const tableTool = (catalogue: CatalogueReader): ContextTool =>
       connection: z.string().optional(),
       columns: z.array(z.string()).optional().describe("Only these columns; all where absent."),
     }),
-    output: z.object({
-      connection: z.string(),
-      schema: z.string(),
-      table: z.string(),
-      type: z.string(),
-      description: z.string(),
-      rows: z.number().nullable(),
-      primaryKey: z.array(z.string()),
-      columns: z.array(columnEntry),
-      joins: z.array(joinEntry),
-      joinedFrom: z.array(incoming),
-    }),
+    output: tableDescription,
     readOnly: true,
     run: async (input) => {
       const file = await catalogue.find(input.table.replace(/^column:(.*)\.[^.]+$/, "$1"), input.connection);

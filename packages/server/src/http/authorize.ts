@@ -57,9 +57,11 @@ export class Authorizer {
 }
 
 /** `admin` may do all, `run` may also read. */
-export function requireScope({ scopes }: TokenRow, wanted: Scope): void {
-  const rank = Math.max(-1, ...scopes.map((scope) => SCOPES.indexOf(scope)));
-  if (rank >= SCOPES.indexOf(wanted)) return;
+export const hasScope = ({ scopes }: TokenRow, wanted: Scope): boolean =>
+  Math.max(-1, ...scopes.map((scope) => SCOPES.indexOf(scope))) >= SCOPES.indexOf(wanted);
+
+export function requireScope(token: TokenRow, wanted: Scope): void {
+  if (hasScope(token, wanted)) return;
   throw new RequestError("forbidden", `This needs a token with the scope ${wanted}.`);
 }
 

@@ -6,6 +6,7 @@ import { Hono, type Context } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 import { requireScope, type Authorizer } from "./authorize.ts";
 import type { Logger } from "./create-logger.ts";
+import type { McpClients } from "../mcp/mcp-clients.ts";
 import type { EntranceGuard } from "./entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
 import type { Exchange } from "./exchange.ts";
@@ -28,16 +29,19 @@ export interface Readiness {
 }
 
 const HEALTH_PATHS = new Set(["/healthz", "/readyz"]);
+export const MCP_PATH = "/mcp";
+const MCP_METHODS = ["GET", "POST", "DELETE"] as const;
 
 /** The routes of the table behind the guard and the token check, each of which comes before anything else is looked at. */
 export function createApp(parts: {
   guard: EntranceGuard;
   authorizer: Authorizer;
   runner: RouteRunner;
+  mcp: McpClients;
   readiness: Readiness;
   logger: Logger;
 }): Hono<Surroundings> {
-  const { guard, authorizer, runner, readiness, logger } = parts;
+  const { guard, authorizer, runner, mcp, readiness, logger } = parts;
   // Hono's usual router matches no faster here, and makes the first request wait some 15 ms while it is built.
   const app = new Hono<Surroundings>({ router: new TrieRouter() });
 
@@ -71,13 +75,21 @@ export function createApp(parts: {
       return runner.run(route, { incoming, outgoing, token, search, params: c.req.param() });
     });
   }
+  app.on([...MCP_METHODS], MCP_PATH, (c) => {
+    const token = c.get("token");
+    requireScope(token, "read");
+    if (readiness.isStopping && c.req.method !== "DELETE") {
+      throw new RequestError("unavailable", "The server is stopping.");
+    }
+    return mcp.handle(c.req.raw, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
+  });
   for (const { path, reason } of refusedRoutes) {
     const refuse = (): never => {
       throw new RequestError("not_supported", reason);
     };
     app.all(path, refuse).all(`${path}/*`, refuse);
   }
-  for (const path of new Set([...routeTable.map((route) => route.path), ...HEALTH_PATHS])) {
+  for (const path of new Set([...routeTable.map((route) => route.path), MCP_PATH, ...HEALTH_PATHS])) {
     app.all(path, (c) => {
       throw notAllowed(HEALTH_PATHS.has(path) ? "GET, HEAD" : allowedAt(c.req.path));
     });
@@ -101,6 +113,7 @@ const notAllowed = (allow: string): WireError =>
   new WireError("method_not_allowed", `This address takes ${allow || "no such method"}.`, { headers: { allow } });
 
 function allowedAt(path: string): string {
+  if (path === MCP_PATH) return MCP_METHODS.join(", ");
   const matches = (pattern: string): boolean =>
     new RegExp(`^${pattern.replaceAll(/:\w+/g, "[^/]+").replaceAll(".", String.raw`\.`)}$`).test(path);
   const methods = routeTable.filter((route) => matches(route.path)).map(({ method }) => method);
@@ -110,7 +123,7 @@ function allowedAt(path: string): string {
 /** Only ever for an origin that the settings name. */
 function allowOrigin(c: Context<Surroundings>, origin: string): void {
   c.env.outgoing.setHeader("access-control-allow-origin", origin);
-  c.env.outgoing.setHeader("access-control-expose-headers", "request-id, x-should-retry");
+  c.env.outgoing.setHeader("access-control-expose-headers", "request-id, x-should-retry, mcp-session-id");
   c.env.outgoing.setHeader("vary", "origin");
 }
 

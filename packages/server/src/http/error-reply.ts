@@ -1,4 +1,4 @@
-import { LlmError, RequestError, type RequestErrorCode } from "@tandem/protocol";
+import { LlmError, RequestError, TandemError, type RequestErrorCode } from "@tandem/protocol";
 import { LeaseLost } from "@tandem/storage";
 import { redact } from "./redact.ts";
 import { WireError } from "./wire-error.ts";
@@ -20,6 +20,18 @@ const STATUS: Readonly<Record<RequestErrorCode, { status: number; type: string }
   not_supported: { status: 501, type: "invalid_request_error" },
   unavailable: { status: 503, type: "api_error" },
 };
+
+/** What databases and files of the context are refused with, in words of their own. */
+const OF_THE_CONTEXT: ReadonlyMap<string, RequestErrorCode> = new Map([
+  ["query_refused", "invalid_request"],
+  ["query_failed", "invalid_request"],
+  ["not_there", "not_found"],
+  ["query_timeout", "unavailable"],
+  ["connection_failed", "unavailable"],
+  ["connection_refused", "unavailable"],
+  ["secret_unavailable", "unavailable"],
+  ["bad_file", "conflict"],
+]);
 
 /** The official clients try these again by themselves, which would only repeat the refusal. */
 const NO_RETRY = new Set([409, 501]);
@@ -65,7 +77,8 @@ function refusalOf(error: unknown): Refusal | undefined {
   }
   if (error instanceof LeaseLost) return { ...STATUS.conflict, message: sentences(error) };
   if (error instanceof LlmError) return { ...STATUS.unavailable, message: sentences(error) };
-  return undefined;
+  const code = error instanceof TandemError ? OF_THE_CONTEXT.get(error.code) : undefined;
+  return code && { ...STATUS[code], message: sentences(error as TandemError) };
 }
 
 const sentences = ({ message, fix }: { message: string; fix: string }): string => (fix ? `${message} ${fix}` : message);

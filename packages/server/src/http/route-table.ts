@@ -2,10 +2,13 @@ import { z } from "zod";
 import { describeApi } from "./openapi.ts";
 import { jsonRoute, type Route } from "./route.ts";
 import { agentRoutes } from "./routes/agents.ts";
+import { contextRoutes } from "./routes/context.ts";
 import { environmentRoutes } from "./routes/environments.ts";
 import { fileRoutes } from "./routes/files.ts";
+import { jobRoutes } from "./routes/jobs.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { overviewRoutes } from "./routes/overview.ts";
+import { proposalRoutes } from "./routes/proposals.ts";
 import { sessionEventRoutes } from "./routes/session-events.ts";
 import { sessionFolderRoutes } from "./routes/session-folder.ts";
 import { sessionMessageRoutes } from "./routes/session-messages.ts";
@@ -27,6 +30,9 @@ const described: readonly Route[] = [
   ...fileRoutes,
   ...modelRoutes,
   ...overviewRoutes,
+  ...contextRoutes,
+  ...proposalRoutes,
+  ...jobRoutes,
 ];
 
 let document: unknown;

@@ -1,6 +1,7 @@
 import type { Engine } from "@tandem/sessions";
 import type { Scope, TokenRow } from "@tandem/storage";
 import { z } from "zod";
+import type { ServedContext } from "../served-context.ts";
 import type { EventStream } from "./sse/event-stream.ts";
 import type { SessionHubs } from "./sse/session-hubs.ts";
 
@@ -9,11 +10,15 @@ import type { SessionHubs } from "./sse/session-hubs.ts";
 
 export interface Call<Params = Record<string, string>, Query = unknown, Body = unknown> {
   engine: Engine;
+  /** Undefined where the project has none. */
+  context: ServedContext | undefined;
   token: TokenRow;
   params: Params;
   query: Query;
   body: Body;
   header: (name: string) => string | undefined;
+  /** Fires when nobody waits for the answer any more. */
+  signal: AbortSignal;
 }
 
 interface RouteBase {

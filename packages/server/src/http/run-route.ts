@@ -4,6 +4,7 @@ import { RequestError } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { TokenRow } from "@tandem/storage";
 import type { z } from "zod";
+import type { ServedContext } from "../served-context.ts";
 import type { Logger } from "./create-logger.ts";
 import { describeIssues } from "./describe-issues.ts";
 import { FileRoom } from "./file-room.ts";
@@ -28,6 +29,7 @@ export interface Arrival extends Pick<HttpBindings, "incoming" | "outgoing"> {
 /** Checks a request against its route, has it handled, and answers. What is refused is thrown. */
 export class RouteRunner {
   readonly #engine: Engine;
+  readonly #context: ServedContext | undefined;
   readonly #settings: ServerSettings;
   readonly #hubs: SessionHubs;
   readonly #streams: OpenStreams;
@@ -36,12 +38,14 @@ export class RouteRunner {
 
   constructor(parts: {
     engine: Engine;
+    context: ServedContext | undefined;
     settings: ServerSettings;
     hubs: SessionHubs;
     streams: OpenStreams;
     logger: Logger;
   }) {
     this.#engine = parts.engine;
+    this.#context = parts.context;
     this.#settings = parts.settings;
     this.#hubs = parts.hubs;
     this.#streams = parts.streams;
@@ -51,8 +55,11 @@ export class RouteRunner {
 
   async run(route: Route, arrival: Arrival): Promise<Response> {
     checkParams(arrival.params);
+    const gone = new AbortController();
+    arrival.outgoing.once("close", () => gone.abort());
     const call: Call = {
       engine: this.#engine,
+      context: this.#context,
       token: arrival.token,
       params: arrival.params,
       query: readQuery(arrival.search, route.query),
@@ -61,6 +68,7 @@ export class RouteRunner {
         const value = arrival.incoming.headers[name];
         return Array.isArray(value) ? value.join(", ") : value;
       },
+      signal: gone.signal,
     };
     switch (route.kind) {
       case "json":

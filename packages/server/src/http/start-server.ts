@@ -3,6 +3,8 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RequestError } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
+import { McpClients } from "../mcp/mcp-clients.ts";
+import type { ServedContext } from "../served-context.ts";
 import { Authorizer } from "./authorize.ts";
 import { createApp } from "./create-app.ts";
 import type { Logger } from "./create-logger.ts";
@@ -29,11 +31,15 @@ export interface RunningServer extends AsyncDisposable {
 /** Starts the HTTP API. Resolves when it listens; rejects if it must not, or cannot. */
 export async function startServer(parts: {
   engine: Engine;
+  /** Undefined where the project has none. */
+  context?: ServedContext;
+  /** What MCP clients are told that this is. */
+  version?: string;
   store: Pick<Store, "tokens" | "check">;
   logger: Logger;
   settings?: Partial<ServerSettings>;
 }): Promise<RunningServer> {
-  const { engine, store, logger } = parts;
+  const { engine, context, store, logger } = parts;
   const settings: ServerSettings = { ...defaultSettings, ...parts.settings };
   checkBinding(settings);
 
@@ -49,8 +55,15 @@ export async function startServer(parts: {
     },
   };
   const guard = new EntranceGuard(settings);
-  const runner = new RouteRunner({ engine, settings, hubs, streams, logger });
-  const app = createApp({ guard, authorizer, runner, readiness, logger });
+  const runner = new RouteRunner({ engine, context, settings, hubs, streams, logger });
+  const mcp = new McpClients({
+    context,
+    version: parts.version ?? "0.0.0",
+    isValid: (token) => authorizer.isStillValid(token),
+    checkMs: settings.heartbeatMs,
+    logger,
+  });
+  const app = createApp({ guard, authorizer, runner, mcp, readiness, logger });
 
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const listener = getRequestListener(
@@ -75,6 +88,7 @@ export async function startServer(parts: {
   const close = async (deadlineMs: number): Promise<void> => {
     isStopping = true;
     streams.closeAll("the server is stopping");
+    await mcp.close();
     await closeServer(server, deadlineMs);
   };
   let closing: Promise<void> | undefined;

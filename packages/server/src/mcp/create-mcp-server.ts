@@ -2,6 +2,7 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import type { ContextTool } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
+import { redact } from "../http/redact.ts";
 
 /** For whoever connects: what this is, and how to begin. */
 const INSTRUCTIONS =
@@ -47,5 +48,5 @@ export function createMcpServer({ tools, version, by, onFailure }: McpServerPart
 /** What is not meant for a caller stays in the log. */
 function words(error: unknown): string {
   if (!(error instanceof TandemError)) return "The tool failed unexpectedly. The server's log says why.";
-  return error.fix ? `${error.message} ${error.fix}` : error.message;
+  return redact(error.fix ? `${error.message} ${error.fix}` : error.message);
 }

@@ -1,102 +1,162 @@
 import { randomUUID } from "node:crypto";
+import type { HttpBindings } from "@hono/node-server";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import type { ContextTool } from "@tandem/context";
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
+import { hasScope } from "../http/authorize.ts";
+import { contextOf } from "../http/context-of.ts";
+import type { Logger } from "../http/create-logger.ts";
+import { readJson } from "../http/read-body.ts";
+import type { ServedContext } from "../served-context.ts";
 import { createMcpServer } from "./create-mcp-server.ts";
 
-/** A client that has said nothing for so long has gone; one that has not begins anew when it is told so. */
+/** A client that has said nothing for so long, and does not listen, has gone; one that has not begins anew when told so. */
 const IDLE_MS = 30 * 60_000;
 const MOST_CLIENTS = 500;
 const MOST_OF_ONE_TOKEN = 100;
+/** Longer than any question to a tool. */
+const MOST_BODY_BYTES = 1_024 * 1_024;
+/** Older clients send several messages at once. */
+const MOST_MESSAGES = 20;
 const HEADER = "mcp-session-id";
 
 export interface McpParts {
-  /** What a token's owner may use. */
-  tools: (token: TokenRow) => readonly ContextTool[];
+  context: ServedContext | undefined;
   version: string;
-  onFailure: (tool: string, error: unknown) => void;
-  maxBodyBytes: number;
+  /** Whether a token that was valid still is. */
+  isValid: (token: TokenRow) => Promise<boolean>;
+  /** How often that is asked. */
+  checkMs: number;
+  logger: Logger;
 }
 
 interface Client {
-  token: string;
+  token: TokenRow;
   transport: WebStandardStreamableHTTPServerTransport;
   lastHeard: number;
+  /** Streams and answers that are under way. */
+  open: number;
   close(): Promise<void>;
 }
 
-/** MCP over HTTP. Each client has a server and a transport of its own, and is known by its id together with its token. */
+interface Arrival extends Pick<HttpBindings, "incoming" | "outgoing"> {
+  token: TokenRow;
+}
+
+/**
+ * MCP over HTTP, behind the server's guard and token check. Each client has a server and a transport of its own, and is
+ * known by its id together with its token. A token that is revoked takes its clients along.
+ */
 export class McpClients {
   readonly #clients = new Map<string, Client>();
   readonly #parts: McpParts;
-  readonly #sweep: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout;
 
   constructor(parts: McpParts) {
     this.#parts = parts;
-    this.#sweep = setInterval(() => this.#dropIdle(), IDLE_MS / 10).unref();
+    this.#timer = setInterval(() => this.#look(), parts.checkMs).unref();
   }
 
-  async handle(request: Request, token: TokenRow): Promise<Response> {
+  async handle(request: Request, { token, incoming, outgoing }: Arrival): Promise<Response> {
+    const context = contextOf({ context: this.#parts.context });
+    const parsedBody = request.method === "POST" ? await readMessages(incoming) : undefined;
     const id = request.headers.get(HEADER);
-    if (id === null) return this.#begin(request, token);
+    if (id === null) return this.#begin(request, parsedBody, { context, token });
     const client = this.#clients.get(id);
     // Somebody else's id is as unknown as one that never was.
-    if (client?.token !== token.id) {
+    if (client?.token.id !== token.id) {
       return rpcError(404, -32_001, "There is no such MCP session; begin a new one.");
     }
     client.lastHeard = performance.now();
-    return client.transport.handleRequest(request);
+    client.open += 1;
+    outgoing.once("close", () => {
+      client.open -= 1;
+      client.lastHeard = performance.now();
+    });
+    return client.transport.handleRequest(request, { parsedBody });
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#sweep);
-    await Promise.allSettled([...this.#clients.values()].map((client) => client.close()));
+    clearInterval(this.#timer);
+    const clients = [...this.#clients.values()];
+    this.#clients.clear();
+    await Promise.allSettled(clients.map((client) => client.close()));
   }
 
-  async #begin(request: Request, token: TokenRow): Promise<Response> {
-    this.#makeRoom(token);
-    const { tools, version, onFailure, maxBodyBytes } = this.#parts;
-    const server = createMcpServer({ tools: tools(token), version, by: token.name, onFailure });
+  async #begin(
+    request: Request,
+    parsedBody: unknown,
+    { context, token }: { context: ServedContext; token: TokenRow },
+  ): Promise<Response> {
+    if (this.#clients.size >= MOST_CLIENTS) this.#dropIdle();
+    if (this.#clients.size >= MOST_CLIENTS) {
+      throw new RequestError("unavailable", "Too many MCP clients are connected.", { fix: "Try again later." });
+    }
+    const { version, logger } = this.#parts;
+    const server = createMcpServer({
+      tools: context.tools.filter(({ readOnly }) => readOnly || hasScope(token, "run")),
+      version,
+      by: token.name,
+      onFailure: (tool, error) => logger.error({ err: error, tool }, "a tool failed unexpectedly"),
+    });
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      maxRequestBodySize: maxBodyBytes,
       onsessioninitialized: (id) => {
-        this.#clients.set(id, {
-          token: token.id,
-          transport,
-          lastHeard: performance.now(),
-          close: () => server.close(),
-        });
+        const close = () => server.close();
+        this.#clients.set(id, { token, transport, lastHeard: performance.now(), open: 0, close });
+        this.#keepWithin(token);
       },
       onsessionclosed: (id) => void this.#clients.delete(id),
     });
     await server.connect(transport);
-    const response = await transport.handleRequest(request);
+    const response = await transport.handleRequest(request, { parsedBody });
     // It was no `initialize`: nobody will ask for this server again.
     if (transport.sessionId === undefined || !this.#clients.has(transport.sessionId)) await server.close();
     return response;
   }
 
-  #makeRoom(token: TokenRow): void {
+  /** Clients that come and never say that they go cost the same token's oldest its place. */
+  #keepWithin({ id }: TokenRow): void {
+    const own = [...this.#clients].filter(([, { token }]) => token.id === id);
+    const surplus = own.length - MOST_OF_ONE_TOKEN;
+    if (surplus <= 0) return;
+    for (const [key] of own.toSorted(([, a], [, b]) => a.lastHeard - b.lastHeard).slice(0, surplus)) this.#drop(key);
+  }
+
+  #look(): void {
     this.#dropIdle();
-    const own = [...this.#clients].filter(([, client]) => client.token === token.id);
-    if (own.length >= MOST_OF_ONE_TOKEN) this.#drop(own.sort(([, a], [, b]) => a.lastHeard - b.lastHeard)[0]![0]);
-    if (this.#clients.size >= MOST_CLIENTS) {
-      throw new RequestError("unavailable", "Too many MCP clients are connected.", { fix: "Try again later." });
-    }
+    this.#dropRevoked().catch(() => undefined);
   }
 
   #dropIdle(): void {
-    const now = performance.now();
-    for (const [id, { lastHeard }] of this.#clients) if (now - lastHeard > IDLE_MS) this.#drop(id);
+    const since = performance.now() - IDLE_MS;
+    for (const [id, { lastHeard, open }] of this.#clients) if (open === 0 && lastHeard < since) this.#drop(id);
+  }
+
+  /** A database that is away says nothing about a token. */
+  async #dropRevoked(): Promise<void> {
+    const tokens = new Map([...this.#clients.values()].map(({ token }) => [token.id, token]));
+    for (const token of tokens.values()) {
+      if (await this.#parts.isValid(token)) continue;
+      for (const [id, client] of this.#clients) if (client.token.id === token.id) this.#drop(id);
+    }
   }
 
   #drop(id: string): void {
     const client = this.#clients.get(id);
     this.#clients.delete(id);
-    client?.close().catch((error: unknown) => this.#parts.onFailure("close", error));
+    client?.close().catch((error: unknown) => this.#parts.logger.warn({ err: error }, "an MCP client did not close"));
   }
+}
+
+/** By the same rules as every other body. */
+async function readMessages(incoming: Arrival["incoming"]): Promise<unknown> {
+  const body = await readJson(incoming, MOST_BODY_BYTES);
+  if (body === undefined) throw new RequestError("invalid_request", "A message is expected as the body.");
+  if (Array.isArray(body) && body.length > MOST_MESSAGES) {
+    throw new RequestError("too_large", `${body.length} messages at once are too many; send ${MOST_MESSAGES} at most.`);
+  }
+  return body;
 }
 
 const rpcError = (status: number, code: number, message: string): Response =>

@@ -5,6 +5,7 @@ import { createLogger } from "../http/create-logger.ts";
 import { createToken } from "../http/create-token.ts";
 import type { ServerSettings } from "../http/settings.ts";
 import { startServer, type RunningServer } from "../http/start-server.ts";
+import type { ServedContext } from "../served-context.ts";
 import { memoryTokens } from "./memory-tokens.ts";
 
 export interface TestServer extends RunningServer {
@@ -22,6 +23,7 @@ export interface TestServer extends RunningServer {
 /** A server on loopback, on a free port, that checks its own answers against their schemas. */
 export async function startTestServer(parts: {
   engine: Engine;
+  context?: ServedContext;
   tokens?: Store["tokens"];
   check?: () => Promise<void>;
   settings?: Partial<ServerSettings>;
@@ -36,6 +38,8 @@ export async function startTestServer(parts: {
   });
   const server = await startServer({
     engine: parts.engine,
+    context: parts.context,
+    version: "1.2.3",
     store: { tokens, check: parts.check ?? (async () => undefined) },
     logger: createLogger({ level: "debug", destination }),
     settings: { port: 0, checkResponses: true, ...parts.settings },

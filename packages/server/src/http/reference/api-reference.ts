@@ -60,6 +60,14 @@ A comment every 15 seconds keeps a silent stream alive. A client that does not k
 far behind, \`tandem.resync\` with the id to go on after, and the end of the stream. When the server stops, a comment says
 so.
 
+A job's stream begins with the first thing that it said, unless \`Last-Event-ID\` says otherwise, and ends with the job.
+
+## MCP
+
+At \`/mcp\`, the tools over the project's context are served to MCP clients (streamable HTTP), under the same tokens: with
+\`read\` those that only read, with \`run\` those that start work, too. Each client has a session of its own, which ends when
+it says so, after half an hour of silence, or with its token. See [the guide](../guides/mcp.md).
+
 ## Sends that are repeated
 
 The official clients send again when a connection breaks before the answer, and say so in \`x-stainless-retry-count\`. Such

@@ -1,0 +1,91 @@
+import type { JoinEntry, TableFile } from "../catalogue/table-file.ts";
+import { described } from "../search/documents.ts";
+import type { CatalogueReader } from "./catalogue-reader.ts";
+
+export interface GraphNode {
+  /** `connection/schema.table`. */
+  id: string;
+  connection: string;
+  schema: string;
+  table: string;
+  type: TableFile["type"];
+  description: string;
+  rows: number | null;
+  /** Steps from where the graph begins. */
+  distance: number;
+}
+
+export interface GraphEdge extends Pick<JoinEntry, "columns" | "toColumns" | "cardinality" | "origin" | "confidence"> {
+  from: string;
+  to: string;
+}
+
+export interface TableGraph {
+  nodes: GraphNode[];
+  /** Between those nodes alone. */
+  edges: GraphEdge[];
+  /** There are more tables than were wanted. */
+  truncated: boolean;
+}
+
+/**
+ * The tables around one, as far as `depth` joins lead, or all of a connection, those with the most joins first; never more
+ * than `limit`.
+ */
+export async function tableGraph(
+  catalogue: CatalogueReader,
+  wanted: { table?: string; connection?: string; depth: number; limit: number },
+): Promise<TableGraph> {
+  const { table, depth, limit } = wanted;
+  const start = table === undefined ? undefined : await catalogue.find(table, wanted.connection);
+  const named = start?.connection ?? wanted.connection;
+  const connections = named === undefined ? await catalogue.connections() : [named];
+  const files = (await Promise.all(connections.map((name) => catalogue.tables(name)))).flat();
+  const byId = new Map(files.map((file) => [idOf(file), file]));
+  const edges = files.flatMap(edgesOf).filter(({ to }) => byId.has(to));
+  const distances = start ? around(idOf(start), edges, depth) : new Map(mostJoined(byId, edges).map((id) => [id, 0]));
+  const kept = [...distances].slice(0, limit);
+  const ids = new Set(kept.map(([id]) => id));
+  return {
+    nodes: kept.map(([id, distance]) => nodeOf(id, byId.get(id)!, distance)),
+    edges: edges.filter(({ from, to }) => ids.has(from) && ids.has(to)),
+    truncated: distances.size > kept.length,
+  };
+}
+
+/** The nearest first. */
+function around(start: string, edges: readonly GraphEdge[], depth: number): Map<string, number> {
+  const neighbours = new Map<string, string[]>();
+  const link = (a: string, b: string) => void neighbours.set(a, [...(neighbours.get(a) ?? []), b]);
+  for (const { from, to } of edges) {
+    link(from, to);
+    link(to, from);
+  }
+  const distances = new Map([[start, 0]]);
+  for (const [id, distance] of distances) {
+    if (distance === depth) continue;
+    for (const next of neighbours.get(id) ?? []) if (!distances.has(next)) distances.set(next, distance + 1);
+  }
+  return distances;
+}
+
+function mostJoined(byId: ReadonlyMap<string, TableFile>, edges: readonly GraphEdge[]): string[] {
+  const counts = new Map<string, number>();
+  for (const id of edges.flatMap(({ from, to }) => [from, to])) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return [...byId.keys()].toSorted((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
+}
+
+const idOf = ({ connection, schema, table }: Pick<TableFile, "connection" | "schema" | "table">): string =>
+  `${connection}/${schema}.${table}`;
+
+const edgesOf = (file: TableFile): GraphEdge[] =>
+  (file.joins ?? []).map(({ to, columns, toColumns, cardinality, origin, confidence }) => ({
+    from: idOf(file),
+    to: `${file.connection}/${to}`,
+    ...{ columns, toColumns, cardinality, origin, confidence },
+  }));
+
+const nodeOf = (id: string, file: TableFile, distance: number): GraphNode => {
+  const { connection, schema, table, type, rows = null } = file;
+  return { id, connection, schema, table, type, description: described(file.descriptions), rows, distance };
+};

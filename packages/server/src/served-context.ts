@@ -1,0 +1,15 @@
+import type { CatalogueReader, Context, ContextTool, JobDesk } from "@tandem/context";
+import type { JobStore } from "@tandem/storage";
+
+/** A context as the server and its clients use it. */
+export interface ServedContext {
+  context: Context;
+  catalogue: CatalogueReader;
+  tools: readonly ContextTool[];
+  jobs: JobStore;
+  /** Does what is asked for in the background. */
+  desk: Pick<JobDesk, "kinds" | "start" | "cancel">;
+  /** What the project reads, as its config names it. */
+  connections: readonly { name: string; driver: string }[];
+  sources: readonly { name: string; type: string }[];
+}
