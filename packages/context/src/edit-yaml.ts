@@ -15,6 +15,10 @@ export function editYaml(text: string, edit: (document: Document) => void): stri
   const source = crlf ? text.replaceAll("\r\n", "\n") : text;
   // The same text in the library's own layout, before and after: what differs is the change, and goes into the source.
   const document = parseDocument(source);
+  if (source.trim() === "") {
+    edit(document);
+    return document.toString(LAYOUT);
+  }
   const plain = document.toString(LAYOUT);
   edit(document);
   const changed = document.toString(LAYOUT);

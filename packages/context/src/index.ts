@@ -4,7 +4,8 @@ export type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "
 export { openContextFolder, type FolderSettings } from "./folder/open-context-folder.ts";
 export { describeProblem, type FileProblem } from "./file-problem.ts";
 export { parseTableFile, type ParsedTableFile } from "./catalogue/parse-table-file.ts";
-export { removeTableFile, updateTableFile, type FoundTable } from "./catalogue/update-table-file.ts";
+export { removeTableFile, updateTableFile } from "./catalogue/update-table-file.ts";
+export type { FoundTable } from "./catalogue/wanted-table.ts";
 export { tableKey, tablePath, type TableIdentity } from "./catalogue/table-path.ts";
 export {
   ASPECTS,
@@ -50,7 +51,6 @@ export type { ScanContext, ScanResult } from "./scan/scan-result.ts";
 export { tableGraph, type GraphEdge, type GraphNode, type TableGraph } from "./tools/table-graph.ts";
 export { cancelJob } from "./runs/cancel-job.ts";
 export { JobDesk, jobKind, type JobDeskParts, type JobKind } from "./runs/job-desk.ts";
-export { CONTEXT_FILE } from "./folder/context-path.ts";
 export { described } from "./search/documents.ts";
 export { foundPath } from "./tools/join-tool.ts";
 export { searchHit } from "./tools/search-tool.ts";

@@ -1,5 +1,7 @@
 import { isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, type Pair, type YAMLMap } from "yaml";
 import type { Aspect } from "../proposals/proposal.ts";
+import { joinEntry } from "./table-file.ts";
+import { joinKey } from "./table-values.ts";
 
 /** Lines of a table's file, from 1, both ends included, that say one thing. */
 export interface FieldLines {
@@ -10,8 +12,8 @@ export interface FieldLines {
   /** The model's text in it, and nothing else. */
   isAi: boolean;
   column: string | undefined;
-  /** Which one in `joins`. */
-  join: number | undefined;
+  /** Which join it is a part of: see `joinKey`. */
+  join: string | undefined;
 }
 
 const STRUCTURE: ReadonlySet<string> = new Set([
@@ -74,9 +76,13 @@ export function tableLines(text: string): FieldLines[] {
   };
   const joins = (pair: Pair) => {
     if (!isSeq(pair.value)) return;
-    add(startOf(pair), startOf(pair), "join", { join: 0 });
-    pair.value.items.forEach((entry, join) => {
-      if (isMap(entry)) for (const field of entry.items) add(startOf(field), endOf(field), "join", { join });
+    pair.value.items.forEach((entry, index) => {
+      if (!isMap(entry)) return;
+      const parsed = joinEntry.safeParse(entry.toJS(document));
+      const join = parsed.success ? joinKey(parsed.data) : undefined;
+      // The line of the key goes with the first.
+      if (index === 0) add(startOf(pair), startOf(pair), "join", { join });
+      for (const field of entry.items) add(startOf(field), endOf(field), "join", { join });
     });
   };
   if (isMap(document.contents)) fieldsOf(document.contents, {});

@@ -1,11 +1,9 @@
 import type { Relationship } from "@tandem/relationships";
 import type { Evidence } from "../evidence.ts";
 import type { Support } from "../proposals/proposals.ts";
-import { parseTableFile } from "./parse-table-file.ts";
-import type { JoinEntry } from "./table-file.ts";
 import { type FieldLines, tableLines } from "./table-lines.ts";
 import { joinKey, newJoinEntry } from "./table-values.ts";
-import type { FoundTable } from "./update-table-file.ts";
+import type { FoundTable } from "./wanted-table.ts";
 
 /** What each line of a table's file rests on, before and after. */
 export function tableSupport(
@@ -14,7 +12,7 @@ export function tableSupport(
   after: string,
 ): { support: Support[]; removal: Support[] } {
   return {
-    support: supportOf(found, after, (join) => joinEvidence(found, join)),
+    support: supportOf(found, after, (key) => joinEvidence(found, key)),
     removal: before === null ? [] : supportOf(found, before, () => goneJoin(found)),
   };
 }
@@ -22,16 +20,13 @@ export function tableSupport(
 function supportOf(
   found: FoundTable,
   text: string,
-  joinSupport: (join: JoinEntry) => Omit<Support, "from" | "to">,
+  joinSupport: (key: string) => Omit<Support, "from" | "to">,
 ): Support[] {
-  const parsed = parseTableFile(text);
-  const joins = parsed.success ? (parsed.table.joins ?? []) : [];
   return tableLines(text).flatMap((field): Support[] => {
-    const { from, to, aspect } = field;
+    const { from, to, aspect, join } = field;
     if (aspect === "own") return [];
     if (aspect !== "join") return [{ from, to, aspect, evidence: evidenceOf(found, field) }];
-    const join = joins[field.join ?? 0];
-    return join ? [{ from, to, ...joinSupport(join) }] : [];
+    return join === undefined ? [] : [{ from, to, ...joinSupport(join) }];
   });
 }
 
@@ -48,12 +43,12 @@ function evidenceOf(found: FoundTable, { aspect, column, isAi }: FieldLines): Ev
     : [seen];
 }
 
-function joinEvidence(found: FoundTable, join: JoinEntry): Omit<Support, "from" | "to"> {
-  const relationship = found.joins?.find((candidate) => joinKey(newJoinEntry(candidate)) === joinKey(join));
+function joinEvidence(found: FoundTable, key: string): Omit<Support, "from" | "to"> {
+  const relationship = found.joins?.find((candidate) => joinKey(newJoinEntry(candidate)) === key);
   // A line of a join that was not looked for this time has not changed.
   if (!relationship) return { aspect: "join", evidence: [] };
-  const { origin, status } = relationship;
-  const evidence: Evidence[] = [seenIn(found, describeFinding(relationship), join.columns.join(", "))];
+  const { origin, status, from } = relationship;
+  const evidence: Evidence[] = [seenIn(found, describeFinding(relationship), from.columns.join(", "))];
   if (origin === "model")
     evidence.push({ type: "model", model: found.model ?? "unknown", role: "candidateExtraction" });
   // What the database declares is structure.

@@ -1,0 +1,106 @@
+import type { Table } from "@tandem/connectors";
+import type { Relationship, TableProfile } from "@tandem/relationships";
+import type { OwnedText } from "./owned-text.ts";
+import type { ColumnEntry, Descriptions, JoinEntry, TableFile } from "./table-file.ts";
+import { joinKey, newJoinEntry, oneLine, profileEntry, roundCount } from "./table-values.ts";
+
+/** What a scan knows of a table now. What it could not find out is left out, and the file keeps what it has. */
+export interface FoundTable {
+  connection: string;
+  table: Table;
+  profile?: TableProfile;
+  /** All that lead away from it. Rejected ones are passed over. */
+  joins?: readonly Relationship[];
+  /** What a model has written. */
+  descriptions?: { table?: string; columns?: Readonly<Record<string, string>> };
+  /** The model that was asked, for descriptions and joins. */
+  model?: string;
+}
+
+/** What a table's file should say: what was found, and all that a person has said. */
+export function wantedTable(found: FoundTable, current: TableFile | undefined, owned: OwnedText): TableFile {
+  const { connection, table, profile, descriptions } = found;
+  const { primaryKey, uniqueKeys } = table;
+  return {
+    connection,
+    schema: table.schema,
+    table: table.name,
+    type: table.type,
+    descriptions: describe(current?.descriptions, table.comment, owned.hasWords() ? undefined : descriptions?.table),
+    rows: profile ? roundCount(profile.rows) : current?.rows,
+    primaryKey: primaryKey.length > 0 ? [...primaryKey] : undefined,
+    uniqueKeys: uniqueKeys.length > 0 ? uniqueKeys.map((key) => [...key]) : undefined,
+    columns: wantedColumns(found, current?.columns ?? [], owned),
+    joins: found.joins ? wantedJoins(found.joins, current?.joins ?? [], owned) : current?.joins,
+    notes: current?.notes,
+  };
+}
+
+/** In the order of the file; new ones after those that they follow in the database. */
+function wantedColumns(found: FoundTable, current: readonly ColumnEntry[], owned: OwnedText): ColumnEntry[] {
+  const { table, profile, descriptions } = found;
+  const before = new Map(current.map((entry) => [entry.name, entry]));
+  const present = new Set(table.columns.map(({ name }) => name));
+  const result = current.flatMap((entry): ColumnEntry[] => {
+    if (present.has(entry.name)) return [entry];
+    return owned.isInColumn(entry.name) ? [{ ...entry, gone: true }] : [];
+  });
+  let place = 0;
+  for (const { name, type, nullable, comment } of table.columns) {
+    const old = before.get(name);
+    const values = profile?.columns.find((column) => column.name === name);
+    const entry: ColumnEntry = {
+      name,
+      type,
+      nullable: nullable ? true : undefined,
+      descriptions: describe(
+        old?.descriptions,
+        comment,
+        owned.hasWords(name) ? undefined : descriptions?.columns?.[name],
+      ),
+      profile: values ? profileEntry(values) : old?.profile,
+    };
+    const at = old ? result.indexOf(old) : place;
+    result.splice(at, old ? 1 : 0, entry);
+    place = at + 1;
+  }
+  return result;
+}
+
+/** A person's joins stay as they are; ours are what was found, new ones at the end, the certain ones first. */
+function wantedJoins(
+  found: readonly Relationship[],
+  current: readonly JoinEntry[],
+  owned: OwnedText,
+): JoinEntry[] | undefined {
+  const wanted = new Map(
+    found
+      .filter(({ status }) => status !== "rejected")
+      .toSorted((a, b) => doubt(a) - doubt(b))
+      .map((relationship): [string, JoinEntry] => {
+        const entry = newJoinEntry(relationship);
+        return [joinKey(entry), entry];
+      }),
+  );
+  const kept = current.flatMap((entry): JoinEntry[] => {
+    const key = joinKey(entry);
+    if (entry.origin === "human" || owned.isJoin(key)) return [entry];
+    const next = wanted.get(key);
+    return next ? [next] : [];
+  });
+  const known = new Set(current.map(joinKey));
+  const joins = [...kept, ...[...wanted].filter(([key]) => !known.has(key)).map(([, entry]) => entry)];
+  return joins.length > 0 ? joins : undefined;
+}
+
+const doubt = ({ origin, status }: Relationship): number => (status === "review" ? 2 : origin === "declared" ? 0 : 1);
+
+/** The database's comment is what it is now; a model's text that is missing leaves the old one. */
+function describe(old: Descriptions | undefined, comment = "", words = ""): Descriptions | undefined {
+  const descriptions: Descriptions = {
+    human: old?.human,
+    db: oneLine(comment) || undefined,
+    ai: oneLine(words) || old?.ai,
+  };
+  return Object.values(descriptions).some((text) => text !== undefined) ? descriptions : undefined;
+}
