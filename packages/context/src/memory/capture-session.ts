@@ -98,7 +98,10 @@ function readPart(run: Run, parts: MemoryParts, part: Part): Promise<FoundMemory
     run.emit({ type: "unit_started", unit, items: [session] });
     const { stopReason, error, text } = await llm.runAgentLoop({
       ...{ role: "candidateExtraction", system: MEMORY_SYSTEM, prompt: memoryPrompt({ agent }, before, passages) },
-      ...{ tools: memoryTools(parts, { id: session, agent }, [...before, ...passages], found), stepBudget: STEP_BUDGET },
+      ...{
+        tools: memoryTools(parts, { id: session, agent }, [...before, ...passages], found),
+        stepBudget: STEP_BUDGET,
+      },
       signal,
       onStepFinish: ({ stepIndex: step, stepBudget: budget, toolCalls }) =>
         run.emit({ type: "unit_step", unit, step, budget, tools: [...toolCalls] }),

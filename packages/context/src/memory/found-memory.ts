@@ -62,7 +62,9 @@ export function draftsOf(found: readonly FoundMemory[], known: readonly StoredMe
   const added = found.flatMap(({ corrects, doubt: _, contradicts, ...memory }): Draft[] => {
     const others = contradicts.flatMap((id) => byId.get(id) ?? []);
     for (const other of others) {
-      alter(other.id, memory.sources, ({ contradicts: links }) => ({ contradicts: [...new Set([...links, memory.id])] }));
+      alter(other.id, memory.sources, ({ contradicts: links }) => ({
+        contradicts: [...new Set([...links, memory.id])],
+      }));
     }
     if (corrects === null) return draftMemory({ ...memory, contradicts: [] }, others).slice(0, 1);
     alter(corrects, memory.sources, ({ sources, contradicts: links }) => ({

@@ -86,7 +86,8 @@ export class MemoryCapture implements AsyncDisposable {
       }
     } catch (error) {
       // A store that is away, or a job of this kind that somebody else has under way: the next look is soon enough.
-      if (!this.#stop.signal.aborted) log.warn({ error: String(error) }, "sessions could not be looked through for memories");
+      if (!this.#stop.signal.aborted)
+        log.warn({ error: String(error) }, "sessions could not be looked through for memories");
     }
   }
 

@@ -38,15 +38,15 @@ export const memoryPath = (id: MemoryId | string): string => `memory/${id}.md`;
 export function parseMemory(text: string): ParsedMemory {
   const read = readFrontMatter(text, memoryFrontMatter);
   if (!read.success) return read;
-  // What a program put into a store is given back to the byte; a statement of a person or a model is trimmed.
-  const body = read.value.store === undefined ? read.body.trim() : read.body.replace(/^\r?\n/, "").replace(/\n$/, "");
+  // What a program put at a path is given back to the byte; a statement of a person or a model is trimmed.
+  const body = read.value.path === undefined ? read.body.trim() : read.body.replace(/^\r?\n/, "").replace(/\n$/, "");
   return { success: true, memory: { ...read.value, text: body } };
 }
 
 /** What stood in the file under names of a person's own stays. */
 export function renderMemory({ text, ...frontMatter }: MemoryFile, existing?: string): string {
   const head = existing === undefined ? undefined : headOf(existing);
-  const body = frontMatter.store === undefined ? text.trim() : text;
+  const body = frontMatter.path === undefined ? text.trim() : text;
   const optional = { agent: undefined, store: undefined, path: undefined, updatedAt: undefined };
   return writeFrontMatter(head, { ...optional, ...frontMatter }, `\n${body}\n`);
 }

@@ -33,7 +33,9 @@ export class MemoryPathConflict extends TandemError {
   readonly other: { id: string; path: string };
 
   constructor({ id, path }: { id: string; path: string }) {
-    super("memory_path_conflict", `There is a memory at ${path} already.`, { fix: "Rename or delete it, or update it." });
+    super("memory_path_conflict", `There is a memory at ${path} already.`, {
+      fix: "Rename or delete it, or update it.",
+    });
     this.other = { id, path };
   }
 }

@@ -203,4 +203,6 @@ function entryOf(memory: StoredMemory): StoreEntry {
 }
 
 const ownStays = (what: string): RequestError =>
-  new RequestError("forbidden", `The context's own memory store cannot be ${what}.`, { fix: "Delete its memories one by one." });
+  new RequestError("forbidden", `The context's own memory store cannot be ${what}.`, {
+    fix: "Delete its memories one by one.",
+  });

@@ -24,7 +24,10 @@ const statement = z.string().min(6).max(LONGEST_STATEMENT).describe("One stateme
 const eventIds = z.array(z.string().min(1).max(100)).min(1).max(10).describe("Ids of the events that justify it.");
 const memoryIds = z.array(z.string().min(1).max(100)).max(10).default([]);
 // One word each: nothing can be said in them.
-const tags = z.array(z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,30}$/u)).max(5).default([]);
+const tags = z
+  .array(z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}_-]{0,30}$/u))
+  .max(5)
+  .default([]);
 
 /** What the memory agent can do. What it hands in is kept in `found`; nothing is written. */
 export function memoryTools(
@@ -88,7 +91,13 @@ export function memoryTools(
         scope: z.enum(MEMORY_SCOPES).describe("For whom it holds: this user, the whole project, or only this agent."),
         events: eventIds,
         contradicts: memoryIds.describe("Ids of memories that cannot hold if this does."),
-        expires_in_days: z.int().min(1).max(3_650).nullable().default(null).describe("Only where it will not hold for long."),
+        expires_in_days: z
+          .int()
+          .min(1)
+          .max(3_650)
+          .nullable()
+          .default(null)
+          .describe("Only where it will not hold for long."),
         tags,
       }),
       execute: async ({ text, scope, events, contradicts, expires_in_days: days, tags: words }) => {
@@ -126,7 +135,15 @@ export function memoryTools(
         }
         room(id);
         found.set(id, {
-          ...{ id, corrects: id, text: text.trim(), scope, ...(agent !== undefined && { agent }), tags: [], contradicts: [] },
+          ...{
+            id,
+            corrects: id,
+            text: text.trim(),
+            scope,
+            ...(agent !== undefined && { agent }),
+            tags: [],
+            contradicts: [],
+          },
           ...{ createdAt: now().toISOString(), expiresAt: memory!.expiresAt },
           ...{ sources: sourcesOf(cited), doubt: doubtAbout(text, cited) },
         });

@@ -9,7 +9,11 @@ const said = z.object({ proposal: z.string() });
 type Statement = { text: string; scope: MemoryScope; agent?: string };
 
 /** The proposal in which a statement was made before, whatever became of it: agents do not make it again. */
-export async function proposedBefore(records: Records, space: string, statement: Statement): Promise<string | undefined> {
+export async function proposedBefore(
+  records: Records,
+  space: string,
+  statement: Statement,
+): Promise<string | undefined> {
   const stored = await records.get(space, KIND, statementKey(statement));
   return stored && said.parse(stored.value).proposal;
 }

@@ -40,7 +40,11 @@ export const LONGEST_STATEMENT = 4_000;
 export async function remember(
   knowledge: Knowledge,
   words: Words,
-  { llm, now = () => new Date(), signal }: { llm?: () => Promise<LlmRuntime | undefined>; now?: () => Date; signal?: AbortSignal } = {},
+  {
+    llm,
+    now = () => new Date(),
+    signal,
+  }: { llm?: () => Promise<LlmRuntime | undefined>; now?: () => Date; signal?: AbortSignal } = {},
 ): Promise<Remembered> {
   const { by, text } = checkWords(words);
   const at = now();
@@ -125,9 +129,13 @@ function checkWords({ text, scope, agent, by }: Words): { text: string; by: stri
   const words = text.trim().toWellFormed();
   if (words === "") throw new RequestError("invalid_request", "There is nothing to remember.");
   if (words.length > LONGEST_STATEMENT) {
-    throw new RequestError("invalid_request", `A memory has at most ${LONGEST_STATEMENT} characters; this has ${words.length}.`, {
-      fix: "Remember one statement at a time; a document belongs into a source of `tandem ingest`.",
-    });
+    throw new RequestError(
+      "invalid_request",
+      `A memory has at most ${LONGEST_STATEMENT} characters; this has ${words.length}.`,
+      {
+        fix: "Remember one statement at a time; a document belongs into a source of `tandem ingest`.",
+      },
+    );
   }
   if (scope === "agent" && !agent) {
     throw new RequestError("invalid_request", "It is to hold for one agent, and none is named.", { fix: "Name it." });

@@ -31,6 +31,8 @@ const LONGEST: Readonly<Record<Speaker, number>> = {
   ...{ user: 12_000, attachment: 2_000, denial: 2_000, agent: 4_000, "tool call": 400, "tool result": 1_000 },
 };
 
+const LONGEST_BEFORE = 1_500;
+
 /** What was said on a session's own thread after `after`, up to `limit` characters; at least one event, if there is one. */
 export async function readPassages(
   events: EventLog,
@@ -60,7 +62,10 @@ export async function readBefore(
   { before, count }: { before: number; count: number },
 ): Promise<Passage[]> {
   const page = await events.read(session, { before, order: "desc", limit: count, types: TYPES, thread: null });
-  return page.toReversed().flatMap(passagesOf);
+  return page
+    .toReversed()
+    .flatMap(passagesOf)
+    .map((passage) => ({ ...passage, text: clip(passage.text, LONGEST_BEFORE) }));
 }
 
 export function passagesOf({ seq, event }: LoggedEvent): Passage[] {
@@ -108,4 +113,7 @@ function shown(block: UserContent | ToolResultContent): string {
 }
 
 const clip = (text: string, longest: number): string =>
-  (text.length <= longest ? text : `${text.slice(0, longest)}\n[… ${text.length - longest} characters more]`).toWellFormed();
+  (text.length <= longest
+    ? text
+    : `${text.slice(0, longest)}\n[… ${text.length - longest} characters more]`
+  ).toWellFormed();

@@ -1,0 +1,3 @@
+import { memoryContract } from "./testing/memory.contract.ts";
+
+memoryContract("claude-code");

@@ -1,0 +1,112 @@
+import { always, creditTooLow, text } from "@tandem/rehearsal";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
+import { JobDesk } from "../runs/job-desk.ts";
+import { MemoryCapture } from "./memory-capture.ts";
+import { memoryKind } from "./memory-kind.ts";
+import { MemoryStage } from "./testing/memory-stage.ts";
+
+let backend: RehearsedBackend;
+beforeAll(async () => {
+  backend = await RehearsedBackend.open("anthropic");
+});
+afterAll(() => backend[Symbol.asyncDispose]());
+
+/** A capture before a desk, at a time that the test sets. */
+function watch(stage: MemoryStage, capture: "on" | "off" = "on") {
+  const parts = stage.parts({ capture, after: 1_000_000 });
+  const { store, context } = stage;
+  const warnings: string[] = [];
+  const log = { warn: (_: unknown, message: string) => warnings.push(message) };
+  const runtime = backend.play([]);
+  const llm = { backend: runtime.backend, open: async () => ({ ...backend.play(script), close: async () => {} }) };
+  let script: Parameters<RehearsedBackend["play"]>[0] = [always(text("Nothing."))];
+  const desk = new JobDesk({
+    ...{ store, space: context.id, holder: "a test", kinds: { memory: memoryKind(parts) }, log },
+    models: { llm, modelOf: () => backend.model },
+  });
+  const time = { now: Date.now() };
+  const captures = new MemoryCapture({
+    ...{ store, space: context.id, settings: parts.settings, log, now: () => time.now },
+    begin: (params) => desk.start("memory", params),
+  });
+  return {
+    captures,
+    warnings,
+    time,
+    play: (next: typeof script) => (script = next),
+    /** Sessions that jobs were begun for, and how these ended. */
+    jobs: async () => {
+      const { data } = await store.jobs.list({ limit: 50, space: context.id, order: "asc" });
+      return data.map(({ params, state }) => [(params as { session: string }).session, state]);
+    },
+    async [Symbol.asyncDispose]() {
+      await captures[Symbol.asyncDispose]();
+      await desk[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("reads a session that is archived at once, one that is idle after a while, and each once", async () => {
+  await using stage = await MemoryStage.open(backend);
+  const idle = await stage.session({ user: "Something." });
+  const archived = await stage.session({ user: "Something else." });
+  await stage.archive(archived.id);
+  await using watched = watch(stage);
+  await watched.captures.look();
+  expect(await watched.jobs()).toEqual([[archived.id, "done"]]);
+  watched.time.now += 1_100_000;
+  await watched.captures.look();
+  expect(await watched.jobs()).toEqual([
+    [archived.id, "done"],
+    [idle.id, "done"],
+  ]);
+  watched.time.now += 10_000_000;
+  await watched.captures.look();
+  expect(await watched.jobs()).toHaveLength(2);
+});
+
+test("hears of what happens while it runs", async () => {
+  await using stage = await MemoryStage.open(backend);
+  await using watched = watch(stage);
+  watched.captures.start();
+  await watched.captures.look();
+  const { id } = await stage.session({ user: "Something." });
+  await stage.archive(id);
+  await vi.waitFor(async () => expect(await watched.jobs()).toEqual([[id, "done"]]), { timeout: 20_000, interval: 50 });
+});
+
+test("tries what failed again, later, and does not let it keep others waiting for ever", async () => {
+  await using stage = await MemoryStage.open(backend);
+  const first = await stage.session({ user: "Something." });
+  const second = await stage.session({ user: "Something else." });
+  await stage.archive(first.id);
+  await stage.archive(second.id);
+  await using watched = watch(stage);
+  watched.play([always(creditTooLow())]);
+  await watched.captures.look();
+  const [[failing]] = (await watched.jobs()) as [[string, string]];
+  expect(await watched.jobs()).toEqual([[failing, "failed"]]);
+  // Not at once: every session would fail in the same way.
+  await watched.captures.look();
+  expect(await watched.jobs()).toHaveLength(1);
+  watched.play([always(text("Nothing."))]);
+  watched.time.now += 61_000;
+  await watched.captures.look();
+  const other = failing === first.id ? second.id : first.id;
+  expect(await watched.jobs()).toEqual([
+    [failing, "failed"],
+    [other, "done"],
+    [failing, "done"],
+  ]);
+  expect(watched.warnings).toEqual(["a session could not be read for memories"]);
+});
+
+test("does nothing where it is off", async () => {
+  await using stage = await MemoryStage.open(backend);
+  const { id } = await stage.session({ user: "Something." });
+  await using watched = watch(stage, "off");
+  watched.captures.start();
+  await stage.archive(id);
+  expect(await watched.jobs()).toEqual([]);
+});

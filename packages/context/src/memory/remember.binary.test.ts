@@ -1,0 +1,171 @@
+import { always, object, unauthorized } from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
+import type { TextCaptured } from "./capture-text.ts";
+import { contradictionsOf } from "./memories.ts";
+import { forget, keep, remember, type Words } from "./remember.ts";
+import { MemoryStage } from "./testing/memory-stage.ts";
+
+let backend: RehearsedBackend;
+beforeAll(async () => {
+  backend = await RehearsedBackend.open("anthropic");
+});
+afterAll(() => backend[Symbol.asyncDispose]());
+
+const words = (text: string, more: Partial<Words> = {}): Words => ({
+  text,
+  scope: "project",
+  expiresAt: null,
+  by: "ada",
+  ...more,
+});
+
+describe("a person's own words", () => {
+  test("are kept at once, as a commit that can be undone, and found", async () => {
+    await using stage = await MemoryStage.open();
+    const { memory, proposal } = await remember(
+      stage.context,
+      words("Weeks begin on Sundays.", { tags: ["calendar"] }),
+    );
+    expect(proposal).toMatchObject({ state: "accepted", quarantine: null, commits: [expect.any(String)] });
+    expect(await stage.memories.own()).toMatchObject([
+      {
+        id: memory.id,
+        text: "Weeks begin on Sundays.",
+        tags: ["calendar"],
+        expiresAt: null,
+        sources: [{ type: "person", name: "ada" }],
+      },
+    ]);
+    expect(await stage.context.search.search({ text: "Sundays", limit: 5 })).toMatchObject([
+      { key: `memory:${memory.id}` },
+    ]);
+    // They are a person's lines: no rule may replace them.
+    const hand = await stage.context.folder.handLines([`memory/${memory.id}.md`]);
+    expect(hand.get(`memory/${memory.id}.md`)?.size).toBeGreaterThan(5);
+    await stage.context.proposals.undo(proposal!.id, "ada");
+    expect(await stage.statements()).toEqual([]);
+    await remember(stage.context, words("Weeks begin on Sundays."));
+    expect(await stage.statements()).toEqual(["Weeks begin on Sundays."]);
+  });
+
+  test("said again are not stored twice, but for another scope they are", async () => {
+    await using stage = await MemoryStage.open();
+    const first = await remember(stage.context, words("Weeks begin on Sundays."));
+    const again = await remember(stage.context, words("  weeks begin  on Sundays"));
+    expect(again).toMatchObject({ memory: { id: first.memory.id } });
+    expect(again.proposal).toBeUndefined();
+    await remember(stage.context, words("Weeks begin on Sundays.", { scope: "agent", agent: "analyst" }));
+    expect(await stage.statements()).toHaveLength(2);
+    expect(await stage.memories.holding("analyst", new Date())).toHaveLength(2);
+    expect(await stage.memories.holding("another", new Date())).toHaveLength(1);
+  });
+
+  test.each([
+    ["nothing", words("  "), "nothing to remember"],
+    ["a whole document", words("x".repeat(5_000)), "at most 4000 characters"],
+    ["for an agent without a name", words("Fine.", { scope: "agent" }), "none is named"],
+  ])("%s is refused", async (_, given, message) => {
+    await using stage = await MemoryStage.open();
+    await expect(remember(stage.context, given)).rejects.toThrow(message);
+  });
+
+  test("run out, and are not served then; said again, they are back", async () => {
+    await using stage = await MemoryStage.open();
+    const soon = new Date(Date.now() + 60_000);
+    const { memory } = await remember(stage.context, words("The fair is on.", { expiresAt: soon.toISOString() }));
+    expect(await stage.memories.holding(undefined, new Date(soon.getTime() - 1))).toHaveLength(1);
+    expect(await stage.memories.holding(undefined, soon)).toEqual([]);
+    await remember(stage.context, words("The fair is on."), { now: () => new Date(soon.getTime() + 1) });
+    expect(await stage.memories.own()).toMatchObject([{ id: memory.id, expiresAt: null }]);
+  });
+
+  test("are forgotten and kept longer by a person's word; forgotten again after an undo", async () => {
+    await using stage = await MemoryStage.open();
+    const { memory } = await remember(stage.context, words("Weeks begin on Sundays."));
+    const until = new Date(Date.now() + 86_400_000).toISOString();
+    await keep(stage.context, memory.id, { by: "ada", expiresAt: until });
+    expect(await stage.memories.own()).toMatchObject([{ expiresAt: until, text: "Weeks begin on Sundays." }]);
+    expect(await keep(stage.context, memory.id, { by: "ada", expiresAt: until })).toBeUndefined();
+    for (let round = 0; round < 2; round += 1) {
+      const gone = await forget(stage.context, memory.id, "ada");
+      expect(await stage.statements()).toEqual([]);
+      await stage.context.proposals.undo(gone.id, "ada");
+      expect(await stage.statements()).toEqual(["Weeks begin on Sundays."]);
+    }
+    await expect(forget(stage.context, "mem_none", "ada")).rejects.toThrow("There is no memory mem_none.");
+  });
+});
+
+describe("what contradicts", () => {
+  test("is asked of a model, linked in both directions, and unlinked when one is forgotten", async () => {
+    await using stage = await MemoryStage.open(backend);
+    const { memory: old } = await remember(stage.context, words("Refunds take 30 days."));
+    const llm = async () => backend.play([object({ contradicts: [{ id: "m1", why: "Another time." }] })]);
+    const { memory, contradicts, unchecked } = await remember(stage.context, words("Refunds take 14 days."), { llm });
+    expect({ contradicts: contradicts.map(({ id }) => id), unchecked }).toEqual({
+      contradicts: [old.id],
+      unchecked: undefined,
+    });
+    expect(backend.rehearsal.modelRequests).toHaveLength(1);
+    expect(backend.reports).toMatchObject([{ role: "candidateExtraction" }]);
+    const all = await stage.memories.own();
+    expect(all.map(({ contradicts: links }) => links)).toEqual([[memory.id], [old.id]]);
+    expect(contradictionsOf(all[0]!, all)).toMatchObject([{ id: memory.id }]);
+    await forget(stage.context, old.id, "ada");
+    expect(await stage.memories.own()).toMatchObject([{ id: memory.id, contradicts: [] }]);
+  });
+
+  test("is not asked where nothing is alike, and a failure loses nothing", async () => {
+    await using stage = await MemoryStage.open(backend);
+    const never = async () => {
+      throw new Error("No model is needed for this.");
+    };
+    await remember(stage.context, words("Refunds take 30 days."), { llm: never });
+    const without = await remember(stage.context, words("Refunds are slow."));
+    expect(without.unchecked).toBe("no model is set up");
+    const llm = async () => backend.play([always(unauthorized())]);
+    const { unchecked } = await remember(stage.context, words("Refunds take 14 days."), { llm });
+    expect(unchecked).toBeTruthy();
+    expect(await stage.statements()).toHaveLength(3);
+  });
+});
+
+describe("an agent's word", () => {
+  test("waits in quarantine whatever the rules are, with what it contradicts beside it, once", async () => {
+    await using stage = await MemoryStage.open(backend, { memory: "always" });
+    const { memory } = await remember(stage.context, words("Refunds take 30 days."));
+    const params = { text: "Refunds take 14 days.", scope: "project", by: "claude-code" };
+    const row = await stage.run(params, {
+      capture: "off",
+      script: [object({ contradicts: [{ id: "m1", why: "x" }] })],
+    });
+    expect(row).toMatchObject({ state: "done", result: { contradicts: [memory.id] }, requests: 1 });
+    const [id] = (row.result as TextCaptured).proposals;
+    expect(await stage.context.proposals.get(id!)).toMatchObject({
+      state: "open",
+      quarantine: "It is an agent's word.",
+      decisions: [{ kind: "contradiction" }],
+      changes: [{ evidence: [{ type: "agent", name: "claude-code" }] }, {}],
+    });
+    expect(await stage.statements()).toEqual(["Refunds take 30 days."]);
+    expect(await stage.run(params)).toMatchObject({
+      state: "done",
+      result: { before: id, proposals: [] },
+      requests: 0,
+    });
+    const known = await stage.run({ ...params, text: "refunds take 30 days" });
+    expect(known).toMatchObject({ result: { known: memory.id, proposals: [] }, requests: 0 });
+  });
+
+  test("is not lost when the model fails: the job is not done, and the proposal waits", async () => {
+    await using stage = await MemoryStage.open(backend);
+    await remember(stage.context, words("Refunds take 30 days."));
+    const row = await stage.run(
+      { text: "Refunds take 14 days.", scope: "user", by: "cursor" },
+      { script: [always(unauthorized())] },
+    );
+    expect(row.state).toBe("partly");
+    expect(row.result).toMatchObject({ proposals: [expect.any(String)], unchecked: expect.any(String) });
+  });
+});

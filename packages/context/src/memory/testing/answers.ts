@@ -1,0 +1,24 @@
+import { type ModelRequest, type Reply, type Script, text, toolUse } from "@tandem/rehearsal";
+
+/** The tool as the backend names it: Claude Code puts a prefix before the names of ours. */
+export const offered = ({ toolNames }: ModelRequest, name: string): string =>
+  toolNames.find((each) => each === name || each.endsWith(`__${name}`)) ?? name;
+
+/** An agent that calls tools one after the other, whatever they answer, and then stops. */
+export function calling(...calls: [name: string, input: object][]): Script {
+  let at = 0;
+  return (request): Reply => {
+    const call = calls[at];
+    at += 1;
+    return call ? toolUse(offered(request, call[0]), call[1]) : text("That was all.");
+  };
+}
+
+export const proposing = (given: { text: string; events: string[] } & Record<string, unknown>): [string, object] => [
+  "memory_propose",
+  { scope: "project", ...given },
+];
+
+/** All that the model has been told, as text. */
+export const conversation = (requests: readonly ModelRequest[]): string =>
+  JSON.stringify(requests.at(-1)?.messages ?? []);
