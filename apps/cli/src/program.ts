@@ -1,7 +1,9 @@
 import { Command, Option } from "commander";
+import { addContextCommands } from "./context-commands.ts";
 import type { Context } from "./context.ts";
 import { addDatabaseCommands } from "./database-commands.ts";
 import { EXIT_CODES } from "./exit-code.ts";
+import { addIngestCommand } from "./ingest-command.ts";
 import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from "./option-choices.ts";
 import { addProposalCommands } from "./proposal-commands.ts";
 import { addSessionCommands } from "./session-commands.ts";
@@ -112,7 +114,9 @@ export function createProgram(version: string, runner: Runner): Command {
   addSessionCommands(program, AGENTS, { examples, json, runner });
 
   addDatabaseCommands(program, KNOW, { examples, json, runner });
+  addIngestCommand(program, KNOW, { examples, json, runner });
   addProposalCommands(program, KNOW, { examples, json, runner });
+  addContextCommands(program, KNOW, { examples, json, runner });
 
   examples(
     command(program, KNOW, "joins", "Find what refers to what in a database, declared or not; no model is asked.")

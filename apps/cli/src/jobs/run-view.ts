@@ -36,6 +36,9 @@ export class RunView implements Disposable {
       case "skipped":
         this.#line(`${event.stage}: skipped ${event.item}: ${event.message}`);
         break;
+      case "unit_step":
+        this.#draw(printable([`${event.unit}: step ${event.step}`, ...event.tools.slice(0, 3)].join(", ")));
+        break;
       case "waiting":
         this.#progress.wait({
           reason: event.reason,
@@ -62,8 +65,8 @@ export class RunView implements Disposable {
     this.#draw();
   }
 
-  #draw(): void {
-    this.#progress.label([`${this.#prefix}: ${this.#label}`, this.#spent].filter(Boolean).join(" · "));
+  #draw(unit = ""): void {
+    this.#progress.label([`${this.#prefix}: ${this.#label}`, unit, this.#spent].filter(Boolean).join(" · "));
   }
 
   /** A terminal gets the whole at the end instead. */

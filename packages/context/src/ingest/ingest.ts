@@ -60,10 +60,17 @@ export async function ingest(run: Run, input: IngestInput): Promise<IngestReport
   const moved = diffs.flatMap(({ renamed }) => renamed.map(({ item }) => item));
   const documents = await keepEvidence(run, store, [...fresh, ...moved]);
   const wanted = new Set(fresh.map(({ citation }) => citation));
-  const triage = await triagePages(run, documents.filter(({ citation }) => wanted.has(citation)));
+  const triage = await triagePages(
+    run,
+    documents.filter(({ citation }) => wanted.has(citation)),
+  );
   for (const { lane } of triage.pages) report.documents[lane] += 1;
   addCounts(report.documents, { failed: triage.failed.length, left: triage.stopped?.pages ?? 0 });
-  const extracted = await extractCandidates(run, store, triage.pages.filter(({ lane }) => lane === "light"));
+  const extracted = await extractCandidates(
+    run,
+    store,
+    triage.pages.filter(({ lane }) => lane === "light"),
+  );
 
   const read = { diffs, documents, triaged: triage.pages, light: extracted.pages.map(({ page }) => page) };
   const agents = new Agents(run);
@@ -92,9 +99,14 @@ async function workLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const mine = triaged.filter(isOurs);
   const knowledge = {
     hasTable: line.catalogue.has,
-    citations: async (wanted: readonly string[]) => new Set((await line.shelf.read(wanted)).map(({ citation }) => citation)),
+    citations: async (wanted: readonly string[]) =>
+      new Set((await line.shelf.read(wanted)).map(({ citation }) => citation)),
   };
-  const units = await workUnits(line, mine.filter(({ lane }) => lane === "full"), knowledge);
+  const units = await workUnits(
+    line,
+    mine.filter(({ lane }) => lane === "full"),
+    knowledge,
+  );
   const pages = await Pages.read(line.folder);
   const decisions: Decision[] = [];
   const settleConflicts = async (conflicts: readonly Conflict[]) => {
@@ -133,7 +145,9 @@ async function workLine(run: Run, input: IngestInput, read: ReadSources): Promis
     title: `Ingest of ${diffs.map(({ source }) => source).join(", ")}`,
     summary: summaryOf(pages, tables.length, decisions.length, reconciled.failed?.message),
     ...{ pages, tables, decisions },
-    quarantine: isSuspicious ? `Its documents may be trying to instruct a model: ${reasons.join("; ") || "see its candidates"}.` : null,
+    quarantine: isSuspicious
+      ? `Its documents may be trying to instruct a model: ${reasons.join("; ") || "see its candidates"}.`
+      : null,
   });
   if (proposed) report.proposals.push(proposed);
 
@@ -163,7 +177,10 @@ async function openLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const catalogue = await Catalogue.read(context.folder);
   const databaseTools = catalogue.names.length > 0 ? tools.filter(({ name }) => DATABASE_TOOLS.has(name)) : [];
   const prefix = isSuspicious ? "suspicious: " : "";
-  return { ...{ run, agents, prefix, config, folder: context.folder, store, shelf, catalogue, databaseTools }, embedder };
+  return {
+    ...{ run, agents, prefix, config, folder: context.folder, store, shelf, catalogue, databaseTools },
+    embedder,
+  };
 }
 
 /** What the curator put off waits until there is something new; what a run's budget left over does not. */

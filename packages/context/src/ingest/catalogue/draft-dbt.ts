@@ -72,7 +72,9 @@ function draftTable(
   const byHand = handWords(before, hand);
   const joins = found.flatMap(({ dbt }) => joinsOf(current.table, dbt, catalogue));
   const known = new Set((current.table.joins ?? []).map(joinKey));
-  const wanted = [...new Map(joins.map((join) => [joinKey(join), join])).values()].filter((join) => !known.has(joinKey(join)));
+  const wanted = [...new Map(joins.map((join) => [joinKey(join), join])).values()].filter(
+    (join) => !known.has(joinKey(join)),
+  );
   const after = editYaml(before, (document) => {
     const top = document.contents;
     if (!isMap(top)) return;

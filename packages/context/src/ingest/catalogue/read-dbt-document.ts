@@ -25,7 +25,11 @@ export function readDbtDocument(title: string, chunks: readonly Chunk[]): DbtTab
   const [columns, joins] = [under("Columns"), under("Joins")];
   return {
     relation: table ?? title.replace(/ \(dbt \w+\)$/, ""),
-    description: blocks.slice(1, facts === -1 ? undefined : facts).join(" ").replaceAll(/\s+/g, " ").trim(),
+    description: blocks
+      .slice(1, facts === -1 ? undefined : facts)
+      .join(" ")
+      .replaceAll(/\s+/g, " ")
+      .trim(),
     columns: columns.flatMap(({ content }) => columnsIn(content)),
     joins: joins.flatMap(({ content }) => content.split("\n").flatMap(joinIn)),
     cited: { description: top, columns, joins },

@@ -42,7 +42,9 @@ export async function curatePrompt(
       const passages = (await shelf.read(citations.slice(0, PASSAGES))).map(({ citation, content }) =>
         asQuotation("passage", { citation }, content.slice(0, PASSAGE).toWellFormed()),
       );
-      return [asQuotation("candidate", { id: candidateName(index) }, JSON.stringify(about, null, 1)), ...passages].join("\n");
+      return [asQuotation("candidate", { id: candidateName(index) }, JSON.stringify(about, null, 1)), ...passages].join(
+        "\n",
+      );
     }),
   );
   return [

@@ -98,14 +98,20 @@ export async function curate(line: IngestLine, pages: Pages, candidates: readonl
 const STATES = { promote: "promoted", merge: "merged", reject: "rejected", defer: "deferred" } as const;
 
 /** Of a group, the verdict is about all: those that said the same are merged with it. */
-function settle(curated: Curated, batch: readonly CandidateGroup[], marks: ReadonlyMap<string, Mark>, unmarked: string): void {
+function settle(
+  curated: Curated,
+  batch: readonly CandidateGroup[],
+  marks: ReadonlyMap<string, Mark>,
+  unmarked: string,
+): void {
   for (const { lead, others } of batch) {
     const given = marks.get(lead.id);
     const state = given ? STATES[given.verdict] : "deferred";
     const note = given ? [given.page && `page:${given.page}`, given.reason].filter(Boolean).join(": ") : unmarked;
     curated.verdicts.push({ candidate: lead, state, note });
     const follows = state === "promoted" ? "merged" : state;
-    for (const candidate of others) curated.verdicts.push({ candidate, state: follows, note: given ? `As ${lead.id}: ${note}` : note });
+    for (const candidate of others)
+      curated.verdicts.push({ candidate, state: follows, note: given ? `As ${lead.id}: ${note}` : note });
     curated.counts[state] += 1;
   }
 }

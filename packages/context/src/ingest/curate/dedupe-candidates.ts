@@ -26,9 +26,7 @@ export async function dedupeCandidates(
   const sorted = candidates.toSorted((a, b) => worthOf(b) - worthOf(a) || (a.id < b.id ? -1 : 1));
   const byWords = [...Map.groupBy(sorted, ({ assertion }) => plain(assertion)).values()];
   const groups = embedder && byWords.length > 1 ? await byMeaning(run, byWords, embedder) : byWords;
-  return groups
-    .map(merged)
-    .toSorted((a, b) => worthOf(b.lead) - worthOf(a.lead) || (a.lead.id < b.lead.id ? -1 : 1));
+  return groups.map(merged).toSorted((a, b) => worthOf(b.lead) - worthOf(a.lead) || (a.lead.id < b.lead.id ? -1 : 1));
 }
 
 const plain = (text: string): string =>
@@ -56,12 +54,14 @@ function merged([first, ...others]: readonly Candidate[]): CandidateGroup {
 /** Each joins the first group whose first is near enough, and that is not meant for another page. */
 async function byMeaning(run: Run, groups: Candidate[][], embedder: Embedder): Promise<Candidate[][]> {
   const found: { group: Candidate[]; vector: readonly number[] }[] = [];
-  const all = await embedAll(run, groups.map(([first]) => `${first!.topic}\n${first!.assertion}`), embedder);
+  const all = await embedAll(
+    run,
+    groups.map(([first]) => `${first!.topic}\n${first!.assertion}`),
+    embedder,
+  );
   for (const [index, group] of groups.entries()) {
     const vector = all[index]!;
-    const same = found.find(
-      (other) => isSamePage(other.group[0]!, group[0]!) && cosine(other.vector, vector) >= NEAR,
-    );
+    const same = found.find((other) => isSamePage(other.group[0]!, group[0]!) && cosine(other.vector, vector) >= NEAR);
     if (same) same.group.push(...group);
     else found.push({ group: [...group], vector });
   }

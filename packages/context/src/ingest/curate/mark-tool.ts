@@ -19,7 +19,8 @@ export function markTool(bench: Workbench, batch: readonly CandidateGroup[], mar
   const names = new Map(batch.map(({ lead }, index) => [candidateName(index), lead.id]));
   return defineTool({
     name: "candidate_mark",
-    description: "Records your decision about a candidate. For promote and merge, `page` names the page that says it now.",
+    description:
+      "Records your decision about a candidate. For promote and merge, `page` names the page that says it now.",
     schema: z.object({
       candidate: z.string().min(1).max(20).describe("Its id, such as c1."),
       verdict: mark.shape.verdict,
@@ -30,7 +31,10 @@ export function markTool(bench: Workbench, batch: readonly CandidateGroup[], mar
       const id = names.get(candidate);
       if (id === undefined) {
         const meant = nearest(candidate, [...names.keys()]);
-        throw new TandemError("not_found", `There is no candidate ${candidate}.${meant ? ` Did you mean ${meant}?` : ""}`);
+        throw new TandemError(
+          "not_found",
+          `There is no candidate ${candidate}.${meant ? ` Did you mean ${meant}?` : ""}`,
+        );
       }
       const page = given?.replace(/^page:/, "") ?? null;
       if (verdict === "promote" || verdict === "merge") {

@@ -23,7 +23,11 @@ export async function passGates(
   run.emit({ type: "stage_started", stage: STAGE, total: counts.checked });
   let mayMend = true;
   for (;;) {
-    const failing = await checkPages(pages, pages.changes.map(({ path }) => path), knowledge);
+    const failing = await checkPages(
+      pages,
+      pages.changes.map(({ path }) => path),
+      knowledge,
+    );
     if (failing.size === 0) break;
     for (const [path, problems] of failing) {
       const text = mayMend ? await mend(line, pages, path, problems, knowledge) : undefined;
@@ -33,7 +37,14 @@ export async function passGates(
         continue;
       }
       counts.dropped += 1;
-      run.skip(STAGE, `${prefix}${path}`, new TandemError("gate_failed", `${path} did not pass its checks and was left out: ${describeProblem(problems[0]!)}`));
+      run.skip(
+        STAGE,
+        `${prefix}${path}`,
+        new TandemError(
+          "gate_failed",
+          `${path} did not pass its checks and was left out: ${describeProblem(problems[0]!)}`,
+        ),
+      );
       takeBack(pages, path);
     }
     mayMend = false;

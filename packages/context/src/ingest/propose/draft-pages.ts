@@ -15,10 +15,11 @@ export async function draftPage(
 ): Promise<Draft> {
   const [old, now] = [pageOf(path, before), pageOf(path, after)];
   const cited = now ? citationsIn(now.page.body).map(({ citation }) => citation) : [];
-  const known = await evidenceOf(shelf, [...cited, ...basis, ...sourcesOf(old?.page), ...sourcesOf(now?.page)], [
-    ...(old?.page.sources ?? []),
-    ...(now?.page.sources ?? []),
-  ]);
+  const known = await evidenceOf(
+    shelf,
+    [...cited, ...basis, ...sourcesOf(old?.page), ...sourcesOf(now?.page)],
+    [...(old?.page.sources ?? []), ...(now?.page.sources ?? [])],
+  );
   const of = (citations: readonly string[]): Evidence[] => [
     ...[...new Set(citations)].flatMap((citation) => known.get(citation) ?? []),
     judge,

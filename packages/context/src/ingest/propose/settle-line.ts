@@ -33,7 +33,10 @@ export async function settleLine({ run, store }: IngestLine, settled: Settled): 
   const artifacts = artifactsByDocument(changed, tables);
   const at = new Date().toISOString();
   const gone = new Set(deleted.map(({ citation }) => citation));
-  const outdated = gone.size === 0 ? [] : (await listCandidates(store, ["open", "deferred"])).filter(({ document }) => gone.has(document));
+  const outdated =
+    gone.size === 0
+      ? []
+      : (await listCandidates(store, ["open", "deferred"])).filter(({ document }) => gone.has(document));
   const changes: RecordChange[] = [
     ...verdicts.map(({ candidate, state, note }) => markCandidate(candidate, state, note)),
     ...outdated.map((candidate) => markCandidate(candidate, "superseded", "Its document was deleted.")),

@@ -48,7 +48,10 @@ export const reconcileTools = ({ pages, bench, shelf, evictions, ruling }: Recon
     execute: async () => {
       const lines = pages.changes.map(({ path, before, after }) => {
         const edits = diffLines(toLines(before), toLines(after));
-        const [plus, minus] = edits.reduce(([p, m], { start, end, lines: l }) => [p + l.length, m + end - start], [0, 0]);
+        const [plus, minus] = edits.reduce(
+          ([p, m], { start, end, lines: l }) => [p + l.length, m + end - start],
+          [0, 0],
+        );
         const what = before === null ? "new" : after === null ? "removed" : "changed";
         return `- ${pageKeyOf(path) ?? path}: ${what}, +${plus} -${minus}, by ${pages.by(path).join(", ")}`;
       });
@@ -68,7 +71,8 @@ export const reconcileTools = ({ pages, bench, shelf, evictions, ruling }: Recon
   }),
   defineTool({
     name: "eviction_list",
-    description: "Lists the pages that rest on passages which are gone: their documents were deleted, or do not say so any more. Each of them needs a decision with emit_eviction.",
+    description:
+      "Lists the pages that rest on passages which are gone: their documents were deleted, or do not say so any more. Each of them needs a decision with emit_eviction.",
     schema: z.object({}),
     execute: async () => {
       const lines = evictions.map(
@@ -80,26 +84,37 @@ export const reconcileTools = ({ pages, bench, shelf, evictions, ruling }: Recon
   }),
   defineTool({
     name: "emit_contradiction",
-    description: "Flags statements that cannot both be true, so that a person decides. Each side cites the passages that say so. Leave both on the page.",
+    description:
+      "Flags statements that cannot both be true, so that a person decides. Each side cites the passages that say so. Leave both on the page.",
     schema: z.object({
       about: z.string().min(1).max(300).describe("page:KEY or table:CONNECTION/SCHEMA.TABLE"),
       question: z.string().min(1).max(500).describe("What a person has to decide, in one sentence."),
       sides: z
-        .array(z.object({ claim: z.string().min(1).max(500), citations: z.array(z.string().min(1).max(500)).min(1).max(10) }))
+        .array(
+          z.object({
+            claim: z.string().min(1).max(500),
+            citations: z.array(z.string().min(1).max(500)).min(1).max(10),
+          }),
+        )
         .min(2)
         .max(6),
     }),
     execute: async (given) => {
       const all = given.sides.flatMap(({ citations }) => citations);
       await shelf.require(all);
-      if (new Set(all).size < 2) throw new TandemError("one_source", "Both sides cite the same passage: that is no contradiction between sources.");
+      if (new Set(all).size < 2)
+        throw new TandemError(
+          "one_source",
+          "Both sides cite the same passage: that is no contradiction between sources.",
+        );
       ruling.contradictions.push(given);
       return { markdown: "Flagged for a person." };
     },
   }),
   defineTool({
     name: "emit_eviction",
-    description: "Decides about a page of eviction_list. remove: after you have removed the page, or taken what rested on the gone passages out of it. keep: it holds all the same; say why.",
+    description:
+      "Decides about a page of eviction_list. remove: after you have removed the page, or taken what rested on the gone passages out of it. keep: it holds all the same; say why.",
     schema: z.object({
       artifact: z.string().min(1).max(300),
       decision: evictionVerdict.shape.decision,
@@ -109,13 +124,19 @@ export const reconcileTools = ({ pages, bench, shelf, evictions, ruling }: Recon
       const name = artifact.startsWith("page:") ? artifact : `page:${artifact}`;
       const eviction = evictions.find((each) => each.artifact === name);
       if (!eviction) {
-        const meant = nearest(name, evictions.map((each) => each.artifact));
+        const meant = nearest(
+          name,
+          evictions.map((each) => each.artifact),
+        );
         throw new TandemError("not_found", `${name} is not on the list.${meant ? ` Did you mean ${meant}?` : ""}`);
       }
       const page = await bench.page(name.slice("page:".length));
       const left = eviction.citations.filter((gone) => page?.sources.some(({ citation }) => citation === gone));
       if (decision === "remove" && left.length > 0) {
-        throw new TandemError("still_there", `${name} still cites ${left.join(", ")}: change it with wiki_write or wiki_remove first.`);
+        throw new TandemError(
+          "still_there",
+          `${name} still cites ${left.join(", ")}: change it with wiki_write or wiki_remove first.`,
+        );
       }
       ruling.evictions.set(name, { artifact: name, decision, reason });
       return { markdown: "Kept as decided." };
@@ -131,9 +152,11 @@ export const reconcileTools = ({ pages, bench, shelf, evictions, ruling }: Recon
     }),
     execute: async ({ into, from, reason }) => {
       const plain = (key: string) => key.replace(/^page:/, "");
-      if (!(await bench.page(plain(into)))) throw new TandemError("not_found", `There is no page ${into}: write it first.`);
+      if (!(await bench.page(plain(into))))
+        throw new TandemError("not_found", `There is no page ${into}: write it first.`);
       for (const key of from) {
-        if (await bench.page(plain(key))) throw new TandemError("still_there", `${key} is still there: remove it first.`);
+        if (await bench.page(plain(key)))
+          throw new TandemError("still_there", `${key} is still there: remove it first.`);
       }
       ruling.merges.push({ into: plain(into), from: from.map(plain), reason });
       return { markdown: "Recorded." };

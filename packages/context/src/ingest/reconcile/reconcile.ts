@@ -131,6 +131,12 @@ function ask(
     });
     run.emit({ type: "unit_finished", unit, outcome, message: said || null });
     const { contradictions, merges } = ruling;
-    return { outcome, changes: await bench.changes(), contradictions, evictions: [...ruling.evictions.values()], merges };
+    return {
+      outcome,
+      changes: await bench.changes(),
+      contradictions,
+      evictions: [...ruling.evictions.values()],
+      merges,
+    };
   });
 }

@@ -41,7 +41,10 @@ export async function mendFile(line: IngestLine, damage: Damage): Promise<string
   }
 }
 
-async function attempts({ agents, prefix }: IngestLine, { path, text, task, problemsOf }: Damage): Promise<string | null> {
+async function attempts(
+  { agents, prefix }: IngestLine,
+  { path, text, task, problemsOf }: Damage,
+): Promise<string | null> {
   const file = new RepairFile(path, text, task);
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     await agents.work({
@@ -86,7 +89,8 @@ class RepairFile {
         description: `Reads ${this.#path} as it is now.`,
         schema: z.object({}),
         execute: async () => ({
-          markdown: this.text === null ? "It does not exist yet." : asQuotation("file", { path: this.#path }, this.text),
+          markdown:
+            this.text === null ? "It does not exist yet." : asQuotation("file", { path: this.#path }, this.text),
         }),
       }),
       defineTool({

@@ -21,25 +21,28 @@ export async function resolveConflict(
   knowledge: Knowledge,
 ): Promise<Decision | undefined> {
   const { path, base, current, wanted, by, basis } = conflict;
-  const text = current === null || wanted === null ? undefined : await mendFile(line, {
-    path,
-    text: current,
-    task: [
-      `Two agents have changed the same lines of this page. The file has the first one's version. Put the second one's into it, so that nothing that either of them says is lost; every citation of both has to be in the text, and in the front matter's sources.`,
-      asQuotation("second-version", {}, wanted),
-      ...(base === null ? [] : [asQuotation("before-both", {}, base)]),
-    ].join("\n\n"),
-    problemsOf: async (candidate) => {
-      const cited = citedIn(candidate);
-      const lost = [...citedIn(current), ...citedIn(wanted)].filter((citation) => !cited.has(citation));
-      const missing = [...new Set(lost)].map((citation) => ({
-        type: "unknown_citation" as const,
-        line: undefined,
-        message: `What rests on ${citation} was lost.`,
-      }));
-      return [...missing, ...(await checkText(pages, path, candidate, knowledge))];
-    },
-  });
+  const text =
+    current === null || wanted === null
+      ? undefined
+      : await mendFile(line, {
+          path,
+          text: current,
+          task: [
+            `Two agents have changed the same lines of this page. The file has the first one's version. Put the second one's into it, so that nothing that either of them says is lost; every citation of both has to be in the text, and in the front matter's sources.`,
+            asQuotation("second-version", {}, wanted),
+            ...(base === null ? [] : [asQuotation("before-both", {}, base)]),
+          ].join("\n\n"),
+          problemsOf: async (candidate) => {
+            const cited = citedIn(candidate);
+            const lost = [...citedIn(current), ...citedIn(wanted)].filter((citation) => !cited.has(citation));
+            const missing = [...new Set(lost)].map((citation) => ({
+              type: "unknown_citation" as const,
+              line: undefined,
+              message: `What rests on ${citation} was lost.`,
+            }));
+            return [...missing, ...(await checkText(pages, path, candidate, knowledge))];
+          },
+        });
   if (text !== undefined) {
     pages.set(path, text, by, basis);
     return undefined;

@@ -1,17 +1,10 @@
 import type { Backend } from "@tandem/protocol";
-import { text } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryRun } from "../../scan/testing/memory-run.ts";
 import { RehearsedBackend } from "../../scan/testing/rehearsed-backend.ts";
-import { giveCandidates, giveLanes } from "../extract/testing/answers.ts";
-import { agent, isCurator, isReconciler, isUnit, plainTools, use, verify, writePage } from "./agents.ts";
+import { isCurator, isReconciler, isUnit, plainTools } from "./agents.ts";
 import { openTestIngest } from "./open-test-ingest.ts";
-
-const DOCS = {
-  "refunds.md": "# Refunds\n\n## Policy\n\nRefunds are paid within 30 days.\n",
-  "faq.md": "# FAQ\n\nRefunds are paid within 14 days.\n",
-  "menu.md": "# Menu\n\nHome, back.\n",
-};
+import { REFUND_REQUESTS, REFUNDS, refundsScript } from "./refunds-script.ts";
 
 const EVIDENCE = ["evidence_neighbours", "evidence_search"];
 const WIKI = ["wiki_list_tags", "wiki_read", "wiki_remove", "wiki_search", "wiki_write"];
@@ -26,32 +19,8 @@ export function ingestContract(name: Exclude<Backend, "none">): void {
     afterAll(() => backend[Symbol.asyncDispose]());
 
     test("units, curator and reconciliation do their parts with their own tools, and a second run asks nothing", async () => {
-      await using context = await openTestIngest(DOCS);
-      const first = "Refunds are paid within 30 days. [^docs/refunds#policy]";
-      const run = new MemoryRun(
-        backend.play([
-          giveLanes((path) => ({ lane: path === "faq.md" ? "light" : path === "menu.md" ? "skip" : "full" })),
-          giveCandidates(),
-          agent(isUnit, writePage("refunds", first), verify, writePage("refunds", first), () => text("A page.")),
-          agent(
-            isCurator,
-            use("wiki_read", { key: "refunds" }),
-            writePage("refunds", `${first}\n\nThe FAQ says 14 days. [^docs/faq#top]`),
-            use("candidate_mark", { candidate: "c1", verdict: "promote", reason: "Worth it.", page: "refunds" }),
-          ),
-          agent(
-            isReconciler,
-            use("emit_contradiction", {
-              about: "page:refunds",
-              question: "Within how many days are refunds paid?",
-              sides: [
-                { claim: "30 days", citations: ["docs/refunds#policy"] },
-                { claim: "14 days", citations: ["docs/faq#top"] },
-              ],
-            }),
-          ),
-        ]),
-      );
+      await using context = await openTestIngest(REFUNDS);
+      const run = new MemoryRun(backend.play(refundsScript()));
       const report = await context.ingest(run);
       expect(run.skipped).toEqual([]);
       expect(report).toMatchObject({
@@ -66,25 +35,41 @@ export function ingestContract(name: Exclude<Backend, "none">): void {
       const { modelRequests } = backend.rehearsal;
       const of = (which: typeof isUnit) => modelRequests.filter(which);
       expect([of(isUnit), of(isCurator), of(isReconciler)].map(({ length }) => length)).toEqual([4, 4, 2]);
-      expect(modelRequests).toHaveLength(12);
+      expect(modelRequests).toHaveLength(REFUND_REQUESTS);
       expect(plainTools(of(isUnit)[0]!)).toEqual(
         [...EVIDENCE, ...WIKI, "candidate_write", "load_skill", "read_source", "record_verification"].toSorted(),
       );
       expect(plainTools(of(isCurator)[0]!)).toEqual([...EVIDENCE, ...WIKI, "candidate_mark", "load_skill"].toSorted());
       expect(plainTools(of(isReconciler)[0]!)).toEqual(
-        [...EVIDENCE, ...WIKI, "emit_contradiction", "emit_eviction", "emit_merge", "eviction_list", "load_skill", "stage_diff", "stage_list"].toSorted(),
+        [
+          ...EVIDENCE,
+          ...WIKI,
+          "emit_contradiction",
+          "emit_eviction",
+          "emit_merge",
+          "eviction_list",
+          "load_skill",
+          "stage_diff",
+          "stage_list",
+        ].toSorted(),
       );
       expect(of(isUnit)[1]?.toolResults[0]?.text).toContain("verification_required");
-      expect(backend.reports.map(({ role }) => role)).toEqual(["triage", "triage", "candidateExtraction", "curator", "reconcile"]);
+      expect(backend.reports.map(({ role }) => role)).toEqual([
+        "triage",
+        "triage",
+        "candidateExtraction",
+        "curator",
+        "reconcile",
+      ]);
 
       const proposal = await context.proposals.get(report.proposals[0]!.id);
       const [change] = proposal!.changes;
       expect(change!.path).toBe("wiki/refunds.md");
       const { newLines, support } = change!.hunks[0]!;
       const restsOn = (line: string) =>
-        support[newLines.findIndex((each) => each.includes(line))]!
-          .map((index) => change!.evidence[index]!)
-          .flatMap((each) => (each.type === "source" ? [each.citation] : []));
+        support[newLines.findIndex((each) => each.includes(line))]!.map((index) => change!.evidence[index]!).flatMap(
+          (each) => (each.type === "source" ? [each.citation] : []),
+        );
       expect(restsOn("within 30 days")).toEqual(["docs/refunds#policy"]);
       expect(restsOn("14 days")).toEqual(["docs/faq#top"]);
       expect(restsOn("summary")).toEqual(["docs/refunds#policy", "docs/faq#top"]);
@@ -94,7 +79,7 @@ export function ingestContract(name: Exclude<Backend, "none">): void {
 
       const again = new MemoryRun(run.llm, { steps: run.steps });
       expect(await context.ingest(again)).toMatchObject({ sources: [{ unchanged: 3 }], proposals: [] });
-      expect(modelRequests).toHaveLength(12);
+      expect(modelRequests).toHaveLength(REFUND_REQUESTS);
     });
   });
 }

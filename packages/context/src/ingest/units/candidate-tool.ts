@@ -33,7 +33,11 @@ export function candidateTool(
     description:
       "Hands one statement to the curator, who decides whether it enters the wiki and where. For small or doubtful things, and for contradictions (action conflict). The same key again replaces the former.",
     schema: z.object({
-      key: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/).max(80).describe("Small letters, digits and -."),
+      key: z
+        .string()
+        .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+        .max(80)
+        .describe("Small letters, digits and -."),
       topic: z.string().min(1).max(200),
       assertion: z.string().min(1).max(500).describe("One statement that can be understood by itself."),
       rationale: z.string().max(1_000),

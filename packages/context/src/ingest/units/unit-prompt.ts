@@ -56,7 +56,8 @@ export async function unitPrompt(
           .map(({ key, summary }) => `- ${key}: ${summary.slice(0, 160)}`)
           .join("\n"),
       ),
-    tables.length > 0 && `Tables: ${tables.slice(0, TABLES_SHOWN).join(", ")}${tables.length > TABLES_SHOWN ? ", …" : ""}.`,
+    tables.length > 0 &&
+      `Tables: ${tables.slice(0, TABLES_SHOWN).join(", ")}${tables.length > TABLES_SHOWN ? ", …" : ""}.`,
     ...(await quoted(shelf, documents)),
   ];
   return parts.filter((part) => part !== false).join("\n\n");
@@ -70,7 +71,10 @@ async function quoted(shelf: IngestLine["shelf"], documents: readonly DocumentRe
     if (characters <= room) {
       room -= characters;
       parts.push([`The document ${about}:`, ...(await shelf.read(chunks)).map(quoteChunk)].join("\n\n"));
-    } else parts.push(`The document ${about}, called ${JSON.stringify(title)}: too long to be shown here; read it with read_source.`);
+    } else
+      parts.push(
+        `The document ${about}, called ${JSON.stringify(title)}: too long to be shown here; read it with read_source.`,
+      );
   }
   return parts;
 }

@@ -59,7 +59,11 @@ export async function workUnits(
   const failed = new Map<UnitPlan, TandemError>();
   await inParallel(units, config.workUnits.concurrency, async (unit) => {
     const name = `${prefix}${unit.name}`;
-    run.emit({ type: "unit_started", unit: name, items: unit.documents.map(({ source, path }) => `${source}/${path}`) });
+    run.emit({
+      type: "unit_started",
+      unit: name,
+      items: unit.documents.map(({ source, path }) => `${source}/${path}`),
+    });
     try {
       const result = await workUnit(line, unit, knowledge);
       done.set(unit, result);
@@ -165,20 +169,29 @@ function unitTools(line: IngestLine, unit: UnitPlan, { bench, candidates, ledger
 function skillsFor({ documents }: UnitPlan): SkillName[] {
   const types = new Set<string>(documents.map(({ type }) => type));
   const names = Object.keys(SKILLS) as SkillName[];
-  return names.filter((name) => (name === "dbt" ? types.has("dbt") : name === "sql-history" ? types.has("sql") || types.has("dbt") : true));
+  return names.filter((name) =>
+    name === "dbt" ? types.has("dbt") : name === "sql-history" ? types.has("sql") || types.has("dbt") : true,
+  );
 }
 
 /** Checks what the agent has written, and has it mended; what cannot be fails the unit. */
 async function passGates(line: IngestLine, unit: UnitPlan, bench: Workbench, knowledge: Knowledge): Promise<void> {
   const changes = await bench.changes();
   const view = await viewOf(bench);
-  const problems = await checkPages(view, changes.map(({ path }) => path), knowledge);
+  const problems = await checkPages(
+    view,
+    changes.map(({ path }) => path),
+    knowledge,
+  );
   for (const [path, found] of problems) {
     const task = found.map(describeProblem).join("\n");
     const problemsOf = (text: string) => checkText(view, path, text, knowledge);
     const text = await mendFile(line, { path, text: view.read(path), task, problemsOf });
     if (text === undefined) {
-      throw new TandemError("gate_failed", `${path}, written from ${unit.name}, did not pass its checks: ${describeProblem(found[0]!)}`);
+      throw new TandemError(
+        "gate_failed",
+        `${path}, written from ${unit.name}, did not pass its checks: ${describeProblem(found[0]!)}`,
+      );
     }
     await bench.write(path, text, []);
   }

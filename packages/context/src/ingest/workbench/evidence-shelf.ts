@@ -53,7 +53,10 @@ export class EvidenceShelf {
   async #near(citation: string): Promise<string> {
     const document = await readDocumentRecord(this.#store, documentOf(citation));
     if (document) {
-      const meant = nearest(citation.slice(citation.indexOf("#") + 1), document.chunks.map((key) => key.slice(key.indexOf("#") + 1)));
+      const meant = nearest(
+        citation.slice(citation.indexOf("#") + 1),
+        document.chunks.map((key) => key.slice(key.indexOf("#") + 1)),
+      );
       const shown = meant === undefined ? document.chunks.slice(0, 8) : [`${document.citation}#${meant}`];
       return ` ${document.citation} has: ${shown.join(", ")}.`;
     }

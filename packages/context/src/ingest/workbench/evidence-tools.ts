@@ -42,7 +42,10 @@ export function sourceTool(shelf: EvidenceShelf, documents: readonly DocumentRec
   const names = documents.flatMap(({ path, citation }) => [path, citation]);
   return defineTool({
     name: "read_source",
-    description: `Reads one of your documents, by its path or citation, or one passage of it by the passage's citation. Long ones come in parts: \`from\` is the first line wanted. Your documents: ${documents.map(({ path }) => path).join(", ").slice(0, 2_000)}.`,
+    description: `Reads one of your documents, by its path or citation, or one passage of it by the passage's citation. Long ones come in parts: \`from\` is the first line wanted. Your documents: ${documents
+      .map(({ path }) => path)
+      .join(", ")
+      .slice(0, 2_000)}.`,
     schema: z.object({
       source: z.string().min(1).max(1_000).describe("A path or a citation."),
       from: z.int().min(1).default(1),

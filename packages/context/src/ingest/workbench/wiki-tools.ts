@@ -24,7 +24,8 @@ export interface WikiParts {
 export const wikiReadTools = ({ bench }: Pick<WikiParts, "bench">): Tool[] => [
   defineTool({
     name: "wiki_read",
-    description: "Reads a page of the wiki whole, with its front matter. A page that exists can only be changed after it was read.",
+    description:
+      "Reads a page of the wiki whole, with its front matter. A page that exists can only be changed after it was read.",
     schema: z.object({ key: z.string().min(1).max(200) }),
     execute: async ({ key: given }) => {
       const key = plainKey(given);
@@ -36,7 +37,8 @@ export const wikiReadTools = ({ bench }: Pick<WikiParts, "bench">): Tool[] => [
   }),
   defineTool({
     name: "wiki_search",
-    description: "Finds pages of the wiki by words in their title, summary, tags and text. Look here before you write a new page: its subject may have one.",
+    description:
+      "Finds pages of the wiki by words in their title, summary, tags and text. Look here before you write a new page: its subject may have one.",
     schema: z.object({ query: z.string().min(1).max(500), limit: z.int().min(1).max(30).default(10) }),
     execute: async ({ query, limit }) => {
       const found = rank(await bench.pages(), query).slice(0, limit);
@@ -46,7 +48,8 @@ export const wikiReadTools = ({ bench }: Pick<WikiParts, "bench">): Tool[] => [
   }),
   defineTool({
     name: "wiki_list_tags",
-    description: "Lists the tags of the wiki with the number of their pages. Use those that are there before you make new ones.",
+    description:
+      "Lists the tags of the wiki with the number of their pages. Use those that are there before you make new ones.",
     schema: z.object({}),
     execute: async () => {
       const counts = new Map<string, number>();
@@ -68,7 +71,11 @@ export const wikiWriteTools = (parts: WikiParts): Tool[] => [
       title: z.string().min(1).max(200),
       summary: z.string().min(1).max(500).describe("One sentence that says the answer."),
       tags: z.array(z.string().min(1).max(60)).max(12).default([]),
-      refs: z.array(z.string().min(1).max(300)).max(40).default([]).describe("page:KEY or table:CONNECTION/SCHEMA.TABLE"),
+      refs: z
+        .array(z.string().min(1).max(300))
+        .max(40)
+        .default([])
+        .describe("page:KEY or table:CONNECTION/SCHEMA.TABLE"),
       body: z.string().min(1).max(LONGEST_BODY).describe("Markdown, without front matter."),
       because: z
         .array(z.string().min(1).max(500))
@@ -80,7 +87,8 @@ export const wikiWriteTools = (parts: WikiParts): Tool[] => [
   }),
   defineTool({
     name: "wiki_remove",
-    description: "Removes a page: when its subject is covered by another one, or nothing that it rests on holds any more.",
+    description:
+      "Removes a page: when its subject is covered by another one, or nothing that it rests on holds any more.",
     schema: z.object({
       key: z.string().min(1).max(200),
       reason: z.string().min(1).max(500),
@@ -123,7 +131,8 @@ async function writePage(parts: WikiParts, input: PageInput): Promise<ToolOutput
   const path = pagePath(key);
   const text = await bench.read(path);
   const existing = text === undefined ? undefined : await bench.page(key);
-  if (text !== undefined && !existing) throw new TandemError("bad_file", `${key} cannot be read as a page; leave it alone.`);
+  if (text !== undefined && !existing)
+    throw new TandemError("bad_file", `${key} cannot be read as a page; leave it alone.`);
   const refused = refusal?.({ key, isNew: bench.before(path) === undefined });
   if (refused !== undefined) return { markdown: refused };
   if (existing && !bench.isSeen(path)) {
@@ -135,7 +144,15 @@ async function writePage(parts: WikiParts, input: PageInput): Promise<ToolOutput
   refuseUncited(body, existing?.body);
   await refuseRefs(parts, key, input.refs);
   const { title, summary, tags, refs } = input;
-  const page: PageFile = { key, title, summary: oneLine(summary), tags: unique(tags), refs: unique(refs), sources, body };
+  const page: PageFile = {
+    key,
+    title,
+    summary: oneLine(summary),
+    tags: unique(tags),
+    refs: unique(refs),
+    sources,
+    body,
+  };
   await bench.write(path, renderPage(page, text), [...sources.map(({ citation }) => citation), ...input.because]);
   onWrite?.(key, bench.before(path) === undefined);
   return { markdown: `${key} is written: ${sources.length} ${sources.length === 1 ? "source" : "sources"}.` };
@@ -169,22 +186,32 @@ function refuseUncited(body: string, before: string | undefined): void {
   if (!first) return;
   const start = JSON.stringify(first.text.slice(0, 80));
   const more = others.length > 0 ? ` So do ${others.length} others.` : "";
-  throw new TandemError("uncited", `Line ${first.from} rests on nothing: ${start}.${more} End it with its citations, or leave it out.`);
+  throw new TandemError(
+    "uncited",
+    `Line ${first.from} rests on nothing: ${start}.${more} End it with its citations, or leave it out.`,
+  );
 }
 
 async function refuseRefs({ bench, hasTable }: WikiParts, own: string, refs: readonly string[]): Promise<void> {
   const pages = new Set((await bench.paths()).map((path) => pageKeyOf(path)!));
   for (const ref of refs) {
     const [, kind, name = ""] = /^(page|table):(.+)$/s.exec(ref) ?? [];
-    if (kind === undefined) throw new TandemError("bad_ref", `The ref ${ref} is neither page:KEY nor table:CONNECTION/SCHEMA.TABLE.`);
+    if (kind === undefined)
+      throw new TandemError("bad_ref", `The ref ${ref} is neither page:KEY nor table:CONNECTION/SCHEMA.TABLE.`);
     if (kind === "page" ? name === own || pages.has(name) : hasTable(name)) continue;
     const meant = kind === "page" ? nearest(name, [...pages]) : undefined;
-    throw new TandemError("bad_ref", `There is no ${kind} ${name}.${meant ? ` Did you mean page:${meant}?` : " Leave that ref out."}`);
+    throw new TandemError(
+      "bad_ref",
+      `There is no ${kind} ${name}.${meant ? ` Did you mean page:${meant}?` : " Leave that ref out."}`,
+    );
   }
 }
 
 async function noPage(bench: Workbench, key: string): Promise<TandemError> {
-  const meant = nearest(key, (await bench.paths()).map((path) => pageKeyOf(path)!));
+  const meant = nearest(
+    key,
+    (await bench.paths()).map((path) => pageKeyOf(path)!),
+  );
   return new TandemError("not_found", `There is no page ${key}.${meant ? ` Did you mean ${meant}?` : ""}`);
 }
 
@@ -192,8 +219,8 @@ async function noPage(bench: Workbench, key: string): Promise<TandemError> {
 function rank(pages: readonly PageFile[], query: string): PageFile[] {
   const words = [...new Set(query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])];
   const scored = pages.map((page) => {
-    const [head, summary, body] = [`${page.key} ${page.title} ${page.tags.join(" ")}`, page.summary, page.body].map((text) =>
-      text.toLowerCase(),
+    const [head, summary, body] = [`${page.key} ${page.title} ${page.tags.join(" ")}`, page.summary, page.body].map(
+      (text) => text.toLowerCase(),
     );
     const score = words.reduce(
       (sum, word) =>
@@ -208,6 +235,11 @@ function rank(pages: readonly PageFile[], query: string): PageFile[] {
     .map(({ page }) => page);
 }
 
-const plainKey = (key: string): string => key.trim().replace(/^page:/, "").replace(/^wiki\//, "").replace(/\.md$/, "");
+const plainKey = (key: string): string =>
+  key
+    .trim()
+    .replace(/^page:/, "")
+    .replace(/^wiki\//, "")
+    .replace(/\.md$/, "");
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)];

@@ -1,0 +1,56 @@
+// A process of its own that ingests: `ingest-child.ts <root> <model's address> [--stop-at-proposal]`.
+import { configSchema, RequestError } from "@tandem/protocol";
+import { createBackend, createRuntime } from "@tandem/runtime";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { runJob } from "../../runs/run-job.ts";
+import { ingest } from "../ingest.ts";
+import { openTestIngest } from "./open-test-ingest.ts";
+
+const [root = "", url = "", stop] = process.argv.slice(2);
+const config = configSchema.parse({ llm: { provider: { backend: "anthropic", anthropic: { baseUrl: url } } } });
+await using context = await openTestIngest({}, { root });
+const { store, folder, space } = context;
+const proposals: typeof context.proposals = {
+  ...context.proposals,
+  propose: async (input) => {
+    const proposal = await context.proposals.propose(input);
+    if (stop === undefined) return proposal;
+    process.stdout.write("proposed\n");
+    return new Promise(() => {});
+  },
+};
+const hostVariables = { PATH: process.env["PATH"], HOME: root };
+const open = async (sink: Parameters<typeof createRuntime>[0]["sink"]) =>
+  createRuntime({
+    config: config.llm,
+    backend: await createBackend(config.llm, {
+      readSecret: async () => "made-up",
+      stateFolder: join(root, "state"),
+      hostVariables,
+    }),
+    sink,
+  });
+// Whoever was killed holds the job until its lease has run out.
+const deadline = Date.now() + 60_000;
+for (;;) {
+  try {
+    const row = await runJob({
+      ...{ store, space: folder.id, kind: "ingest", params: {}, holder: "test", leaseMs: 3_000 },
+      llm: { backend: "anthropic", open },
+      modelOf: () => "model-1",
+      body: (run) =>
+        ingest(run, {
+          context: { folder, proposals },
+          store: space,
+          config: config.ingest,
+          sources: [context.source()],
+        }),
+    });
+    process.stdout.write(`${JSON.stringify({ state: row.state, result: row.result })}\n`);
+    break;
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.code !== "conflict" || Date.now() > deadline) throw error;
+    await setTimeout(200);
+  }
+}

@@ -1,0 +1,39 @@
+import { type Rule, text } from "@tandem/rehearsal";
+import { giveCandidates, giveLanes } from "../extract/testing/answers.ts";
+import { agent, isCurator, isReconciler, isUnit, use, verify, writePage } from "./agents.ts";
+
+/** Three documents, one of each lane, of which two contradict each other. */
+export const REFUNDS = {
+  "refunds.md": "# Refunds\n\n## Policy\n\nRefunds are paid within 30 days.\n",
+  "faq.md": "# FAQ\n\nRefunds are paid within 14 days.\n",
+  "menu.md": "# Menu\n\nHome, back.\n",
+};
+
+/** What is asked about them: lanes, an extraction, a unit, a pass of the curator, a reconciliation. */
+export const REFUND_REQUESTS = 12;
+
+export function refundsScript(): Rule[] {
+  const first = "Refunds are paid within 30 days. [^docs/refunds#policy]";
+  return [
+    giveLanes((path) => ({ lane: path === "faq.md" ? "light" : path === "menu.md" ? "skip" : "full" })),
+    giveCandidates(),
+    agent(isUnit, writePage("refunds", first), verify, writePage("refunds", first), () => text("A page.")),
+    agent(
+      isCurator,
+      use("wiki_read", { key: "refunds" }),
+      writePage("refunds", `${first}\n\nThe FAQ says 14 days. [^docs/faq#top]`),
+      use("candidate_mark", { candidate: "c1", verdict: "promote", reason: "Worth it.", page: "refunds" }),
+    ),
+    agent(
+      isReconciler,
+      use("emit_contradiction", {
+        about: "page:refunds",
+        question: "Within how many days are refunds paid?",
+        sides: [
+          { claim: "30 days", citations: ["docs/refunds#policy"] },
+          { claim: "14 days", citations: ["docs/faq#top"] },
+        ],
+      }),
+    ),
+  ];
+}
