@@ -66,6 +66,7 @@ describe("tandem scan", () => {
       "shop: profile: 2 tables",
       "shop: descriptions: 2 described",
       expect.stringContaining("shop: relationships: 1 accepted"),
+      expect.stringMatching(/^shop: proposal: \d+ accepted$/),
       "",
     ]);
     expect(first.stdout).toMatch(/^done shop in/);

@@ -11,6 +11,8 @@ import type { TableDescription } from "./read-descriptions.ts";
 import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
 import { wantedDescriptions } from "./wanted-descriptions.ts";
 
+export const PROPOSAL_STAGE = "proposal";
+
 export interface Findings {
   connectionName: string;
   fileOf: (scanned: ScannedTable) => KnownTable | undefined;
@@ -30,8 +32,11 @@ export async function draftTables(
     looked: new Set(tables.filter(({ profile }) => profile).map(({ table }) => tableLabel(table))),
   };
   const drafts: Draft[] = [];
-  for (const scanned of tables) {
+  const total = tables.length;
+  run.emit({ type: "stage_started", stage: PROPOSAL_STAGE, total });
+  for (const [done, scanned] of tables.entries()) {
     const { table, profile } = scanned;
+    run.emit({ type: "stage_progress", stage: PROPOSAL_STAGE, done, total, item: tableLabel(table) });
     const known = fileOf(scanned);
     const description = described?.descriptions.get(tableKey(table));
     const draft = updateTableFile(

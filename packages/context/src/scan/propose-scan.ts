@@ -1,9 +1,10 @@
 import type { Table } from "@tandem/connectors";
+import { TandemError } from "@tandem/protocol";
 import { removeTableFile } from "../catalogue/update-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
 import type { Draft } from "../proposals/proposals.ts";
 import type { Run } from "../runs/run.ts";
-import type { Findings } from "./draft-tables.ts";
+import { type Findings, PROPOSAL_STAGE } from "./draft-tables.ts";
 import type { KnownTable } from "./known-tables.ts";
 import type { ScanContext, ScanResult } from "./scan-result.ts";
 import type { ScannedTable } from "./scanned-table.ts";
@@ -63,8 +64,22 @@ export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResul
     result.proposals.push({ id, title, accepted: counts.accepted, open: counts.open });
     run.emit({ type: "proposed", proposal: id, accepted: counts.accepted, open: counts.open });
   }
-  if (result.proposals.some(({ accepted }) => accepted > 0)) await context.search?.sync();
+  const sum = (of: "accepted" | "open") => result.proposals.reduce((total, each) => total + each[of], 0);
+  const counted = { accepted: sum("accepted"), "for review": sum("open") };
+  run.emit({ type: "stage_finished", stage: PROPOSAL_STAGE, counts: counted });
+  if (counted.accepted > 0) await syncSearch(run, context, connectionName);
   return result;
+}
+
+/** The catalogue is what it should be, whatever becomes of the index: that follows at the next search. */
+async function syncSearch(run: Run, { search }: ScanContext, connectionName: string): Promise<void> {
+  try {
+    await search?.sync();
+  } catch (error) {
+    run.signal.throwIfAborted();
+    if (!(error instanceof TandemError)) throw error;
+    run.skip("search", connectionName, error);
+  }
 }
 
 function summaryOf({ tables, joins, descriptions }: ScanResult): string {

@@ -1,4 +1,5 @@
 import type { Connection } from "@tandem/connectors";
+import { TandemError } from "@tandem/protocol";
 import { always, planLimit, rateLimited, refusal, when } from "@tandem/rehearsal";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -57,11 +58,13 @@ describe("a first scan", () => {
     expect(orders?.joins).toContainEqual(
       expect.objectContaining({ columns: ["customer_id"], to: "main.customers", toColumns: ["id"] }),
     );
+    const hits = await stage.search.search({ text: "customer", kinds: ["table"], limit: 5 });
+    expect(hits.map(({ key }) => key)).toContain("table:shop/main.customers");
     expect((await stage.file("lines"))?.joins).toContainEqual(
       expect.objectContaining({ columns: ["order_id"], to: "main.orders", origin: "declared" }),
     );
     const stages = events.flatMap((event) => (event.type === "stage_finished" ? [event.stage] : []));
-    expect(stages).toEqual(["structure", "profile", "descriptions", "relationships"]);
+    expect(stages).toEqual(["structure", "profile", "descriptions", "relationships", "proposal"]);
     expect(events.at(-2)).toMatchObject({ type: "spent", requests: 2 });
   });
 
@@ -94,7 +97,7 @@ describe("a first scan", () => {
   test("a join that a model names is checked in the data, and says where it comes from", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     const end = (table: string, column: string) => ({ schema: "main", table, columns: [column] });
-    const { state } = await stage.scan({
+    const { state, result, requests } = await stage.scan({
       script: [
         describeAll(),
         nameJoins(
@@ -104,13 +107,15 @@ describe("a first scan", () => {
       ],
     });
     expect(state).toBe("done");
-    const joins = (await stage.file("orders"))?.joins ?? [];
-    expect(joins.map(({ columns }) => columns)).not.toContainEqual(["total"]);
-    // Whether the name alone was enough is not for this test to say; that it is known is.
-    const { proposals } = stage.context;
-    const [proposal] = await proposals.list({ limit: 1 });
-    const whole = JSON.stringify(await proposals.get(proposal!.id));
-    expect(whole).toContain("clerk");
+    const orders = stage.path("orders");
+    const [{ id } = { id: "" }] = result.proposals;
+    const change = (await stage.context.proposals.get(id))?.changes.find(({ path }) => path === orders);
+    const joins = change?.hunks.filter(({ newLines }) => newLines.some((line) => line.includes("toColumns"))) ?? [];
+    const textOf = (hunks: typeof joins) => hunks.flatMap(({ newLines }) => newLines).join("\n");
+    expect(textOf(joins)).toMatch(/columns: \[clerk\]\n +to: main.staff\n(.*\n)*? +origin: model/);
+    expect(textOf(joins)).not.toContain("[total]");
+    expect(change?.evidence).toContainEqual({ type: "model", model: backend.model, role: "candidateExtraction" });
+    expect(requests).toBe(2);
   });
 });
 
@@ -266,6 +271,16 @@ describe("never good overwritten by nothing", () => {
     expect((await stage.file("orders"))?.joins).toContainEqual(expect.objectContaining({ columns: ["total"] }));
     await stage.scan({ scan: { modelJoins: false } });
     expect((await stage.file("orders"))?.joins).toContainEqual(expect.objectContaining({ columns: ["total"] }));
+  });
+
+  test("an index that cannot be written takes nothing from the catalogue", async () => {
+    await using stage = await ScanStage.open(SHOP);
+    const sync = () => Promise.reject(new TandemError("unavailable", "The index is away."));
+    Object.assign(stage.context, { search: { sync } });
+    const { state, skipped } = await stage.scan();
+    expect(state).toBe("partly");
+    expect(skipped).toEqual([{ stage: "search", item: "shop", code: "unavailable" }]);
+    expect(await stage.file("orders")).toBeDefined();
   });
 
   test("a file that cannot be read is listed and left alone", async () => {

@@ -12,6 +12,7 @@ import { openContextFolder } from "../../folder/open-context-folder.ts";
 import { createProposals } from "../../proposals/create-proposals.ts";
 import { runJob } from "../../runs/run-job.ts";
 import { runEvent, type RunEvent } from "../../runs/run.ts";
+import { ContextSearch } from "../../search/context-search.ts";
 import { scan } from "../scan.ts";
 import type { ScanContext, ScanResult } from "../scan-result.ts";
 import type { RehearsedBackend } from "./rehearsed-backend.ts";
@@ -37,16 +38,18 @@ interface ScanSettings {
 /** A database, a context and a store, all real, and scans of the one into the other. */
 export class ScanStage implements AsyncDisposable {
   readonly context: ScanContext;
+  readonly search: ContextSearch;
   readonly database: DatabaseSync;
   readonly #store: Store;
   readonly #home: string;
   readonly #backend: RehearsedBackend | undefined;
 
   private constructor(
-    parts: { context: ScanContext; store: Store; home: string; database: DatabaseSync },
+    parts: { context: ScanContext; search: ContextSearch; store: Store; home: string; database: DatabaseSync },
     backend: RehearsedBackend | undefined,
   ) {
     this.context = parts.context;
+    this.search = parts.search;
     this.database = parts.database;
     this.#store = parts.store;
     this.#home = parts.home;
@@ -62,7 +65,8 @@ export class ScanStage implements AsyncDisposable {
     const folder = await openContextFolder({ path: join(home, "context"), git: "own", scratch: join(home, "scratch") });
     const rules = configSchema.parse({ context: { accept } }).context.accept;
     const proposals = createProposals({ folder, store, space: folder.id, accept: rules });
-    return new ScanStage({ context: { folder, proposals }, store, home, database }, backend);
+    const search = new ContextSearch({ folder, store });
+    return new ScanStage({ context: { folder, proposals, search }, search, store, home, database }, backend);
   }
 
   async scan({
