@@ -30,12 +30,14 @@ function collect(command: Command, path: string): Step[] {
   const longOptions = options.filter((option) => option.long);
   const key = command.registeredArguments.some((argument) => argument.name() === "key");
   const choices = command.registeredArguments.flatMap((argument) => argument.argChoices ?? []);
+  // A name that the user chooses cannot be completed, and `<` is a redirection to a shell.
+  const keys = configKeys().filter(({ path }) => !path.includes("<"));
   const step: Step = {
     path,
     words: [
       ...command.commands.map((child) => ({ name: child.name(), description: child.description() })),
       ...choices.map((name) => ({ name, description: "" })),
-      ...(key ? configKeys().map(({ path, description }) => ({ name: path, description })) : []),
+      ...(key ? keys.map(({ path, description }) => ({ name: path, description })) : []),
       ...longOptions.map((option) => ({ name: option.long!, description: option.description })),
     ],
     values: longOptions.flatMap((option) =>
