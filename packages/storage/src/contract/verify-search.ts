@@ -251,8 +251,14 @@ export const verifySearch: Record<Id, Verify> = {
 
   "search.many": async (stage) => {
     const space = newSpace();
-    const made = numbers(2_600).map((number) =>
-      doc(`page:${number}`, { title: `Page ${number}`, text: `common plain word${number % 900} number${number}` }),
+    // More than a word may be in to tell documents apart.
+    const made = numbers(10_400).map((number) =>
+      doc(`page:${number}`, {
+        kind: number % 100 === 0 ? "table" : "page",
+        title: `Page ${number}`,
+        text: `common plain word${number % 3_600} number${number}`,
+        filters: { half: number % 20 === 0 ? "other" : "one" },
+      }),
     );
     made.push(doc("page:titled", { title: "What is common and plain", text: "nothing else" }));
     await stage.store.search.put(space, made);
@@ -261,8 +267,19 @@ export const verifySearch: Record<Id, Verify> = {
     expect((await found("plain common"))[0]).toBe("page:titled");
     expect((await found("common plain missing number77"))[0]).toBe("page:77");
     expect(await found("missing common")).toHaveLength(5);
-    expect((await found("word5 common")).toSorted()).toEqual(["page:1805", "page:5", "page:905"]);
-    expect(await found("number2600")).toEqual(["page:2600"]);
+    expect(await found("common plain page")).toHaveLength(5);
+    expect((await found("word5 common")).slice(0, 3).toSorted()).toEqual(["page:3605", "page:5", "page:7205"]);
+    expect(await found("number10400")).toEqual(["page:10400"]);
+    const kept = async (query: Omit<SearchQuery, "limit">): Promise<string[]> =>
+      (await stage.store.search.search(space, { limit: 3, ...query })).map(({ key }) => key).toSorted();
+    expect(await kept({ text: "word20 common", kinds: ["page"] })).toEqual(["page:20", "page:3620", "page:7220"]);
+    expect(await kept({ text: "word100 common", kinds: ["page"] })).toEqual([]);
+    const tables = await kept({ text: "word100 common", kinds: ["page", "table"] });
+    expect(tables).toEqual(["page:100", "page:3700", "page:7300"]);
+    expect(await kept({ text: "word7 common", kinds: ["page"], filters: { half: "other" } })).toEqual([]);
+    expect(await kept({ text: "common number100", kinds: ["page"] })).not.toContain("page:100");
+    expect(await kept({ text: "common", kinds: ["table"], filters: { half: "one" } })).toEqual([]);
+    expect(await kept({ text: "common", kinds: ["table"] })).toHaveLength(3);
   },
 
   "search.snippets": async (stage) => {

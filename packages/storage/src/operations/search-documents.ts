@@ -56,11 +56,13 @@ export const putSearchDocuments = operation("search.put", function* (args: PutAr
   const stored = yield* all(sql<{ number: number; key: string }>`
     ${insert(
       "search_document",
-      rows.map(({ key, kind, hash, title, body, vectorModel }) => {
-        return { space, key, kind, hash, title, body, vector_model: vectorModel };
+      rows.map(({ key, kind, hash, title, body, terms, vectorModel }) => {
+        // Postgres looks for them in its index only.
+        const facts = typeof terms === "string" ? "" : ` ${terms.facts} `;
+        return { space, key, kind, hash, facts, title, body, vector_model: vectorModel };
       }),
-    )} on conflict (space, key) do update set kind = excluded.kind, hash = excluded.hash, title = excluded.title,
-      body = excluded.body, vector_model = excluded.vector_model
+    )} on conflict (space, key) do update set kind = excluded.kind, hash = excluded.hash, facts = excluded.facts,
+      title = excluded.title, body = excluded.body, vector_model = excluded.vector_model
     returning number, key`);
   const numbers = new Map(stored.map(({ key, number }) => [key, number]));
   const numberOf = ({ key }: SearchRow): number => numbers.get(key)!;

@@ -1,5 +1,5 @@
 import type { Wanted } from "../search/analyse-query.ts";
-import { type Expression, expressionOf, toFts, toTsquery } from "../search/expression.ts";
+import { anyOf, type Expression, expressionOf, toFts, toTsquery } from "../search/expression.ts";
 import { join, raw, sql, type Sql } from "../sql.ts";
 
 /** A word in a title says this many times as much as one in the text. */
@@ -9,9 +9,11 @@ const RANKED_CLOSELY = 200;
 /** A word that Postgres ranks so counts half of what it can count at most: several words say more than one many times. */
 const HALF_RANK = 0.01;
 
-/** What is looked for. `facts` hold for the document, whatever is asked of the words. */
+/** What is looked for. `facts` hold for the document, whatever is asked of the words: of each list, one. */
 export interface Condition {
-  facts: readonly Expression[];
+  facts: readonly (readonly string[])[];
+  /** Facts of so many documents that it is quicker to look at those that are found than to go through all of them. */
+  commonFacts?: readonly (readonly string[])[];
   words: readonly Expression[];
 }
 
@@ -30,14 +32,30 @@ export interface SearchEngine {
 
 const sqlite: SearchEngine = {
   matching: (condition) => sql`
-    select rowid as number from search_terms where search_terms match ${ftsOf(condition)}`,
+    select rowid as number from search_terms where search_terms match ${ftsOf(condition)} ${checkOf(condition)}`,
   // It weighs words by how rare they are by itself.
   ranked: (condition, _, most) => sql`
     select rowid as number, -bm25(search_terms, 0, ${TITLE_WEIGHT}, 1) as score from search_terms
-    where search_terms match ${ftsOf(condition)} limit ${most}`,
+    where search_terms match ${ftsOf(condition)} ${checkOf(condition)} limit ${most}`,
 };
 
-const ftsOf = ({ facts, words }: Condition): string => toFts({ all: [...facts, ...words] });
+const ftsOf = ({ facts, words }: Condition): string => toFts({ all: [...facts.map(anyOf), ...words] });
+
+function checkOf({ commonFacts = [] }: Condition): Sql {
+  if (commonFacts.length === 0) return raw("");
+  const each = commonFacts.map((facts) =>
+    join(
+      facts.map((fact) => sql`instr(facts, ${` ${fact} `}) > 0`),
+      " or ",
+    ),
+  );
+  return sql`and exists (
+    select 1 from search_document where number = search_terms.rowid and ${join(
+      each.map((any) => sql`(${any})`),
+      " and ",
+    )}
+  )`;
+}
 
 const postgres: SearchEngine = {
   matching: (condition) => sql`
@@ -64,6 +82,7 @@ const cast = (text: string): Sql => sql`cast(${text} as tsquery)`;
 // Divided by the logarithm of the document's length.
 const tsRank = (query: Sql): Sql => sql`ts_rank(${raw(`'{${1 / TITLE_WEIGHT}, 0, 0, 1}'`)}, terms, ${query}, 1)`;
 
-const tsqueryOf = ({ facts, words }: Condition): Sql => cast(toTsquery({ all: [...facts, ...words] }));
+const tsqueryOf = ({ facts, commonFacts = [], words }: Condition): Sql =>
+  cast(toTsquery({ all: [...[...facts, ...commonFacts].map(anyOf), ...words] }));
 
 export const searchEngines: Record<"sqlite" | "postgres", SearchEngine> = { sqlite, postgres };

@@ -29,6 +29,7 @@ export function searchSchema({
       key ${id} not null,
       kind ${id} not null,
       hash text not null,
+      facts text not null,
       title text not null,
       body text not null,
       vector_model text

@@ -40,16 +40,18 @@ export interface FoundByWords {
   words: QueryWord[];
 }
 
-interface Search extends QueryTerms {
+interface Search extends Pick<QueryTerms, "words" | "exact"> {
   engine: SearchArgs["engine"];
   count: number;
+  facts: string[][];
+  commonFacts: string[][];
 }
 
 /** Documents that are called so, then those with all the words in their titles or anywhere, then those with some. */
 export const searchTerms = operation("search.terms", function* (args: SearchArgs): Work<FoundByWords | undefined> {
   const space = yield* findSpace(args.name);
   if (!space) return undefined;
-  const search: Search = { engine: args.engine, count: args.count, ...analyseQuery(space.number, args) };
+  const search = yield* begin(args, space.number);
   const { words, count } = search;
   const found = new Set<number>();
   const add = (numbers: readonly number[]): void => {
@@ -71,6 +73,17 @@ export const searchTerms = operation("search.terms", function* (args: SearchArgs
   return { space, found: [...found], exact, words };
 });
 
+function* begin({ engine, count, ...query }: SearchArgs, space: number): Work<Search> {
+  const { facts: all, ...terms } = analyseQuery(space, query);
+  const facts: string[][] = [];
+  const commonFacts: string[][] = [];
+  for (const each of all) {
+    const isCommon = (yield* countUpTo(engine, anyOf(each))) > MOST_TELLING;
+    (isCommon ? commonFacts : facts).push(each);
+  }
+  return { engine, count, ...terms, facts, commonFacts };
+}
+
 /** Numbers of all documents that the facts hold for. */
 export const searchFacts = operation(
   "search.facts",
@@ -78,7 +91,7 @@ export const searchFacts = operation(
     const space = yield* findSpace(args.name);
     if (!space) return new Float64Array();
     const { facts } = analyseQuery(space.number, { ...args, text: "" });
-    const rows = yield* all(searchEngines[args.engine].matching({ facts: facts.map(anyOf), words: [] }));
+    const rows = yield* all(searchEngines[args.engine].matching({ facts, words: [] }));
     return Float64Array.from(rows, ({ number }) => number);
   },
 );
@@ -92,7 +105,7 @@ function* countEach(search: Search, words: readonly Wanted[], known: Map<string,
   const counted: CountedWord[] = [];
   for (const word of words) {
     const name = word.terms[0]!;
-    const count = known.get(name) ?? (yield* countUpTo(search, expressionOf(word)));
+    const count = known.get(name) ?? (yield* countUpTo(search.engine, expressionOf(word)));
     known.set(name, count);
     counted.push({ ...word, count });
   }
@@ -131,15 +144,15 @@ function* withSome(search: Search, words: readonly CountedWord[]): Work<number[]
   });
 }
 
-function* select({ engine, facts, count }: Search, words: readonly Expression[]): Work<number[]> {
-  const matching = searchEngines[engine].matching({ facts: facts.map(anyOf), words });
+function* select({ engine, facts, commonFacts, count }: Search, words: readonly Expression[]): Work<number[]> {
+  const matching = searchEngines[engine].matching({ facts, commonFacts, words });
   const rows = yield* all(sql<{ number: number }>`
     select number from (${matching} limit ${count}) as found order by number`);
   return rows.map(({ number }) => number);
 }
 
-function* countUpTo({ engine, facts }: Search, expression: Expression): Work<number> {
-  const matching = searchEngines[engine].matching({ facts: facts.map(anyOf), words: [expression] });
+function* countUpTo(engine: SearchArgs["engine"], expression: Expression): Work<number> {
+  const matching = searchEngines[engine].matching({ facts: [], words: [expression] });
   const row = yield* one(sql<{ count: number }>`
     select count(*) as count from (${matching} limit ${MOST_TELLING + 1}) as found`);
   return row!.count;
@@ -147,12 +160,12 @@ function* countUpTo({ engine, facts }: Search, expression: Expression): Work<num
 
 /** Those with all of the words, or as the expressions say. */
 function* rank(
-  { engine, facts, count }: Search,
+  { engine, facts, commonFacts, count }: Search,
   words: readonly Wanted[],
   options: { expressions?: readonly Expression[]; weights?: readonly number[] } = {},
 ): Work<number[]> {
   const { expressions = words.map(expressionOf), weights } = options;
-  const condition = { facts: facts.map(anyOf), words: expressions };
+  const condition = { facts, commonFacts, words: expressions };
   const ranked = searchEngines[engine].ranked(condition, words, MOST_RANKED, weights);
   const rows = yield* all(sql<RankedRow>`
     select number, score from (${ranked}) as found order by score desc, number limit ${count}`);

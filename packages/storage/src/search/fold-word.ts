@@ -21,14 +21,20 @@ const LETTERS: Readonly<Record<string, string>> = {
 const OTHER_LETTERS = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "gu");
 /** What a decomposition may bring in, such as the brackets of `⑴`. */
 const PUNCTUATION = /[^a-z0-9\u0080-\u{10ffff}]/gu;
+/** All that is to be changed, and what a decomposition may have made large again. */
+const TO_FOLD = new RegExp(
+  [OPTIONAL_MARKS, INVISIBLE, OTHER_LETTERS, PUNCTUATION, /\p{Lu}/u].map(({ source }) => source).join("|"),
+  "u",
+);
 const PLAIN = /^[a-z0-9]*$/;
 
 /** One spelling for all the ways to write a word: case, accents, width, composed or not. Of ASCII, only a-z and 0-9 are left. */
 export function foldWord(word: string): string {
   const lower = word.toLowerCase();
   if (PLAIN.test(lower)) return lower;
-  return lower
-    .normalize("NFKD")
+  const apart = lower.normalize("NFKD");
+  if (!TO_FOLD.test(apart)) return apart.normalize("NFC");
+  return apart
     .replace(OPTIONAL_MARKS, "")
     .replace(INVISIBLE, "")
     .toLowerCase()
@@ -44,7 +50,7 @@ const HAS_WRITTEN_OUT = /[äöüøå]/;
 /** Other spellings of a word under which it is found as well. `folded` is the first one. */
 export function otherForms(word: string, folded: string): string[] {
   const lower = word.toLowerCase().normalize("NFC");
-  const forms = [...singulars(folded)];
+  const forms = singulars(folded);
   if (HAS_WRITTEN_OUT.test(lower)) forms.push(foldWord(lower.replace(/[äöüøå]/g, (letter) => WRITTEN_OUT[letter]!)));
   // The Arabic article is written together with its word.
   if (folded.length > 4 && folded.startsWith("ال")) forms.push(folded.slice(2));

@@ -1,7 +1,7 @@
 // The entry of the thread that computes for searches: what would hold up the event loop, or the threads with connections.
 import { parentPort } from "node:worker_threads";
 import { indexTerms, toVector } from "./index-terms.ts";
-import { makeSnippet } from "./make-snippet.ts";
+import { snippetMaker } from "./snippet-maker.ts";
 import type { QuestionName, Questions, Reply, Request } from "./messages.ts";
 import { VectorMatrix } from "./vector-matrix.ts";
 
@@ -15,7 +15,7 @@ const answers: { [N in QuestionName]: (ask: Questions[N]["ask"]) => Questions[N]
       if (engine === "postgres") return toVector(terms);
       return { facts: terms.facts.join(" "), title: terms.title.join(" "), body: terms.text.join(" ") };
     }),
-  snippets: ({ space, words, texts }) => texts.map((text) => makeSnippet(text, words, space)),
+  snippets: ({ space, words, texts }) => texts.map(snippetMaker(words, space)),
   addVectors: ({ matrix, length, documents, vectors }) => {
     const found = matrices.get(matrix) ?? new VectorMatrix(length);
     matrices.set(matrix, found);

@@ -24,31 +24,45 @@ const UNSPACED =
   /(?:[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}ー々〆ｰ]\p{M}*)+/gu;
 const INVISIBLE = /[\u00ad\u200b-\u200d]/g;
 const LETTER = /\P{M}\p{M}*/gu;
-const BEYOND_LATIN = /[\u02b0-\uffff]/;
+/** Where letters of such scripts are, and some others: most texts need not be looked at closely. */
+const MAY_BE_UNSPACED = /[\u0e00-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\uffff]/;
 
 /** `CustomerID2` is Customer, ID, 2. */
 const PART =
   /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{Lu}[\p{Lu}\p{M}]*|\p{N}+|\p{Lt}[\p{Ll}\p{M}]*/gu;
 const MOST_PARTS = 8;
+/** As most words are: of one part. */
+const SIMPLE = /^\p{L}[\p{Ll}\p{Lo}\p{M}]*$/u;
 /** Longer ones are keys, hashes and the like, which are found by their beginning. */
 const LONGEST = 64;
 
 /** What has been seen is likely to be seen again: most of a text is a few thousand words. */
 const KNOWN = 20_000;
-const known = new Map<string, readonly Word[]>();
+let known = new Map<string, readonly Word[]>();
+/** What was known before; what is used of it is taken over. */
+let formerlyKnown = new Map<string, readonly Word[]>();
 
 /** The words of a text, in order. Stops when `visit` returns false. Places are those in the text's composed form (NFC). */
 export function visitWords(text: string, visit: (word: Word, at: number) => boolean | void): void {
-  for (const { 0: compound, index } of text.matchAll(COMPOUND)) {
+  COMPOUND.lastIndex = 0;
+  for (let found = COMPOUND.exec(text); found; found = COMPOUND.exec(text)) {
+    const { 0: compound, index } = found;
+    // Whoever visits may look at another text meanwhile.
+    const next = COMPOUND.lastIndex;
     for (const word of wordsOf(compound)) if (visit(word, index) === false) return;
+    COMPOUND.lastIndex = next;
   }
 }
 
 function wordsOf(compound: string): readonly Word[] {
   const found = known.get(compound);
   if (found) return found;
-  const words = BEYOND_LATIN.test(compound) ? splitByScript(compound) : [wordOf(compound, 0)];
-  if (known.size >= KNOWN) known.clear();
+  const words =
+    formerlyKnown.get(compound) ?? (MAY_BE_UNSPACED.test(compound) ? splitByScript(compound) : [wordOf(compound, 0)]);
+  if (known.size >= KNOWN) {
+    formerlyKnown = known;
+    known = new Map();
+  }
   if (compound.length <= LONGEST) known.set(compound, words);
   return words;
 }
@@ -84,6 +98,7 @@ function pairsOf(run: string, offset: number): Word[] {
 }
 
 function wordOf(text: string, from: number): Word {
+  if (SIMPLE.test(text)) return { from, to: from + text.length, forms: formsOf(text), parts: [], letters: [] };
   const bare = text.replace(INVISIBLE, "");
   const parts = partsOf(bare);
   const forms = formsOf(bare.replace(/[_-]+/g, ""));
@@ -96,7 +111,10 @@ function partsOf(text: string): string[] {
   return fine.length <= MOST_PARTS ? fine : pieces.slice(0, MOST_PARTS * 2);
 }
 
-function formsOf(text: string): string[] {
-  const folded = foldWord(text.slice(0, LONGEST));
-  return [...new Set([folded, ...otherForms(text.slice(0, LONGEST), folded)])].filter(Boolean);
+function formsOf(text: string): readonly string[] {
+  const word = text.length > LONGEST ? text.slice(0, LONGEST) : text;
+  const folded = foldWord(word);
+  const others = otherForms(word, folded);
+  if (others.length === 0) return folded === "" ? [] : [folded];
+  return [...new Set([folded, ...others])].filter(Boolean);
 }

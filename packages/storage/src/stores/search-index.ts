@@ -19,7 +19,7 @@ import { SearchVectors } from "./search-vectors.ts";
 
 /** One write of this much is done in some milliseconds: others that want to write hardly wait for it. */
 const LETTERS_AT_ONCE = 40_000;
-const DOCUMENTS_AT_ONCE = 32;
+const DOCUMENTS_AT_ONCE = 100;
 const KEYS_AT_ONCE = 100;
 const HASHES_PER_PAGE = 5_000;
 /** Where words and vectors are fused, what is far down in one list may be far up in both together. */
@@ -35,11 +35,10 @@ export function createSearchIndex(database: Database): OwnedSearchIndex {
   const worker = new SearchWorker(() => vectors.forget());
   const vectors = new SearchVectors(database, worker);
 
-  async function put(name: string, space: number, documents: readonly SearchDocument[]): Promise<void> {
+  async function rowsOf(space: number, documents: readonly SearchDocument[]): Promise<SearchRow[]> {
     const indexed = documents.map(({ key, kind, title, text, filters }) => ({ key, kind, title, text, filters }));
     const terms = await worker.ask("terms", { engine, space, documents: indexed });
-    const rows = documents.map((document, index) => ({ ...rowOf(document), terms: terms[index]! }));
-    await database.write(putSearchDocuments, { engine, name, space, rows }, name);
+    return documents.map((document, index) => ({ ...rowOf(document), terms: terms[index]! }));
   }
 
   return {
@@ -50,7 +49,14 @@ export function createSearchIndex(database: Database): OwnedSearchIndex {
       const unique = [...new Map(documents.map((document) => [document.key, document])).values()];
       if (unique.length === 0) return;
       const space = await database.write(enterSearchSpace, name, name);
-      for (const some of portions(unique)) await put(name, space, some);
+      // The terms of the next ones are found while these are being written.
+      let written: Promise<void> = Promise.resolve();
+      for (const some of portions(unique)) {
+        const [rows] = await Promise.all([rowsOf(space, some), written]);
+        written = database.write(putSearchDocuments, { engine, name, space, rows }, name);
+        written.catch(() => {});
+      }
+      await written;
     },
 
     remove: async (name, keys) => {

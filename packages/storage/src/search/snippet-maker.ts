@@ -1,6 +1,6 @@
 import { matcher, type QueryWord } from "./analyse-query.ts";
 import { allForms } from "./terms.ts";
-import { visitWords } from "./words.ts";
+import { visitWords, type Word } from "./words.ts";
 
 /** Letters of a passage: two or three lines. */
 const LENGTH = 240;
@@ -14,28 +14,41 @@ interface Mark {
   form: string;
 }
 
-/** The passage of a text that has most of what was asked for, in its own spelling, with that between `«` and `»`. */
-export function makeSnippet(text: string, words: readonly QueryWord[], space: number): string {
-  const composed = text.slice(0, LONGEST_TEXT).normalize("NFC");
-  const marks = findMarks(composed, words, space);
-  const { from, to } = bestPassage(composed, marks);
+/**
+ * Makes, of a text, the passage that has most of what was asked for, in its own spelling, with that between `«` and `»`.
+ */
+export function snippetMaker(words: readonly QueryWord[], space: number): (text: string) => string {
+  const isAskedFor = matcher(words, space);
+  // The same few words make up most of all texts.
+  const known = new Map<Word, string | undefined>();
+  const formIn = (word: Word): string | undefined => {
+    if (known.has(word)) return known.get(word);
+    const form = allForms(word).find(isAskedFor);
+    known.set(word, form);
+    return form;
+  };
+  return (text) => makeSnippet(text.slice(0, LONGEST_TEXT).normalize("NFC"), formIn);
+}
+
+function makeSnippet(text: string, formIn: (word: Word) => string | undefined): string {
+  const marks = findMarks(text, formIn);
+  const { from, to } = bestPassage(text, marks);
   let snippet = "";
   let done = from;
   for (const mark of marks) {
     if (mark.from < from || mark.to > to) continue;
-    snippet += `${composed.slice(done, mark.from)}«${composed.slice(mark.from, mark.to)}»`;
+    snippet += `${text.slice(done, mark.from)}«${text.slice(mark.from, mark.to)}»`;
     done = mark.to;
   }
-  snippet = (snippet + composed.slice(done, to)).replace(/\s+/gu, " ").trim();
-  return `${from > 0 ? "… " : ""}${snippet}${to < composed.length ? " …" : ""}`;
+  snippet = (snippet + text.slice(done, to)).replace(/\s+/gu, " ").trim();
+  return `${from > 0 ? "… " : ""}${snippet}${to < text.length ? " …" : ""}`;
 }
 
 /** Neighbours that overlap, as pairs of letters do, are one. */
-function findMarks(text: string, words: readonly QueryWord[], space: number): Mark[] {
-  const isAskedFor = matcher(words, space);
+function findMarks(text: string, formIn: (word: Word) => string | undefined): Mark[] {
   const marks: Mark[] = [];
   visitWords(text, (word, at) => {
-    const form = allForms(word).find(isAskedFor);
+    const form = formIn(word);
     if (form === undefined) return true;
     const [from, to] = [at + word.from, at + word.to];
     const last = marks.at(-1);
