@@ -26,7 +26,25 @@ export type { Budget, LlmSource } from "./runs/metered-llm.ts";
 export { runJob, type JobInput } from "./runs/run-job.ts";
 export { runEvent, type Run, type RunEvent } from "./runs/run.ts";
 export { tableFile, type TableFile } from "./catalogue/table-file.ts";
-export { memoryPath, parseMemory, renderMemory, type MemoryFile, type ParsedMemory } from "./memory/memory-file.ts";
+export {
+  isExpired,
+  MEMORY_SCOPES,
+  memoryPath,
+  parseMemory,
+  renderMemory,
+  type MemoryFile,
+  type MemoryScope,
+  type ParsedMemory,
+} from "./memory/memory-file.ts";
+export { contradictionsOf, Memories, type StoredMemory } from "./memory/memories.ts";
+export { findMemory, forget, keep, remember, type Remembered, type Words } from "./memory/remember.ts";
+export { captureIsOff, memoryKind, memoryParams } from "./memory/memory-kind.ts";
+export type { Captured } from "./memory/capture-session.ts";
+export type { TextCaptured } from "./memory/capture-text.ts";
+export { MemoryCapture, type MemoryCaptureParts } from "./memory/memory-capture.ts";
+export type { MemoryParts } from "./memory/memory-parts.ts";
+export { MemoryStores, type MemoryStoreRecord, type StoreEntry } from "./memory/memory-stores.ts";
+export { MemoryPathConflict, MemoryPreconditionFailed } from "./memory/memory-store-path.ts";
 export { checkPage, citationsIn, type Citation, type Known } from "./wiki/check-page.ts";
 export {
   isPageKey,

@@ -3,6 +3,7 @@ import type { Embedder } from "@tandem/runtime";
 import type { JobRow, Store } from "@tandem/storage";
 import type { ContextFolder } from "./folder/context-folder.ts";
 import { type FolderSettings, openContextFolder } from "./folder/open-context-folder.ts";
+import { MemoryStores } from "./memory/memory-stores.ts";
 import type { AcceptRules } from "./proposals/accept-rules.ts";
 import { createProposals } from "./proposals/create-proposals.ts";
 import type { Proposals } from "./proposals/proposals.ts";
@@ -24,6 +25,8 @@ export interface Context {
   readonly folder: ContextFolder;
   readonly proposals: Proposals;
   readonly search: ContextSearch;
+  /** Its memories as programs see them. */
+  readonly memoryStores: MemoryStores;
   run(job: Omit<JobInput, "store" | "space">): Promise<JobRow>;
 }
 
@@ -31,10 +34,12 @@ export interface Context {
 export async function openContext({ store, accept, embedder, ...settings }: ContextSettings): Promise<Context> {
   const folder = await openContextFolder(settings);
   const { id } = folder;
+  const proposals = createProposals({ folder, store, space: id, accept });
   return {
     id,
     folder,
-    proposals: createProposals({ folder, store, space: id, accept }),
+    proposals,
+    memoryStores: new MemoryStores({ context: { id, folder, proposals }, records: store.records }),
     search: new ContextSearch({ folder, store, embedder }),
     run: (job) => runJob({ ...job, store, space: id }),
   };

@@ -1,3 +1,4 @@
+import { MemoryPathConflict, MemoryPreconditionFailed } from "@tandem/context";
 import { LlmError, RequestError, TandemError, type RequestErrorCode } from "@tandem/protocol";
 import { LeaseLost } from "@tandem/storage";
 import { redact } from "./redact.ts";
@@ -42,12 +43,14 @@ interface Refusal {
   message: string;
   detail?: string;
   headers?: Readonly<Record<string, string>>;
+  /** What a program needs of it, beside the words. */
+  fields?: Readonly<Record<string, string>>;
 }
 
 /** What a client is told about an error, in Anthropic's shape. */
 export function errorReply(error: unknown, requestId: string): ErrorReply {
   const known = refusalOf(error);
-  const { status, type, message, detail, headers } = known ?? {
+  const { status, type, message, detail, headers, fields } = known ?? {
     status: 500,
     type: "api_error",
     message: "Something went wrong inside the server. Its log has more under this request's id.",
@@ -61,7 +64,7 @@ export function errorReply(error: unknown, requestId: string): ErrorReply {
     },
     body: JSON.stringify({
       type: "error",
-      error: { type, message: redact(message), ...(detail && { details: { error_code: detail } }) },
+      error: { type, message: redact(message), ...fields, ...(detail && { details: { error_code: detail } }) },
       request_id: requestId,
     }),
     unexpected: known === undefined,
@@ -77,6 +80,13 @@ function refusalOf(error: unknown): Refusal | undefined {
   }
   if (error instanceof LeaseLost) return { ...STATUS.conflict, message: sentences(error) };
   if (error instanceof LlmError) return { ...STATUS.unavailable, message: sentences(error) };
+  if (error instanceof MemoryPreconditionFailed) {
+    return { status: 409, type: "memory_precondition_failed_error", message: sentences(error) };
+  }
+  if (error instanceof MemoryPathConflict) {
+    const fields = { conflicting_memory_id: error.other.id, conflicting_path: error.other.path };
+    return { status: 409, type: "memory_path_conflict_error", message: sentences(error), fields };
+  }
   const code = error instanceof TandemError ? OF_THE_CONTEXT.get(error.code) : undefined;
   return code && { ...STATUS[code], message: sentences(error as TandemError) };
 }

@@ -6,6 +6,7 @@ import { contextRoutes } from "./routes/context.ts";
 import { environmentRoutes } from "./routes/environments.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { jobRoutes } from "./routes/jobs.ts";
+import { memoryStoreRoutes } from "./routes/memory-stores.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { overviewRoutes } from "./routes/overview.ts";
 import { proposalRoutes } from "./routes/proposals.ts";
@@ -28,6 +29,7 @@ const described: readonly Route[] = [
   ...sessionTaskRoutes,
   ...sessionFolderRoutes,
   ...fileRoutes,
+  ...memoryStoreRoutes,
   ...modelRoutes,
   ...overviewRoutes,
   ...contextRoutes,

@@ -10,6 +10,7 @@ const refused = (note: string): SdkMethod => ({ support: "refused", note });
 
 const worker = refused("501: Tandem runs the tools itself; there are no self-hosted environments");
 const fixedResources = refused("501: a session is given its files when it is created");
+const versions = refused("501: the history is the git log of the context's folder");
 const agentFields =
   "400 for `skills`, `execution_identity` other than `service_account`, `model.inference_geo`, `model.speed: fast`, advisor and workflows, and domain lists of the web tools";
 
@@ -68,6 +69,20 @@ export const sdkMethods: Readonly<Record<string, SdkMethod>> = {
   "files.download": yes(),
   "files.retrieveMetadata": yes(),
   "files.upload": yes(),
+  "memoryStores.create": yes("what is in it is found by nobody else: not by the context's search either"),
+  "memoryStores.retrieve": yes("`memstore_` and the context's own id: the memories of the context itself"),
+  "memoryStores.update": yes(),
+  "memoryStores.list": yes(),
+  "memoryStores.archive": yes("403 for the context's own"),
+  "memoryStores.delete": yes("403 for the context's own"),
+  "memoryStores.memories.create": yes("each write is a commit in the context's folder, in the name of the token"),
+  "memoryStores.memories.retrieve": yes(),
+  "memoryStores.memories.update": yes(),
+  "memoryStores.memories.list": yes(),
+  "memoryStores.memories.delete": yes(),
+  "memoryStores.memoryVersions.retrieve": versions,
+  "memoryStores.memoryVersions.list": versions,
+  "memoryStores.memoryVersions.redact": versions,
   "models.retrieve": partly("by id or alias; what Claude Code does not tell (capabilities, limits, dates) is null"),
   "models.list": partly("as `models.retrieve`"),
 };
@@ -75,7 +90,6 @@ export const sdkMethods: Readonly<Record<string, SdkMethod>> = {
 /** Parts of `client.beta` that are refused as a whole, with 501. */
 export const refusedResources = [
   "messages",
-  "memoryStores",
   "skills",
   "vaults",
   "deployments",

@@ -12,7 +12,6 @@ export const refusedRoutes: RefusedRoute[] = [
   resource("messages", "Messages API", "Send messages into a session."),
   resource("complete", "completions", "Send messages into a session."),
   resource("batches", "batches"),
-  resource("memory_stores", "memory stores"),
   resource("skills", "skills"),
   resource("vaults", "vaults"),
   resource("deployments", "deployments"),
@@ -21,6 +20,12 @@ export const refusedRoutes: RefusedRoute[] = [
   resource("user_profiles", "user profiles"),
   resource("tunnels", "tunnels"),
   resource("organizations", "organizations"),
+  {
+    kind: "refused",
+    name: "memoryStores.memoryVersions",
+    path: "/v1/memory_stores/:memory_store_id/memory_versions",
+    reason: "Tandem keeps no versions beside the context's own history: look into the git log of the context's folder.",
+  },
   {
     kind: "refused",
     name: "environments.work",
