@@ -46,7 +46,7 @@ export async function findCompositeLinks(
   );
   await context.prober.ask(pairs.filter(({ from, to }) => hasRows(from[0]!.table) && hasRows(to[0]!.table)));
   const links = pairs.flatMap((pair) => {
-    const link = judgeComposite(pair, context.prober.answerTo(pair), context.referents);
+    const link = judgeComposite(pair, context.prober.answerTo(pair), context);
     return link ? [link] : [];
   });
   // Two tables with the same pairs in them: which one refers to the other cannot be known.
@@ -103,38 +103,35 @@ const MIN_BITS = 10;
 function judgeComposite(
   { from, key }: Paired,
   overlap: Overlap | undefined,
-  referents: Referents,
+  { referents, vocabulary }: { referents: Referents; vocabulary: Vocabulary },
 ): CompositeLink | undefined {
   const names = key.columns.map(({ name }) => name).join(", ");
   const why = [`Together the columns stand for the key (${names}).`];
   // A line number means nothing without its order: a table that has both means the line.
-  const local = key.columns.filter((column) => !referents.has(column));
   const inner = from.filter((_, i) => !referents.has(key.columns[i]!) && !referents.has(from[i]!));
+  // Weeks and years, though, are the same everywhere.
+  const numbers = inner.some((column) => vocabulary.read(column).some(({ idWords }) => idWords.length > 0));
   if (!overlap || overlap.checked === 0) {
-    if (local.length === 0 || inner.length === 0 || local.length === key.columns.length) return undefined;
-    return {
-      from,
-      key,
-      status: "accepted",
-      confidence: 0.8,
-      why: [...why, "There are no values to compare."],
-      overlap,
-    };
+    if (inner.length === 0 || inner.length === key.columns.length) return undefined;
+    why.push("There are no values to compare.");
+    return { from, key, status: numbers ? "accepted" : "review", confidence: numbers ? 0.8 : 0.55, why, overlap };
   }
   const ratio = overlap.found / overlap.checked;
   if (ratio < 0.98) return undefined;
   const combinations = key.columns.reduce((product, { profile }) => product * Math.max(1, profile?.distinct ?? 1), 1);
   const bits = overlap.found * Math.log2(Math.max(1, combinations / Math.max(1, key.table.rows ?? 1)));
   why.push(`${overlap.found} of ${overlap.checked} combinations of values are found there.`);
-  if (bits < MIN_BITS && inner.length === 0) return undefined;
-  if (bits < MIN_BITS) why.push("Most combinations are there, so that this proves little.");
-  const confidence = Math.min(0.97, (ratio === 1 ? 0.86 : 0.8) + bits / 1000);
-  return {
-    from,
-    key,
-    status: bits >= MIN_BITS ? "accepted" : "review",
-    confidence: bits >= MIN_BITS ? confidence : 0.6,
-    why,
-    overlap,
-  };
+  if (bits >= MIN_BITS) {
+    return {
+      from,
+      key,
+      status: "accepted",
+      confidence: Math.min(0.97, (ratio === 1 ? 0.86 : 0.8) + bits / 1000),
+      why,
+      overlap,
+    };
+  }
+  if (inner.length === 0) return undefined;
+  why.push("Most combinations are there, so that this proves little.");
+  return { from, key, status: numbers ? "accepted" : "review", confidence: numbers ? 0.8 : 0.6, why, overlap };
 }

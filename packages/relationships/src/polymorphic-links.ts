@@ -97,9 +97,11 @@ async function meanings(
   vocabulary: Vocabulary,
   prober: Prober,
 ): Promise<{ value: string; target: TableFacts | undefined }[]> {
+  const isNear = ({ name }: TableFacts) => Number(name.schema === type.table.name.schema);
+  const near = tables.toSorted((a, b) => isNear(b) - isNear(a));
   const targetOf = (value: string): TableFacts | undefined => {
     const words = wordsOf(value);
-    return tables.find((table) =>
+    return near.find((table) =>
       vocabulary.entitiesOf(table).some((entity) => {
         const tail = words.slice(-entity.words.length);
         return (

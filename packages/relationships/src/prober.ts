@@ -1,4 +1,4 @@
-import { type Connection, ConnectionError, type Rows } from "@tandem/connectors";
+import { type ColumnKind, type Connection, ConnectionError, type Rows } from "@tandem/connectors";
 import { inParallel } from "./in-parallel.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 
@@ -106,7 +106,7 @@ export class Prober {
     const values = from.map((column, i) => `${this.quote(column.name)} AS v${i}`).join(", ");
     const filled = from.map(({ name }) => `${this.quote(name)} IS NOT NULL`);
     // Numbers that are kept as text are compared as text, everywhere in the same way.
-    const casts = from.map((column, i) => column.kind !== to[i]!.kind);
+    const casts = from.map((column, i) => !areComparable(column.declaredKind, to[i]!.declaredKind));
     const mine = from.map((_, i) => (casts[i] ? this.asText(`v${i}`) : `v${i}`)).join(", ");
     const theirs = to.map(({ name }, i) => (casts[i] ? this.asText(this.quote(name)) : this.quote(name))).join(", ");
     const present = to.map(({ name }) => `${this.quote(name)} IS NOT NULL`).join(" AND ");
@@ -121,6 +121,9 @@ export class Prober {
     );
   }
 }
+
+const NUMBERS = new Set<ColumnKind>(["integer", "decimal"]);
+const areComparable = (a: ColumnKind, b: ColumnKind): boolean => a === b || (NUMBERS.has(a) && NUMBERS.has(b));
 
 const countIf = (condition: string): string => `coalesce(sum(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`;
 

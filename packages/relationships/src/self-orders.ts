@@ -10,7 +10,9 @@ export async function selfOrders(
   candidates: readonly Candidate[],
   prober: Prober,
 ): Promise<Map<ColumnFacts, { rows: number; same: number; before: number }>> {
-  const own = candidates.filter(({ from, to }) => from.table === to.table && from.filled > 0 && from.kind === to.kind);
+  const own = candidates.filter(
+    ({ from, to }) => from.table === to.table && from.filled > 0 && from.declaredKind === to.declaredKind,
+  );
   const orders = new Map<ColumnFacts, { rows: number; same: number; before: number }>();
   for (let i = 0; i < own.length; i += PER_QUERY) {
     const batch = own.slice(i, i + PER_QUERY);

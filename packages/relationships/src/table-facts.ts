@@ -8,6 +8,8 @@ export interface ColumnFacts {
   position: number;
   /** By its values where the declared type says too little. */
   kind: ColumnKind;
+  /** As the database sees it: columns of two kinds are not compared as they are. */
+  declaredKind: ColumnKind;
   nullable: boolean;
   profile: ColumnProfile | undefined;
   /** Rows that have a value, as far as known. */
@@ -46,6 +48,7 @@ export function tableFacts(table: Table, profile: TableProfile | undefined): Tab
       name,
       position,
       kind: kindByValues(kind, column),
+      declaredKind: kind,
       nullable,
       profile: column,
       filled: Math.round((profile?.rows ?? 0) * (1 - (column?.nulls ?? 0))),
