@@ -2,8 +2,10 @@ import { Command, Option } from "commander";
 import { addContextCommands } from "./context-commands.ts";
 import type { Context } from "./context.ts";
 import { addDatabaseCommands } from "./database-commands.ts";
+import { addDemoCommand } from "./demo-command.ts";
 import { EXIT_CODES } from "./exit-code.ts";
 import { addIngestCommand } from "./ingest-command.ts";
+import { addMemoryCommands } from "./memory-commands.ts";
 import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from "./option-choices.ts";
 import { addProposalCommands } from "./proposal-commands.ts";
 import { addSessionCommands } from "./session-commands.ts";
@@ -42,14 +44,7 @@ export function createProgram(version: string, runner: Runner): Command {
   const command = (parent: Command, heading: string, name: string, description: string) =>
     parent.command(name).description(description).helpGroup(heading).helpOption("-h, --help", "print help");
 
-  examples(
-    command(program, START, "demo", "Watch the real Claude Code work on a rehearsed model; nothing is spent.")
-      .addOption(json())
-      .action((_options: object, self: Command) =>
-        runner(self, async (context) => (await import("./commands/demo.ts")).demo(context)),
-      ),
-    "tandem demo",
-  );
+  addDemoCommand(program, START, { examples, json, runner });
 
   examples(
     command(program, START, "setup", "Choose who answers and who pays, and write tandem.yaml.")
@@ -62,6 +57,7 @@ export function createProgram(version: string, runner: Runner): Command {
       .option("--vertex-credentials <place>", "with vertex: where a service account's JSON is kept")
       .option("--model <name>", "the model of every role that has none of its own")
       .option("-y, --yes", "ask nothing; everything comes from the flags")
+      .option("--mcp <clients>", "register `tandem mcp` with claude-code, cursor, vscode or zed; commas between them")
       .option("--no-verify", "do not check the login or key at the end")
       .addOption(json())
       .action((options: SetupOptions, self: Command) =>
@@ -69,6 +65,7 @@ export function createProgram(version: string, runner: Runner): Command {
       ),
     "tandem setup",
     "tandem setup --yes --backend claude-code",
+    "tandem setup --mcp claude-code,cursor",
     "tandem setup --yes --backend anthropic --api-key 'command:op read op://dev/anthropic/key'",
   );
 
@@ -116,6 +113,7 @@ export function createProgram(version: string, runner: Runner): Command {
   addDatabaseCommands(program, KNOW, { examples, json, runner });
   addIngestCommand(program, KNOW, { examples, json, runner });
   addProposalCommands(program, KNOW, { examples, json, runner });
+  addMemoryCommands(program, KNOW, { examples, json, runner });
   addContextCommands(program, KNOW, { examples, json, runner });
 
   examples(
@@ -284,6 +282,7 @@ function rootNotes(): string {
   return `
 Examples:
   $ tandem demo
+  $ tandem demo context
   $ tandem setup
   $ tandem text "Name three rivers"
   $ tandem run "What is in this folder?"

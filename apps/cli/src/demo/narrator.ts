@@ -39,6 +39,11 @@ export class Narrator {
     this.line(`${INDENT}${this.#style.dim(text)}`);
   }
 
+  /** What somebody would type. */
+  command(text: string): void {
+    this.line(`${INDENT}${this.#style.dim("$")} ${this.#style.accent(text)}`);
+  }
+
   took({ latencyMs, usage, attempts }: CallReport): void {
     const tries = attempts > 1 ? `, ${attempts} tries` : "";
     this.note(`${latencyMs.toFixed(0)} ms, ${usage.inputTokens} tokens in, ${usage.outputTokens} out${tries}`);

@@ -1,0 +1,50 @@
+import { loadRehearsal } from "../../compose.ts";
+import type { Context } from "../../context.ts";
+import { write } from "../../terminal.ts";
+import { indented } from "./indented.ts";
+import { makeProject } from "./make-project.ts";
+import { rehearsedReader } from "./rehearsed-reader.ts";
+import { Stage } from "./stage.ts";
+
+/**
+ * A small catalogue and wiki, made by the real commands out of a shop's database and documents. Only the model is a stand-in:
+ * nothing is spent, nothing leaves the machine, and nothing of the user's is read or changed. What was made stays.
+ */
+export async function demoContext(context: Context, named: string | undefined): Promise<void> {
+  const { startRehearsal } = await loadRehearsal();
+  const project = await makeProject(context.cwd, named);
+  const rehearsal = await startRehearsal(rehearsedReader);
+  try {
+    await project.answerFrom(rehearsal.url);
+    const out = context.json ? context.stderr : context.stdout;
+    const stage = new Stage(out, {
+      ...context,
+      ...{ cwd: project.folder, project: project.folder, json: false, stdout: indented(out) },
+      env: {
+        ...{ PATH: context.env["PATH"], LANG: context.env["LANG"], TMPDIR: context.env["TMPDIR"] },
+        ...{ HOME: project.folder, TANDEM_HOME: project.home, ANTHROPIC_API_KEY: "sk-ant-rehearsed" },
+      },
+    });
+    const requests = () => rehearsal.modelRequests.length;
+    await stage.begin(project.folder, rehearsal.url);
+    await stage.scan();
+    await stage.catalogue();
+    await stage.ingest();
+    await stage.review();
+    await stage.ask();
+    const before = requests();
+    await stage.again(() => requests() - before);
+    // Whoever goes on from here has a model of their own, or none.
+    await project.answerFrom(undefined);
+    stage.end(project.folder, requests());
+    const result = {
+      folder: project.folder,
+      home: project.home,
+      requests: requests(),
+      proposals: await stage.proposals(),
+    };
+    if (context.json) await write(context.stdout, `${JSON.stringify(result, null, 2)}\n`);
+  } finally {
+    await rehearsal.close();
+  }
+}

@@ -1,0 +1,49 @@
+import { TandemError } from "@tandem/protocol";
+import { cp, mkdir, mkdtemp, readdir, realpath, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createShop } from "./create-shop.ts";
+
+const SETTINGS = `# The project of \`tandem demo context\`: Harbour Bikes, a shop that does not exist.
+connections:
+  shop: { driver: sqlite, path: data/shop.sqlite }
+ingest:
+  sources:
+    docs: { path: docs }
+`;
+
+/** For the demo itself: who answers is a stand-in on this machine, which is gone when the demo is over. */
+const rehearsed = (url: string): string => `llm:
+  provider: { backend: anthropic, anthropic: { baseUrl: "${url}" } }
+`;
+
+export interface DemoProject {
+  folder: string;
+  /** What an installation keeps in \`~/.tandem\`; nothing of the user's own is touched. */
+  home: string;
+  /** Names who answers, or takes that out again. */
+  answerFrom(url: string | undefined): Promise<void>;
+}
+
+/** A folder with a database, documents and a \`tandem.yaml\`: the named one, which must be new or empty, or a temporary one. */
+export async function makeProject(cwd: string, named: string | undefined): Promise<DemoProject> {
+  const folder =
+    named === undefined ? await realpath(await mkdtemp(join(tmpdir(), "tandem-demo-"))) : resolve(cwd, named);
+  await mkdir(join(folder, "data"), { recursive: true }).catch(refuse(folder));
+  if ((await readdir(folder)).some((name) => name !== "data") || (await readdir(join(folder, "data"))).length > 0) {
+    throw new TandemError("usage", `${folder} is not empty.`, { fix: "Name a new folder, or none." });
+  }
+  await createShop(join(folder, "data/shop.sqlite"));
+  await cp(new URL("documents", import.meta.url), join(folder, "docs"), { recursive: true });
+  const answerFrom = (url: string | undefined) =>
+    writeFile(join(folder, "tandem.yaml"), `${SETTINGS}${url === undefined ? "" : rehearsed(url)}`);
+  await answerFrom(undefined);
+  return { folder, home: join(folder, ".tandem"), answerFrom };
+}
+
+const refuse = (folder: string) => (cause: unknown) => {
+  throw new TandemError("usage", `${folder} cannot be made: ${(cause as Error).message}.`, {
+    fix: "Name another folder.",
+    cause,
+  });
+};

@@ -1,0 +1,207 @@
+import type { Proposal } from "@tandem/context";
+import { TandemError } from "@tandem/protocol";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { OpenedContext } from "../../compose.ts";
+import { trustFolder } from "../../config/trust.ts";
+import type { Context } from "../../context.ts";
+import { askTool, withKnowledge } from "../../knowledge.ts";
+import { openProject } from "../../open-project.ts";
+import { describeProposal } from "../../proposals/describe-proposal.ts";
+import { styleFor, table, wrap } from "../../terminal.ts";
+import { Narrator } from "../narrator.ts";
+
+const WIDTH = 100;
+/** What the person of the demo accepts at once; the rest is left for whoever tries it. */
+const ACCEPTED = ["wiki/metrics/active-customer.md", "wiki/orders.md", "wiki/refunds.md"];
+const ANSWER = "Finance decides: 90 days. Marketing should say recipients.";
+
+/** The acts of the demo. Scan, ingest and search are the commands themselves, in the project of the demo. */
+export class Stage {
+  readonly #narrator: Narrator;
+  readonly #context: Context;
+
+  constructor(stream: NodeJS.WriteStream, context: Context) {
+    this.#narrator = new Narrator(stream);
+    this.#context = context;
+  }
+
+  async begin(folder: string, url: string): Promise<void> {
+    const { settings } = await openProject(this.#context);
+    await trustFolder(this.#context.env, folder, settings);
+    const narrator = this.#narrator;
+    narrator.line(styleFor(this.#context.stdout).bold("What a shop knows, out of its database and its documents"));
+    narrator.line(`Harbour Bikes does not exist. Its project is in ${folder}:`);
+    narrator.note("data/shop.sqlite   10 tables, 3 declared foreign keys, no comments");
+    narrator.note("docs/              6 documents, two of which contradict each other");
+    narrator.note("tandem.yaml        names both");
+    narrator.line(`The model's API is played by a stand-in at ${url}. Nothing is spent.`);
+  }
+
+  async scan(): Promise<void> {
+    const { scan } = await import("../../commands/scan.ts");
+    this.#narrator.title("Read the database");
+    this.#narrator.command("tandem scan shop");
+    this.#expect(await scan(this.#context, "shop", { descriptions: true }));
+  }
+
+  /** One entry as it stands in its file, and joins that were found. */
+  async catalogue(): Promise<void> {
+    const narrator = this.#narrator;
+    const path = "context/catalogue/shop/main.orders.yaml";
+    narrator.title("What it knows now: a plain file for each table");
+    narrator.command(`cat ${path}`);
+    for (const line of excerpt(await readFile(join(this.#context.cwd, path), "utf8"), "ship_to")) this.#show(line);
+    narrator.title("Joins that the database does not declare");
+    const { bold, dim } = styleFor(this.#context.stdout);
+    const tables = await this.#know(({ catalogue }) => catalogue.tables("shop"));
+    const joins = tables.flatMap(({ table: from, joins = [] }) => joins.map((each) => ({ from, ...each })));
+    const chosen = ["refunds line_no", "orders handled_by", "orders ship_to"];
+    for (const { from, columns, to, toColumns, origin, confidence, why = "" } of joins) {
+      if (!chosen.includes(`${from} ${columns.at(-1)}`)) continue;
+      const how = origin === "model" ? "suggested by the model, proven by the rows" : "found in the data";
+      const ends = `${from} (${columns.join(", ")}) → ${to.replace("main.", "")} (${toColumns.join(", ")})`;
+      this.#show(`${bold(ends)}  ${confidence.toFixed(2)}, ${how}`);
+      for (const line of wrap(why, WIDTH)) this.#show(`  ${dim(line)}`);
+    }
+    const count = (wanted: string) => joins.filter(({ origin }) => origin === wanted).length;
+    narrator.note(
+      `In all: ${count("declared")} declared, ${count("data")} found in the data, ${count("model")} suggested and proven.`,
+    );
+  }
+
+  async ingest(): Promise<void> {
+    const { ingest } = await import("../../commands/ingest.ts");
+    this.#narrator.title("Read the documents");
+    this.#narrator.command("tandem ingest");
+    this.#expect(await ingest(this.#context, [], {}));
+  }
+
+  /** The page that two documents disagree about; the answer, and part of the rest, accepted. */
+  async review(): Promise<void> {
+    const narrator = this.#narrator;
+    narrator.title("Nothing is written before somebody has looked");
+    narrator.command("tandem proposals show last");
+    const proposal = await this.#know(({ context }) => newest(context.proposals));
+    const changes = proposal.changes.filter(({ path }) => path === ACCEPTED[0]);
+    for (const line of await describeProposal(this.#context.stdout, { ...proposal, changes }, { all: false })) {
+      this.#show(line);
+    }
+    narrator.note(`… and ${proposal.changes.length - changes.length} more pages`);
+    const [question] = proposal.decisions;
+    const hunks = proposal.changes
+      .filter(({ path }) => ACCEPTED.includes(path))
+      .flatMap((change) => change.hunks.map(({ id }) => id));
+    if (!question || hunks.length < ACCEPTED.length) {
+      throw new TandemError("unexpected", "The documents of the demo were not read as they should be.");
+    }
+    narrator.line();
+    narrator.command(`tandem proposals answer last ${question.id} "${ANSWER}"`);
+    narrator.command(`tandem proposals accept last ${hunks.join(" ")}`);
+    const by = "demo";
+    const { counts, log } = await this.#know(async ({ context: { proposals, folder, search } }) => {
+      await proposals.answer(proposal.id, { decision: question.id, answer: ANSWER, by });
+      const { counts } = await proposals.accept(proposal.id, { hunks, by });
+      await search.sync();
+      return { counts, log: await folder.log(5) };
+    });
+    narrator.note(`${counts.accepted} pages accepted, ${counts.open} left to decide. Each acceptance is a commit:`);
+    narrator.command("git -C context log --oneline");
+    const { dim } = styleFor(this.#context.stdout);
+    for (const { commit, subject } of log) this.#show(`${dim(commit.slice(0, 7))} ${subject}`);
+  }
+
+  /** What people and agents get out of it. */
+  async ask(): Promise<void> {
+    const narrator = this.#narrator;
+    const { search } = await import("../../commands/context.ts");
+    narrator.title("Ask");
+    narrator.command("tandem context search active customer --limit 3");
+    this.#expect(await search(this.#context, ["active", "customer"], { limit: "3" }));
+    narrator.line();
+    narrator.note("An agent asks over MCP how customers and refunds join, and gets:");
+    const input = { from: "customers", to: "refunds" };
+    const { markdown } = await this.#know((knowledge) => askTool(this.#context, knowledge, "join_path", input));
+    const { accent } = styleFor(this.#context.stdout);
+    this.#show(accent(`join_path ${JSON.stringify(input)}`));
+    for (const line of markdown.split("\n")) this.#show(line);
+  }
+
+  async again(asked: () => number): Promise<void> {
+    const { ingest } = await import("../../commands/ingest.ts");
+    this.#narrator.title("Once more: nothing has changed");
+    this.#narrator.command("tandem ingest");
+    this.#expect(await ingest(this.#context, [], {}));
+    this.#narrator.note(`Requests to the model: ${asked()}`);
+  }
+
+  end(folder: string, requests: number): void {
+    const narrator = this.#narrator;
+    const { bold, dim } = styleFor(this.#context.stdout);
+    narrator.title("It is yours to look at");
+    const files = [
+      ["context/", "the catalogue and the wiki, a git repository of its own: edit what you like"],
+      [".tandem/", "proposals, evidence, the search index: what an installation keeps in ~/.tandem"],
+    ];
+    for (const line of table(files.map(([name, what]) => [`${folder}/${name}`, dim(what!)]))) this.#show(line);
+    narrator.note(`${requests} model requests were made, all of them to the stand-in, which is gone now.`);
+    narrator.line();
+    const next = [
+      [`export TANDEM_PROJECT=${quoted(folder)} TANDEM_HOME=${quoted(`${folder}/.tandem`)}`, ""],
+      ["npx tandem proposals show last", "what waits"],
+      ["npx tandem proposals accept last", "take the rest"],
+      ["npx tandem context show refunds", "all that is known of a table"],
+      ["npx tandem context graph orders", "what joins what"],
+      ['npx tandem sql shop "select status, count(*) from orders group by 1"', "reads, and never writes"],
+      ["npx tandem mcp", "all of it for an MCP client, on standard input and output"],
+      [`rm -r ${quoted(folder)}`, "away with it"],
+    ];
+    narrator.line("Next:");
+    const [first, ...others] = next.map(([line, what]) => [bold(line!), what ? dim(`# ${what}`) : ""]);
+    for (const line of [first![0]!, ...table(others)]) this.#show(line);
+  }
+
+  /** What the proposals have come to. */
+  proposals() {
+    return this.#know(async ({ context }) =>
+      (await context.proposals.list({ limit: 10 })).map(({ id, title, state, counts }) => ({
+        id,
+        title,
+        state,
+        counts,
+      })),
+    );
+  }
+
+  #know<T>(work: (knowledge: OpenedContext) => Promise<T>): Promise<T> {
+    return withKnowledge(this.#context, "tandem demo", work);
+  }
+
+  #show(line: string): void {
+    this.#context.stdout.write(`${line}\n`);
+  }
+
+  /** The commands say themselves what went wrong. */
+  #expect(code: number): void {
+    this.#context.signal.throwIfAborted();
+    if (code !== 0) throw new TandemError("unexpected", "The demo did not come to its end.");
+  }
+}
+
+async function newest(proposals: OpenedContext["context"]["proposals"]): Promise<Proposal> {
+  const [summary] = await proposals.list({ states: ["open"], limit: 1 });
+  const proposal = summary && (await proposals.get(summary.id));
+  if (!proposal) throw new TandemError("unexpected", "The demo has proposed nothing.");
+  return proposal;
+}
+
+/** The head of a table's file, and one of its columns. */
+function excerpt(text: string, column: string): string[] {
+  const lines = text.trimEnd().split("\n");
+  const start = lines.indexOf(`  - name: ${column}`);
+  const end = lines.findIndex((line, at) => at > start && !line.startsWith("    "));
+  return [...lines.slice(0, lines.indexOf("columns:") + 1), "  …", ...lines.slice(start, end), "  …"];
+}
+
+/** For a shell. */
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
