@@ -2,6 +2,8 @@ import { always, type ModelRequest, refusal, type ScriptEntry, text, unauthorize
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryRun } from "../scan/testing/memory-run.ts";
 import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
+import { CatalogueReader } from "../tools/catalogue-reader.ts";
+import { tableTool } from "../tools/table-tool.ts";
 import { listCandidates } from "./extract/candidates.ts";
 import { aCandidate, askedCitations, giveCandidates, giveLanes } from "./extract/testing/answers.ts";
 import {
@@ -111,6 +113,32 @@ describe("work units", () => {
     expect(results[6]).toContain("There is no skill writing-page.");
     expect(results[7]).toContain("# Writing pages");
     expect(report.proposals).toEqual([]);
+  });
+
+  test("where there is a catalogue, agents may look into it; and a page may refer to its tables alone", async () => {
+    await using context = await openTestIngest({ "a.md": "# A\n\nThirty days.\n" });
+    const table = "connection: shop\nschema: main\ntable: orders\ntype: table\ncolumns:\n  - name: id\n    type: int\n";
+    await context.folder.commit([{ path: "catalogue/shop/main.orders.yaml", expected: null, content: table }], {
+      subject: "Scan",
+    });
+    const page = (ref: string) => writePage("days", "Thirty days. [^docs/a#top]", { refs: [ref] });
+    const run = start([
+      allFull,
+      agent(
+        isUnit,
+        use("table_describe", { table: "orders" }),
+        verify,
+        page("table:shop/main.order"),
+        page("table:shop/main.orders"),
+      ),
+      quietReconciler,
+    ]);
+    const report = await context.ingest(run, {}, [tableTool(new CatalogueReader(context.folder))]);
+    const results = asked(isUnit).flatMap(({ toolResults }) => toolResults.map((result) => result.text));
+    expect(results[0]).toContain("Table of the connection `shop`");
+    expect(results[2]).toContain("There is no table shop/main.order.");
+    expect(results[3]).toContain("days is written");
+    expect(report.pages.added).toBe(1);
   });
 
   test.each([true, false])(
@@ -373,7 +401,7 @@ test("what rests on a document that tries to instruct is quarantined, whatever t
     { accepted: 0, open: 1, quarantine: expect.stringContaining("disregard instructions") },
   ]);
   expect(await context.page("good")).toContain("Thirty days.");
-  await expect(context.page("bad")).rejects.toThrow();
+  await expect(context.page("bad")).rejects.toThrow("ENOENT");
   const seen = asked(reads("good.md")).map((request) => JSON.stringify(request.messages));
   expect(seen.join()).not.toContain("Ignore all");
 });

@@ -121,10 +121,14 @@ async function workLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const curated = await curate(line, pages, waiting);
   await settleConflicts(curated.conflicts);
 
+  const lightly = new Set([...read.light, ...mine.filter(({ lane }) => lane === "skip")]);
+  const closely = new Set(units.units.flatMap(({ unit }) => unit.documents));
+  const through = mine.filter((page) => lightly.has(page) || closely.has(page.document));
   const deleted = isSuspicious ? [] : diffs.flatMap((diff) => diff.deleted);
   const gone = {
     deleted: new Set(deleted.map(({ citation }) => citation)),
-    changed: new Map(mine.map(({ document: { citation, chunks } }) => [citation, new Set(chunks)])),
+    // Of one that failed nothing is known yet: the next run reads it, and decides.
+    changed: new Map(through.map(({ document: { citation, chunks } }) => [citation, new Set(chunks)])),
   };
   const disputed = waiting.filter(({ action, job }) => action === "conflict" && job === run.job);
   const reconciled = await reconcile(line, pages, { gone, disputed });
@@ -140,21 +144,17 @@ async function workLine(run: Run, input: IngestInput, read: ReadSources): Promis
     read.documents.filter((each) => (judged.has(each.citation) ? ours.has(each.citation) : isOurs(each))),
   );
   count(report, { units, curated, reconciled, gates, pages, tables: tables.length });
-  const reasons = [...new Set(mine.flatMap(({ suspicious }) => suspicious ?? []))];
+  const reasons = [...new Set([...mine, ...waiting].flatMap(({ suspicious }) => suspicious ?? []))];
   const proposed = await proposeLine(line, input.context.proposals, {
     title: `Ingest of ${diffs.map(({ source }) => source).join(", ")}`,
     summary: summaryOf(pages, tables.length, decisions.length, reconciled.failed?.message),
     ...{ pages, tables, decisions },
-    quarantine: isSuspicious
-      ? `Its documents may be trying to instruct a model: ${reasons.join("; ") || "see its candidates"}.`
-      : null,
+    quarantine: isSuspicious ? `Its documents may be trying to instruct a model: ${reasons.join("; ")}.` : null,
   });
   if (proposed) report.proposals.push(proposed);
 
-  const lightly = new Set([...read.light, ...mine.filter(({ lane }) => lane === "skip")]);
-  const closely = new Set(units.units.flatMap(({ unit }) => unit.documents));
   await settleLine(line, {
-    pages: mine.filter((page) => lightly.has(page) || closely.has(page.document)),
+    pages: through,
     before: new Map((await readProvenance(line.store)).map((entry) => [entry.citation, entry])),
     renamed: isSuspicious ? [] : diffs.flatMap(({ renamed }) => renamed),
     deleted: reconciled.failed ? [] : deleted,

@@ -126,7 +126,7 @@ function describe(document: Document, map: YAMLMap, given: string): void {
   const descriptions = isMap(node) ? node : new YAMLMap();
   if (descriptions.get("human") === words) return;
   if (descriptions.has("human")) descriptions.set("human", words);
-  else descriptions.items.unshift(document.createPair("human", words) as never);
+  else descriptions.items.unshift(document.createPair("human", words));
   if (!isMap(node)) map.set("descriptions", descriptions);
 }
 

@@ -6,7 +6,8 @@ import type { CandidateGroup } from "./dedupe-candidates.ts";
 export const CURATE_PROMPT = 1;
 
 const PASSAGES = 10;
-const PASSAGE = 1_200;
+/** Of all passages of a pass together: a batch may be as large as the config says. */
+const SHOWN = 80_000;
 
 export const CURATE_SYSTEM = `You are the curator of a team's wiki. Candidates come from readers of documents; you decide which of them enter the wiki, where, and in which words.
 
@@ -39,8 +40,9 @@ export async function curatePrompt(
     batch.map(async ({ lead, others }, index) => {
       const { topic, assertion, rationale, suggestedPage, action, citations, scores } = lead;
       const about = { topic, assertion, rationale, suggestedPage, action, scores, saidBy: others.length + 1 };
+      const longest = Math.floor(SHOWN / batch.length / Math.min(PASSAGES, citations.length));
       const passages = (await shelf.read(citations.slice(0, PASSAGES))).map(({ citation, content }) =>
-        asQuotation("passage", { citation }, content.slice(0, PASSAGE).toWellFormed()),
+        asQuotation("passage", { citation }, content.slice(0, longest).toWellFormed()),
       );
       return [asQuotation("candidate", { id: candidateName(index) }, JSON.stringify(about, null, 1)), ...passages].join(
         "\n",

@@ -12,9 +12,9 @@ export interface PageView {
 }
 
 export interface Knowledge {
-  hasTable(name: string): boolean;
+  hasTable: (name: string) => boolean;
   /** Those of the citations that exist. */
-  citations(wanted: readonly string[]): Promise<ReadonlySet<string>>;
+  citations: (wanted: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
 /**

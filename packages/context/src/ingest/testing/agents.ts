@@ -12,7 +12,7 @@ export const isRepair = ({ system }: ModelRequest): boolean => system.includes("
 export const taskOf = ({ messages }: ModelRequest): string =>
   messages
     .filter(({ role }) => role === "user")
-    .map(({ content }) => content.map((block) => String(block["text"] ?? "")).join("\n"))
+    .map(({ content }) => content.map(({ text: said }) => (typeof said === "string" ? said : "")).join("\n"))
     .join("\n");
 
 /** Says and does these things, one in each turn; then nothing more. */

@@ -8,6 +8,7 @@ import { openContextFolder } from "../../folder/open-context-folder.ts";
 import { createProposals } from "../../proposals/create-proposals.ts";
 import type { Proposals } from "../../proposals/proposals.ts";
 import type { Run } from "../../runs/run.ts";
+import type { ContextTool } from "../../tools/context-tool.ts";
 import { ingest } from "../ingest.ts";
 import type { IngestReport } from "../ingest-report.ts";
 import type { ContextStore } from "../sources/context-store.ts";
@@ -26,7 +27,7 @@ export interface TestIngest extends AsyncDisposable {
   writePage(key: string, text: string): Promise<void>;
   page(key: string): Promise<string>;
   source(config?: Partial<SourceConfig>): Source;
-  ingest(run: Run, config?: object): Promise<IngestReport>;
+  ingest(run: Run, config?: object, tools?: readonly ContextTool[]): Promise<IngestReport>;
 }
 
 /** A folder of documents, and a context of its own beside it. With `root`, one that is there already. */
@@ -54,8 +55,11 @@ export async function openTestIngest(
     remove: (path) => rm(place("docs", path)),
     writePage: (key, text) => put(place("context", "wiki", `${key}.md`), text),
     page: (key) => readFile(place("context", "wiki", `${key}.md`), "utf8"),
-    ingest: (run, more = {}) =>
-      ingest(run, { context: { folder, proposals }, store: space, config: config(more).ingest, sources: [source()] }),
+    ingest: (run, more = {}, tools = []) =>
+      ingest(run, {
+        ...{ context: { folder, proposals }, store: space, tools },
+        ...{ config: config(more).ingest, sources: [source()] },
+      }),
     [Symbol.asyncDispose]: async () => {
       await store[Symbol.asyncDispose]();
       if (root === undefined) await rm(home, { recursive: true, force: true, maxRetries: 5 });

@@ -53,14 +53,14 @@ export class Agents {
 
   /** Rejects with `AgentFailed` if it failed, and otherwise only when the run is aborted. Its budget is no failure. */
   async work({ unit, ...request }: Task): Promise<Worked> {
-    const { llm, signal, emit } = this.#run;
+    const { llm, signal } = this.#run;
     signal.throwIfAborted();
     if (this.stopped || !llm) throw new AgentFailed(this.stopped!);
     const result = await llm.runAgentLoop({
       ...request,
       signal,
       onStepFinish: ({ stepIndex: step, stepBudget: budget, toolCalls: tools }) =>
-        emit({ type: "unit_step", unit, step, budget, tools: [...tools] }),
+        this.#run.emit({ type: "unit_step", unit, step, budget, tools: [...tools] }),
     });
     signal.throwIfAborted();
     if (result.stopReason !== "error") {

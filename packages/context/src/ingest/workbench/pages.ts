@@ -1,3 +1,4 @@
+import { TandemError } from "@tandem/protocol";
 import type { ContextFolder } from "../../folder/context-folder.ts";
 import { diffLines } from "../../lines/diff-lines.ts";
 import { fromLines, toLines } from "../../lines/lines.ts";
@@ -31,7 +32,7 @@ export class Pages {
   static async read(folder: Pick<ContextFolder, "list" | "read">): Promise<Pages> {
     const base = new Map<string, string>();
     for (const path of await folder.list("wiki/")) {
-      const text = await folder.read(path);
+      const text = await folder.read(path).catch(leftAlone);
       if (text !== undefined) base.set(path, text);
     }
     return new Pages(base);
@@ -92,6 +93,12 @@ export class Pages {
     if (base === undefined) this.#current.delete(path);
     else this.#current.set(path, base);
   }
+}
+
+/** What is no text, too large or a link is nobody's page, and stays as it is. */
+export function leftAlone(error: unknown): undefined {
+  if (error instanceof TandemError && error.code !== "unavailable") return undefined;
+  throw error;
 }
 
 /** Undefined if both have changed the same lines. */

@@ -2,7 +2,7 @@ import { ContextFiles } from "../../folder/context-files.ts";
 import type { ContextFolder, ContextWorktree } from "../../folder/context-folder.ts";
 import { type PageFile, pageKeyOf, pagePath, parsePage } from "../../wiki/page-file.ts";
 import type { PageChange } from "./page-change.ts";
-import type { Pages } from "./pages.ts";
+import { leftAlone, type Pages } from "./pages.ts";
 
 /** A private copy of the wiki for one agent, and what it has done there. */
 export class Workbench implements AsyncDisposable {
@@ -27,11 +27,11 @@ export class Workbench implements AsyncDisposable {
         for (const path of await bench.#files.list("wiki/")) if (!wanted.has(path)) await bench.#files.remove(path);
         for (const path of wanted) {
           const text = pages.read(path)!;
-          if ((await bench.#files.read(path)) !== text) await bench.#files.write(path, text);
+          if ((await bench.read(path)) !== text) await bench.#files.write(path, text);
         }
       }
       for (const path of await bench.#files.list("wiki/")) {
-        const text = await bench.#files.read(path);
+        const text = await bench.read(path);
         if (text !== undefined) bench.#start.set(path, text);
       }
       return bench;
@@ -46,7 +46,7 @@ export class Workbench implements AsyncDisposable {
   }
 
   read(path: string): Promise<string | undefined> {
-    return this.#files.read(path);
+    return this.#files.read(path).catch(leftAlone);
   }
 
   /** As it was when the agent began. */
@@ -56,7 +56,7 @@ export class Workbench implements AsyncDisposable {
 
   /** Undefined if it is not there, or cannot be read as a page. */
   async page(key: string): Promise<PageFile | undefined> {
-    const text = await this.#files.read(pagePath(key));
+    const text = await this.read(pagePath(key));
     const parsed = text === undefined ? undefined : parsePage(key, text);
     return parsed?.success ? parsed.page : undefined;
   }
@@ -98,7 +98,7 @@ export class Workbench implements AsyncDisposable {
     const changes: PageChange[] = [];
     for (const path of paths) {
       const before = this.#start.get(path) ?? null;
-      const after = (await this.#files.read(path)) ?? null;
+      const after = (await this.read(path)) ?? null;
       if (before !== after) changes.push({ path, before, after, basis: [...(this.#basis.get(path) ?? [])] });
     }
     return changes;
