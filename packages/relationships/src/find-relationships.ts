@@ -1,4 +1,4 @@
-import type { Connection, Table, TableName } from "@tandem/connectors";
+import type { Connection, Table } from "@tandem/connectors";
 import { candidatesByName, candidatesByRole, candidatesByValue, type Candidate, isOwnKey } from "./candidates.ts";
 import { checkSuggestions } from "./check-suggestions.ts";
 import { discoverCompositeKeys } from "./composite-keys.ts";
@@ -12,7 +12,7 @@ import { Prober } from "./prober.ts";
 import type { TableProfile } from "./profile.ts";
 import { personLikeness, readsLikeReference } from "./roles.ts";
 import type { JoinEnd, Relationship, Suggestion } from "./relationship.ts";
-import { ACCEPT_POINTS, isNamed, judge, type Surroundings } from "./score.ts";
+import { isNamed, judge, type Surroundings } from "./score.ts";
 import { selfOrders } from "./self-orders.ts";
 import { type ColumnFacts, tableFacts, type TableFacts, tableId } from "./table-facts.ts";
 import { type Key, keysOf } from "./table-keys.ts";
@@ -261,5 +261,3 @@ function withoutImplied(
     };
   });
 }
-
-export { ACCEPT_POINTS, type TableName };

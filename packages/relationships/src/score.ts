@@ -73,7 +73,7 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
 }
 
 /** What was found is never as sure as what was declared. */
-export const confidenceOf = (points: number): number =>
+const confidenceOf = (points: number): number =>
   Math.min(0.99, Math.round(1000 / (1 + Math.exp(-0.95 * points))) / 1000);
 
 /** What can be said of a column whose name does not name the target. Whether its role speaks for it. */

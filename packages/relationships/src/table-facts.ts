@@ -79,7 +79,7 @@ const numberOf = (value: unknown): number | undefined => {
 };
 
 /** Text that holds whole numbers, as old systems keep them. */
-export const isNumericText = (column: ColumnFacts): boolean =>
+const isNumericText = (column: ColumnFacts): boolean =>
   column.kind === "text" &&
   (column.profile?.samples.length ?? 0) > 0 &&
   column.profile!.samples.every((value) => WHOLE.test(String(value)));

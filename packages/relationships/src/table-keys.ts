@@ -51,7 +51,7 @@ function couldBeKey({ kind, profile, table }: ColumnFacts): boolean {
 }
 
 /** How much a column looks like what identifies its table's rows. */
-export function keyLikeness(column: ColumnFacts, vocabulary: Vocabulary): number {
+function keyLikeness(column: ColumnFacts, vocabulary: Vocabulary): number {
   const own = vocabulary.entitiesOf(column.table);
   const scores = vocabulary.read(column).map(({ words, entity, idWords }) => {
     const says = idWords.length > 0;

@@ -74,7 +74,7 @@ function singularity({ profile, table, min, max }: ColumnFacts): number {
 }
 
 /** How well a column's numbers range over a key without gaps: up to 3.5, and below 0 where they stay in a corner of it. */
-export function rangeFit(from: ColumnFacts, to: ColumnFacts): number {
+function rangeFit(from: ColumnFacts, to: ColumnFacts): number {
   const [low, high, keyLow, keyHigh] = [from.min, from.max, to.min, to.max];
   if (low === undefined || high === undefined || keyLow === undefined || keyHigh === undefined) return 0;
   if (low < keyLow || high > keyHigh) return -2;
