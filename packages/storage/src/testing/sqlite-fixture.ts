@@ -17,12 +17,17 @@ export function sqliteFixture(): StoreFixture {
     dump: (file) => {
       using database = open(file);
       const tables = database.prepare("select name from sqlite_schema where type = 'table' order by name").all();
-      return Promise.resolve(
-        JSON.stringify(
-          tables.map(({ name }) => database.prepare(`select * from "${String(name)}"`).all()),
-          (_, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value),
-        ),
-      );
+      const rows = tables.map(({ name }) => {
+        const statement = database.prepare(`select * from "${String(name)}"`);
+        // Those of an index are larger than a number can be.
+        statement.setReadBigInts(true);
+        return statement.all();
+      });
+      const readable = (_: string, value: unknown): unknown => {
+        if (typeof value === "bigint") return Number(value);
+        return value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
+      };
+      return Promise.resolve(JSON.stringify(rows, readable));
     },
     execute: (file, text) => {
       using database = open(file);
