@@ -1,10 +1,10 @@
 import type { Credential } from "@tandem/claude-code";
 import type { Connection } from "@tandem/connectors";
-import type { LlmSource } from "@tandem/context";
+import type { Context as Knowledge, JobDesk, LlmSource } from "@tandem/context";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
-import type { LlmBackend, LlmRuntime } from "@tandem/runtime";
-import type { Engine } from "@tandem/sessions";
-import type { Logger, RunningServer, Telemetry } from "@tandem/server";
+import type { Embedder, LlmBackend, LlmRuntime } from "@tandem/runtime";
+import type { Engine, EngineSettings } from "@tandem/sessions";
+import type { Logger, RunningServer, ServedContext, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { setGlobalProxyFromEnv } from "node:http";
@@ -17,6 +17,7 @@ import { resolveSecret, resolveToken } from "./config/resolve-secret.ts";
 import { ensureTandemHome, tandemHome, type Variables } from "./config/tandem-home.ts";
 import { requireTrust } from "./config/trust.ts";
 import type { Context } from "./context.ts";
+import { Databases } from "./databases.ts";
 import { serverSettings } from "./server/server-settings.ts";
 import { offeredModels } from "./sessions/offered-models.ts";
 
@@ -101,10 +102,100 @@ export async function openNamedConnection(context: Context, project: Project, na
 }
 
 /** The project's reviewed knowledge: its folder, what is proposed for it, and the search over it. */
-export async function openContext({ config, folder }: Project, store: Store) {
+export async function openContext({ config, folder }: Project, store: Store, embedder?: Embedder): Promise<Knowledge> {
   const room = await loadContext();
   const { folder: path, git, accept } = config.context;
-  return room.openContext({ path: resolve(folder, path), git, accept, store });
+  return room.openContext({ path: resolve(folder, path), git, accept, store, embedder });
+}
+
+/** Whether a project has a context, or something to make one of. A folder that only happens to have its name is none. */
+export const hasContext = ({ config, folder }: Project): boolean =>
+  Object.keys(config.connections).length > 0 ||
+  Object.keys(config.ingest.sources).length > 0 ||
+  config.memory.capture !== "off" ||
+  existsSync(join(resolve(folder, config.context.folder), "context.yaml"));
+
+export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobDesk };
+
+/** The same with all that works on it: tools, databases, and jobs in the background. */
+export async function serveContext(
+  context: Context,
+  project: Project,
+  store: Store,
+  { command, log }: Pick<EngineOptions, "command" | "log">,
+): Promise<OpenedContext> {
+  await requireTrust(context.env, project);
+  const room = await loadContext();
+  const { jobKinds } = await import("./jobs/job-kinds.ts");
+  await using parts = new AsyncDisposableStack();
+  const embedder = await openEmbedder(context, project);
+  if (embedder) parts.defer(() => embedder.close());
+  const knowledge = await openContext(project, store, embedder);
+  const { folder, search } = knowledge;
+  const connect = (name: string) => openNamedConnection(context, project, name);
+  const connections = parts.use(new Databases(project.config.connections, connect));
+  const catalogue = new room.CatalogueReader(folder);
+  const reading = { folder, search, catalogue, connections };
+  const desk = parts.use(
+    new room.JobDesk({
+      ...{ store, space: knowledge.id, holder: holderName(command), log },
+      kinds: await jobKinds({
+        ...{ project, store, knowledge, embedder, connect },
+        tools: room.createContextTools(reading),
+      }),
+      models: await jobModels(context, project),
+    }),
+  );
+  const ingest = ({ source }: { source?: string }) =>
+    desk.start("ingest", source === undefined ? {} : { sources: [source] });
+  const remember = room.rememberWork(desk);
+  const work = { remember, ...(desk.kinds.includes("ingest") && { ingest }), job: (id: string) => store.jobs.get(id) };
+  const owned = parts.move();
+  return {
+    context: knowledge,
+    catalogue,
+    tools: room.createContextTools({ ...reading, work }),
+    jobs: store.jobs,
+    desk,
+    connections: Object.entries(project.config.connections).map(([name, { driver }]) => ({ name, driver })),
+    sources: Object.entries(project.config.ingest.sources).map(([name, { type }]) => ({ name, type })),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Has sessions that are over read for what is worth remembering, for as long as it is not disposed of. */
+export async function startMemoryCapture(
+  { config }: Project,
+  { context, desk }: OpenedContext,
+  store: Store,
+  log: EngineOptions["log"],
+): Promise<AsyncDisposable> {
+  const { MemoryCapture } = await loadContext();
+  const begin = (params: { session: string }) => desk.start("memory", params);
+  const captures = new MemoryCapture({ store, space: context.id, settings: config.memory, begin, log });
+  captures.start();
+  return captures;
+}
+
+/** One for the whole of the search: that of pages, else that of tables. */
+async function openEmbedder(context: Context, project: Project): Promise<Embedder | undefined> {
+  const { ingest, scan } = project.config;
+  const config = ingest.embeddings.backend === "none" ? scan.embeddings : ingest.embeddings;
+  if (config.backend === "none") return undefined;
+  useProxy(context.env);
+  const { createEmbedder } = await import("@tandem/runtime");
+  return createEmbedder(config, { readSecret: secretReader(context, project), folder: project.folder });
+}
+
+/** What sessions have of the context, if they are to have it. */
+export async function contextServers(
+  { config }: Project,
+  { tools }: ServedContext,
+  log: EngineOptions["log"],
+): Promise<NonNullable<EngineSettings["hostServers"]>> {
+  const { contextServer } = await import("./sessions/context-server.ts");
+  const timeoutMs = config.sessions.mcpTimeout;
+  return async (session) => [contextServer({ tools, session, timeoutMs, log })];
 }
 
 /** The room that knows the context; its jobs and its files belong to it. */
@@ -134,6 +225,8 @@ export interface EngineOptions {
   log: { warn(details: Record<string, unknown>, message: string): void };
   /** Instead of what the config names: for the demo. */
   credential?: Credential;
+  /** Tools that every session has. */
+  hostServers?: EngineSettings["hostServers"];
   /** Folders beside those of the config in which sessions may work. */
   folders?: readonly string[];
   /** False for a command that only looks: Claude Code's room, which takes long to load, is not loaded for it. */
@@ -145,7 +238,7 @@ export async function createEngine(
   context: Context,
   project: Project,
   store: Store,
-  { command, log, credential: given, folders = [], runs = true }: EngineOptions,
+  { command, log, credential: given, hostServers, folders = [], runs = true }: EngineOptions,
 ): Promise<Engine> {
   await requireTrust(context.env, project);
   const stateFolder = await ensureTandemHome(context.env);
@@ -188,6 +281,7 @@ export async function createEngine(
     leaseTtl: sessions.takeover,
     holder: holderName(command),
     mcpTimeout: sessions.mcpTimeout,
+    ...(hostServers && { hostServers }),
     roots: [...sessionRoots(project), ...folders],
     models: offeredModels({
       ask: listModels,
@@ -229,7 +323,10 @@ export const sessionRoots = ({ config, folder }: Project): string[] =>
 /** Serves that engine. `port` goes before the config's. */
 export async function startServer(
   project: Project,
-  { port, ...parts }: { engine: Engine; store: Store; logger: Logger; port?: number },
+  {
+    port,
+    ...parts
+  }: { engine: Engine; context?: ServedContext; store: Store; logger: Logger; version: string; port?: number },
 ): Promise<RunningServer> {
   const room = await import("@tandem/server");
   return room.startServer({ ...parts, settings: await serverSettings(project, port) });

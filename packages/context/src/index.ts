@@ -38,7 +38,8 @@ export {
 } from "./memory/memory-file.ts";
 export { contradictionsOf, Memories, type StoredMemory } from "./memory/memories.ts";
 export { findMemory, forget, keep, remember, type Remembered, type Words } from "./memory/remember.ts";
-export { captureIsOff, memoryKind, memoryParams } from "./memory/memory-kind.ts";
+export { captureIsOff, memoryKind, rememberKind } from "./memory/memory-kind.ts";
+export { rememberWork } from "./memory/remember-work.ts";
 export type { Captured } from "./memory/capture-session.ts";
 export type { TextCaptured } from "./memory/capture-text.ts";
 export { MemoryCapture, type MemoryCaptureParts } from "./memory/memory-capture.ts";

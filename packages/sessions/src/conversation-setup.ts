@@ -15,7 +15,7 @@ export async function conversationSetup(
   const roster = rosterOf(agent);
   const outputSchema = metadata[SESSION_METADATA.outputSchema];
   const maxTurns = metadata[SESSION_METADATA.maxTurns];
-  const hostServers = (settings.hostServers?.(row.id) ?? []).filter(
+  const hostServers = ((await settings.hostServers?.(row.id)) ?? []).filter(
     ({ name }) => !agent.mcp_servers.some((server) => server.name === name),
   );
   return {

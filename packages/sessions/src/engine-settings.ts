@@ -30,7 +30,7 @@ export interface EngineSettings {
    * Tools of the host's own that every session has, whatever its agent says: those that only read may be called, the others
    * are asked for. An agent that names an MCP server of its own the same has that one instead.
    */
-  hostServers?: (session: SessionId) => readonly HostServer[];
+  hostServers?: (session: SessionId) => Promise<readonly HostServer[]>;
   /** Folders that sessions may work in or under; the first is that of `env_local`. */
   roots: readonly string[];
   models: () => Promise<Model[]>;

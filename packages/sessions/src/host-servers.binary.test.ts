@@ -32,7 +32,7 @@ let stage: EngineStage;
 let engine: RunningEngine;
 beforeAll(async () => {
   stage = await setEngineStage();
-  engine = await stage.open({ hostServers: (session) => [almanac(session)] });
+  engine = await stage.open({ hostServers: async (session) => [almanac(session)] });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 

@@ -112,6 +112,7 @@ describe.runIf(hasScript)("tandem setup on a terminal (needs `script` of util-li
   test("asks who answers and who pays, showing what it found", async () => {
     // Each answer has a digit in front that tells it from the others.
     const { machine, code, screen } = await onTerminal((screen) => {
+      if (screen.includes("with which programs?")) return "4\r";
       if (screen.includes("Which model")) return "3\r";
       if (screen.includes("Who pays?")) return "2\r";
       return screen.includes("Who answers?") ? "1\r" : undefined;

@@ -6,7 +6,7 @@ import { checkAuth, exitCodeOfAuth, withoutModels, type AuthCheck } from "../che
 import { checkEdited } from "../config/check-edited.ts";
 import { editConfig } from "../config/edit-config.ts";
 import { projectAt, type ProjectPlace } from "../config/find-project.ts";
-import { readConfigFile, type Project } from "../config/load-project.ts";
+import { loadProject, readConfigFile, type Project } from "../config/load-project.ts";
 import { parseConfig } from "../config/parse-config.ts";
 import { trustFolder, untrustedSettings } from "../config/trust.ts";
 import { writeFileAtomically } from "../config/write-file-atomically.ts";
@@ -16,7 +16,8 @@ import { Progress } from "../progress.ts";
 import { type Choices, toEdits } from "../setup/choices.ts";
 import { discover } from "../setup/discover.ts";
 import { newConfig } from "../setup/new-config.ts";
-import { BACKEND_CHOICES } from "../option-choices.ts";
+import { planRegistration, readMcpClients, register, type Registration } from "../setup/register-mcp.ts";
+import { BACKEND_CHOICES, type McpClient } from "../option-choices.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 import { describeAuth } from "./status.ts";
 
@@ -25,13 +26,21 @@ const DEADLINE_MS = 15_000;
 export interface SetupOptions extends Choices {
   yes?: boolean;
   verify: boolean;
+  /** Clients of `tandem mcp`, with commas between them. */
+  mcp?: string;
 }
 
 export async function setup(context: Context, options: SetupOptions): Promise<number> {
-  const { yes = false, verify, ...flags } = options;
+  const { yes = false, verify, mcp, ...flags } = options;
   const place = projectAt(resolve(context.cwd, context.project ?? "."), context.cwd);
+  const clients = mcp === undefined ? undefined : readMcpClients(mcp);
+  // Whoever only wants to register a project that is set up is asked nothing else.
+  if (clients && existsSync(place.file) && Object.values(pick(flags)).every((choice) => choice === undefined)) {
+    return registerOnly(context, await loadProject(place), clients);
+  }
   const choices = await choose(context, place, pick(flags), yes);
   const { project, changed } = await save(context, place, choices);
+  const registered = await registerWith(project, { clients, canAsk: !yes });
   const { ignored } = await describeProject(project);
   const auth = verify ? await verifyAuth(context, project) : undefined;
   const { llm } = project.config;
@@ -44,6 +53,7 @@ export async function setup(context: Context, options: SetupOptions): Promise<nu
       payer,
       auth: auth && withoutModels(auth),
       ignored,
+      ...(registered.length > 0 && { mcp: registered.map(asJson) }),
     };
     await write(context.stdout, `${JSON.stringify(result, null, 2)}\n`);
   } else {
@@ -57,11 +67,57 @@ export async function setup(context: Context, options: SetupOptions): Promise<nu
       ...(auth ? [[dim("auth"), describeAuth(auth, style)]] : []),
       ...(auth?.fix ? [["", `${dim("→")} ${printable(auth.fix)}`]] : []),
       ...ignored.map(({ key, why }, i) => [i === 0 ? warn("ignored") : "", `${key}  ${dim(why)}`]),
+      ...registered.map((each, i) => [i === 0 ? dim("mcp") : "", describeRegistration(each)]),
       [dim("next"), works ? 'tandem text "Name three rivers"' : "tandem doctor"],
     ];
     await write(context.stdout, `${table(rows).join("\n")}\n`);
+    await writeSnippets(context, registered);
   }
   return auth ? exitCodeOfAuth(auth) : 0;
+}
+
+async function registerOnly(context: Context, project: Project, clients: McpClient[]): Promise<number> {
+  const registered = await registerWith(project, { clients, canAsk: false });
+  if (context.json) {
+    await write(context.stdout, `${JSON.stringify({ file: project.file, mcp: registered.map(asJson) }, null, 2)}\n`);
+  } else {
+    await write(context.stdout, `${registered.map(describeRegistration).join("\n")}\n`);
+    await writeSnippets(context, registered);
+  }
+  return 0;
+}
+
+/** A flag is consent; without one, whoever is there is asked, and shown each file before it is written. */
+async function registerWith(
+  { folder }: Project,
+  { clients, canAsk }: { clients: McpClient[] | undefined; canAsk: boolean },
+): Promise<Registration[]> {
+  const asking = clients === undefined && canAsk ? await import("../setup/ask-mcp.ts") : undefined;
+  const chosen = clients ?? (await asking?.askMcpClients()) ?? [];
+  const registered: Registration[] = [];
+  for (const client of chosen) {
+    const plan = await planRegistration(client, folder);
+    if (plan.state === "new" && asking && !(await asking.mayRegister(plan))) continue;
+    await register(plan);
+    registered.push(plan);
+  }
+  return registered;
+}
+
+const asJson = ({ client, file, state, snippet }: Registration) => ({
+  ...{ client, file, state },
+  ...(state === "by_hand" && { snippet }),
+});
+
+function describeRegistration({ label, file, state, why }: Registration): string {
+  if (state === "by_hand") return printable(`${label}: ${why}`);
+  return printable(`${label}: ${state === "new" ? "wrote" : "is already in"} ${file}`);
+}
+
+async function writeSnippets({ stdout }: Context, registered: readonly Registration[]): Promise<void> {
+  for (const { label, state, snippet } of registered) {
+    if (state === "by_hand") await write(stdout, `\n${label}:\n${snippet}\n`);
+  }
 }
 
 /** From the flags alone with `--yes`, otherwise by asking for what they leave open. */

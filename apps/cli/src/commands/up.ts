@@ -2,11 +2,15 @@ import { TandemError } from "@tandem/protocol";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
 import {
+  contextServers,
   createEngine,
+  hasContext,
   loadServer,
   openStore,
   probeLogin,
+  serveContext,
   sessionRoots,
+  startMemoryCapture,
   startServer,
   startTelemetry,
 } from "../compose.ts";
@@ -54,16 +58,22 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
 
   const store = parts.use(await openStore(context, project));
   const demo = (await isDemoWanted(context, project, options.demo)) ? parts.use(await startDemo()) : undefined;
+  const serving = { command: "tandem up", log: logger };
+  const knowledge = hasContext(project) ? parts.use(await serveContext(context, project, store, serving)) : undefined;
   const engine = await createEngine(context, project, store, {
-    command: "tandem up",
-    log: logger,
+    ...serving,
+    ...(knowledge &&
+      project.config.sessions.context && { hostServers: await contextServers(project, knowledge, logger) }),
     ...(demo && { credential: demo.credential }),
   });
   const tokenFile = join(home, "token");
   const { warning } = await room.ensureToken(tokenFile, store.tokens);
   if (warning) logger.warn(warning);
   // Listens before it takes up what others have left: a server that finds its port taken must not touch a session.
-  const server = await startServer(project, { engine, store, logger, port });
+  const server = await startServer(project, {
+    ...{ engine, store, logger, port, version: context.version },
+    ...(knowledge && { context: knowledge }),
+  });
   const telemetry = await startTelemetry(project, { engine, store, version: context.version });
   if (telemetry) parts.use(telemetry);
   parts.defer(() => server.close(CLOSE_MS));
@@ -71,6 +81,8 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   parts.defer(() => server.drain());
   context.allowToStop(stopWithin + CLOSE_MS + REST_MS);
   await engine.start();
+  await knowledge?.desk.resume();
+  if (knowledge) parts.use(await startMemoryCapture(project, knowledge, store, logger));
 
   const { tls } = project.config.server;
   const info = {

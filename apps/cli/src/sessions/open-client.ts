@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from "node:path";
-import { createEngine, holderName, openStore } from "../compose.ts";
+import { contextServers, createEngine, hasContext, holderName, openStore, serveContext } from "../compose.ts";
 import { databaseName } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
@@ -26,27 +26,27 @@ export interface ClientOptions {
 export async function openClient(context: Context, project: Project, options: ClientOptions): Promise<SessionsClient> {
   const server = await serverFor(context, project, options.folder);
   if (server) return createServerClient(await ServerConnection.open(server));
-  const store = await openStore(context, project);
-  try {
-    const engine = await createEngine(context, project, ownSessions(store), {
-      command: options.command,
-      runs: options.runs ?? false,
-      folders: options.folder === undefined ? [] : [options.folder],
-      log: { warn: (details, message) => logTo(context, details, message) },
-    });
-    if (options.runs) await engine.start();
-    return createLocalClient(engine, {
-      leases: store.leases,
-      holder: holderName(options.command),
-      close: async () => {
-        await engine.stop(STOP_MS);
-        await store[Symbol.asyncDispose]();
-      },
-    });
-  } catch (error) {
-    await store[Symbol.asyncDispose]();
-    throw error;
-  }
+  await using parts = new AsyncDisposableStack();
+  const store = parts.use(await openStore(context, project));
+  const { command, runs = false } = options;
+  const log = { warn: (details: Record<string, unknown>, message: string) => logTo(context, details, message) };
+  const knowledge =
+    runs && project.config.sessions.context && hasContext(project)
+      ? parts.use(await serveContext(context, project, store, { command, log }))
+      : undefined;
+  const engine = await createEngine(context, project, ownSessions(store), {
+    ...{ command, runs, log },
+    ...(knowledge && { hostServers: await contextServers(project, knowledge, log) }),
+    folders: options.folder === undefined ? [] : [options.folder],
+  });
+  if (runs) await engine.start();
+  parts.defer(() => engine.stop(STOP_MS));
+  const owned = parts.move();
+  return createLocalClient(engine, {
+    leases: store.leases,
+    holder: holderName(command),
+    close: () => owned.disposeAsync(),
+  });
 }
 
 /** The server that is up, if what this command asks for is its to do. */

@@ -1,0 +1,124 @@
+import { TandemError } from "@tandem/protocol";
+import type { JobRow, JobState, Store } from "@tandem/storage";
+import { hasContext, holderName, loadContext, openContext, openStore } from "../compose.ts";
+import type { Context } from "../context.ts";
+import { EXIT_CODES, exitCodeOf } from "../exit-code.ts";
+import { RunView } from "../jobs/run-view.ts";
+import { watchJob } from "../jobs/watch-job.ts";
+import { openProject } from "../open-project.ts";
+import { ago, toCount } from "../shown.ts";
+import { printable, styleFor, table, write } from "../terminal.ts";
+
+export interface JobListOptions {
+  kind?: string;
+  state?: JobState;
+  limit: string;
+}
+
+export async function list(context: Context, { kind, state, limit }: JobListOptions): Promise<void> {
+  const query = { kind, limit: toCount("--limit", limit), ...(state && { states: [state] }) };
+  const { data } = await withJobs(context, ({ store, space }) => store.jobs.list({ ...query, space }));
+  if (context.json) {
+    await write(context.stdout, `${JSON.stringify({ jobs: data.map(withoutSpace) }, null, 2)}\n`);
+    return;
+  }
+  const { dim, bold } = styleFor(context.stdout);
+  const rows = data.map((job) => [
+    job.id,
+    paintState(context, job),
+    bold(job.kind),
+    printable(shownParams(job)),
+    dim(ago(job.createdAt)),
+  ]);
+  const none = dim("No jobs. `tandem scan` and `tandem ingest` are some.");
+  await write(context.stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+}
+
+export async function show(context: Context, id: string): Promise<void> {
+  await print(context, await withJobs(context, (jobs) => find(jobs, id)));
+}
+
+export async function cancel(context: Context, id: string): Promise<void> {
+  const room = await loadContext();
+  const row = await withJobs(context, async (jobs) => {
+    const found = await find(jobs, id);
+    return room.cancelJob(jobs.store.jobs, found.id, holderName("tandem jobs"));
+  });
+  await print(context, row);
+}
+
+/** Shows what a job says until it has ended, whoever works on it. */
+export async function follow(context: Context, id: string): Promise<number> {
+  const row = await withJobs(context, async (jobs) => {
+    const found = await find(jobs, id);
+    using view = new RunView(context, found.kind);
+    await watchJob(jobs.store.jobs, found.id, (event) => view.show(event), context.signal);
+    return find(jobs, found.id);
+  });
+  context.signal.throwIfAborted();
+  await print(context, row);
+  if (row.state === "done") return EXIT_CODES.ok.code;
+  return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
+}
+
+interface Jobs {
+  store: Store;
+  space: string;
+}
+
+async function withJobs<T>(context: Context, work: (jobs: Jobs) => Promise<T>): Promise<T> {
+  const project = await openProject(context);
+  if (!hasContext(project)) {
+    throw new TandemError(
+      "not_found",
+      `${project.shownFile} names no databases and no sources: there are no jobs here.`,
+      {
+        fix: "Add a database: tandem connections add shop shop.sqlite",
+      },
+    );
+  }
+  await using store = await openStore(context, project);
+  return await work({ store, space: (await openContext(project, store)).id });
+}
+
+/** By its id; `last` is the newest. */
+async function find({ store, space }: Jobs, id: string): Promise<JobRow> {
+  const row = id === "last" ? (await store.jobs.list({ space, limit: 1 })).data[0] : await store.jobs.get(id);
+  if (row?.space === space) return row;
+  throw new TandemError("not_found", id === "last" ? "There are no jobs yet." : `There is no job ${id}.`, {
+    fix: "List them with `tandem jobs list`.",
+  });
+}
+
+async function print(context: Context, job: JobRow): Promise<void> {
+  if (context.json) {
+    await write(context.stdout, `${JSON.stringify(withoutSpace(job), null, 2)}\n`);
+    return;
+  }
+  const { dim } = styleFor(context.stdout);
+  const rows = [
+    [dim("job"), job.id],
+    [dim("kind"), `${job.kind} ${printable(shownParams(job))}`.trimEnd()],
+    [dim("state"), `${paintState(context, job)}${job.cancelRequested && job.endedAt === null ? " (is to stop)" : ""}`],
+    [dim("begun"), ago(job.startedAt ?? job.createdAt)],
+    ...(job.endedAt === null ? [] : [[dim("ended"), ago(job.endedAt)]]),
+    ...(job.error ? [[dim("why"), printable([job.error.message, job.error.fix].filter(Boolean).join(" "))]] : []),
+    ...(job.result === null ? [] : [[dim("result"), printable(JSON.stringify(job.result))]]),
+  ];
+  await write(context.stdout, `${table(rows).join("\n")}\n`);
+}
+
+const withoutSpace = ({ space: _, ...job }: JobRow): Omit<JobRow, "space"> => job;
+
+const shownParams = ({ params }: JobRow): string =>
+  typeof params === "object" && params !== null
+    ? Object.entries(params)
+        .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+        .join(" ")
+    : "";
+
+function paintState({ stdout }: Context, { state }: JobRow): string {
+  const { good, warn, bad, dim } = styleFor(stdout);
+  const paint = { queued: dim, running: warn, done: good, partly: warn, failed: bad, cancelled: dim }[state];
+  return paint(state);
+}

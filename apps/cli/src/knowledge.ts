@@ -1,0 +1,42 @@
+import { TandemError } from "@tandem/protocol";
+import { hasContext, type OpenedContext, openStore, serveContext } from "./compose.ts";
+import type { Context } from "./context.ts";
+import { openProject } from "./open-project.ts";
+
+/** Does something with the project's context, and closes it again. One that is not there is not made for it. */
+export async function withKnowledge<T>(
+  context: Context,
+  command: string,
+  work: (knowledge: OpenedContext) => Promise<T>,
+): Promise<T> {
+  const project = await openProject(context);
+  if (!hasContext(project)) {
+    throw new TandemError(
+      "not_found",
+      `${project.shownFile} names no databases and no sources: nothing is known here.`,
+      {
+        fix: "Add a database: tandem connections add shop shop.sqlite",
+      },
+    );
+  }
+  await using store = await openStore(context, project);
+  const log = {
+    warn: (details: Record<string, unknown>, message: string) => {
+      if (context.debug) context.stderr.write(`${message} ${JSON.stringify(details)}\n`);
+    },
+  };
+  await using knowledge = await serveContext(context, project, store, { command, log });
+  return await work(knowledge);
+}
+
+/** What a tool over the context answers, in words and for programs. */
+export async function askTool(
+  { signal }: Pick<Context, "signal">,
+  { tools }: OpenedContext,
+  name: string,
+  input: unknown,
+) {
+  const tool = tools.find((candidate) => candidate.name === name);
+  if (!tool) throw new TandemError("not_supported", `There is no ${name} here.`);
+  return tool.run(input, { signal, by: "tandem" });
+}

@@ -1,0 +1,39 @@
+import type { HostServer } from "@tandem/claude-code";
+import type { ContextTool } from "@tandem/context";
+import { TandemError } from "@tandem/protocol";
+import { z } from "zod";
+
+export interface ContextServerParts {
+  tools: readonly ContextTool[];
+  /** Who asks, for what is written down. */
+  session: string;
+  timeoutMs: number;
+  log: { warn(details: Record<string, unknown>, message: string): void };
+}
+
+/** The tools over the context as a session's model has them: `mcp__context__context_search`, and so on. */
+export const contextServer = ({ tools, session, timeoutMs, log }: ContextServerParts): HostServer => ({
+  name: "context",
+  timeoutMs,
+  tools: tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description,
+    inputSchema: schemaOf(tool),
+    readOnly: tool.readOnly,
+    run: async (input, signal) => {
+      try {
+        return { text: (await tool.run(input, { signal, by: `session ${session}` })).markdown, isError: false };
+      } catch (error) {
+        if (error instanceof TandemError) return { text: [error.message, error.fix].join(" ").trim(), isError: true };
+        log.warn({ tool: tool.name, session, error: String(error) }, "a tool failed unexpectedly");
+        return { text: "The tool failed unexpectedly. The server's log says why.", isError: true };
+      }
+    },
+  })),
+});
+
+/** Claude Code knows drafts of its own: none is named. */
+function schemaOf({ input }: ContextTool): Record<string, unknown> {
+  const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" });
+  return schema;
+}
