@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createShop } from "./create-shop.ts";
 
-const SETTINGS = `# The project of \`tandem demo context\`: Harbour Bikes, a shop that does not exist.
+const SETTINGS = `# The project of tandem demo context: Harbour Bikes, a shop that does not exist.
 connections:
   shop: { driver: sqlite, path: data/shop.sqlite }
 ingest:
@@ -19,20 +19,21 @@ const rehearsed = (url: string): string => `llm:
 
 export interface DemoProject {
   folder: string;
-  /** What an installation keeps in \`~/.tandem\`; nothing of the user's own is touched. */
+  /** What an installation keeps in `~/.tandem`; nothing of the user's own is touched. */
   home: string;
   /** Names who answers, or takes that out again. */
   answerFrom(url: string | undefined): Promise<void>;
 }
 
-/** A folder with a database, documents and a \`tandem.yaml\`: the named one, which must be new or empty, or a temporary one. */
+/** A folder with a database, documents and a `tandem.yaml`: the named one, which must be new or empty, or a temporary one. */
 export async function makeProject(cwd: string, named: string | undefined): Promise<DemoProject> {
   const folder =
     named === undefined ? await realpath(await mkdtemp(join(tmpdir(), "tandem-demo-"))) : resolve(cwd, named);
-  await mkdir(join(folder, "data"), { recursive: true }).catch(refuse(folder));
-  if ((await readdir(folder)).some((name) => name !== "data") || (await readdir(join(folder, "data"))).length > 0) {
+  await mkdir(folder, { recursive: true }).catch(refuse(folder));
+  if ((await readdir(folder)).length > 0) {
     throw new TandemError("usage", `${folder} is not empty.`, { fix: "Name a new folder, or none." });
   }
+  await mkdir(join(folder, "data"));
   await createShop(join(folder, "data/shop.sqlite"));
   await cp(new URL("documents", import.meta.url), join(folder, "docs"), { recursive: true });
   const answerFrom = (url: string | undefined) =>

@@ -68,7 +68,8 @@ function lanes(prompt: string) {
 }
 
 function candidates(prompt: string) {
-  const citations = [...prompt.matchAll(/<passage-\w+ citation="([^"]+)"/g)].map(([, citation]) => citation!);
+  const passages = [...prompt.matchAll(/<passage-\w+ citation="([^"]+)"/g)];
+  const citations = new Set(passages.map(([, citation]) => citation));
   const known = [
     {
       key: "active-customers-for-marketing",
@@ -92,7 +93,7 @@ function candidates(prompt: string) {
     },
   ];
   return {
-    candidates: known.filter((each) => each.citations.every((one) => citations.includes(one))),
+    candidates: known.filter((each) => each.citations.every((one) => citations.has(one))),
     suspicious: null,
   };
 }
@@ -113,7 +114,7 @@ function turnOf(request: ModelRequest, turns: readonly Turn[]): Reply {
 const firstText = ({ messages }: ModelRequest): string =>
   messages
     .filter(({ role }) => role === "user")
-    .flatMap(({ content }) => content.map((block) => String(block["text"] ?? "")))
+    .flatMap(({ content }) => content.map(({ text: said }) => (typeof said === "string" ? said : "")))
     .join("\n");
 
 const write = (page: RehearsedPage): [string, object] => ["wiki_write", page];

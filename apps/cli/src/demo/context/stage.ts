@@ -56,9 +56,9 @@ export class Stage {
     const { bold, dim } = styleFor(this.#context.stdout);
     const tables = await this.#know(({ catalogue }) => catalogue.tables("shop"));
     const joins = tables.flatMap(({ table: from, joins = [] }) => joins.map((each) => ({ from, ...each })));
-    const chosen = ["refunds line_no", "orders handled_by", "orders ship_to"];
+    const chosen = new Set(["refunds line_no", "orders handled_by", "orders ship_to"]);
     for (const { from, columns, to, toColumns, origin, confidence, why = "" } of joins) {
-      if (!chosen.includes(`${from} ${columns.at(-1)}`)) continue;
+      if (!chosen.has(`${from} ${columns.at(-1)}`)) continue;
       const how = origin === "model" ? "suggested by the model, proven by the rows" : "found in the data";
       const ends = `${from} (${columns.join(", ")}) → ${to.replace("main.", "")} (${toColumns.join(", ")})`;
       this.#show(`${bold(ends)}  ${confidence.toFixed(2)}, ${how}`);
@@ -119,8 +119,8 @@ export class Stage {
     narrator.command("tandem context search active customer --limit 3");
     this.#expect(await search(this.#context, ["active", "customer"], { limit: "3" }));
     narrator.line();
-    narrator.note("An agent asks over MCP how customers and refunds join, and gets:");
-    const input = { from: "customers", to: "refunds" };
+    narrator.note("An agent asks over MCP how products and refunds join, and gets:");
+    const input = { from: "products", to: "refunds" };
     const { markdown } = await this.#know((knowledge) => askTool(this.#context, knowledge, "join_path", input));
     const { accent } = styleFor(this.#context.stdout);
     this.#show(accent(`join_path ${JSON.stringify(input)}`));
