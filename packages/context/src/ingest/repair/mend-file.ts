@@ -9,7 +9,7 @@ const PROMPT = 1;
 const STEPS = 12;
 const ATTEMPTS = 2;
 
-export const MEND_SYSTEM = `You mend one file of a team's wiki that a check has refused. The file is Markdown with YAML front matter: summary, tags, refs (page:KEY, table:CONNECTION/SCHEMA.TABLE) and sources (citation, path, sha256 of each footnote in the text).
+const MEND_SYSTEM = `You mend one file of a team's wiki that a check has refused. The file is Markdown with YAML front matter: summary, tags, refs (page:KEY, table:CONNECTION/SCHEMA.TABLE) and sources (citation, path, sha256 of each footnote in the text).
 
 Change as little as possible. Do not invent citations, refs, sources or statements: what cannot be supported is taken out. Write the whole file with write_file. You are done when the check passes; it is run again after you, and nothing else counts.
 

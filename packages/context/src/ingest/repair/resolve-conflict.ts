@@ -64,7 +64,7 @@ export async function resolveConflict(
 
 const citedIn = (text: string): Set<string> => new Set(citationsIn(text).map(({ citation }) => citation));
 
-export const aboutOf = (path: string): string => {
+const aboutOf = (path: string): string => {
   const key = pageKeyOf(path);
   return key === undefined ? path : `page:${key}`;
 };

@@ -32,7 +32,7 @@ const unitResult = z.strictObject({
 });
 type UnitResult = z.output<typeof unitResult>;
 
-export interface DoneUnit {
+interface DoneUnit {
   unit: UnitPlan;
   outcome: "done" | "budget";
   changes: PageChange[];
