@@ -1,7 +1,10 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, readdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { openContextFolder } from "./open-context-folder.ts";
@@ -199,6 +202,27 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
       "Command failed",
     );
   });
+
+  it("is whole after a process was killed at any moment, and takes nothing of it for a person's", async () => {
+    await using at = await begun();
+    await at.open(kind);
+    for (let round = 0; round < 6; round += 1) {
+      const script = fileURLToPath(new URL("testing/committing-process.ts", import.meta.url));
+      const child = spawn(process.execPath, [script, at.at("project/context"), kind], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      await once(child.stdout, "data");
+      await sleep(40 * round);
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      const folder = await at.open(kind);
+      const [a, b] = [await folder.read("wiki/a.md"), await folder.read("wiki/b.md")];
+      expect(a).toMatch(/^\d+\n$/);
+      expect(b).toBe(a);
+      expect(await folder.handLines(["wiki/a.md", "wiki/b.md"])).toEqual(new Map());
+      expect((await folder.log(1))[0]!.subject).toBe(`Count ${a!.trim()}`);
+    }
+  }, 120_000);
 
   it("lets two writers take turns: nothing of either is lost", async () => {
     await using at = await begun();

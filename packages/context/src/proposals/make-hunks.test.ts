@@ -84,7 +84,7 @@ describe("makeChange", () => {
 
   it("knows the same change again, elsewhere in the file and laid out differently, and not under another key", () => {
     const draft = (before: string, indent = "      ") => {
-      const lines = `${before}`.split("\n");
+      const lines = before.split("\n");
       const at = lines.findIndex((line) => line.includes("HERE"));
       const after = lines.with(at, `${indent}ai: An id`).join("\n");
       const old = lines.toSpliced(at, 1).join("\n");
