@@ -9,7 +9,7 @@ export const MEMORY_SCOPES = ["user", "project", "agent"] as const;
 export type MemoryScope = (typeof MEMORY_SCOPES)[number];
 
 /** `memory/<id>.md`: front matter and one statement in Markdown. */
-export const memoryFrontMatter = z.object({
+const memoryFrontMatter = z.object({
   id: z.string(),
   scope: z.enum(MEMORY_SCOPES),
   /** For scope `agent`: its name. */

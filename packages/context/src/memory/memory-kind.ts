@@ -6,14 +6,12 @@ import { captureText } from "./capture-text.ts";
 import { MEMORY_SCOPES } from "./memory-file.ts";
 import type { MemoryParts } from "./memory-parts.ts";
 
-export const memoryParams = z.union([
-  z.strictObject({ session: z.string().min(1).max(100) }),
-  z.strictObject({
-    text: z.string().min(6).max(20_000),
-    scope: z.enum(MEMORY_SCOPES).default("project"),
-    by: z.string().min(1).max(200),
-  }),
-]);
+const handedIn = z.strictObject({
+  text: z.string().min(6).max(20_000),
+  scope: z.enum(MEMORY_SCOPES).default("project"),
+  by: z.string().min(1).max(200),
+});
+const memoryParams = z.union([z.strictObject({ session: z.string().min(1).max(100) }), handedIn]);
 
 /** A job that reads a session for what is worth remembering, or proposes what an agent has handed in. */
 export const memoryKind = (parts: MemoryParts): JobKind =>
@@ -22,6 +20,10 @@ export const memoryKind = (parts: MemoryParts): JobKind =>
     if (parts.settings.capture === "off") throw captureIsOff();
     return captureSession(run, parts, params.session);
   });
+
+/** The same for what is handed in alone, so that it does not have to wait until a session is read. */
+export const rememberKind = (parts: MemoryParts): JobKind =>
+  jobKind(handedIn, (run, params) => captureText(run, parts, params));
 
 export const captureIsOff = (): RequestError =>
   new RequestError("invalid_request", "Sessions are not read for memories: memory.capture is off.", {

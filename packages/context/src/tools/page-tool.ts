@@ -1,6 +1,7 @@
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import type { ContextFolder } from "../folder/context-folder.ts";
+import { isExpired, parseMemory } from "../memory/memory-file.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
 
@@ -16,12 +17,18 @@ export const pageTool = (folder: ContextFolder): ContextTool =>
     run: async ({ key }) => {
       const path = pathOf(key);
       const text = await folder.read(path);
-      if (text === undefined) {
+      if (text === undefined || !isServed(path, text)) {
         throw new RequestError("not_found", `There is no page ${key}.`, { fix: "Look for it with context_search." });
       }
       return { markdown: text, structured: { key, path, text } };
     },
   });
+
+/** What has run out is not served, and what a program keeps in a store of its own is not everybody's. */
+function isServed(path: string, text: string): boolean {
+  const parsed = path.startsWith("memory/") ? parseMemory(text) : undefined;
+  return !parsed?.success || (!isExpired(parsed.memory, new Date()) && parsed.memory.store === undefined);
+}
 
 function pathOf(key: string): string {
   if (key.startsWith("memory:")) return `memory/${key.slice("memory:".length)}.md`;

@@ -1,0 +1,149 @@
+import type { Captured, Context as Knowledge, MemoryScope, StoredMemory } from "@tandem/context";
+import type { Store } from "@tandem/storage";
+import { userInfo } from "node:os";
+import { holderName, jobModels, loadContext, openContext, openStore } from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import { EXIT_CODES, exitCodeOf } from "../exit-code.ts";
+import { RunView } from "../jobs/run-view.ts";
+import { type Watched, watchJob } from "../jobs/watch-job.ts";
+import { listLines, showLines } from "../memories/describe-memory.ts";
+import { parseExpiry } from "../memories/expiry.ts";
+import { openProject } from "../open-project.ts";
+import { styleFor, write } from "../terminal.ts";
+
+/** To write down how far it has come, and to end what was started. */
+const STOP_MS = 3_000;
+
+export interface MemoryListOptions {
+  scope?: MemoryScope;
+  agent?: string;
+  all?: boolean;
+}
+
+export async function list(context: Context, { scope, agent, all = false }: MemoryListOptions): Promise<void> {
+  const room = await loadContext();
+  const memories = await withContext(context, ({ folder }) => new room.Memories(folder).own());
+  const now = new Date();
+  const shown = memories
+    .filter((memory) => all || !room.isExpired(memory, now))
+    .filter(
+      (memory) => (scope === undefined || memory.scope === scope) && (agent === undefined || memory.agent === agent),
+    )
+    .toReversed();
+  if (context.json) {
+    const found = shown.map((memory) => asJson(memory, room.contradictionsOf(memory, memories)));
+    await write(context.stdout, `${JSON.stringify({ memories: found }, null, 2)}\n`);
+    return;
+  }
+  const lines = listLines(
+    context.stdout,
+    shown.map((memory) => ({ memory, against: room.contradictionsOf(memory, memories) })),
+  );
+  const none = styleFor(context.stdout).dim('Nothing is remembered yet: tandem remember "…"');
+  await write(context.stdout, `${lines.length > 0 ? lines.join("\n") : none}\n`);
+}
+
+export async function show(context: Context, id: string): Promise<void> {
+  const room = await loadContext();
+  const { memory, against } = await withContext(context, async ({ folder }) => {
+    const memories = new room.Memories(folder);
+    const found = await room.findMemory(memories, id);
+    return { memory: found, against: room.contradictionsOf(found, await memories.own()) };
+  });
+  if (context.json) await write(context.stdout, `${JSON.stringify(asJson(memory, against), null, 2)}\n`);
+  else await write(context.stdout, `${(await showLines(context.stdout, memory, against)).join("\n")}\n`);
+}
+
+export async function forget(context: Context, id: string): Promise<void> {
+  const room = await loadContext();
+  const proposal = await withContext(context, (knowledge) =>
+    room.forget(knowledge, id.replace(/^memory:/, ""), userInfo().username),
+  );
+  const { dim, good } = styleFor(context.stdout);
+  const told = `${good("Forgotten.")} ${dim(`Undo: tandem proposals undo ${proposal.id}`)}\n`;
+  await write(
+    context.stdout,
+    context.json ? `${JSON.stringify({ memory: id, proposal: proposal.id }, null, 2)}\n` : told,
+  );
+}
+
+export async function keep(context: Context, id: string, { expires }: { expires: string }): Promise<void> {
+  const room = await loadContext();
+  const expiresAt = parseExpiry("--expires", expires);
+  const proposal = await withContext(context, (knowledge) =>
+    room.keep(knowledge, id.replace(/^memory:/, ""), { by: userInfo().username, expiresAt }),
+  );
+  const { good } = styleFor(context.stdout);
+  const told = expiresAt === null ? "Kept for good." : `Kept until ${expiresAt.slice(0, 10)}.`;
+  const json = { memory: id, expiresAt, proposal: proposal?.id ?? null };
+  await write(context.stdout, context.json ? `${JSON.stringify(json, null, 2)}\n` : `${good(told)}\n`);
+}
+
+/** Has the memory agent read a session now. */
+export async function capture(context: Context, session: string): Promise<number> {
+  const project = await openProject(context);
+  const room = await loadContext();
+  if (project.config.memory.capture === "off") throw room.captureIsOff();
+  await using store = await openStore(context, project);
+  context.allowToStop(STOP_MS);
+  const { row, watched } = await runCapture(context, project, store, session);
+  const result = row.result as Captured | null;
+  if (context.json) {
+    const { id: job, state, error } = row;
+    await write(context.stdout, `${JSON.stringify({ job, state, error, ...result, spent: watched.spent }, null, 2)}\n`);
+  } else await write(context.stdout, `${captureLines(context, row.error?.message, result).join("\n")}\n`);
+  if (row.state === "done") return EXIT_CODES.ok.code;
+  return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
+}
+
+async function runCapture(context: Context, project: Project, store: Store, session: string) {
+  using view = new RunView(context, "memory");
+  const room = await loadContext();
+  const knowledge = await openContext(project, store);
+  const kind = room.memoryKind({ context: knowledge, store, settings: project.config.memory });
+  const watching = new AbortController();
+  let watched: Promise<Watched> | undefined;
+  try {
+    const row = await knowledge.run({
+      ...{ kind: "memory", params: { session }, holder: holderName("tandem memories capture") },
+      ...(await jobModels(context, project)),
+      signal: context.signal,
+      onStart: (job) => {
+        watched = watchJob(store.jobs, job, (event) => view.show(event), watching.signal);
+      },
+      body: (run) => kind.work(run, { session }),
+    });
+    return { row, watched: await watched! };
+  } finally {
+    watching.abort();
+    await watched?.catch(() => {});
+  }
+}
+
+function captureLines({ stdout }: Context, failure: string | undefined, result: Captured | null): string[] {
+  const { dim, good, bad } = styleFor(stdout);
+  if (!result) return [bad(`It could not be read, and counts as unread: ${failure ?? "it was cancelled."}`)];
+  if (result.parts === 0) return ["Nothing was said since it was last read."];
+  const waits = result.found - result.accepted;
+  const counts = [
+    `${result.found} found`,
+    result.accepted > 0 && `${result.accepted} accepted`,
+    waits > 0 && `${waits} to review`,
+  ];
+  return [
+    good(`Read. ${counts.filter(Boolean).join(", ")}.`),
+    ...result.proposals.map((id) => dim(`  tandem proposals show ${id}`)),
+  ];
+}
+
+async function withContext<T>(context: Context, work: (knowledge: Knowledge) => Promise<T>): Promise<T> {
+  const project = await openProject(context);
+  await using store = await openStore(context, project);
+  return await work(await openContext(project, store));
+}
+
+const asJson = ({ file: _, ...memory }: StoredMemory, against: readonly StoredMemory[]) => ({
+  ...memory,
+  contradicts: against.map(({ id, text }) => ({ id, text })),
+});

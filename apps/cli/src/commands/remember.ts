@@ -1,0 +1,59 @@
+import type { MemoryScope } from "@tandem/context";
+import type { LlmRuntime } from "@tandem/runtime";
+import { userInfo } from "node:os";
+import { jobModels, loadContext, openContext, openStore } from "../compose.ts";
+import type { Context } from "../context.ts";
+import { parseExpiry } from "../memories/expiry.ts";
+import { showLines } from "../memories/describe-memory.ts";
+import { openProject } from "../open-project.ts";
+import { Progress } from "../progress.ts";
+import { readPrompt } from "../read-prompt.ts";
+import { styleFor, write } from "../terminal.ts";
+
+export interface RememberOptions {
+  scope: MemoryScope;
+  agent?: string;
+  expires: string;
+  tag?: string[];
+  check: boolean;
+}
+
+/** Keeps a person's own words, at once. */
+export async function remember(context: Context, words: readonly string[], options: RememberOptions): Promise<void> {
+  const text = await readPrompt(context, words, "remember");
+  const project = await openProject(context);
+  const room = await loadContext();
+  const expiresAt = parseExpiry("--expires", options.expires);
+  // Whoever names an agent means it.
+  const scope = options.agent === undefined ? options.scope : "agent";
+  await using store = await openStore(context, project);
+  const knowledge = await openContext(project, store);
+  const { llm } = await jobModels(context, project);
+  let opened: LlmRuntime | undefined;
+  const ask = async () => (opened ??= await llm?.open(() => {}));
+  using progress = new Progress(context, "Comparing it with what is remembered …");
+  const said = await room
+    .remember(
+      knowledge,
+      { text, scope, agent: options.agent, tags: options.tag, expiresAt, by: userInfo().username },
+      { ...(options.check && { llm: ask }), signal: context.signal },
+    )
+    .finally(() => opened?.close());
+  progress[Symbol.dispose]();
+  const { memory, proposal, contradicts, unchecked } = said;
+  if (context.json) {
+    const against = contradicts.map(({ file: _, ...other }) => other);
+    const told = { memory, known: proposal === undefined, proposal: proposal?.id ?? null, contradicts: against };
+    await write(context.stdout, `${JSON.stringify({ ...told, unchecked: unchecked ?? null }, null, 2)}\n`);
+    return;
+  }
+  const { dim, good, warn } = styleFor(context.stdout);
+  const lines = [
+    proposal
+      ? `${good("Remembered.")} ${dim(`Undo: tandem proposals undo ${proposal.id}`)}`
+      : warn("That is remembered already."),
+    ...(await showLines(context.stdout, memory, contradicts)),
+    ...(unchecked === undefined || !options.check ? [] : [dim(`Nobody has looked for contradictions: ${unchecked}.`)]),
+  ];
+  await write(context.stdout, `${lines.join("\n")}\n`);
+}

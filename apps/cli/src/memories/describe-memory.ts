@@ -1,0 +1,77 @@
+import type { MemoryFile } from "@tandem/context";
+import { loadContext } from "../compose.ts";
+import { ago } from "../shown.ts";
+import { printable, styleFor, table, widthOf, wrap } from "../terminal.ts";
+import { describeExpiry } from "./expiry.ts";
+
+const WIDTH = 100;
+const ONE_LINE = 70;
+
+/** One line for a list, and one below for each that says otherwise. */
+export function listLines(
+  stdout: NodeJS.WriteStream,
+  memories: readonly { memory: MemoryFile; against: MemoryFile[] }[],
+): string[] {
+  const { dim, warn, bold } = styleFor(stdout);
+  const rows = table(
+    memories.map(({ memory }) => [
+      memory.id,
+      dim(forWhom(memory)),
+      bold(oneLine(memory.text)),
+      dim(
+        [ago(memory.createdAt), describeExpiry(memory.expiresAt), ...memory.tags.map((tag) => `#${tag}`)]
+          .filter(Boolean)
+          .join(", "),
+      ),
+    ]),
+  );
+  return memories.flatMap(({ against }, at) => [
+    rows[at]!,
+    ...against.map((other) => `  ${warn("≠")} ${other.id}  ${oneLine(other.text)}`),
+  ]);
+}
+
+/** A memory in full: what it says, for whom and how long, where it comes from, and beside it what says otherwise. */
+export async function showLines(
+  stdout: NodeJS.WriteStream,
+  memory: MemoryFile,
+  against: readonly MemoryFile[],
+): Promise<string[]> {
+  const { dim, bold, warn } = styleFor(stdout);
+  const { describeEvidence } = await loadContext();
+  const width = Math.min(WIDTH, widthOf(stdout));
+  const about = [forWhom(memory), ago(memory.createdAt), describeExpiry(memory.expiresAt) || "holds for good"];
+  return [
+    `${bold(memory.id)}  ${dim([...about, ...memory.tags.map((tag) => `#${printable(tag)}`)].join(", "))}`,
+    ...wrap(printable(memory.text), width),
+    ...memory.sources.map((item) => dim(`  ↳ ${printable(describeEvidence(item))}`)),
+    ...against.flatMap((other) => ["", warn("Contradicted:"), ...sideBySide(memory, other, width, describeEvidence)]),
+    ...(against.length > 0 ? ["", dim(`Keep one: tandem memories forget ${memory.id}, or ${against[0]!.id}`)] : []),
+  ];
+}
+
+type Describe = Awaited<ReturnType<typeof loadContext>>["describeEvidence"];
+
+function sideBySide(a: MemoryFile, b: MemoryFile, width: number, describe: Describe): string[] {
+  const half = Math.max(20, Math.floor((width - 3) / 2));
+  const column = (memory: MemoryFile) => [
+    memory.id,
+    ...wrap(printable(memory.text), half),
+    ...memory.sources.slice(0, 1).flatMap((item) => wrap(`↳ ${printable(describe(item))}`, half)),
+  ];
+  const [left, right] = [column(a), column(b)];
+  const rows = Array.from({ length: Math.max(left.length, right.length) }, (_, at) => [
+    left[at] ?? "",
+    "│",
+    right[at] ?? "",
+  ]);
+  return table(rows, 1);
+}
+
+const forWhom = ({ scope, agent }: MemoryFile): string =>
+  scope === "agent" ? `agent ${printable(agent ?? "")}` : scope;
+
+function oneLine(text: string): string {
+  const line = printable(text).replaceAll(/\s+/g, " ");
+  return line.length <= ONE_LINE ? line : `${line.slice(0, ONE_LINE - 1)}…`;
+}
