@@ -1,10 +1,10 @@
-import type { Connection, Dialect } from "@tandem/connectors";
 import type { IngestReport } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { holderName, jobModels, loadContext, openContext, openNamedConnection, openStore } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
+import { Databases } from "../databases.ts";
 import { EXIT_CODES, exitCodeOf } from "../exit-code.ts";
 import { describeIngest, describeIngestPlan, ingestAsJson, type IngestOutcome } from "../jobs/describe-ingest.ts";
 import { ingestSources } from "../jobs/ingest-sources.ts";
@@ -67,7 +67,8 @@ async function runIngest(
   using view = new RunView(context, "ingest");
   const room = await loadContext();
   const parts = await openContext(project, store);
-  await using databases = new Databases(context, project);
+  const connect = (name: string) => openNamedConnection(context, project, name);
+  await using databases = new Databases(project.config.connections, connect);
   const watching = new AbortController();
   let watched: Promise<Watched> | undefined;
   try {
@@ -97,36 +98,6 @@ async function runIngest(
   } finally {
     watching.abort();
     await watched?.catch(() => {});
-  }
-}
-
-/** The databases that agents may ask, opened when one does, and closed with the run. */
-class Databases implements AsyncDisposable {
-  readonly #context: Context;
-  readonly #project: Project;
-  readonly #open = new Map<string, Promise<Connection>>();
-
-  constructor(context: Context, project: Project) {
-    this.#context = context;
-    this.#project = project;
-  }
-
-  get dialects(): ReadonlyMap<string, Dialect> {
-    return new Map(Object.entries(this.#project.config.connections).map(([name, { driver }]) => [name, driver]));
-  }
-
-  readonly open = (name: string): Promise<Connection> => {
-    const known = this.#open.get(name);
-    if (known) return known;
-    const opening = openNamedConnection(this.#context, this.#project, name);
-    this.#open.set(name, opening);
-    // One that is down now may be up when it is asked again.
-    opening.catch(() => this.#open.delete(name));
-    return opening;
-  };
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const opening of this.#open.values()) await (await opening.catch(() => undefined))?.[Symbol.asyncDispose]();
   }
 }
 
