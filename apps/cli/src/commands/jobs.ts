@@ -108,7 +108,11 @@ async function print(context: Context, job: JobRow): Promise<void> {
   await write(context.stdout, `${table(rows).join("\n")}\n`);
 }
 
-const withoutSpace = ({ space: _, ...job }: JobRow): Omit<JobRow, "space"> => job;
+/** Which context it is of, the project says. */
+function withoutSpace(row: JobRow): Omit<JobRow, "space"> {
+  const { space: _, ...job } = row;
+  return job;
+}
 
 const shownParams = ({ params }: JobRow): string =>
   typeof params === "object" && params !== null

@@ -1,13 +1,24 @@
-import { BACKENDS, CLAUDE_CODE_AUTHS, CONNECTION_DRIVERS, ROLES, SESSION_STATUSES, TOOLSET_TOOLS } from "@tandem/protocol";
-import { SCOPES } from "@tandem/storage";
+import { PROPOSAL_STATES, SEARCH_KINDS } from "@tandem/context";
+import {
+  BACKENDS,
+  CLAUDE_CODE_AUTHS,
+  CONNECTION_DRIVERS,
+  ROLES,
+  SESSION_STATUSES,
+  TOOLSET_TOOLS,
+} from "@tandem/protocol";
+import { JOB_STATES, SCOPES } from "@tandem/storage";
 import { expect, test } from "vitest";
 import {
   AUTH_CHOICES,
   BACKEND_CHOICES,
   DRIVER_CHOICES,
+  JOB_STATE_CHOICES,
   LEVEL_CHOICES,
+  PROPOSAL_STATE_CHOICES,
   ROLE_CHOICES,
   SCOPE_CHOICES,
+  SEARCH_KIND_CHOICES,
   STATUS_CHOICES,
   TOOL_CHOICES,
 } from "../option-choices.ts";
@@ -35,4 +46,7 @@ test("the choices in the help are those of the schema", () => {
   expect(STATUS_CHOICES).toEqual([...SESSION_STATUSES]);
   expect(TOOL_CHOICES).toEqual([...TOOLSET_TOOLS]);
   expect(LEVEL_CHOICES).toEqual([...LOG_LEVELS]);
+  expect(SEARCH_KIND_CHOICES).toEqual([...SEARCH_KINDS]);
+  expect(JOB_STATE_CHOICES).toEqual([...JOB_STATES]);
+  expect(PROPOSAL_STATE_CHOICES).toEqual([...PROPOSAL_STATES]);
 });

@@ -120,7 +120,7 @@ const isSame = (join: Relationship, from: JoinStep["from"], to: JoinStep["to"]):
 const endOf = ({ table, columns }: JoinStep["from"]): string => `${qualified(table)}(${columns.join(",")})`;
 
 /** The joins of a catalogue are those that were accepted. */
-export const relationshipsOf = (tables: readonly TableFile[]): Relationship[] =>
+const relationshipsOf = (tables: readonly TableFile[]): Relationship[] =>
   tables.flatMap((file) =>
     (file.joins ?? []).map(({ columns, to, toColumns, cardinality, origin, confidence, when, why }) => ({
       from: { table: place(file), columns },

@@ -59,7 +59,7 @@ function shownEstimate(estimate: QueryEstimate | null): string {
   return figures.length === 0 ? "" : `The database expects to read ${figures.join(", ")}.`;
 }
 
-export function shownRows({ columns, rows, truncated }: Rows): string {
+function shownRows({ columns, rows, truncated }: Rows): string {
   if (rows.length === 0) return "No rows.";
   const line = (cells: readonly Value[]) => `| ${cells.map(cell).join(" | ")} |`;
   return [

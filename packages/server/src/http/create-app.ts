@@ -29,7 +29,7 @@ export interface Readiness {
 }
 
 const HEALTH_PATHS = new Set(["/healthz", "/readyz"]);
-export const MCP_PATH = "/mcp";
+const MCP_PATH = "/mcp";
 const MCP_METHODS = ["GET", "POST", "DELETE"] as const;
 
 /** The routes of the table behind the guard and the token check, each of which comes before anything else is looked at. */

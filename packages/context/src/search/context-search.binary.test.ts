@@ -1,0 +1,98 @@
+import type { Embedder } from "@tandem/runtime";
+import { openStore, type Store } from "@tandem/storage";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { ContextFolder } from "../folder/context-folder.ts";
+import { openContextFolder } from "../folder/open-context-folder.ts";
+import { renderMemory } from "../memory/memory-file.ts";
+import { ContextSearch } from "./context-search.ts";
+
+let home: string;
+let store: Store;
+let folder: ContextFolder;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "tandem-search-"));
+  store = await openStore(join(home, "tandem.db"));
+  folder = await openContextFolder({ path: join(home, "context"), git: "own" });
+  await write({
+    "wiki/refunds.md": "# Refunds\n\nWithin 30 days.\n",
+    "wiki/versand.md": "# Versand\n\nMit der Post.\n",
+  });
+});
+afterEach(async () => {
+  await store[Symbol.asyncDispose]();
+  await rm(home, { recursive: true, force: true, maxRetries: 5 });
+});
+
+const write = (files: Record<string, string>) =>
+  folder.commit(
+    Object.entries(files).map(([path, content]) => ({ path, content, expected: null })),
+    { subject: "Files" },
+  );
+const keys = async (search: ContextSearch, text: string) =>
+  (await search.search({ text, limit: 10 })).map(({ key }) => key);
+
+test("follows the folder: what is edited, renamed, removed or broken there", async () => {
+  const search = new ContextSearch({ folder, store });
+  expect(await search.sync()).toMatchObject({ removed: 0, problems: [] });
+  expect(await keys(search, "refunds")).toEqual(["page:refunds"]);
+  await writeFile(join(folder.path, "wiki/refunds.md"), "# Refunds\n\nWithin forty days, as vouchers.\n");
+  await rename(join(folder.path, "wiki/versand.md"), join(folder.path, "wiki/post.md"));
+  await writeFile(join(folder.path, "wiki/broken.md"), "---\ntags: 7\n---\n# Broken\n");
+  const report = await search.sync();
+  expect(report).toMatchObject({ removed: 1, problems: [{ path: "wiki/broken.md" }] });
+  expect(await keys(search, "vouchers")).toEqual(["page:refunds"]);
+  expect(await keys(search, "Versand")).toEqual(["page:post"]);
+  await rm(join(folder.path, "wiki/post.md"));
+  await search.sync();
+  expect(await keys(search, "Versand")).toEqual([]);
+});
+
+test("another process finds what this one has indexed, and parses nothing again", async () => {
+  await new ContextSearch({ folder, store }).sync();
+  const other = new ContextSearch({ folder, store });
+  expect(await other.sync()).toMatchObject({ changed: 0 });
+  expect(await keys(other, "refunds")).toEqual(["page:refunds"]);
+});
+
+test("a memory is found until it expires", async () => {
+  const now = new Date("2026-01-01T00:00:00Z");
+  const memory = renderMemory({
+    id: "mem_1",
+    text: "Fridays are for deliveries.",
+    scope: "project",
+    tags: [],
+    sources: [],
+    contradicts: [],
+    createdAt: now.toISOString(),
+    expiresAt: "2026-02-01T00:00:00.000Z",
+  });
+  await write({ "memory/mem_1.md": memory });
+  let today = now;
+  const search = new ContextSearch({ folder, store, now: () => today });
+  expect((await search.sync()).problems).toEqual([]);
+  expect(await keys(search, "deliveries")).toEqual(["memory:mem_1"]);
+  today = new Date("2026-03-01T00:00:00Z");
+  await search.sync();
+  expect(await keys(search, "deliveries")).toEqual([]);
+});
+
+test("with an embedder, what means the same is found, and each text is embedded once", async () => {
+  const embedded: string[] = [];
+  const embedder: Embedder = {
+    model: "made-up",
+    embed: async (texts) => {
+      embedded.push(...texts);
+      return texts.map((text) => Float32Array.from(/refund|money back/i.test(text) ? [1, 0] : [0, 1]));
+    },
+    close: async () => undefined,
+  };
+  const search = new ContextSearch({ folder, store, embedder });
+  await search.sync();
+  expect(embedded).toHaveLength(2);
+  expect((await keys(search, "money back"))[0]).toBe("page:refunds");
+  await new ContextSearch({ folder, store, embedder }).sync();
+  expect(embedded.filter((text) => text !== "money back")).toHaveLength(2);
+});

@@ -1,0 +1,169 @@
+import { openConnection } from "@tandem/connectors";
+import { openStore, type Store } from "@tandem/storage";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ContextFolder } from "../folder/context-folder.ts";
+import { openContextFolder } from "../folder/open-context-folder.ts";
+import { ContextSearch } from "../search/context-search.ts";
+import { CatalogueReader } from "./catalogue-reader.ts";
+import type { ContextTool } from "./context-tool.ts";
+import { createContextTools } from "./context-tools.ts";
+import { tableGraph } from "./table-graph.ts";
+
+const table = (schema: string, name: string, rest: string) =>
+  `connection: shop\nschema: ${schema}\ntable: ${name}\ntype: table\n${rest}`;
+
+const FILES: Record<string, string> = {
+  "catalogue/shop/main.customers.yaml": table(
+    "main",
+    "customers",
+    "descriptions: { ai: People., human: Whoever has bought. }\ncolumns:\n  - { name: id, type: INTEGER }\n  - { name: city, type: TEXT, profile: { samples: [Bern, Zürich] } }\n",
+  ),
+  "catalogue/shop/main.Order.yaml": table(
+    "main",
+    "Order",
+    `columns:
+  - { name: id, type: INTEGER }
+  - { name: customer_id, type: INTEGER }
+  - { name: billed_to, type: INTEGER }
+joins:
+  - { columns: [customer_id], to: main.customers, toColumns: [id], cardinality: many-to-one, origin: declared, confidence: 1 }
+`,
+  ),
+  "catalogue/shop/archive.customers.yaml": table("archive", "customers", "columns:\n  - { name: id, type: INTEGER }\n"),
+  "catalogue/shop/main.broken.yaml": "connection: [\n",
+  "wiki/refunds.md":
+    "---\nsummary: When money goes back.\ntags: [money]\n---\n\n# Refunds\n\nWithin 30 days of delivery.\n",
+};
+
+let home: string;
+let store: Store;
+let folder: ContextFolder;
+let catalogue: CatalogueReader;
+let tools: ContextTool[];
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "tandem-tools-"));
+  store = await openStore(join(home, "tandem.db"));
+  folder = await openContextFolder({ path: join(home, "context"), git: "own" });
+  await folder.commit(
+    Object.entries(FILES).map(([path, content]) => ({ path, content, expected: null })),
+    { subject: "A shop" },
+  );
+  const database = new DatabaseSync(join(home, "shop.sqlite"));
+  database.exec("CREATE TABLE t (n INTEGER, s TEXT); INSERT INTO t VALUES (1, 'a|b'), (2, NULL), (3, 'c')");
+  database.close();
+  catalogue = new CatalogueReader(folder);
+  tools = createContextTools({
+    folder,
+    search: new ContextSearch({ folder, store }),
+    catalogue,
+    connections: {
+      dialects: new Map([["shop", "sqlite"]]),
+      open: () => openConnection({ driver: "sqlite", path: join(home, "shop.sqlite") }),
+    },
+  });
+});
+afterAll(async () => {
+  await store[Symbol.asyncDispose]();
+  await rm(home, { recursive: true, force: true, maxRetries: 5 });
+});
+
+const ask = (name: string, input: unknown) =>
+  tools.find((tool) => tool.name === name)!.run(input, { signal: AbortSignal.timeout(20_000), by: "a test" });
+
+describe("tools", () => {
+  test("refuse what does not fit, in words", async () => {
+    await expect(ask("context_search", { query: "" })).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(ask("sql_query", { connection: "shop" })).rejects.toThrow(/sql/);
+  });
+
+  test("search, and say where to read on", async () => {
+    const { markdown, structured } = await ask("context_search", { query: "refund delivery" });
+    expect(markdown).toContain("`page:refunds` Refunds");
+    expect(structured).toMatchObject({ hits: [{ key: "page:refunds", kind: "page", score: expect.any(Number) }] });
+    const none = await ask("context_search", { query: "refunds", connection: "shop", kinds: ["table"] });
+    expect(none.markdown).toContain("Nothing was found");
+  });
+
+  test("a table is found by any of its names, and two of one name are told apart", async () => {
+    expect((await ask("table_describe", { table: "order" })).structured).toMatchObject({ table: "Order" });
+    expect((await ask("table_describe", { table: "table:shop/archive.customers" })).structured).toMatchObject({
+      schema: "archive",
+    });
+    await expect(ask("table_describe", { table: "customers" })).rejects.toMatchObject({
+      fix: "Name one of: shop/archive.customers, shop/main.customers.",
+    });
+  });
+
+  test("a person's words go before a model's, and joins are named from both ends", async () => {
+    const { markdown, structured } = await ask("table_describe", { table: "main.customers", columns: ["CITY"] });
+    expect(structured).toMatchObject({ description: "Whoever has bought.", columns: [{ name: "city" }] });
+    expect(markdown).not.toContain("People.");
+    expect(markdown).toContain("- main.Order (customer_id) → (id)");
+  });
+
+  test("a way between tables is written for the dialect, quoted where it must be, with a warning of its fan-out", async () => {
+    const { structured } = await ask("join_path", { from: "main.customers", to: "Order" });
+    expect(structured).toMatchObject({
+      sql: 'FROM main.customers\nJOIN main."Order" ON main.customers.id = main."Order".customer_id',
+      warnings: [expect.stringContaining("One row of customers meets many of Order")],
+    });
+    await expect(ask("join_path", { from: "Order", to: "archive.customers" })).rejects.toMatchObject({
+      code: "not_found",
+    });
+  });
+
+  test("a value is found as it is spelt, and what was not sampled is said", async () => {
+    expect((await ask("value_lookup", { values: ["zürich", "Genf"] })).structured).toEqual({
+      found: [{ value: "zürich", connection: "shop", table: "main.customers", column: "city", stored: "Zürich" }],
+      missing: ["Genf"],
+    });
+  });
+
+  test("a database is asked, within bounds, and never written to", async () => {
+    const { markdown, structured } = await ask("sql_query", {
+      connection: "shop",
+      sql: "select n, s from t",
+      maxRows: 2,
+    });
+    expect(markdown).toContain("| 1 | a\\|b |\n| 2 |  |\n\nThere are more rows: only the first 2 are shown.");
+    expect(structured).toMatchObject({
+      rows: [
+        [1, "a|b"],
+        [2, null],
+      ],
+      truncated: true,
+    });
+    const estimate = await ask("sql_query", { connection: "shop", sql: "select * from t", estimateOnly: true });
+    expect(estimate.structured).toMatchObject({ rows: [], estimate: { plan: expect.stringContaining("SCAN") } });
+    for (const sql of ["delete from t", "select 1; delete from t", "pragma writable_schema = 1"]) {
+      await expect(ask("sql_query", { connection: "shop", sql }), sql).rejects.toMatchObject({ code: "query_refused" });
+    }
+  });
+
+  test("no page outside of the folder is read", async () => {
+    for (const key of ["../../shop.sqlite", "page:../.git/config", "memory:../context"]) {
+      await expect(ask("page_read", { key }), key).rejects.toMatchObject({ code: expect.any(String) });
+    }
+  });
+
+  test("are not offered without what they need", () => {
+    const search = new ContextSearch({ folder, store });
+    const connections = { dialects: new Map(), open: () => Promise.reject(new Error("none")) };
+    const names = createContextTools({ folder, search, catalogue, connections }).map(({ name }) => name);
+    expect(names).toEqual(["context_search", "page_read", "table_describe", "join_path", "value_lookup"]);
+  });
+});
+
+test("a graph passes over files that cannot be read", async () => {
+  const { nodes, edges } = await tableGraph(catalogue, { depth: 1, limit: 10 });
+  expect(nodes.map(({ id }) => id).toSorted()).toEqual([
+    "shop/archive.customers",
+    "shop/main.Order",
+    "shop/main.customers",
+  ]);
+  expect(edges).toHaveLength(1);
+});
