@@ -67,7 +67,7 @@ function reasons({ newLines, support, removal }: Hunk, evidence: readonly string
   for (const index of told)
     for (const place of support[index] ?? []) lines.set(place, [...(lines.get(place) ?? []), index + 1]);
   const added = [...lines].map(([place, numbers]) => {
-    const prefix = numbers.length === told.length ? "" : `line ${numbers.join(", ")}: `;
+    const prefix = numbers.length === told.length ? "" : `${spans(numbers)}: `;
     return `${prefix}${evidence[place]}`;
   });
   const gone = newLines.length === 0 ? removal.map((place) => evidence[place]!) : [];
@@ -88,4 +88,16 @@ function describeDecision(
       ...evidence.map((item) => dim(`      ↳ ${printable(describeEvidence(item))}`)),
     ]),
   ];
+}
+
+/** `line 3`, `lines 1–17, 19`. */
+function spans(numbers: readonly number[]): string {
+  const found: { from: number; to: number }[] = [];
+  for (const number of numbers) {
+    const last = found.at(-1);
+    if (last?.to === number - 1) last.to = number;
+    else found.push({ from: number, to: number });
+  }
+  const shown = found.map(({ from, to }) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
+  return `${numbers.length === 1 ? "line" : "lines"} ${shown}`;
 }
