@@ -7,7 +7,7 @@ import { readYaml } from "./read-yaml.ts";
 
 const FENCED = /^(\uFEFF?---[ \t]*(\r?\n))([\s\S]*?)(^---[ \t]*(?:\r?\n|$))/m;
 
-export interface FrontMatter<T> {
+interface FrontMatter<T> {
   value: T;
   /** All that follows, as it stands. */
   body: string;

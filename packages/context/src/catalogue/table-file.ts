@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** Who says it. A person's words go before a model's, and a model's before the database's comment. */
-export const descriptions = z.object({
+const descriptions = z.object({
   human: z.string().optional(),
   ai: z.string().optional(),
   db: z.string().optional(),

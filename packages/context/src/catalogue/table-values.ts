@@ -13,7 +13,7 @@ export function roundCount(count: number): number {
 }
 
 /** In hundredths; what is not nothing and not everything does not become so. */
-export function roundShare(share: number): number {
+function roundShare(share: number): number {
   const rounded = Math.round(share * 100) / 100;
   if (rounded === 0 && share > 0) return 0.01;
   return rounded === 1 && share < 1 ? 0.99 : rounded;

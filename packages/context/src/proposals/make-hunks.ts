@@ -9,7 +9,7 @@ import type { Draft, Support } from "./proposals.ts";
 import { splitRegion, type LineClass } from "./split-region.ts";
 
 /** What is known of a line: what it is about, and what it rests on. */
-export interface LineInfo extends LineClass {
+interface LineInfo extends LineClass {
   evidence: readonly number[];
 }
 
@@ -116,7 +116,7 @@ function bareLines(path: string, lines: readonly string[]): boolean[] {
 const rests = (info: LineInfo | undefined, { items }: EvidenceTable): boolean =>
   info !== undefined && info.evidence.some((place) => items[place]!.type !== "model");
 
-export const stricter = (a: Aspect, b: Aspect): Aspect => (ASPECTS.indexOf(a) > ASPECTS.indexOf(b) ? a : b);
+const stricter = (a: Aspect, b: Aspect): Aspect => (ASPECTS.indexOf(a) > ASPECTS.indexOf(b) ? a : b);
 
 export function aspectOfPath(path: string): Aspect {
   if (path.startsWith("wiki/")) return "wiki";

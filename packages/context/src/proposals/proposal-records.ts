@@ -32,7 +32,7 @@ const storedSummary = proposalSummary.extend({
 // `after` follows from the rest.
 const storedChange = change.omit({ after: true }).extend({ isRemoval: z.boolean() });
 
-export type Applying = NonNullable<z.output<typeof storedSummary>["applying"]>;
+type Applying = NonNullable<z.output<typeof storedSummary>["applying"]>;
 
 /** A proposal, and at which version it was read. */
 export interface Loaded {

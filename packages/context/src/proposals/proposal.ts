@@ -6,7 +6,7 @@ export const ASPECTS = ["structure", "profile", "join", "description", "wiki", "
 export type Aspect = (typeof ASPECTS)[number];
 
 /** A group of neighbouring lines that is accepted or rejected as one. */
-export const hunk = z.strictObject({
+const hunk = z.strictObject({
   /** Within its proposal: `3` of the third, stable for as long as the proposal is. */
   id: z.string(),
   /** First line in the old file and how many, first line in the new one and how many; from 1. */
@@ -44,7 +44,7 @@ export const change = z.strictObject({
 export type Change = z.output<typeof change>;
 
 /** Something that a person has to decide though no line can show it: a contradiction with both sides. */
-export const decision = z.strictObject({
+const decision = z.strictObject({
   id: z.string(),
   kind: z.enum(["contradiction", "eviction", "conflict"]),
   /** The page, table or memory that it is about. */

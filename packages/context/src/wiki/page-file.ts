@@ -3,7 +3,7 @@ import type { FileProblem } from "../file-problem.ts";
 import { readFrontMatter, writeFrontMatter } from "../front-matter.ts";
 
 /** `wiki/<key>.md`: front matter and Markdown. Claims end with the citations they rest on: `[^handbook/refunds#policy]`. */
-export const pageFrontMatter = z.object({
+const pageFrontMatter = z.object({
   summary: z.string().default(""),
   tags: z.array(z.string()).default([]),
   /** Keys of other pages (`page:refunds`) and tables (`table:shop/public.orders`). */
