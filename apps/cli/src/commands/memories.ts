@@ -143,7 +143,8 @@ async function withContext<T>(context: Context, work: (knowledge: Knowledge) => 
   return await work(await openContext(project, store));
 }
 
-const asJson = ({ file: _, ...memory }: StoredMemory, against: readonly StoredMemory[]) => ({
+const asJson = (memory: StoredMemory, against: readonly StoredMemory[]) => ({
   ...memory,
+  file: undefined,
   contradicts: against.map(({ id, text }) => ({ id, text })),
 });

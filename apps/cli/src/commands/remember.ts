@@ -38,11 +38,11 @@ export async function remember(context: Context, words: readonly string[], optio
       { text, scope, agent: options.agent, tags: options.tag, expiresAt, by: userInfo().username },
       { ...(options.check && { llm: ask }), signal: context.signal },
     )
-    .finally(() => opened?.close());
+    .finally(async () => opened?.close());
   progress[Symbol.dispose]();
   const { memory, proposal, contradicts, unchecked } = said;
   if (context.json) {
-    const against = contradicts.map(({ file: _, ...other }) => other);
+    const against = contradicts.map(({ id, text: said }) => ({ id, text: said }));
     const told = { memory, known: proposal === undefined, proposal: proposal?.id ?? null, contradicts: against };
     await write(context.stdout, `${JSON.stringify({ ...told, unchecked: unchecked ?? null }, null, 2)}\n`);
     return;

@@ -59,17 +59,20 @@ export function draftsOf(found: readonly FoundMemory[], known: readonly StoredMe
     const change = { ...before.change, ...make({ ...memory, ...before.change }) };
     changes.set(id, { change, evidence: [...before.evidence, ...sources] });
   };
-  const added = found.flatMap(({ corrects, doubt: _, contradicts, ...memory }): Draft[] => {
-    const others = contradicts.flatMap((id) => byId.get(id) ?? []);
+  const added = found.flatMap(({ corrects, contradicts, id, scope, agent, ...said }): Draft[] => {
+    const { text, tags, createdAt, expiresAt, sources } = said;
+    const about = { id, scope, ...(agent !== undefined && { agent }), tags, createdAt, expiresAt, sources };
+    const memory: MemoryFile = { ...about, contradicts: [], text };
+    const others = contradicts.flatMap((other) => byId.get(other) ?? []);
     for (const other of others) {
       alter(other.id, memory.sources, ({ contradicts: links }) => ({
         contradicts: [...new Set([...links, memory.id])],
       }));
     }
-    if (corrects === null) return draftMemory({ ...memory, contradicts: [] }, others).slice(0, 1);
+    if (corrects === null) return draftMemory(memory, others).slice(0, 1);
     alter(corrects, memory.sources, ({ sources, contradicts: links }) => ({
       ...{ text: memory.text, updatedAt: memory.createdAt, sources: [...sources, ...memory.sources] },
-      contradicts: [...new Set([...links, ...others.map(({ id }) => id)])],
+      contradicts: [...new Set([...links, ...others.map((other) => other.id)])],
     }));
     return [];
   });

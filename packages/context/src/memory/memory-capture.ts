@@ -15,7 +15,7 @@ export interface MemoryCaptureParts {
   space: string;
   settings: Config["memory"];
   /** Begins a job of the kind `memory`. */
-  begin(params: { session: string }): Promise<JobRow>;
+  begin: (params: { session: string }) => Promise<JobRow>;
   log: { warn(details: Record<string, unknown>, message: string): void };
   now?: () => number;
 }
