@@ -63,12 +63,18 @@ export function toVector({ facts, title, text }: Terms): string {
   };
   count(title, "title");
   count(text, "text");
-  const entries = [...counts].slice(0, MOST_LEXEMES).map(([term, { title, text }]) => {
+  const entries = facts.map((fact) => `'${fact}'`);
+  let bytes = 0;
+  for (const [term, { title, text }] of counts) {
     const last = Math.min(title + text, MOST_COUNTED);
-    return `'${term}':${Array.from({ length: last }, (_, at) => `${at + 1}${at < title ? "A" : ""}`).join(",")}`;
-  });
-  return [...facts.map((fact) => `'${fact}'`), ...entries].join(" ");
+    bytes += Buffer.byteLength(term) + BYTES_BESIDE + BYTES_PER_COUNT * last;
+    if (bytes > MOST_BYTES) break;
+    entries.push(`'${term}':${Array.from({ length: last }, (_, at) => `${at + 1}${at < title ? "A" : ""}`).join(",")}`);
+  }
+  return entries.join(" ");
 }
 
-/** A vector may be a megabyte long. */
-const MOST_LEXEMES = 12_000;
+/** Postgres takes a megabyte; the title's terms are the first. */
+const MOST_BYTES = 900_000;
+const BYTES_BESIDE = 8;
+const BYTES_PER_COUNT = 2;

@@ -12,9 +12,9 @@ export interface Word {
   letters: readonly string[];
 }
 
-/** Letters, digits and the marks on them; `_` and `-` may hold several together. */
+/** Letters, digits and the marks on them; `_` and `-` may hold several together. Bounded: no text makes it go astray. */
 const COMPOUND =
-  /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u00ad\u200b-\u200d]*(?:[_-]+[\p{L}\p{N}][\p{L}\p{M}\p{N}\u00ad\u200b-\u200d]*)*/gu;
+  /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u00ad\u200b-\u200d]{0,4000}(?:[_-]{1,8}[\p{L}\p{N}][\p{L}\p{M}\p{N}\u00ad\u200b-\u200d]{0,4000}){0,16}/gu;
 
 /**
  * Scripts whose words are not, or not always, set apart by spaces. They are stored as pairs of neighbouring letters, which
@@ -76,7 +76,7 @@ function splitByScript(compound: string): Word[] {
   };
   for (const { 0: run, index } of compound.matchAll(UNSPACED)) {
     spaced(index);
-    words.push(...pairsOf(run, index));
+    for (const pair of pairsOf(run, index)) words.push(pair);
     done = index + run.length;
   }
   spaced(compound.length);
@@ -84,17 +84,29 @@ function splitByScript(compound: string): Word[] {
 }
 
 function pairsOf(run: string, offset: number): Word[] {
-  const letters = [...run.matchAll(LETTER)];
-  const folded = letters.map(([letter]) => foldWord(letter));
+  const letters = [...run.matchAll(LETTER)].map(({ 0: letter, index }) => {
+    return { from: offset + index, to: offset + index + letter.length, form: foldLetter(letter) };
+  });
   const word = (first: number, last: number): Word => ({
-    from: offset + letters[first]!.index,
-    to: offset + letters[last]!.index + letters[last]![0].length,
-    forms: [foldWord(run.slice(letters[first]!.index, letters[last]!.index + letters[last]![0].length))],
+    from: letters[first]!.from,
+    to: letters[last]!.to,
+    forms: [first === last ? letters[first]!.form : letters[first]!.form + letters[last]!.form],
     parts: [],
-    letters: last === letters.length - 1 ? folded.slice(first) : folded.slice(first, last),
+    letters: letters.slice(first, last === letters.length - 1 ? last + 1 : last).map(({ form }) => form),
   });
   if (letters.length === 1) return [word(0, 0)];
   return letters.slice(1).map((_, index) => word(index, index + 1));
+}
+
+/** A few thousand at most. */
+const letterForms = new Map<string, string>();
+
+function foldLetter(letter: string): string {
+  const found = letterForms.get(letter);
+  if (found !== undefined) return found;
+  const form = foldWord(letter);
+  if (letterForms.size < KNOWN) letterForms.set(letter, form);
+  return form;
 }
 
 function wordOf(text: string, from: number): Word {
