@@ -46,7 +46,7 @@ export const sessionRoutes: Route[] = [
     response: twoWayPageOf(session),
     handle: async ({ engine, query }) => {
       if (query.deployment_id !== undefined) throw notThere("deployment_id", "deployments");
-      if (query.memory_store_id !== undefined) throw notThere("memory_store_id", "memory stores");
+      if (query.memory_store_id !== undefined) throw notThere("memory_store_id", "sessions with memory stores");
       const page = await engine.sessions.list({
         ...toPageQuery(query),
         created: toSpan(query),
