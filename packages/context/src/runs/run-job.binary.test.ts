@@ -7,6 +7,7 @@ import { ENGINES, type TestDatabase } from "../testing/engines.ts";
 import type { LlmSource } from "./metered-llm.ts";
 import type { Run, RunEvent } from "./run.ts";
 import { type JobInput, runJob } from "./run-job.ts";
+import { stepTogether } from "./step-together.ts";
 
 const answer = z.object({ text: z.string() });
 
@@ -67,6 +68,28 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
   };
   const eventsOf = async ({ id }: JobRow): Promise<RunEvent[]> =>
     (await store.jobs.events(id, { after: 0, limit: 1_000 })).map(({ event }) => event as RunEvent);
+
+  it("steps that are computed together: of those with the same inputs, one", async () => {
+    const asked: string[][] = [];
+    const told: string[] = [];
+    const body = (run: Run) =>
+      stepTogether(run, {
+        kind: "together",
+        schema: answer,
+        items: [{ name: "a" }, { name: "b" }, { name: "a" }],
+        inputsOf: ({ name }) => ({ name }),
+        onStored: ({ name }, { text }) => void told.push(`${name}: ${text}`),
+        compute: async (missing, keep) => {
+          asked.push(missing.map(({ name }) => name));
+          for (const item of missing) keep(item, { text: item.name.toUpperCase() });
+        },
+      });
+    const job = wanted({ body });
+    expect(await runJob(job)).toMatchObject({ state: "done" });
+    expect({ asked, told }).toEqual({ asked: [["a", "b"]], told: ["a: A"] });
+    await runJob(job);
+    expect(asked).toHaveLength(1);
+  });
 
   it("says what it does, and ends as done with a result", async () => {
     const row = await runJob(

@@ -10,11 +10,11 @@ import {
   DESCRIPTION_SYSTEM,
 } from "./description-prompt.ts";
 import { type BatchLimits, inBatches } from "./in-batches.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../in-parallel.ts";
 import { descriptionLimits, type Portion, portionSize, portionsOf } from "./portion.ts";
 import { readDescriptions, type TableDescription } from "./read-descriptions.ts";
 import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
-import { stepTogether } from "./step-together.ts";
+import { stepTogether } from "../runs/step-together.ts";
 
 const STAGE = "descriptions";
 

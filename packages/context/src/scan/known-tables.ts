@@ -5,7 +5,7 @@ import { tablePath } from "../catalogue/table-path.ts";
 import { describeProblem } from "../file-problem.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Run } from "../runs/run.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../in-parallel.ts";
 
 const FILES_AT_ONCE = 16;
 

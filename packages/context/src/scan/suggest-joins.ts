@@ -4,7 +4,7 @@ import type { LlmRuntime } from "@tandem/runtime";
 import type { Run } from "../runs/run.ts";
 import { Asking, CALLS_AT_ONCE, SCAN_ROLE } from "./asking.ts";
 import { inBatches } from "./in-batches.ts";
-import { inParallel } from "./in-parallel.ts";
+import { inParallel } from "../in-parallel.ts";
 import {
   joinAnswer,
   joinPrompt,

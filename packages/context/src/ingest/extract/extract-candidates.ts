@@ -1,6 +1,6 @@
 import type { LlmError } from "@tandem/protocol";
 import type { Run } from "../../runs/run.ts";
-import { inParallel } from "../../scan/in-parallel.ts";
+import { inParallel } from "../../in-parallel.ts";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
 import { readChunks } from "../evidence/read-evidence.ts";
 import type { ContextStore } from "../sources/context-store.ts";

@@ -1,6 +1,6 @@
 import type { LlmError } from "@tandem/protocol";
 import type { Run } from "../../runs/run.ts";
-import { stepTogether } from "../../scan/step-together.ts";
+import { stepTogether } from "../../runs/step-together.ts";
 import type { DocumentRecord } from "../evidence/document-record.ts";
 import { inBatches } from "./in-batches.ts";
 import { PageCalls } from "./page-calls.ts";

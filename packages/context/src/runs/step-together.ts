@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { Run } from "../runs/run.ts";
+import { canonicalJson } from "../canonical-json.ts";
+import type { Run } from "./run.ts";
 
 interface Steps<T, S extends z.ZodType> {
   kind: string;
@@ -7,7 +8,7 @@ interface Steps<T, S extends z.ZodType> {
   items: readonly T[];
   /** Everything that an item's result depends on. */
   inputsOf: (item: T) => unknown;
-  /** Called for an item whose result was stored before. */
+  /** Called for an item whose result was stored before, or is that of another item with the same inputs. */
   onStored: (item: T, result: z.output<S>) => void;
   /** Called once with the others. Each result counts from when it is given to `keep`; an item may be left without. */
   compute: (missing: readonly T[], keep: (item: T, result: z.input<S>) => void) => Promise<void>;
@@ -21,15 +22,18 @@ class NoResult extends Error {}
  */
 export async function stepTogether<T, S extends z.ZodType>(run: Run, steps: Steps<T, S>): Promise<void> {
   const { kind, schema, items, inputsOf, onStored, compute } = steps;
+  const alike = Map.groupBy(items, (item) => canonicalJson(inputsOf(item)));
   const missing = new Map<T, PromiseWithResolvers<z.input<S>>>();
   const allLookedUp = Promise.withResolvers<void>();
-  let looking = items.length;
+  let looking = alike.size;
   const lookedUp = () => {
     looking -= 1;
     if (looking === 0) allLookedUp.resolve();
   };
 
-  const lookUp = async (item: T) => {
+  // One of each: the step of a second would wait for that of the first, which waits until all have been looked up.
+  const lookUp = async (group: readonly T[]) => {
+    const [item, ...twins] = group as [T, ...T[]];
     try {
       const result = await run.step(kind, inputsOf(item), schema, () => {
         const awaited = Promise.withResolvers<z.input<S>>();
@@ -37,7 +41,7 @@ export async function stepTogether<T, S extends z.ZodType>(run: Run, steps: Step
         lookedUp();
         return awaited.promise;
       });
-      if (!missing.has(item)) onStored(item, result);
+      for (const other of missing.has(item) ? twins : [item, ...twins]) onStored(other, result);
     } catch (error) {
       if (!(error instanceof NoResult)) throw error;
     } finally {
@@ -61,6 +65,6 @@ export async function stepTogether<T, S extends z.ZodType>(run: Run, steps: Step
   };
 
   if (items.length === 0) return;
-  const outcomes = await Promise.allSettled([computeMissing(), ...items.map(lookUp)]);
+  const outcomes = await Promise.allSettled([computeMissing(), ...[...alike.values()].map(lookUp)]);
   for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
 }
