@@ -35,7 +35,7 @@ export interface IngestPlan {
   usd: number | null;
 }
 
-export interface PlannedRequests {
+interface PlannedRequests {
   role: Role;
   model: string;
   requests: number;

@@ -3,7 +3,7 @@ import { z } from "zod";
 export const CANDIDATE_ACTIONS = ["create", "update", "merge", "conflict"] as const;
 
 /** `deferred`: a run's budget ended before it was looked at; the next one does. `superseded`: its document has changed. */
-export const CANDIDATE_STATES = ["open", "deferred", "promoted", "merged", "rejected", "superseded"] as const;
+const CANDIDATE_STATES = ["open", "deferred", "promoted", "merged", "rejected", "superseded"] as const;
 export type CandidateState = (typeof CANDIDATE_STATES)[number];
 
 const score = z.int().min(0).max(3);

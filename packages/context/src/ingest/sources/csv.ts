@@ -1,5 +1,5 @@
 /** The records of a CSV text (RFC 4180; `;` and tabs too, by its first line), one array of fields each. */
-export function* csvRecords(text: string): Generator<string[]> {
+function* csvRecords(text: string): Generator<string[]> {
   const separator = separatorOf(text);
   let record: string[] = [];
   let at = 0;

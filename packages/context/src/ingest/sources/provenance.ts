@@ -8,7 +8,7 @@ import { allRecords, type ContextStore } from "./context-store.ts";
  * be made of it is safe (for a page that triage skipped: at once), and so is what "unchanged" means. An item that failed
  * keeps the one that it had, and is tried again by the next run.
  */
-export const provenance = z.strictObject({
+const provenance = z.strictObject({
   source: z.string(),
   path: z.string(),
   sha256: z.string(),

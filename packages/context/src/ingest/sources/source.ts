@@ -23,7 +23,7 @@ export interface Source {
   list(options?: { signal?: AbortSignal }): AsyncIterable<SourceEntry>;
 }
 
-export interface SourceItem {
+interface SourceItem {
   /** Relative to the source, with `/`: how the item is known from run to run. */
   path: string;
   title?: string;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { DocumentRecord } from "../evidence/document-record.ts";
 import { asQuotation, QUOTATIONS } from "./as-quotation.ts";
 
-export const LANES = ["skip", "light", "full"] as const;
+const LANES = ["skip", "light", "full"] as const;
 export type Lane = (typeof LANES)[number];
 
 /** Raised when the prompt changes: verdicts of the former one are not taken for its own. */

@@ -3,7 +3,7 @@ import type { DbtNode } from "./dbt-node.ts";
 const DOC = /\{\{\s*doc\(\s*(?:['"][^'"]+['"]\s*,\s*)?['"](\w+)['"]\s*\)\s*\}\}/g;
 
 /** Puts docs blocks where they are named: once each on the way down, so that blocks that name each other come to an end. */
-export function resolveDocs(text: string, docs: ReadonlyMap<string, string>, above: readonly string[] = []): string {
+function resolveDocs(text: string, docs: ReadonlyMap<string, string>, above: readonly string[] = []): string {
   return text.replaceAll(DOC, (reference, name: string) => {
     const block = docs.get(name);
     if (block === undefined || above.includes(name)) return block === undefined ? reference : "";
