@@ -68,6 +68,8 @@ export async function remember(
   const model = alike.length > 0 ? await llm?.() : undefined;
   const { memories: contradicts, unchecked } = await findContradictions(model, memory, alike, signal);
   const proposal = await acceptAtOnce(knowledge, titleOf("Remember", text), draftMemory(memory, contradicts), by);
+  // Whoever says it may ask for it in the next breath.
+  await knowledge.search.sync();
   return {
     ...{ memory: { ...memory, contradicts: contradicts.map(({ id }) => id) }, proposal, contradicts },
     ...(unchecked !== undefined && { unchecked }),
