@@ -149,7 +149,9 @@ export async function serveContext(
   const ingest = ({ source }: { source?: string }) =>
     desk.start("ingest", source === undefined ? {} : { sources: [source] });
   const remember = room.rememberWork(desk);
-  const work = { remember, ...(desk.kinds.includes("ingest") && { ingest }), job: (id: string) => store.jobs.get(id) };
+  // Jobs of other projects may be in the same store.
+  const job = async (id: string) => [await store.jobs.get(id)].find((row) => row?.space === knowledge.id);
+  const work = { remember, ...(desk.kinds.includes("ingest") && { ingest }), job };
   const owned = parts.move();
   return {
     context: knowledge,

@@ -3,7 +3,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { reply, text, toolUse } from "@tandem/rehearsal";
 import { existsSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { scratchMachine, TANDEM } from "../testing/run-tandem.ts";
 import { makeShop, SHOP_CONFIG } from "../testing/scanned-shop.ts";
@@ -78,8 +78,11 @@ describe("tandem mcp", () => {
 
 describe("tandem up", () => {
   test("serves the context over HTTP and MCP, scans in the background, and gives it to sessions", async () => {
-    await using machine = await sessionMachine([], SHOP_CONFIG);
+    const sources = "ingest: { sources: { handbook: { path: handbook } } }\n";
+    await using machine = await sessionMachine([], SHOP_CONFIG + sources);
     await makeShop(machine.folder);
+    await mkdir(machine.folder.join("project", "handbook"));
+    await writeFile(machine.folder.join("project", "handbook", "parcels.md"), "# Parcels\n\nThey leave on Fridays.\n");
     await using server = await machine.up();
     const headers = { authorization: `Bearer ${server.token}`, "content-type": "application/json" };
     const call = async (method: string, path: string, body?: object) =>
@@ -87,13 +90,18 @@ describe("tandem up", () => {
         await fetch(`${server.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
       ).json()) as Record<string, unknown>;
 
-    const job = await call("POST", "/v1/jobs", { kind: "scan", params: { connection: "shop", descriptions: false } });
-    await expect
-      .poll(async () => (await call("GET", `/v1/jobs/${String(job["id"])}`))["state"], { timeout: 30_000 })
-      .toMatch(/done|partly/);
+    for (const [kind, params] of [
+      ["scan", { connection: "shop", descriptions: false }],
+      ["ingest", {}],
+    ] as const) {
+      const { id } = await call("POST", "/v1/jobs", { kind, params });
+      await expect
+        .poll(() => call("GET", `/v1/jobs/${String(id)}`), { timeout: 30_000 })
+        .toMatchObject({ kind, state: expect.stringMatching(/done|partly/), error: null });
+    }
     expect(await call("GET", "/v1/context")).toMatchObject({
       counts: { table: 2, page: 1 },
-      job_kinds: expect.arrayContaining(["scan"]),
+      job_kinds: expect.arrayContaining(["scan", "ingest"]),
     });
     expect(
       await call("POST", "/v1/context/sql", { connection: "shop", sql: "select count(*) from orders" }),
