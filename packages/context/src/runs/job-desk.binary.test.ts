@@ -1,80 +1,82 @@
 import type { Store } from "@tandem/storage";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { sqlite, type TestDatabase } from "../testing/engines.ts";
+import { ENGINES, type TestDatabase } from "../testing/engines.ts";
 import { cancelJob } from "./cancel-job.ts";
 import { JobDesk, jobKind } from "./job-desk.ts";
 
-let database: TestDatabase;
-let store: Store;
-beforeAll(async () => {
-  database = await sqlite();
-  store = await database.open();
-});
-afterAll(() => database[Symbol.asyncDispose]());
-
-const warnings: string[] = [];
-const begun: unknown[] = [];
-
-/** A desk whose jobs wait until they are told to end, or to stop. */
-function openDesk(space: string, end: Promise<unknown>): JobDesk {
-  return new JobDesk({
-    ...{ store, space, holder: "a test" },
-    kinds: {
-      wait: jobKind(z.strictObject({ name: z.string().default("nobody") }), async (run, params) => {
-        begun.push(params);
-        const stopped = new Promise((_, reject) =>
-          run.signal.addEventListener("abort", () => reject(run.signal.reason)),
-        );
-        return Promise.race([end, stopped]);
-      }),
-    },
-    models: { llm: undefined, modelOf: () => "none" },
-    log: { warn: (_, message) => void warnings.push(message) },
+describe.each(ENGINES)("the job desk on %s", (_, start) => {
+  let database: TestDatabase;
+  let store: Store;
+  beforeAll(async () => {
+    database = await start();
+    store = await database.open();
   });
-}
+  afterAll(() => database[Symbol.asyncDispose]());
 
-const stateOf = async (id: string) => (await store.jobs.get(id))?.state;
+  const warnings: string[] = [];
+  const begun: unknown[] = [];
 
-test("what is interrupted is left as it is, and taken up by the next desk", async () => {
-  const first = openDesk("one", new Promise(() => {}));
-  const { id, params } = await first.start("wait", {});
-  expect(params).toEqual({ name: "nobody" });
-  await first[Symbol.asyncDispose]();
-  expect(await stateOf(id)).toBe("running");
-  await expect(first.start("wait", {})).rejects.toMatchObject({ code: "unavailable" });
+  /** A desk whose jobs wait until they are told to end, or to stop. */
+  function openDesk(space: string, end: Promise<unknown>): JobDesk {
+    return new JobDesk({
+      ...{ store, space, holder: "a test" },
+      kinds: {
+        wait: jobKind(z.strictObject({ name: z.string().default("nobody") }), async (run, params) => {
+          begun.push(params);
+          const stopped = new Promise((_, reject) =>
+            run.signal.addEventListener("abort", () => reject(run.signal.reason)),
+          );
+          return Promise.race([end, stopped]);
+        }),
+      },
+      models: { llm: undefined, modelOf: () => "none" },
+      log: { warn: (_, message) => void warnings.push(message) },
+    });
+  }
 
-  const end = Promise.withResolvers<unknown>();
-  await using second = openDesk("one", end.promise);
-  await second.resume();
-  expect(begun).toEqual([{ name: "nobody" }, { name: "nobody" }]);
-  end.resolve({ well: "done" });
-  await expect
-    .poll(() => store.jobs.get(id), { timeout: 10_000 })
-    .toMatchObject({ state: "done", result: { well: "done" } });
-  expect(warnings).toEqual([]);
-});
+  const stateOf = async (id: string) => (await store.jobs.get(id))?.state;
 
-test("jobs of other contexts are not touched, and those of unknown kinds are left alone", async () => {
-  await using other = openDesk("two", new Promise(() => {}));
-  const { id } = await other.start("wait", { name: "theirs" });
-  await other[Symbol.asyncDispose]();
-  await using desk = openDesk("three", new Promise(() => {}));
-  const before = begun.length;
-  await desk.resume();
-  expect([begun.length, await stateOf(id)]).toEqual([before, "running"]);
-});
+  test("what is interrupted is left as it is, and taken up by the next desk", async () => {
+    const first = openDesk("one", new Promise(() => {}));
+    const { id, params } = await first.start("wait", {});
+    expect(params).toEqual({ name: "nobody" });
+    await first[Symbol.asyncDispose]();
+    expect(await stateOf(id)).toBe("running");
+    await expect(first.start("wait", {})).rejects.toMatchObject({ code: "unavailable" });
 
-test("a job is cancelled whether somebody works on it or not, and only once", async () => {
-  const desk = openDesk("four", new Promise(() => {}));
-  const { id: left } = await desk.start("wait", { name: "left" });
-  await desk[Symbol.asyncDispose]();
-  expect(await cancelJob(store.jobs, left, "a test")).toMatchObject({ state: "cancelled", cancelRequested: true });
-  await expect(cancelJob(store.jobs, left, "a test")).rejects.toMatchObject({ code: "conflict" });
+    const end = Promise.withResolvers<unknown>();
+    await using second = openDesk("one", end.promise);
+    await second.resume();
+    expect(begun).toEqual([{ name: "nobody" }, { name: "nobody" }]);
+    end.resolve({ well: "done" });
+    await expect
+      .poll(() => store.jobs.get(id), { timeout: 10_000 })
+      .toMatchObject({ state: "done", result: { well: "done" } });
+    expect(warnings).toEqual([]);
+  });
 
-  await using working = openDesk("four", new Promise(() => {}));
-  const { id } = await working.start("wait", { name: "working" });
-  expect(await working.cancel(id)).toMatchObject({ state: "running", cancelRequested: true });
-  await expect.poll(() => stateOf(id), { timeout: 10_000 }).toBe("cancelled");
-  await expect(working.cancel("job_none" as never)).rejects.toMatchObject({ code: "not_found" });
+  test("jobs of other contexts are not touched, and those of unknown kinds are left alone", async () => {
+    await using other = openDesk("two", new Promise(() => {}));
+    const { id } = await other.start("wait", { name: "theirs" });
+    await other[Symbol.asyncDispose]();
+    await using desk = openDesk("three", new Promise(() => {}));
+    const before = begun.length;
+    await desk.resume();
+    expect([begun.length, await stateOf(id)]).toEqual([before, "running"]);
+  });
+
+  test("a job is cancelled whether somebody works on it or not, and only once", async () => {
+    const desk = openDesk("four", new Promise(() => {}));
+    const { id: left } = await desk.start("wait", { name: "left" });
+    await desk[Symbol.asyncDispose]();
+    expect(await cancelJob(store.jobs, left, "a test")).toMatchObject({ state: "cancelled", cancelRequested: true });
+    await expect(cancelJob(store.jobs, left, "a test")).rejects.toMatchObject({ code: "conflict" });
+
+    await using working = openDesk("four", new Promise(() => {}));
+    const { id } = await working.start("wait", { name: "working" });
+    expect(await working.cancel(id)).toMatchObject({ state: "running", cancelRequested: true });
+    await expect.poll(() => stateOf(id), { timeout: 10_000 }).toBe("cancelled");
+    await expect(working.cancel("job_none" as never)).rejects.toMatchObject({ code: "not_found" });
+  });
 });
