@@ -32,18 +32,26 @@ export async function remember(context: Context, words: readonly string[], optio
   let opened: LlmRuntime | undefined;
   const ask = async () => (opened ??= await llm?.open(() => {}));
   using progress = new Progress(context, "Comparing it with what is remembered …");
-  const said = await room
-    .remember(
-      knowledge,
-      { text, scope, agent: options.agent, tags: options.tag, expiresAt, by: userInfo().username },
-      { ...(options.check && { llm: ask }), signal: context.signal },
-    )
-    .finally(async () => opened?.close());
+  await using _ = {
+    async [Symbol.asyncDispose]() {
+      await opened?.close();
+    },
+  };
+  const said = await room.remember(
+    knowledge,
+    { text, scope, agent: options.agent, tags: options.tag, expiresAt, by: userInfo().username },
+    { ...(options.check && { llm: ask }), signal: context.signal },
+  );
   progress[Symbol.dispose]();
   const { memory, proposal, contradicts, unchecked } = said;
   if (context.json) {
     const against = contradicts.map(({ id, text: said }) => ({ id, text: said }));
-    const told = { memory, known: proposal === undefined, proposal: proposal?.id ?? null, contradicts: against };
+    const told = {
+      memory: { ...memory, file: undefined },
+      known: proposal === undefined,
+      proposal: proposal?.id ?? null,
+      contradicts: against,
+    };
     await write(context.stdout, `${JSON.stringify({ ...told, unchecked: unchecked ?? null }, null, 2)}\n`);
     return;
   }

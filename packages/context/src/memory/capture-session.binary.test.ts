@@ -1,5 +1,5 @@
 import { always, creditTooLow, text, unauthorized } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import type { Captured } from "./capture-session.ts";
 import { remember } from "./remember.ts";
@@ -128,6 +128,31 @@ describe("what fails is tried again", () => {
       state: "done",
       requests: 1,
     });
+  });
+
+  test("a run that is cut off before it could write down what it read asks no model again, and makes nothing twice", async () => {
+    await using stage = await MemoryStage.open(backend);
+    const { id, events } = await stage.session({ user: "We deploy on Tuesdays." }, { agent: "Fridays are free." });
+    const { records } = stage.store;
+    const write = records.write.bind(records);
+    const broken = vi.spyOn(records, "write").mockImplementation(async (space, changes) => {
+      if (changes.some(({ kind }) => kind === "memory-read")) throw new Error("The disk is full.");
+      await write(space, changes);
+    });
+    const script = calling(
+      proposing({ text: "We deploy on Tuesdays.", events: [events[0]!.id] }),
+      proposing({ text: "Fridays are free.", events: [events[1]!.id] }),
+    );
+    expect(await stage.run({ session: id }, { script })).toMatchObject({ state: "failed", requests: 3 });
+    broken.mockRestore();
+    expect(await stage.run({ session: id })).toMatchObject({
+      state: "done",
+      requests: 0,
+      result: { parts: 1, found: 2 },
+    });
+    expect(await stage.statements()).toEqual(["We deploy on Tuesdays."]);
+    const states = (await stage.context.proposals.list({ limit: 10 })).map(({ state }) => state);
+    expect(states.toSorted()).toEqual(["accepted", "open"]);
   });
 
   test("without a model it fails in words", async () => {

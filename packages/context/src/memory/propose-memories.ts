@@ -16,10 +16,12 @@ const RULE = "memory.capture: on";
 export async function proposeMemories(
   run: Run,
   { context, store, settings }: MemoryParts,
-  found: readonly FoundMemory[],
+  all: readonly FoundMemory[],
   { title, summary }: { title: string; summary: string },
 ): Promise<Proposal[]> {
   const known = await new Memories(context.folder).all();
+  // Of a run that was cut off, some may stand there already.
+  const found = all.filter(({ id, corrects }) => corrects !== null || !known.some((memory) => memory.id === id));
   const said = found.filter(({ doubt }) => doubt === null);
   const isPlain = ({ corrects, contradicts }: FoundMemory) => corrects === null && contradicts.length === 0;
   const isOn = settings.capture === "on";
