@@ -10,7 +10,7 @@ import { checkPath, MemoryPathConflict, MemoryPreconditionFailed, overlaps, path
 import { acceptAtOnce, titleOf } from "./remember.ts";
 
 /** A named container of memories, as programs see it. */
-export const memoryStoreRecord = z.strictObject({
+const memoryStoreRecord = z.strictObject({
   id: z.string(),
   name: z.string(),
   description: z.string(),

@@ -68,7 +68,7 @@ export async function readBefore(
     .map((passage) => ({ ...passage, text: clip(passage.text, LONGEST_BEFORE) }));
 }
 
-export function passagesOf({ seq, event }: LoggedEvent): Passage[] {
+function passagesOf({ seq, event }: LoggedEvent): Passage[] {
   const passage = (speaker: Speaker, text: string, name?: string): Passage[] =>
     text.trim() === ""
       ? []

@@ -1,7 +1,7 @@
 import { type ModelRequest, type Reply, type Script, text, toolUse } from "@tandem/rehearsal";
 
 /** The tool as the backend names it: Claude Code puts a prefix before the names of ours. */
-export const offered = ({ toolNames }: ModelRequest, name: string): string =>
+const offered = ({ toolNames }: ModelRequest, name: string): string =>
   toolNames.find((each) => each === name || each.endsWith(`__${name}`)) ?? name;
 
 /** An agent that calls tools one after the other, whatever they answer, and then stops. */
