@@ -17,7 +17,7 @@ const rehearsed = (url: string): string => `llm:
   provider: { backend: anthropic, anthropic: { baseUrl: "${url}" } }
 `;
 
-export interface DemoProject {
+interface DemoProject {
   folder: string;
   /** What an installation keeps in `~/.tandem`; nothing of the user's own is touched. */
   home: string;

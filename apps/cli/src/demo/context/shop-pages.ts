@@ -1,5 +1,5 @@
 /** What the rehearsed model makes of a document: how it is read, what is looked up for it, and the pages that it writes. */
-export interface RehearsedReading {
+interface RehearsedReading {
   lane: "skip" | "light" | "full";
   reason: string;
   /** A look into the database before anything is written, and what it shows. */
