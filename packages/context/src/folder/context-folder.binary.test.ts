@@ -56,6 +56,16 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
     expect(await folder.list()).toEqual(["context.yaml"]);
   });
 
+  it("does not become of a folder that is somebody's own", async () => {
+    await using at = await begun();
+    await at.write("project/context/provider.tsx", "export {};\n");
+    await expect(at.open(kind)).rejects.toMatchObject({
+      code: "context_invalid",
+      fix: expect.stringContaining("context.folder"),
+    });
+    expect(await readdir(at.at("project/context"))).toEqual(["provider.tsx"]);
+  });
+
   it("writes, changes and removes files as commits", async () => {
     await using at = await begun();
     const folder = await at.open(kind);

@@ -1,5 +1,6 @@
-import { mkdir, realpath } from "node:fs/promises";
+import { mkdir, readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { TandemError } from "@tandem/protocol";
 import { parseContextFile, newContextFile } from "./context-folder-file.ts";
 import { ContextFiles } from "./context-files.ts";
 import type { ContextFolder } from "./context-folder.ts";
@@ -26,6 +27,7 @@ export interface FolderSettings {
 export async function openContextFolder(settings: FolderSettings): Promise<ContextFolder> {
   await mkdir(settings.path, { recursive: true });
   const path = await realpath(settings.path);
+  await refuseForeign(path);
   const { gitDir, isOwn } = await (settings.git === "own" ? ownRepository(path) : projectRepository(path));
   const history = await GitHistory.open(gitDir);
   const files = new ContextFiles(path);
@@ -47,6 +49,17 @@ export async function openContextFolder(settings: FolderSettings): Promise<Conte
   });
   await folder.head();
   return folder;
+}
+
+/** A folder of that name may be somebody's source code: it must not become a context by accident. */
+async function refuseForeign(path: string): Promise<void> {
+  const names = await readdir(path);
+  if (names.includes(CONTEXT_FILE)) return;
+  const foreign = names.find((name) => !/^(catalogue|wiki|memory|readme(\.md)?|\..*)$/i.test(name));
+  if (foreign === undefined) return;
+  throw new TandemError("context_invalid", `${path} holds ${foreign}, and is no context.`, {
+    fix: "Name another folder: tandem config set context.folder FOLDER",
+  });
 }
 
 /** The id in the file; else, where somebody has removed it, in the history; else a new one. */
