@@ -17,14 +17,27 @@ export function joinsOfTable(
   found: FoundJoins & { byTable: ReadonlyMap<string, readonly Relationship[]>; looked: ReadonlySet<string> },
 ): readonly Relationship[] {
   const own = found.byTable.get(tableKey(table)) ?? [];
-  const seen = new Set(own.map((join) => identity(join.from.columns, tableLabel(join.to.table), join.to.columns)));
+  const seen = new Map(own.map((join) => [keyOf(join), join]));
   const kept = (file?.joins ?? []).filter((entry) => {
-    if (entry.origin === "human" || seen.has(identity(entry.columns, entry.to, entry.toColumns))) return false;
+    const same = seen.get(identity(entry.columns, entry.to, entry.toColumns));
+    if (entry.origin === "human" || same?.status === "accepted") return false;
+    // Without the model's word the data alone did not suffice, but it does not speak against it either.
+    if (entry.origin === "model" && !found.isModelComplete) return !isContradicted(same);
     const couldBeFound = profile !== undefined && found.looked.has(entry.to) && found.isComplete;
-    return !couldBeFound || (entry.origin === "model" && !found.isModelComplete);
+    return same === undefined && !couldBeFound;
   });
-  return [...own, ...kept.map((entry) => toRelationship(table, entry))];
+  const asBefore = new Set(kept.map((entry) => identity(entry.columns, entry.to, entry.toColumns)));
+  const anew = own.filter((join) => !asBefore.has(keyOf(join)));
+  return [...anew, ...kept.map((entry) => toRelationship(table, entry))];
 }
+
+/** Values that lead nowhere: not even a model's word would help. */
+function isContradicted(join: Relationship | undefined): boolean {
+  const { checked, found } = join?.evidence ?? { checked: 0, found: 0 };
+  return join?.status === "rejected" && found < 0.9 * checked;
+}
+
+const keyOf = ({ from, to }: Relationship): string => identity(from.columns, tableLabel(to.table), to.columns);
 
 const identity = (columns: readonly string[], to: string, toColumns: readonly string[]): string =>
   JSON.stringify([columns, to, toColumns]);
