@@ -43,6 +43,18 @@ describe("joinPath", () => {
     expect(path?.warnings.join(" ")).toContain("have only customers in common");
   });
 
+  test("goes the longer way rather than over what two tables merely have in common", () => {
+    const links = [
+      link("orders.customer_id", "customers.id"),
+      link("lines.order_id", "orders.id"),
+      link("refunds.line_id", "lines.id"),
+      link("customers.staff_id", "staff.id"),
+      link("refunds.staff_id", "staff.id"),
+    ];
+    const path = joinPath(links, table("customers"), table("refunds"));
+    expect(path?.steps.map(({ to }) => to.table.name)).toEqual(["orders", "lines", "refunds"]);
+  });
+
   test("names the other ways to join the same two tables", () => {
     const roles = [link("orders.bill_to", "addresses.id"), link("orders.ship_to", "addresses.id", { confidence: 0.9 })];
     const path = joinPath(roles, table("orders"), table("addresses"));

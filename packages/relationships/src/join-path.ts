@@ -31,11 +31,19 @@ export interface JoinPathOptions {
 /** Every step costs; doubtful ones and those that multiply rows cost more. */
 const STEP = 1;
 const FAN_OUT = 0.25;
+/** Up to what two tables have in common and down again: every row of the one meets every row of the other there. */
+const CROSSING = 4;
 const costOf = (step: JoinStep): number =>
   STEP +
   (step.cardinality === "one-to-many" ? FAN_OUT : 0) -
   2 * Math.log(Math.max(step.confidence, 0.01)) +
   (step.status === "review" ? 3 : 0);
+
+interface Way {
+  table: string;
+  cost: number;
+  path: readonly JoinStep[];
+}
 
 /** The shortest trustworthy way from one table to another, or nothing where there is none. */
 export function joinPath(
@@ -53,19 +61,25 @@ export function joinPath(
     }
   }
   const goal = tableId(to);
-  const best = new Map<string, { cost: number; path: readonly JoinStep[] }>([[tableId(from), { cost: 0, path: [] }]]);
-  const open = new Set(best.keys());
+  // What a step costs depends on the one before it, so a table that was come to from below is another than one from above.
+  const placeOf = (table: TableName, last: JoinStep | undefined) =>
+    JSON.stringify([tableId(table), last?.cardinality === "many-to-one"]);
+  const start = placeOf(from, undefined);
+  const best = new Map<string, Way>([[start, { table: tableId(from), cost: 0, path: [] }]]);
+  const open = new Set([start]);
   while (open.size > 0) {
     const here = [...open].reduce((a, b) => (best.get(b)!.cost < best.get(a)!.cost ? b : a));
     open.delete(here);
-    const { cost, path } = best.get(here)!;
-    if (here === goal) return path.length === 0 ? undefined : describe(path, steps);
+    const { table, cost, path } = best.get(here)!;
+    if (table === goal) return path.length === 0 ? undefined : describe(path, steps);
     if (path.length >= maxSteps) continue;
-    for (const step of steps.get(here) ?? []) {
-      const there = tableId(step.to.table);
-      const total = cost + costOf(step);
+    const last = path.at(-1);
+    for (const step of steps.get(table) ?? []) {
+      const crosses = last?.cardinality === "many-to-one" && step.cardinality === "one-to-many";
+      const there = placeOf(step.to.table, step);
+      const total = cost + costOf(step) + (crosses ? CROSSING : 0);
       if (total >= (best.get(there)?.cost ?? Infinity)) continue;
-      best.set(there, { cost: total, path: [...path, step] });
+      best.set(there, { table: tableId(step.to.table), cost: total, path: [...path, step] });
       open.add(there);
     }
   }
