@@ -64,7 +64,7 @@ async function refuseSecond(
         const held = await store.jobs.holder(other as JobId);
         if (held && Date.parse(held.expiresAt) > Date.now()) {
           throw new RequestError("conflict", `Another ${kind} is under way here: ${held.holder} works on ${other}.`, {
-            fix: "Wait until it is done, or cancel it.",
+            fix: `Wait until it is done, or cancel it: tandem jobs cancel ${other}. If that process is no more, try again in ${seconds(held.expiresAt)} s.`,
           });
         }
       }
@@ -101,3 +101,5 @@ export const ended = (state: JobRow["state"]): Pick<JobRow, "state" | "endedAt">
   state,
   endedAt: new Date().toISOString(),
 });
+
+const seconds = (until: string): number => Math.max(1, Math.ceil((Date.parse(until) - Date.now()) / 1_000));

@@ -7,7 +7,7 @@ import type { Run, RunEvent } from "./run.ts";
 import { StepCache } from "./step-cache.ts";
 
 /** Whoever is silent for so long is taken for dead. */
-const LEASE_MS = 30_000;
+const LEASE_MS = 15_000;
 /** A wish to cancel is seen within this time. */
 const LOOK_MS = 500;
 

@@ -15,7 +15,7 @@ export const ENGINES: [name: string, start: () => Promise<TestDatabase>][] = [
   ...(whyNoPostgres() === undefined ? [["postgres", postgres] as [string, () => Promise<TestDatabase>]] : []),
 ];
 
-export async function sqlite(): Promise<TestDatabase> {
+async function sqlite(): Promise<TestDatabase> {
   const folder = await mkdtemp(join(tmpdir(), "tandem-context-store-"));
   return opening(join(folder, "store.db"), () => rm(folder, { recursive: true, force: true }));
 }

@@ -8,7 +8,7 @@ const pageFrontMatter = z.object({
   tags: z.array(z.string()).default([]),
   /** Keys of other pages (`page:refunds`) and tables (`table:shop/public.orders`). */
   refs: z.array(z.string()).default([]),
-  /** Of each citation in the text: which version of which source. */
+  /** Of each citation in the text: where the passage is, and the hash of its text, which stays when only others change. */
   sources: z.array(z.object({ citation: z.string(), path: z.string(), sha256: z.string() })).default([]),
 });
 export type PageFrontMatter = z.output<typeof pageFrontMatter>;

@@ -177,7 +177,7 @@ async function sourcesOf(
   const chunks = new Map((await shelf.read(cited)).map((chunk) => [chunk.citation, chunk]));
   return cited.map((citation) => {
     const chunk = chunks.get(citation);
-    return chunk ? { citation, path: chunk.path, sha256: chunk.sha256 } : known.get(citation)!;
+    return chunk ? { citation, path: chunk.path, sha256: chunk.hash } : known.get(citation)!;
   });
 }
 
