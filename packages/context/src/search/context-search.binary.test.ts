@@ -96,3 +96,36 @@ test("with an embedder, what means the same is found, and each text is embedded 
   await new ContextSearch({ folder, store, embedder }).sync();
   expect(embedded.filter((text) => text !== "money back")).toHaveLength(2);
 });
+
+test("a process without an embedder leaves the vectors that are there", async () => {
+  let embedded = 0;
+  const embedder: Embedder = {
+    model: "made-up",
+    embed: async (texts) => {
+      embedded += texts.length;
+      return texts.map(() => Float32Array.from([1, 0]));
+    },
+    close: async () => undefined,
+  };
+  await new ContextSearch({ folder, store, embedder }).sync();
+  const plain = new ContextSearch({ folder, store });
+  expect(await plain.sync()).toMatchObject({ changed: 0 });
+  await writeFile(join(folder.path, "wiki/refunds.md"), "# Refunds\n\nWithin forty days.\n");
+  expect(await plain.sync()).toMatchObject({ changed: 1 });
+  expect(embedded).toBe(2);
+  expect(await new ContextSearch({ folder, store, embedder }).sync()).toMatchObject({ changed: 1 });
+  expect(embedded).toBe(3);
+});
+
+test("files that are no text, or too large, keep nobody from finding the others", async () => {
+  await writeFile(join(folder.path, "wiki/diagram.png"), Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff]));
+  await writeFile(join(folder.path, "wiki/latin.md"), Buffer.from("# Gr\xf6\xdfe\n", "latin1"));
+  await writeFile(join(folder.path, "wiki/large.md"), Buffer.alloc(1_100_000, "x"));
+  const search = new ContextSearch({ folder, store });
+  const { problems } = await search.sync();
+  expect(problems.map(({ path }) => path).toSorted()).toEqual(["wiki/large.md", "wiki/latin.md"]);
+  expect(await keys(search, "refunds")).toEqual(["page:refunds"]);
+  await writeFile(join(folder.path, "wiki/latin.md"), "# Größe\n");
+  expect((await search.sync()).problems.map(({ path }) => path)).toEqual(["wiki/large.md"]);
+  expect(await keys(search, "Größe")).toEqual(["page:latin"]);
+});

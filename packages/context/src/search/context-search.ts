@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import { TandemError } from "@tandem/protocol";
 import type { Embedder } from "@tandem/runtime";
 import type { RecordChange, SearchDocument, SearchHit, Store } from "@tandem/storage";
 import { z } from "zod";
 import type { ContextFolder } from "../folder/context-folder.ts";
-import { documentsOf, FORM, type Found, hashOf, type SearchKind } from "./documents.ts";
+import { documentsOf, FORM, type Found, hashOf, type SearchKind, unreadableFile } from "./documents.ts";
 
 export interface ContextQuery {
   text: string;
@@ -120,13 +121,17 @@ export class ContextSearch {
     const stamp = info && `${info.mtimeMs}/${info.size}/${info.ino}`;
     const isDue = known?.until != null && Date.parse(known.until) <= this.#now().getTime();
     if (stamp !== undefined && stamp === this.#stamps.get(path) && !isDue) return undefined;
-    const text = await this.#folder.read(path);
+    const text = await this.#folder.read(path).catch(asUnreadable);
     if (text === undefined) return undefined;
     if (stamp !== undefined) this.#stamps.set(path, stamp);
-    const sha256 = createHash("sha256").update(text).digest("hex");
+    const sha256 = createHash("sha256").update(String(text)).digest("hex");
     const model = this.#embedder?.model ?? null;
-    if (known?.sha256 === sha256 && known.form === FORM && known.model === model && !isDue) return undefined;
-    return { path, sha256, model, old: known?.keys ?? [], ...documentsOf(path, text, this.#now()) };
+    // Whoever makes no vectors leaves those that are there: they would have to be paid for again.
+    const hasVectors = model === null || known?.model === model;
+    if (known?.sha256 === sha256 && known.form === FORM && hasVectors && !isDue) return undefined;
+    const found =
+      text instanceof TandemError ? unreadableFile(path, text.message) : documentsOf(path, text, this.#now());
+    return { path, sha256, model, old: known?.keys ?? [], ...found };
   }
 
   async #put(files: readonly Looked[]): Promise<number> {
@@ -182,6 +187,12 @@ export class ContextSearch {
       this.#stamps.delete(path);
     }
   }
+}
+
+/** What is no text, or too large, is a problem of that file and keeps nobody from finding the others. */
+function asUnreadable(error: unknown): TandemError {
+  if (error instanceof TandemError && error.code !== "unavailable") return error;
+  throw error;
 }
 
 type Looked = Pick<IndexedFile, "sha256" | "model" | "until" | "problem"> & {

@@ -55,6 +55,10 @@ const unreadable = (problems: readonly FileProblem[]): DocumentsOfFile => ({
   problem: problems.map(describeProblem).join(" "),
 });
 
+/** Of a file that is not even text: beside pages, somebody keeps pictures. */
+export const unreadableFile = (path: string, problem: string): DocumentsOfFile =>
+  path.startsWith("wiki/") && pageKeyOf(path) === undefined ? found([]) : { ...found([]), problem };
+
 function tableDocuments(file: TableFile): Found[] {
   const { connection, schema, table } = file;
   const place = `${connection}/${schema}.${table}`;
