@@ -79,8 +79,11 @@ export class RunView implements Disposable {
 /** `12 tables, 3 gone`: what is none is not said. */
 export function describeCounts(counts: Readonly<Record<string, number>>, none = "nothing"): string {
   const said = Object.entries(counts).filter(([, count]) => count > 0);
-  return said.map(([name, count]) => `${count.toLocaleString("en-US")} ${name}`).join(", ") || none;
+  return said.map(([name, count]) => `${count.toLocaleString("en-US")} ${counted(name, count)}`).join(", ") || none;
 }
+
+/** `tables` and `pages evicted` of one are `table` and `page evicted`. */
+const counted = (name: string, count: number): string => (count === 1 ? name.replace(/^(\w+[^\Ws])s\b/, "$1") : name);
 
 /** `3 requests, $0.0124 at list price`. */
 export function describeSpent({ requests, usd }: { requests: number; usd: number | null }): string {

@@ -5,7 +5,7 @@ import { mergeEdits } from "../lines/merge-edits.ts";
 import { inParallel } from "../in-parallel.ts";
 import type { ContextFiles } from "./context-files.ts";
 import type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "./context-folder.ts";
-import { isContextPath } from "./context-path.ts";
+import { CONTEXT_FILE, isContextPath } from "./context-path.ts";
 import type { FolderLock } from "./folder-lock.ts";
 import { followIndex } from "./follow-index.ts";
 import type { Author, CommitDetails, Contents, GitHistory } from "./git-history.ts";
@@ -159,7 +159,11 @@ export class GitContextFolder implements ContextFolder {
     });
     for (const path of tree.keys()) if (isContextPath(path) && !paths.has(path)) changes.set(path, null);
     if (changes.size === 0 && place.head !== undefined) return place.head;
-    const details = { message: "Edited by hand\n", author: BY_HAND, committer: TANDEM };
+    // The first commit of a context that nobody has written in yet is ours.
+    const isNew = place.head === undefined && [...changes.keys()].every((path) => path === CONTEXT_FILE);
+    const details = isNew
+      ? { message: "Begin the context\n", author: TANDEM, committer: TANDEM }
+      : { message: "Edited by hand\n", author: BY_HAND, committer: TANDEM };
     return (await this.#commit(place, changes, details)).head;
   }
 
