@@ -65,6 +65,7 @@ async function measure(place: string, count: number, withVectors: boolean): Prom
   const loop = monitorEventLoopDelay({ resolution: 1 });
   loop.enable();
   const everything: number[] = [];
+  const cpu = process.cpuUsage();
   for (const [what, texts] of Object.entries(queries)) {
     const times = await timeSearches(
       store,
@@ -74,7 +75,9 @@ async function measure(place: string, count: number, withVectors: boolean): Prom
     add(`${what}, p50 / p95 / p99 ms`, percentiles(times));
   }
   loop.disable();
+  const { user, system } = process.cpuUsage(cpu);
   add("**all of these**, p50 / p95 / p99 ms", percentiles(everything));
+  add("processor time of one of them, all threads, ms", ms((user + system) / 1_000 / everything.length));
   const mixed = Object.values(queries).flatMap((texts) => texts.slice(0, 40));
   const tables = mixed.map((text): SearchQuery => ({
     text,

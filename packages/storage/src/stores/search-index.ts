@@ -18,7 +18,7 @@ import { checkNames } from "./names.ts";
 import { SearchVectors } from "./search-vectors.ts";
 
 /** One write of this much is done in some milliseconds: others that want to write hardly wait for it. */
-const LETTERS_AT_ONCE = 40_000;
+const LETTERS_AT_ONCE = 20_000;
 const DOCUMENTS_AT_ONCE = 100;
 const KEYS_AT_ONCE = 100;
 const HASHES_PER_PAGE = 5_000;
