@@ -2,7 +2,7 @@ import { type NameEvidence, nameEvidence, ownership } from "./name-evidence.ts";
 import { KeyIndex } from "./key-index.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import { roleEvidence } from "./roles.ts";
-import type { Key } from "./table-keys.ts";
+import { isMainFor, type Key } from "./table-keys.ts";
 import { density } from "./value-evidence.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
@@ -65,7 +65,7 @@ function isInherited(from: ColumnFacts, key: Key, name: NameEvidence, vocabulary
 export function candidatesByRole(from: ColumnFacts, keys: readonly Key[], vocabulary: Vocabulary): Candidate[] {
   return keys.flatMap((key): Candidate[] => {
     const [to] = key.columns;
-    if (!to || !key.primary || key.columns.length > 1 || to === from || kindFit(from, to) < 1) return [];
+    if (!to || !isMainFor(key, from) || key.columns.length > 1 || to === from || kindFit(from, to) < 1) return [];
     if (roleEvidence(from, key.table, vocabulary).points < 2) return [];
     return [{ from, key, to, name: nameEvidence(from, key, vocabulary) }];
   });
@@ -78,7 +78,7 @@ export function candidatesByValue(from: ColumnFacts, keys: readonly Key[], vocab
   const possible = keys.filter((key) => {
     const [to] = key.columns;
     if (!to || key.columns.length > 1 || to === from || !to.table.rows) return false;
-    if (!key.primary && key.unique !== "declared") return false;
+    if (!key.primary && key.unique !== "declared" && !(isMainFor(key, from) && isCode(to))) return false;
     return kindFit(from, to) === 1 && couldContain(to, from);
   });
   const limit = from.kind === "uuid" ? UUID_KEYS_PER_COLUMN : BY_VALUE_PER_COLUMN;
@@ -88,6 +88,13 @@ export function candidatesByValue(from: ColumnFacts, keys: readonly Key[], vocab
     .slice(0, limit)
     .map(({ key, to }) => ({ from, key, to, name: nameEvidence(from, key, vocabulary) }));
 }
+
+/** Text that names rows rather than describes them: short, and without blanks. */
+const isCode = ({ kind, profile }: ColumnFacts): boolean =>
+  kind === "uuid" ||
+  (kind === "text" &&
+    (profile?.lengths?.[1] ?? 0) <= 40 &&
+    (profile?.samples ?? []).every((value) => !/\s/.test(String(value))));
 
 function couldContain(to: ColumnFacts, from: ColumnFacts): boolean {
   if ((from.profile?.distinct ?? 0) > (to.table.rows ?? 0)) return false;

@@ -1,19 +1,23 @@
 import type { Prober } from "./prober.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 import type { Key } from "./table-keys.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 const COLUMNS_TO_TRY = 5;
 
-/** For tables without a key: the first two, three or four columns that together tell all rows apart. */
+/** For tables without a key of their own: the first two, three or four columns that together tell all rows apart. */
 export async function discoverCompositeKeys(
   tables: readonly TableFacts[],
   keys: Map<TableFacts, Key[]>,
-  prober: Prober,
+  { vocabulary, prober }: { vocabulary: Vocabulary; prober: Prober },
 ): Promise<void> {
   for (const table of tables) {
-    if (!table.rows || keys.get(table)?.some((key) => key.primary)) continue;
+    const primary = keys.get(table)?.find((key) => key.primary);
+    if (!table.rows || (primary && !isWeak(primary, vocabulary))) continue;
     const usable = table.columns.filter(canBePart).slice(0, COLUMNS_TO_TRY);
-    const sets = combinations(usable).filter((columns) => couldTellApart(columns, table.rows!));
+    const sets = combinations(usable).filter(
+      (columns) => couldTellApart(columns, table.rows!) && (!primary || leads(columns, vocabulary)),
+    );
     if (sets.length === 0) continue;
     const rows = await prober.query(
       sets
@@ -25,9 +29,21 @@ export async function discoverCompositeKeys(
     );
     const counts = new Map(rows?.map(([i, count]) => [Number(i), Number(count)]));
     const columns = sets.find((_, i) => counts.get(i) === table.rows);
+    if (columns && primary) primary.primary = false;
     if (columns) keys.set(table, [{ table, columns, primary: true, unique: "counted" }, ...(keys.get(table) ?? [])]);
   }
 }
+
+/** An e-mail address or a name that happens to be unique, beside a key of several columns. */
+const isWeak = ({ unique, columns }: Key, vocabulary: Vocabulary): boolean =>
+  unique === "counted" && columns[0]!.position > 1 && !identifies(columns[0]!, vocabulary);
+
+/** (tenant_id, id): the first columns, each of which says that it identifies something. */
+const leads = (columns: readonly ColumnFacts[], vocabulary: Vocabulary): boolean =>
+  columns.every((column, i) => column.position === i && identifies(column, vocabulary));
+
+const identifies = (column: ColumnFacts, vocabulary: Vocabulary): boolean =>
+  vocabulary.read(column).some(({ idWords }) => idWords.length > 0);
 
 const canBePart = ({ kind, profile }: ColumnFacts): boolean =>
   (kind === "integer" || kind === "text" || kind === "uuid" || kind === "date") &&

@@ -40,8 +40,8 @@ export async function findCompositeLinks(
         (table) => table !== key.table && context.copies.get(table) !== key.table && !context.copies.has(key.table),
       )
       .flatMap((table): Paired[] => {
-        const from = pairUp(table, key, context.vocabulary, context.referents);
-        return from ? [{ from, to: key.columns, key }] : [];
+        const own = keys.get(table)?.find(({ primary }) => primary)?.columns ?? [];
+        return pairings(table, key, { ...context, own }).map((from) => ({ from, to: key.columns, key }));
       }),
   );
   await context.prober.ask(pairs.filter(({ from, to }) => hasRows(from[0]!.table) && hasRows(to[0]!.table)));
@@ -62,40 +62,85 @@ export async function findCompositeLinks(
 const isWeaker = (a: CompositeLink, b: CompositeLink): boolean => a.confidence < b.confidence;
 const hasRows = ({ rows }: TableFacts): boolean => (rows ?? 0) > 0;
 
-/** For each column of the key the one that stands for it: by its name, or because both refer to the same. */
-function pairUp(
-  table: TableFacts,
-  key: Key,
-  vocabulary: Vocabulary,
-  referents: Referents,
-): readonly ColumnFacts[] | undefined {
-  const taken: ColumnFacts[] = [];
-  let named = 0;
-  for (const theirs of key.columns) {
-    let best: { column: ColumnFacts; score: number } | undefined;
-    for (const column of table.columns) {
-      if (taken.includes(column) || kindFit(column, theirs) < 0.8) continue;
-      const score = standsFor(column, theirs, vocabulary, referents);
-      if (score > (best?.score ?? 0)) best = { column, score };
-    }
-    if (!best) return undefined;
-    named += Number(best.score >= 0.9);
-    taken.push(best.column);
-  }
-  return named > 0 ? taken : undefined;
+interface Naming {
+  vocabulary: Vocabulary;
+  referents: Referents;
+  /** The columns that tell the rows of the referring table apart. */
+  own: readonly ColumnFacts[];
 }
 
-function standsFor(mine: ColumnFacts, theirs: ColumnFacts, vocabulary: Vocabulary, referents: Referents): number {
+interface Stand {
+  column: ColumnFacts;
+  score: number;
+  /** `from` of from_bin: what is named in the same role belongs together. */
+  role: string;
+}
+
+/** For each column of the key the one that stands for it: by its name, or because both refer to the same. Once for each role. */
+function pairings(table: TableFacts, key: Key, naming: Naming): (readonly ColumnFacts[])[] {
+  const options = key.columns.map((theirs) =>
+    table.columns
+      .filter((column) => kindFit(column, theirs) >= 0.8)
+      .map((column) => ({ column, ...standsFor(column, theirs, naming) }))
+      .filter(({ score }) => score > 0)
+      .toSorted((a, b) => b.score - a.score),
+  );
+  if (options.some((each) => each.length === 0)) return [];
+  const roles = [...new Set(options.flat().map(({ role }) => role))];
+  const whole = roles.flatMap((role) =>
+    inRole(
+      options,
+      (stand) => stand.role === role,
+      (stand) => stand.role === "",
+    ),
+  );
+  const found =
+    whole.length > 0
+      ? whole
+      : inRole(
+          options,
+          () => true,
+          () => true,
+        );
+  return [...new Map(found.map((columns) => [columns.map(({ name }) => name).join("\n"), columns])).values()];
+}
+
+function inRole(
+  options: readonly (readonly Stand[])[],
+  isOfRole: (stand: Stand) => boolean,
+  isShared: (stand: Stand) => boolean,
+): (readonly ColumnFacts[])[] {
+  const taken: Stand[] = [];
+  for (const stands of options) {
+    const free = stands.filter(({ column }) => !taken.some((each) => each.column === column));
+    const best = free.find(isOfRole) ?? free.find(isShared);
+    if (!best) return [];
+    taken.push(best);
+  }
+  const isNamed = taken.some(({ score }) => score >= 0.9) || taken.every(({ role }) => role !== "");
+  return isNamed && taken.some(isOfRole) ? [taken.map(({ column }) => column)] : [];
+}
+
+const NOT_AT_ALL = { score: 0, role: "" };
+
+function standsFor(
+  mine: ColumnFacts,
+  theirs: ColumnFacts,
+  { vocabulary, referents, own }: Naming,
+): Pick<Stand, "score" | "role"> {
   const same = vocabulary
     .read(mine)
-    .some((a) => vocabulary.read(theirs).some((b) => a.words.join(" ") === b.words.join(" ")));
-  if (same) return 1;
-  const [target, other] = [referents.get(mine), referents.get(theirs)];
-  if (target && (target === other || target === theirs)) return 0.9;
-  if (target || other) return 0;
-  // customer_id for the id of customers, where (tenant, id) is the key.
+    .find((a) => vocabulary.read(theirs).some((b) => a.words.join(" ") === b.words.join(" ")));
+  // The `id` of a row is its own, not that of another table's row, though both have one.
+  if (same) return same.entity.length === 0 && own.includes(mine) ? NOT_AT_ALL : { score: 1, role: "" };
   const key: Key = { table: theirs.table, columns: [theirs], primary: true, unique: "counted" };
-  return nameEvidence(mine, key, vocabulary).score >= 0.85 ? 0.85 : 0;
+  const name = nameEvidence(mine, key, vocabulary);
+  const role = (name.score > 0 ? name.role : vocabulary.read(mine).at(-1)!.entity).join(" ");
+  const [target, other] = [referents.get(mine), referents.get(theirs)];
+  if (target && (target === other || target === theirs)) return { score: 0.9, role };
+  if (target || other) return NOT_AT_ALL;
+  // customer_id for the id of customers, where (tenant, id) is the key.
+  return name.score >= 0.85 ? { score: 0.85, role } : NOT_AT_ALL;
 }
 
 const MIN_BITS = 10;

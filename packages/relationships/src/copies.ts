@@ -3,20 +3,30 @@ import { wordsOf } from "./words.ts";
 
 /** Tables that have the columns of another and its name with something added: archives, backups, stages. */
 export function copiesAmong(tables: readonly TableFacts[]): Map<TableFacts, TableFacts> {
-  const bySignature = Map.groupBy(tables, (table) => table.columns[0]?.name.toLowerCase() ?? "");
+  const words = new Map(tables.map((table) => [table, wordsOf(table.name.name)]));
+  const byFirst = Map.groupBy(tables, (table) => table.columns[0]?.name.toLowerCase() ?? "");
   const copies = new Map<TableFacts, TableFacts>();
-  for (const alike of bySignature.values()) {
+  for (const alike of byFirst.values()) {
+    const byWord = new Map<string, TableFacts[]>();
     for (const table of alike) {
-      const original = alike.find((other) => other !== table && isCopy(table, other));
+      const first = words.get(table)![0] ?? "";
+      byWord.set(first, [...(byWord.get(first) ?? []), table]);
+    }
+    for (const table of alike) {
+      const own = words.get(table)!;
+      // All words of the original are among those of the copy, its first one too.
+      const near = [...new Set(own)].flatMap((word) => byWord.get(word) ?? []);
+      const original = near.find((other) => {
+        const base = words.get(other)!;
+        return own.length > base.length && base.every((word) => own.includes(word)) && hasColumnsOf(table, other);
+      });
       if (original) copies.set(table, original);
     }
   }
   return copies;
 }
 
-function isCopy(table: TableFacts, of: TableFacts): boolean {
+function hasColumnsOf(table: TableFacts, of: TableFacts): boolean {
   const shared = table.columns.filter(({ name }) => of.byName.has(name)).length;
-  if (shared < 3 || shared < Math.max(table.columns.length, of.columns.length) * 0.75) return false;
-  const [words, base] = [wordsOf(table.name.name), wordsOf(of.name.name)];
-  return words.length > base.length && base.every((word) => words.includes(word));
+  return shared >= 3 && shared >= Math.max(table.columns.length, of.columns.length) * 0.75;
 }

@@ -1,5 +1,5 @@
 import type { Candidate } from "./candidates.ts";
-import { kindFit, type TableFacts } from "./table-facts.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import type { Key } from "./table-keys.ts";
 import { density } from "./value-evidence.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -18,6 +18,8 @@ export function extensionCandidates(
     const own = single(table);
     const from = own?.columns[0];
     if (!from || !table.rows || vocabulary.read(from).some(({ entity }) => entity.length > 0)) return [];
+    const shared = isLongCode(from) && table.rows >= 10 ? sharedKeys(from, keys) : [];
+    if (shared.length > 0) return shared;
     return tables.flatMap((other): Candidate[] => {
       const key = other === table ? undefined : single(other);
       const to = key?.columns[0];
@@ -37,5 +39,25 @@ export function extensionCandidates(
       const name = { score: 0.6, says: "is the other's too, and so is the beginning of its table's name", role: [] };
       return extended ? [{ from, key, to, name }] : [];
     });
+  });
+}
+
+/** Codes of four and more letters that are all found elsewhere are no accident. */
+const isLongCode = ({ kind, profile }: ColumnFacts): boolean =>
+  kind === "uuid" || (kind === "text" && (profile?.lengths?.[0] ?? 0) >= 4);
+
+const MOST_OWNERS = 2;
+
+/** stock.ref for product.ref, where that is a key too and has more rows. */
+function sharedKeys(from: ColumnFacts, keys: ReadonlyMap<TableFacts, readonly Key[]>): Candidate[] {
+  // What many tables call their key is nobody's in particular.
+  const owners = [...keys.values()].flat().filter(({ primary, columns }) => primary && columns[0]!.name === from.name);
+  if (owners.length > MOST_OWNERS) return [];
+  const name = { score: 0.6, says: "is the other's too", role: [] };
+  return [...keys.values()].flat().flatMap((key): Candidate[] => {
+    const [to] = key.columns;
+    if (!to || key.columns.length > 1 || key.table === from.table || (key.table.rows ?? 0) <= from.table.rows!)
+      return [];
+    return to.name === from.name && kindFit(from, to) === 1 ? [{ from, key, to, name }] : [];
   });
 }

@@ -16,6 +16,7 @@ import { isNamed, judge, type Surroundings } from "./score.ts";
 import { selfOrders } from "./self-orders.ts";
 import { type ColumnFacts, tableFacts, type TableFacts, tableId } from "./table-facts.ts";
 import { type Key, keysOf } from "./table-keys.ts";
+import { counts } from "./value-evidence.ts";
 import { verifyUniqueness } from "./verify-uniqueness.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
@@ -74,7 +75,7 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   const declared = declaredRelationships(tables, keys);
   const columns = tables.flatMap((table) => table.columns).filter((column) => !declared.columns.has(column));
   const suggested = checkSuggestions(input.suggestions ?? [], tables, keys, vocabulary);
-  await discoverCompositeKeys(tables, keys, prober);
+  await discoverCompositeKeys(tables, keys, { vocabulary, prober });
   const copies = copiesAmong(tables);
   const allKeys = [...keys.values()].flat();
   const candidates = merge([
@@ -88,6 +89,8 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   const around: Surroundings = {
     vocabulary,
     ...learn(candidates, tables, prober, declared.claimed),
+    countingKeys: allKeys.filter(({ primary, columns }) => primary && columns.length === 1 && counts(columns[0]!))
+      .length,
     staffTables: tables.filter((table) => personLikeness(table, vocabulary) === 1 && !copies.has(table)).length,
     copies: new Set(copies.keys()),
     selfOrder: new Map(),

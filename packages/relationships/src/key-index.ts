@@ -5,51 +5,84 @@ import type { Vocabulary } from "./vocabulary.ts";
 
 const LEAST_LIKENESS = 0.45;
 
-/** Keys by the words of their names and tables, so that a column is compared with few of them. */
+/**
+ * Keys by the words that decide: the last ones of their names and tables, and the first ones for columns of one word
+ * (`order` for order_header). So a column is compared with few of them.
+ */
 export class KeyIndex {
   readonly #vocabulary: Vocabulary;
-  readonly #byWord = new Map<string, Key[]>();
-  readonly #near = new Map<string, ReadonlySet<Key>>();
+  readonly #lasts = new WordIndex();
+  readonly #firsts = new WordIndex();
   readonly #names = new Map<string, number>();
+  readonly #commonness = new Map<Key, number>();
 
   constructor(keys: readonly Key[], vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary;
     for (const key of keys) {
       if (key.columns.length > 1) continue;
-      for (const word of this.#wordsOf(key)) this.#byWord.set(word, [...(this.#byWord.get(word) ?? []), key]);
+      for (const words of this.#namesOf(key)) {
+        for (const word of endsOf(words)) this.#lasts.add(word, key);
+        if (words.length > 1) this.#lasts.add(words.map((word) => word[0]).join(""), key);
+        if (words.length > 1) this.#firsts.add(words[0]!, key);
+      }
       if (key.primary) this.#names.set(nameOf(key), (this.#names.get(nameOf(key)) ?? 0) + 1);
     }
   }
 
   /** How many tables call their key so, where the name is not the table's own: a `f1` of many says nothing. */
   commonness(key: Key): number {
-    const reading = this.#vocabulary.read(key.columns[0]!).at(-1)!;
-    return ownership(reading, key.table, this.#vocabulary) >= LEAST_LIKENESS ? 1 : (this.#names.get(nameOf(key)) ?? 1);
+    let common = this.#commonness.get(key);
+    if (common === undefined) {
+      const reading = this.#vocabulary.read(key.columns[0]!).at(-1)!;
+      const isOwn = ownership(reading, key.table, this.#vocabulary) >= LEAST_LIKENESS;
+      this.#commonness.set(key, (common = isOwn ? 1 : (this.#names.get(nameOf(key)) ?? 1)));
+    }
+    return common;
   }
 
   near(column: ColumnFacts): ReadonlySet<Key> {
-    const readings = this.#vocabulary.read(column);
-    const words = readings.flatMap(({ entity }) => [...entity, ...joined(entity)]);
-    return new Set([...new Set(words)].flatMap((word) => [...this.#nearWord(word)]));
-  }
-
-  #nearWord(word: string): ReadonlySet<Key> {
-    let near = this.#near.get(word);
-    if (!near) {
-      const alike = [...this.#byWord].filter(([other]) => this.#vocabulary.likeness(word, other) >= LEAST_LIKENESS);
-      this.#near.set(word, (near = new Set(alike.flatMap(([, keys]) => keys))));
+    const near = new Set<Key>();
+    for (const { entity } of this.#vocabulary.read(column)) {
+      for (const word of endsOf(entity)) {
+        for (const key of this.#lasts.near(word, this.#vocabulary)) near.add(key);
+      }
+      if (entity.length === 1) for (const key of this.#firsts.near(entity[0]!, this.#vocabulary)) near.add(key);
     }
     return near;
   }
 
-  #wordsOf(key: Key): Set<string> {
+  #namesOf(key: Key): (readonly string[])[] {
     const names = this.#vocabulary.read(key.columns[0]!).map(({ entity }) => entity);
-    if (key.primary) names.push(...this.#vocabulary.entitiesOf(key.table).map(({ words }) => words));
-    const initials = names.filter((words) => words.length > 1).map((words) => words.map((word) => word[0]).join(""));
-    return new Set([...names.flatMap((words) => [...words, ...joined(words)]), ...initials]);
+    names.push(...this.#vocabulary.entitiesOf(key.table).map(({ words }) => words));
+    return names.filter((words) => words.length > 0);
+  }
+}
+
+/** What is alike begins alike, so that words are kept by their first letter. */
+class WordIndex {
+  readonly #byLetter = new Map<string, Map<string, Key[]>>();
+  readonly #near = new Map<string, ReadonlySet<Key>>();
+
+  add(word: string, key: Key): void {
+    const words = this.#byLetter.get(word[0]!) ?? new Map<string, Key[]>();
+    this.#byLetter.set(word[0]!, words);
+    words.set(word, [...(words.get(word) ?? []), key]);
+  }
+
+  near(word: string, vocabulary: Vocabulary): ReadonlySet<Key> {
+    let near = this.#near.get(word);
+    if (!near) {
+      const alike = [...(this.#byLetter.get(word[0]!) ?? [])].filter(
+        ([other]) => vocabulary.likeness(word, other) >= LEAST_LIKENESS,
+      );
+      this.#near.set(word, (near = new Set(alike.flatMap(([, keys]) => keys))));
+    }
+    return near;
   }
 }
 
 const nameOf = (key: Key): string => key.columns[0]!.name.toLowerCase();
-const joined = (words: readonly string[]): string[] =>
-  words.length > 1 ? [words.join(""), words.slice(-2).join("")] : [];
+
+/** The last word, and the last two, three and all of them as one: names may be glued. */
+const endsOf = (words: readonly string[]): Set<string> =>
+  new Set(words.length === 0 ? [] : [1, 2, 3, words.length].map((count) => words.slice(-count).join("")));

@@ -36,8 +36,11 @@ export const DESCRIPTIVE_WORDS = set(
 
 /** Words that a table's name may wear without meaning. */
 export const TABLE_DRESS = set(
-  "tbl tb tab table t dim dimension fact fct f d stg src raw ref lkp lu lookup mst master mstr sys app data vw",
+  "tbl tb tab table t dim dimension fact fct f d stg src raw ref lkp lu lookup mst master mstr mast sys app data vw",
 );
+
+/** What the names of tables end with where nothing parts their words: CUSTMAST, ordhdr, INVDTL. */
+export const GLUED_ENDS = set("mast mstr master mst hdr header dtl detail hist tbl lkp xref");
 
 /** Who stands above, before or beside another of the same kind. */
 export const HIERARCHY_WORDS = set(

@@ -1,6 +1,6 @@
 import { DESCRIPTIVE_WORDS, MEASURE_WORDS } from "./lexicon.ts";
 import type { ColumnFacts } from "./table-facts.ts";
-import type { Key } from "./table-keys.ts";
+import { isMainFor, type Key } from "./table-keys.ts";
 import type { EntityName, ReadName, Vocabulary } from "./vocabulary.ts";
 import { INFLECTED } from "./words.ts";
 
@@ -14,6 +14,8 @@ export interface NameEvidence {
 }
 
 const NOTHING: NameEvidence = { score: 0, says: "", role: [] };
+const BARE: NameEvidence = { score: 0.6, says: "is the key's own, which says no more", role: [] };
+const sameWords = (a: ReadName, b: ReadName): boolean => a.words.join(" ") === b.words.join(" ");
 
 /** `commonness` is how many tables have a key of that name without a word of their own in it. */
 export function nameEvidence(from: ColumnFacts, key: Key, vocabulary: Vocabulary, commonness = 1): NameEvidence {
@@ -43,6 +45,9 @@ function isPlainMeasure(name: ReadName, key: Key, target: ColumnFacts, vocabular
 function byKeyName(name: ReadName, target: ColumnFacts, key: Key, vocabulary: Vocabulary): NameEvidence {
   let best = { ...NOTHING };
   for (const theirs of vocabulary.read(target)) {
+    // A `ref` of many tables says little, yet more than nothing where values prove the rest; an `id` that counts, nothing.
+    const isBare = theirs.entity.length === 0 && name.entity.length === 0;
+    if (isBare && target.kind !== "integer" && sameWords(name, theirs)) best = { ...BARE };
     if (theirs.entity.length === 0) continue;
     const entity = tailLikeness(name.entity, theirs.entity, vocabulary);
     if (entity.score === 0) continue;
@@ -70,10 +75,14 @@ function byTableName(
   key: Key,
   vocabulary: Vocabulary,
 ): NameEvidence {
-  if (!key.primary && !vocabulary.read(target).some((theirs) => endsLike(name.words, theirs.words))) return NOTHING;
+  if (!isMainFor(key, from) && !vocabulary.read(target).some((theirs) => endsLike(name.words, theirs.words))) {
+    return NOTHING;
+  }
   if (name.entity.length === 0) return NOTHING;
   let best = NOTHING;
   const offer = (score: number, says: string, role: readonly string[] = []) => {
+    // A column that is called as its own table numbers or describes its row: `line` in order_lines.
+    if (from.table === key.table && role.length === 0) return;
     if (score > best.score) best = { score, says, role };
   };
   const theirs = vocabulary.read(target).at(-1)!;

@@ -35,7 +35,13 @@ export function roleEvidence(
   const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word));
   const self = column.table === target;
   const person = personLikeness(target, vocabulary);
-  if (has(HIERARCHY_WORDS)) return self ? { points: 4, says: `"${entity.join(" ")}" tells of a hierarchy` } : NOTHING;
+  if (has(HIERARCHY_WORDS)) {
+    // A parent that is called something else than the table's rows may well be one.
+    const rest = entity.filter((word) => !isRole(word) && !PREPOSITIONS.has(word));
+    const own = vocabulary.entitiesOf(target).flatMap((name) => name.words);
+    const alien = rest.length > 0 && !rest.some((word) => own.some((mine) => vocabulary.likeness(word, mine) >= 0.78));
+    return self ? { points: alien ? 2 : 4, says: `"${entity.join(" ")}" tells of a hierarchy` } : NOTHING;
+  }
   if (has(RANK_WORDS) && self && person > 0) return { points: 4, says: `"${entity.join(" ")}" tells of a hierarchy` };
   const agent = entity.length > 0 && AGENT_ENDING.test(entity.at(-1)!);
   if (person > 0 && !self && (has(RANK_WORDS) || has(PERSON_ROLES) || agent)) {

@@ -2,8 +2,10 @@ import type { Candidate } from "./candidates.ts";
 import { MEASURE_WORDS } from "./lexicon.ts";
 import type { Overlap } from "./prober.ts";
 import { personLikeness, readsLikeReference, roleEvidence } from "./roles.ts";
+import type { SelfOrder } from "./self-orders.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
-import { valueEvidence } from "./value-evidence.ts";
+import { isMainFor } from "./table-keys.ts";
+import { counts, valueEvidence } from "./value-evidence.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
@@ -14,12 +16,14 @@ export interface Surroundings {
   namesTell: number;
   /** Tables that references name. */
   claimed: ReadonlySet<TableFacts>;
+  /** How many keys count 1, 2, 3 …: the more, the likelier that one of them ends where a column's numbers do. */
+  countingKeys: number;
   /** How many tables are of persons who do things. */
   staffTables: number;
   /** Tables that are copies of others: archives, backups. */
   copies: ReadonlySet<TableFacts>;
   /** Of columns that may refer to their own table: how their values stand to the key of the same row. */
-  selfOrder: ReadonlyMap<ColumnFacts, { rows: number; same: number; before: number }>;
+  selfOrder: ReadonlyMap<ColumnFacts, SelfOrder>;
 }
 
 export interface Judgement {
@@ -56,12 +60,16 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
     const values = valueEvidence(from, to, overlap, isNamed(candidate) || suggestion !== undefined || inRole);
     add(values.points, values.says);
     ({ telling } = values);
+    const isByRange = !isNamed(candidate) && !suggestion && !inRole && counts(to);
+    if (isByRange) add(-Math.min(3, Math.max(0, 0.5 * Math.log2(around.countingKeys / 8))));
   } else add(-1, "Its values were not compared.");
 
   if (key.primary) add(1);
   else if (key.unique === "counted") {
     // Attributes of the same name in two tables are often unique in one of them by accident.
-    add(telling ? -1.5 : -4, "What it refers to is unique so far, and not the table's main key.");
+    if (!isMainFor(key, from))
+      add(telling ? -1.5 : -4, "What it refers to is unique so far, and not the table's main key.");
+    else if (!telling) add(-2, "What it refers to is unique so far, and its type is not that of the table's main key.");
   }
   if (kindFit(from, to) < 1) add(-0.5, "The two are of different types.");
   if (from.table.name.schema !== to.table.name.schema) add(-0.4);
@@ -123,12 +131,15 @@ function isSatellite(table: TableFacts, of: TableFacts, vocabulary: Vocabulary):
 
 /** Parents are mostly older than their children, and nobody is their own. */
 function selfReference(
-  { rows, same, before }: { rows: number; same: number; before: number },
+  { rows, same, before, contested }: SelfOrder,
   add: (points: number, why?: string) => void,
 ): void {
   if (same > rows * 0.05) return add(-2, "Some rows would refer to themselves.");
   if (rows >= 4 && before === rows)
-    return add(Math.min(2, rows * 0.3), "Every row refers to an earlier one of the same table.");
+    return add(
+      Math.min(2, rows * 0.3) + Math.min(1.5, contested * 0.1),
+      "Every row refers to an earlier one of the same table.",
+    );
   if (same === 0 && rows >= 5) add(0.5, "No row refers to itself.");
 }
 

@@ -1,5 +1,5 @@
 import { DESCRIPTIVE_WORDS, MEASURE_WORDS } from "./lexicon.ts";
-import type { ColumnFacts, TableFacts } from "./table-facts.ts";
+import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { likeness } from "./words.ts";
 
@@ -11,7 +11,13 @@ export interface Key {
   primary: boolean;
   /** `counted`: no value twice in what was looked at. `assumed`: there are no rows to count. */
   unique: "declared" | "counted" | "assumed";
+  /** Of an alternate: the primary key of one column that it stands beside. */
+  beside?: ColumnFacts;
 }
+
+/** What a column of this type would refer to in the table: its primary key, or an alternate where that is of another type. */
+export const isMainFor = (key: Key, from: ColumnFacts): boolean =>
+  key.primary || (key.beside !== undefined && kindFit(from, key.beside) === 0);
 
 /** Declared keys, and those that names and values suggest where none is declared. The primary key comes first. */
 export function keysOf(table: TableFacts, vocabulary: Vocabulary): Key[] {
@@ -37,6 +43,8 @@ export function keysOf(table: TableFacts, vocabulary: Vocabulary): Key[] {
     else if (table.rows ? best.score > -1 : best.score >= 1.5) add([best.column.name], unique, true);
   }
   if (table.rows) for (const { column, score } of candidates) if (score > -1) add([column.name], "counted");
+  const main = keys.find((key) => key.primary && key.columns.length === 1)?.columns[0];
+  if (main) for (const key of keys) if (!key.primary) key.beside = main;
   return keys.toSorted((a, b) => Number(b.primary) - Number(a.primary));
 }
 

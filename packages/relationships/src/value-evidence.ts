@@ -37,7 +37,7 @@ export function valueEvidence(from: ColumnFacts, to: ColumnFacts, overlap: Overl
 
 function wholeOverlap(from: ColumnFacts, to: ColumnFacts, found: number, named: boolean): ValueEvidence {
   const bits = found * bitsPerValue(to);
-  if (to.kind !== "integer" || density(to) < 0.5) {
+  if (!counts(to)) {
     const points = clamp(bits / 6, 0, 6.5);
     const telling = bits >= 30 && found >= 3;
     return { points, telling, says: telling ? ", which is no accident" : "" };
@@ -66,6 +66,9 @@ export function density(column: ColumnFacts): number {
   return Math.min(1, share(Math.max(column.table.rows ?? 0, 1), max - min + 1));
 }
 
+/** Whether a key counts 1, 2, 3 … without many gaps. */
+export const counts = (column: ColumnFacts): boolean => column.kind === "integer" && density(column) >= 0.5;
+
 /** Numbers picked at random repeat; those that name something else one to one do not. A plain 1, 2, 3 … says nothing. */
 function singularity({ profile, table, min, max }: ColumnFacts): number {
   if (!profile?.unique || !table.seenWhole || min === undefined || max === undefined) return 0;
@@ -86,5 +89,7 @@ function rangeFit(from: ColumnFacts, to: ColumnFacts): number {
   const most = distinct >= 100 && reach >= 0.97 ? 3.5 : 2.5;
   const fit = most * reach ** 6 * (1 - Math.min(1, start * 3)) * weight;
   if (reach < 0.5 && from.filled >= 20) return reach < 0.2 ? -2 : -1;
-  return fit;
+  // Keys that count from 1200 to 1279 contain few other numbers: both ends tell.
+  const isApart = keyLow >= 50 && keyLow > keyHigh - keyLow;
+  return isApart && start <= 0.05 && reach >= 0.95 ? fit + 1.5 * weight : fit;
 }

@@ -1,4 +1,4 @@
-import { HIERARCHY_WORDS, ID_WORDS, LINK_WORDS, PREPOSITIONS, RANK_WORDS, TABLE_DRESS } from "./lexicon.ts";
+import { GLUED_ENDS, HIERARCHY_WORDS, ID_WORDS, LINK_WORDS, PREPOSITIONS, RANK_WORDS, TABLE_DRESS } from "./lexicon.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 import { INFLECTED, likeness, wordsOf } from "./words.ts";
 
@@ -24,6 +24,7 @@ export class Vocabulary {
   readonly #idWords = new Set(ID_WORDS);
   readonly #entities = new Map<TableFacts, readonly EntityName[]>();
   readonly #columnPrefix = new Map<TableFacts, string>();
+  readonly #gluedPrefix = new Map<TableFacts, string>();
   readonly #tableWords = new Set<string>();
   readonly #tableWordsByStart = new Map<string, string[]>();
   readonly #likeness = new Map<string, number>();
@@ -33,12 +34,15 @@ export class Vocabulary {
   constructor(tables: readonly TableFacts[]) {
     const names = new Map(tables.map((table) => [table, wordsOf(table.name.name)]));
     partGluedPrefix(names);
+    partGluedEnds(names);
     for (const words of names.values()) for (const word of words) this.#tableWords.add(word);
     for (const word of this.#tableWords) {
       const start = word.slice(0, 1);
       this.#tableWordsByStart.set(start, [...(this.#tableWordsByStart.get(start) ?? []), word]);
     }
     const dress = commonDress([...names.values()]);
+    const glued = gluedPrefixes(tables);
+    for (const [table, prefix] of glued) this.#gluedPrefix.set(table, prefix);
     for (const [table, words] of names) {
       this.#entities.set(table, undressed(words, dress));
       const prefix = columnPrefix(table);
@@ -68,6 +72,8 @@ export class Vocabulary {
       const words = wordsOf(column.name);
       const prefix = this.#columnPrefix.get(column.table);
       const variants = [words, ...(prefix && words.length > 1 && words[0] === prefix ? [words.slice(1)] : [])];
+      const glued = this.#gluedPrefix.get(column.table);
+      if (glued) variants.push([words[0]!.slice(glued.length), ...words.slice(1)]);
       readings = variants.map((variant) => this.#readWords(variant));
       this.#read.set(column, readings);
     }
@@ -213,4 +219,27 @@ function columnPrefix(table: TableFacts): string | undefined {
   const [prefix = ""] = firsts;
   const share = firsts.filter((word) => word === prefix).length / firsts.length;
   return prefix && !ID_WORDS.has(prefix) && share >= (firsts.length > 3 ? 0.8 : 1) ? prefix : undefined;
+}
+
+/** OH in OHORD, OHCUST and OHDATE of one table, OD in those of another: a habit where several tables have it. */
+function gluedPrefixes(tables: readonly TableFacts[]): Map<TableFacts, string> {
+  const found = new Map<TableFacts, string>();
+  for (const table of tables) {
+    const [first = "", ...rest] = table.columns.map(({ name }) => wordsOf(name)[0] ?? "");
+    if (rest.length < 2) continue;
+    let length = Math.min(3, ...[first, ...rest].map((word) => word.length - 2));
+    while (length > 1 && !rest.every((word) => word.startsWith(first.slice(0, length)))) length--;
+    if (length > 1 && !ID_WORDS.has(first.slice(0, length))) found.set(table, first.slice(0, length));
+  }
+  return found.size > 1 && found.size >= tables.length * 0.3 ? found : new Map();
+}
+
+/** ORDHDR is the header of an order, CUSTMAST the master of customers. */
+function partGluedEnds(names: Map<TableFacts, string[]>): void {
+  const parted = [...names].flatMap(([table, words]): [TableFacts, string[]][] => {
+    const last = words.at(-1) ?? "";
+    const end = [...GLUED_ENDS].find((each) => last.endsWith(each) && last.length >= each.length + 2);
+    return end ? [[table, [...words.slice(0, -1), last.slice(0, -end.length), end]]] : [];
+  });
+  if (parted.length > 1) for (const [table, words] of parted) names.set(table, words);
 }
