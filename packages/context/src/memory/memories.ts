@@ -1,4 +1,5 @@
 import type { ContextFolder } from "../folder/context-folder.ts";
+import { leftAlone } from "../folder/left-alone.ts";
 import { isExpired, type MemoryFile, memoryPath, parseMemory } from "./memory-file.ts";
 
 /** How many files are read at once. */
@@ -46,7 +47,7 @@ export class Memories {
   }
 
   async #read(path: string): Promise<StoredMemory | undefined> {
-    const file = await this.#folder.read(path);
+    const file = await this.#folder.read(path).catch(leftAlone);
     const parsed = file === undefined ? undefined : parseMemory(file);
     // A copy under another name is nobody's memory: its id leads to the file that it was copied from.
     if (!parsed?.success || path !== memoryPath(parsed.memory.id)) return undefined;

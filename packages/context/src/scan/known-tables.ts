@@ -40,18 +40,21 @@ export async function knownTables(
   const unreadable = new Set<string>();
   await inParallel(paths, FILES_AT_ONCE, async (path) => {
     run.signal.throwIfAborted();
-    const text = await folder.read(path);
-    if (text === undefined) return;
-    const parsed = parseTableFile(text);
-    if (parsed.success) {
-      byPath.set(path, { path, text, file: parsed.table, hand: hand.get(path) ?? new Set() });
-      return;
-    }
-    unreadable.add(path);
-    const problem = new TandemError("bad_file", `The file cannot be read. ${describeProblem(parsed.problems[0]!)}`, {
-      fix: "Mend it, or remove it: the next scan writes it anew.",
+    const leave = (problem: TandemError) => {
+      unreadable.add(path);
+      run.skip("structure", path, problem);
+    };
+    const text = await folder.read(path).catch((error: unknown) => {
+      if (error instanceof TandemError && error.code !== "unavailable") return leave(error);
+      throw error;
     });
-    run.skip("structure", path, problem);
+    if (typeof text !== "string") return;
+    const parsed = parseTableFile(text);
+    if (parsed.success) byPath.set(path, { path, text, file: parsed.table, hand: hand.get(path) ?? new Set() });
+    else {
+      const why = `The file cannot be read. ${describeProblem(parsed.problems[0]!)}`;
+      leave(new TandemError("bad_file", why, { fix: "Mend it, or remove it: the next scan writes it anew." }));
+    }
   });
   return { byPath, unreadable };
 }

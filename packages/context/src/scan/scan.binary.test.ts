@@ -292,6 +292,9 @@ describe("never good overwritten by nothing", () => {
     expect(state).toBe("partly");
     expect(skipped).toEqual([{ stage: "structure", item: stage.path("staff"), code: "bad_file" }]);
     expect(await readFile(file, "utf8")).toBe("columns: [\n");
+    await writeFile(file, Buffer.from([0xff, 0xfe]));
+    expect(await stage.scan({ script: answers })).toMatchObject({ state: "partly", skipped });
+    expect(await readFile(file)).toEqual(Buffer.from([0xff, 0xfe]));
   });
 });
 

@@ -2,8 +2,12 @@ import { nearest, RequestError } from "@tandem/protocol";
 import { parseTableFile } from "../catalogue/parse-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
+import { leftAlone } from "../folder/left-alone.ts";
+import { inParallel } from "../in-parallel.ts";
 
 const PREFIX = "catalogue/";
+/** Each is an open file, and there may be thousands. */
+const AT_ONCE = 64;
 
 /** The catalogue as it stands in the folder. A file that cannot be read as a table is passed over: the search lists it. */
 export class CatalogueReader {
@@ -21,7 +25,10 @@ export class CatalogueReader {
 
   async tables(connection: string): Promise<TableFile[]> {
     const paths = await this.#folder.list(`${PREFIX}${connection}/`);
-    const files = await Promise.all(paths.map((path) => this.#read(path)));
+    const files: (TableFile | undefined)[] = [];
+    await inParallel(paths, AT_ONCE, async (path, index) => {
+      files[index] = await this.#read(path);
+    });
     return files.filter((file) => file !== undefined);
   }
 
@@ -60,7 +67,7 @@ export class CatalogueReader {
   }
 
   async #read(path: string): Promise<TableFile | undefined> {
-    const text = await this.#folder.read(path);
+    const text = await this.#folder.read(path).catch(leftAlone);
     if (text === undefined) return undefined;
     const known = this.#parsed.get(path);
     if (known?.text === text) return known.file;

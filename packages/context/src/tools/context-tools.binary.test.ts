@@ -1,6 +1,6 @@
 import { openConnection } from "@tandem/connectors";
 import { openStore, type Store } from "@tandem/storage";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -52,6 +52,8 @@ beforeAll(async () => {
     Object.entries(FILES).map(([path, content]) => ({ path, content, expected: null })),
     { subject: "A shop" },
   );
+  // Beside a file that is broken, one that is no text: neither keeps the others from being found.
+  await writeFile(join(folder.path, "catalogue/shop/main.latin.yaml"), Buffer.from([0xff, 0xfe]));
   const database = new DatabaseSync(join(home, "shop.sqlite"));
   database.exec("CREATE TABLE t (n INTEGER, s TEXT); INSERT INTO t VALUES (1, 'a|b'), (2, NULL), (3, 'c')");
   database.close();

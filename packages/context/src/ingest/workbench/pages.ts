@@ -1,5 +1,5 @@
-import { TandemError } from "@tandem/protocol";
 import type { ContextFolder } from "../../folder/context-folder.ts";
+import { leftAlone } from "../../folder/left-alone.ts";
 import { diffLines } from "../../lines/diff-lines.ts";
 import { fromLines, toLines } from "../../lines/lines.ts";
 import { mergeEdits } from "../../lines/merge-edits.ts";
@@ -93,12 +93,6 @@ export class Pages {
     if (base === undefined) this.#current.delete(path);
     else this.#current.set(path, base);
   }
-}
-
-/** What is no text, too large or a link is nobody's page, and stays as it is. */
-export function leftAlone(error: unknown): undefined {
-  if (error instanceof TandemError && error.code !== "unavailable") return undefined;
-  throw error;
 }
 
 /** Undefined if both have changed the same lines. */
