@@ -291,6 +291,15 @@ describe("the user's own git", () => {
     expect(await at.git("project/context", "status", "--porcelain")).toBe("MM wiki/a.md\n?? notes.txt\n");
   });
 
+  it("owns what it has put into a commit of ours", async () => {
+    await using at = await scratchFolder();
+    const folder = await at.open("own");
+    await folder.commit([adding("wiki/a.md", "ours\n")], OURS);
+    await at.write("project/context/wiki/a.md", "ours\nhers\n");
+    await at.git("project/context", "commit", "--quiet", "--all", "--amend", "--no-edit");
+    expect((await folder.handLines(["wiki/a.md"])).get("wiki/a.md")).toContain(2);
+  });
+
   it("may commit there itself, and ours go on top", async () => {
     await using at = await scratchFolder();
     const folder = await at.open("own");

@@ -8,7 +8,7 @@ import type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "
 import { CONTEXT_FILE, isContextPath } from "./context-path.ts";
 import type { FolderLock } from "./folder-lock.ts";
 import { followIndex } from "./follow-index.ts";
-import type { Author, CommitDetails, Contents, GitHistory } from "./git-history.ts";
+import { type Author, type CommitDetails, type Contents, type GitHistory, TANDEM } from "./git-history.ts";
 import { handLines } from "./hand-lines.ts";
 import { checkOut } from "./private-worktree.ts";
 
@@ -18,7 +18,6 @@ const AT_ONCE = 16;
 /** Somebody else's commits can come between; this often, and no more. */
 const TRIES = 20;
 
-const TANDEM: Author = { name: "Tandem", email: "tandem@localhost" };
 const BY_HAND: Author = { name: "by hand", email: "by-hand@localhost" };
 
 export interface Parts {

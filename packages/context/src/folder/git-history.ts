@@ -12,6 +12,9 @@ export interface Author {
   email: string;
 }
 
+/** Who makes the commits, on whosever behalf. */
+export const TANDEM: Author = { name: "Tandem", email: "tandem@localhost" };
+
 export interface CommitDetails {
   message: string;
   author: Author;

@@ -1,4 +1,4 @@
-import type { GitHistory } from "./git-history.ts";
+import { type GitHistory, TANDEM } from "./git-history.ts";
 
 /** Blames that run at once. */
 const AT_ONCE = 4;
@@ -28,7 +28,7 @@ async function readHistory(history: GitHistory, head: string): Promise<{ ours: S
     "%(trailers:key=Tandem-Proposal,valueonly,separator=%x20)%x1f%(trailers:key=Words-By,valueonly,separator=%x20)";
   const output = await history.run([
     "log",
-    `--format=%x1e%H%x1f${trailers}%x1f`,
+    `--format=%x1e%H%x1f%ce%x1f${trailers}%x1f`,
     "--name-only",
     "-z",
     "-m",
@@ -38,9 +38,11 @@ async function readHistory(history: GitHistory, head: string): Promise<{ ours: S
   const ours = new Set<string>();
   const touched = new Set<string>();
   for (const entry of output.split("\x1e")) {
-    const [commit = "", proposal = "", words = "", names = ""] = entry.split("\x1f");
+    const [commit = "", committer = "", proposal = "", words = "", names = ""] = entry.split("\x1f");
     if (commit === "") continue;
-    if (proposal.trim() !== "" && words.trim() === "") ours.add(commit);
+    // One that a person has amended or squashed keeps its trailers, and may hold their lines.
+    const isOurs = committer === TANDEM.email && proposal.trim() !== "";
+    if (isOurs && words.trim() === "") ours.add(commit);
     else for (const name of names.split("\0")) if (name.trim() !== "") touched.add(name.replace(/^\n+/, ""));
   }
   return { ours, touched };
