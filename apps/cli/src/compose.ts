@@ -167,20 +167,22 @@ export async function serveContext(
 
 /** Has sessions that are over read for what is worth remembering, for as long as it is not disposed of. */
 export async function startMemoryCapture(
-  { config }: Project,
+  project: Project,
   { context, desk }: OpenedContext,
   store: Store,
   log: EngineOptions["log"],
 ): Promise<AsyncDisposable> {
   const { MemoryCapture } = await loadContext();
   const begin = (params: { session: string }) => desk.start("memory", params);
-  const captures = new MemoryCapture({ store, space: context.id, settings: config.memory, begin, log });
+  const { ownSession } = await import("./memories/own-session.ts");
+  const isOurs = await ownSession(project, sessionRoots(project), store);
+  const captures = new MemoryCapture({ store, space: context.id, settings: project.config.memory, isOurs, begin, log });
   captures.start();
   return captures;
 }
 
 /** One for the whole of the search: that of pages, else that of tables. */
-async function openEmbedder(context: Context, project: Project): Promise<Embedder | undefined> {
+export async function openEmbedder(context: Context, project: Project): Promise<Embedder | undefined> {
   const { ingest, scan } = project.config;
   const config = ingest.embeddings.backend === "none" ? scan.embeddings : ingest.embeddings;
   if (config.backend === "none") return undefined;

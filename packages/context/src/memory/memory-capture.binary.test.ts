@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => backend[Symbol.asyncDispose]());
 
 /** A capture before a desk, at a time that the test sets. */
-function watch(stage: MemoryStage, capture: "on" | "off" = "on") {
+function watch(stage: MemoryStage, capture: "on" | "off" = "on", isOurs = async (_: { id: string }) => true) {
   const parts = stage.parts({ capture, after: 1_000_000 });
   const { store, context } = stage;
   const warnings: string[] = [];
@@ -28,7 +28,7 @@ function watch(stage: MemoryStage, capture: "on" | "off" = "on") {
   const time = { now: Date.now() };
   const captures = new MemoryCapture({
     ...{ store, space: context.id, settings: parts.settings, log, now: () => time.now },
-    begin: (params) => desk.start("memory", params),
+    ...{ isOurs, begin: (params) => desk.start("memory", params) },
   });
   return {
     captures,
@@ -100,6 +100,24 @@ test("tries what failed again, later, and does not let it keep others waiting fo
     [failing, "done"],
   ]);
   expect(watched.warnings).toEqual(["a session could not be read for memories"]);
+});
+
+test("leaves sessions of other projects in the same store alone", async () => {
+  await using stage = await MemoryStage.open(backend);
+  const theirs = await stage.session({ user: "Something of others." });
+  const ours = await stage.session({ user: "Something of ours." });
+  await stage.archive(theirs.id);
+  await using watched = watch(stage, "on", async ({ id }) => id !== theirs.id);
+  watched.captures.start();
+  await stage.archive(ours.id);
+  await vi.waitFor(async () => expect(await watched.jobs()).toEqual([[ours.id, "done"]]), {
+    ...{ timeout: 20_000, interval: 50 },
+  });
+  // Said while it listens, too.
+  await stage.say(theirs.id, { user: "More of others." });
+  watched.time.now += 1_100_000;
+  await watched.captures.look();
+  expect(await watched.jobs()).toHaveLength(1);
 });
 
 test("does nothing where it is off", async () => {

@@ -14,6 +14,8 @@ export interface MemoryCaptureParts {
   store: Pick<Store, "events" | "sessions" | "records" | "jobs">;
   space: string;
   settings: Config["memory"];
+  /** Whether a session is this context's: others' may be in the same store, and are nothing to us. */
+  isOurs: (session: SessionRow) => Promise<boolean>;
   /** Begins a job of the kind `memory`. */
   begin: (params: { session: string }) => Promise<JobRow>;
   log: { warn(details: Record<string, unknown>, message: string): void };
@@ -105,7 +107,7 @@ export class MemoryCapture implements AsyncDisposable {
       const page = await store.sessions.list({ limit: PAGE, includeArchived: true, ...(cursor && { cursor }) });
       for (const row of page.data) {
         if (this.#stop.signal.aborted) return;
-        if (isUnderWay(row) || (await this.#isRead(row.id))) continue;
+        if (isUnderWay(row) || (await this.#isRead(row.id)) || !(await this.#parts.isOurs(row))) continue;
         const at = row.archivedAt === null ? Date.parse(row.updatedAt) + settings.after : 0;
         if (!this.#due.has(row.id)) this.#due.set(row.id, at);
       }
@@ -122,9 +124,9 @@ export class MemoryCapture implements AsyncDisposable {
   }
 
   async #read(session: SessionId): Promise<void> {
-    const { store, settings, begin, log } = this.#parts;
+    const { store, settings, isOurs, begin, log } = this.#parts;
     const row = await store.sessions.get(session);
-    if (!row || (await this.#isRead(session))) {
+    if (!row || !(await isOurs(row)) || (await this.#isRead(session))) {
       this.#due.delete(session);
       return;
     }

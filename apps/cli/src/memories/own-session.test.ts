@@ -1,0 +1,36 @@
+import { configSchema, type Environment, ENVIRONMENT_METADATA } from "@tandem/protocol";
+import { mkdir } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { scratchFolder } from "../testing/scratch-folder.ts";
+import { ownSession } from "./own-session.ts";
+
+test("a session is of the project whose folders it works in, or whose folder its worktree is of", async () => {
+  await using folder = await scratchFolder();
+  const [ours, theirs] = [folder.join("shop"), folder.join("shop-secret")];
+  await mkdir(ours);
+  await mkdir(theirs);
+  const paths: Record<string, string | undefined> = {
+    env_ours: `${ours}/api`,
+    env_theirs: theirs,
+    env_scratch: undefined,
+  };
+  const environments = {
+    get: async (id: string) =>
+      id in paths
+        ? ({ metadata: paths[id] ? { [ENVIRONMENT_METADATA.path]: paths[id] } : {} } as Environment)
+        : undefined,
+  };
+  const isOurs = async (environmentId: string, at: string, config: object = {}) => {
+    const project = { config: configSchema.parse(config) };
+    const judge = await ownSession(project, [ours], { environments: environments as never });
+    return judge({ environmentId, folder: at });
+  };
+  expect(await isOurs("env_local", ours)).toBe(true);
+  expect(await isOurs("env_local", `${ours}/api`)).toBe(true);
+  expect(await isOurs("env_local", theirs)).toBe(false);
+  expect(await isOurs("env_ours", "/state/worktrees/sesn_1")).toBe(true);
+  expect(await isOurs("env_theirs", "/state/worktrees/sesn_2")).toBe(false);
+  expect(await isOurs("env_scratch", "/state/scratch/sesn_3")).toBe(false);
+  const own = { storage: { url: "postgres://127.0.0.1/shop" } };
+  expect(await isOurs("env_scratch", "/state/scratch/sesn_3", own)).toBe(true);
+});
