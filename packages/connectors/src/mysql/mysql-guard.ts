@@ -46,8 +46,8 @@ function judgeTokens(tokens: readonly Token[]): void {
       const other = tokens[index + offset];
       return other?.type === "word" ? other.text.toLowerCase() : (other?.source ?? "");
     };
-    // After a point, every word is a name.
-    if (word(-1) === ".") continue;
+    // After a point, every word is a name; but the point of `1.` is a number's, and what follows it is none.
+    if (word(-1) === "." && !/^\d+$/.test(word(-2))) continue;
     if (word(0) === "into") throw refused("INTO writes to a file, a table or a variable");
     if (word(0) === "procedure") throw refused("PROCEDURE is not allowed");
     if (word(0) === ":" && word(1) === "=") throw refused(":= sets a variable");
