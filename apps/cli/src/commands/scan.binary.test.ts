@@ -9,7 +9,7 @@ import {
   type Script,
 } from "@tandem/rehearsal";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { outcomeOf, scratchMachine } from "../testing/run-tandem.ts";
@@ -140,6 +140,20 @@ describe("tandem scan", () => {
     expect(existsSync(machine.folder.join("project", "context"))).toBe(false);
     const { stdout: json } = await machine.run(["scan", "--dry-run", "--json"], { env });
     expect(JSON.parse(json)).toMatchObject({ plans: [{ connection: "shop", tables: 2, toDescribe: 2 }] });
+    // A folder that only has the name is no context, and does not become one.
+    await mkdir(machine.folder.join("project", "context"));
+    expect(await machine.run(["scan", "--dry-run"], { env })).toMatchObject({ code: 0 });
+    expect(await readdir(machine.folder.join("project", "context"))).toEqual([]);
+  });
+
+  test("--dry-run opens nothing that a stranger's config names", async () => {
+    await using machine = await scratchMachine(`context: { folder: ../elsewhere }\n${CONNECTIONS}\n`);
+    const elsewhere = machine.folder.join("elsewhere");
+    await mkdir(elsewhere);
+    await writeFile(machine.folder.join("elsewhere", "context.yaml"), "version: 1\nid: ctx_made_up\n");
+    const { code, stderr } = await machine.run(["scan", "--dry-run"]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("tandem trust") });
+    expect(await readdir(elsewhere)).toEqual(["context.yaml"]);
   });
 
   test("--all goes on after a database that is not there", async () => {

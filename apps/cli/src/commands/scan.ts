@@ -2,10 +2,11 @@ import type { ScanPlan, ScanResult } from "@tandem/context";
 import { costOf, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { holderName, jobModels, loadContext, openContext, openNamedConnection, openStore } from "../compose.ts";
 import { findConnection } from "../config/connection-place.ts";
 import type { Project } from "../config/load-project.ts";
+import { requireTrust } from "../config/trust.ts";
 import type { Context } from "../context.ts";
 import { EXIT_CODES, exitCodeOf } from "../exit-code.ts";
 import { describePlans, describeScan, type PricedPlan, scanAsJson, type ScanOutcome } from "../jobs/describe-scan.ts";
@@ -118,8 +119,11 @@ async function plan(context: Context, project: Project, names: readonly string[]
   {
     using _ = new Progress(context, "Looking …");
     const room = await loadContext();
+    // Before anything is opened that a stranger's config may have named.
+    await requireTrust(context.env, project);
     const path = resolve(project.folder, config.context.folder);
-    const folder = existsSync(path) ? await room.openContextFolder({ path, git: config.context.git }) : undefined;
+    const isThere = existsSync(join(path, "context.yaml"));
+    const folder = isThere ? await room.openContextFolder({ path, git: config.context.git }) : undefined;
     for (const name of names) {
       await using connection = await openNamedConnection(context, project, name);
       const parts = { folder, connectionName: name, connection, config: config.scan };
