@@ -1,7 +1,15 @@
 import type { IngestReport } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import { holderName, jobModels, loadContext, openContext, openNamedConnection, openStore } from "../compose.ts";
+import {
+  holderName,
+  jobModels,
+  loadContext,
+  openContext,
+  openEmbedder,
+  openNamedConnection,
+  openStore,
+} from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
 import { Databases } from "../databases.ts";
@@ -66,7 +74,9 @@ async function runIngest(
   const started = Date.now();
   using view = new RunView(context, "ingest");
   const room = await loadContext();
-  const parts = await openContext(project, store);
+  const embedder = await openEmbedder(context, project);
+  await using _ = { [Symbol.asyncDispose]: async () => embedder?.close() };
+  const parts = await openContext(project, store, embedder);
   const connect = (name: string) => openNamedConnection(context, project, name);
   await using databases = new Databases(project.config.connections, connect);
   const watching = new AbortController();
@@ -91,6 +101,7 @@ async function runIngest(
             ...{ folder: parts.folder, search: parts.search, catalogue: new room.CatalogueReader(parts.folder) },
             connections: databases,
           }),
+          ...(embedder && { embedder }),
         }),
     });
     const told = await watched!;
