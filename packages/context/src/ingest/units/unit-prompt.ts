@@ -57,7 +57,7 @@ export async function unitPrompt(
           .join("\n"),
       ),
     tables.length > 0 &&
-      `Tables: ${tables.slice(0, TABLES_SHOWN).join(", ")}${tables.length > TABLES_SHOWN ? ", …" : ""}.`,
+      asQuotation("tables", { tables: String(tables.length) }, tables.slice(0, TABLES_SHOWN).join("\n")),
     ...(await quoted(shelf, documents)),
   ];
   return parts.filter((part) => part !== false).join("\n\n");
@@ -67,7 +67,8 @@ async function quoted(shelf: IngestLine["shelf"], documents: readonly DocumentRe
   let room = QUOTED;
   const parts: string[] = [];
   for (const { path, citation, title, source, type, characters, chunks } of documents) {
-    const about = `${source}/${path} (${type}, ${characters} characters), cited as ${citation}`;
+    // A file's name is as much a stranger's text as what is in it.
+    const about = `${JSON.stringify(`${source}/${path}`)} (${type}, ${characters} characters), cited as ${citation}`;
     if (characters <= room) {
       room -= characters;
       parts.push([`The document ${about}:`, ...(await shelf.read(chunks)).map(quoteChunk)].join("\n\n"));
