@@ -1,3 +1,4 @@
+import type { SuggestedComposite } from "./check-suggestions.ts";
 import { nameEvidence } from "./name-evidence.ts";
 import type { Overlap, Probe, Prober } from "./prober.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
@@ -8,6 +9,8 @@ import type { Vocabulary } from "./vocabulary.ts";
 export interface CompositeLink {
   from: readonly ColumnFacts[];
   key: Key;
+  /** Found by names; otherwise somebody suggested it. */
+  isNamed: boolean;
   status: "accepted" | "review";
   confidence: number;
   why: string[];
@@ -16,6 +19,8 @@ export interface CompositeLink {
 
 interface Paired extends Probe {
   key: Key;
+  isNamed: boolean;
+  suggestion?: string;
 }
 
 /** Accepted links of single columns, by column. */
@@ -29,21 +34,30 @@ export async function findCompositeLinks(
     referents: Referents;
     copies: ReadonlyMap<TableFacts, TableFacts>;
     prober: Prober;
+    suggested: readonly SuggestedComposite[];
   },
 ): Promise<CompositeLink[]> {
   const composite = [...keys.values()]
     .flat()
     .filter((key) => key.columns.length > 1 && (key.primary || key.unique === "declared"));
-  const pairs = composite.flatMap((key) =>
+  const named = composite.flatMap((key) =>
     tables
       .filter(
         (table) => table !== key.table && context.copies.get(table) !== key.table && !context.copies.has(key.table),
       )
       .flatMap((table): Paired[] => {
         const own = keys.get(table)?.find(({ primary }) => primary)?.columns ?? [];
-        return pairings(table, key, { ...context, own }).map((from) => ({ from, to: key.columns, key }));
+        return pairings(table, key, { ...context, own }).map((from) => ({ from, to: key.columns, key, isNamed: true }));
       }),
   );
+  const suggested = context.suggested.map(({ from, key, why }): Paired => {
+    const known = named.find((pair) => pair.key === key && pair.from.every((column, i) => column === from[i]));
+    return { from, to: key.columns, key, isNamed: known !== undefined, suggestion: why };
+  });
+  const pairs = [
+    ...named.filter((pair) => !suggested.some((each) => each.isNamed && isSame(each, pair))),
+    ...suggested,
+  ];
   await context.prober.ask(pairs.filter(({ from, to }) => hasRows(from[0]!.table) && hasRows(to[0]!.table)));
   const links = pairs.flatMap((pair) => {
     const link = judgeComposite(pair, context.prober.answerTo(pair), context);
@@ -59,6 +73,7 @@ export async function findCompositeLinks(
   );
 }
 
+const isSame = (a: Paired, b: Paired): boolean => a.key === b.key && a.from.every((column, i) => column === b.from[i]);
 const isWeaker = (a: CompositeLink, b: CompositeLink): boolean => a.confidence < b.confidence;
 const hasRows = ({ rows }: TableFacts): boolean => (rows ?? 0) > 0;
 
@@ -146,20 +161,31 @@ function standsFor(
 const MIN_BITS = 10;
 
 function judgeComposite(
-  { from, key }: Paired,
+  { from, key, isNamed, suggestion }: Paired,
   overlap: Overlap | undefined,
   { referents, vocabulary }: { referents: Referents; vocabulary: Vocabulary },
 ): CompositeLink | undefined {
   const names = key.columns.map(({ name }) => name).join(", ");
-  const why = [`Together the columns stand for the key (${names}).`];
+  const why = [
+    ...(suggestion ? [suggestion] : []),
+    ...(isNamed ? [`Together the columns stand for the key (${names}).`] : []),
+  ];
   // A line number means nothing without its order: a table that has both means the line.
   const inner = from.filter((_, i) => !referents.has(key.columns[i]!) && !referents.has(from[i]!));
   // Weeks and years, though, are the same everywhere.
   const numbers = inner.some((column) => vocabulary.read(column).some(({ idWords }) => idWords.length > 0));
   if (!overlap || overlap.checked === 0) {
-    if (inner.length === 0 || inner.length === key.columns.length) return undefined;
+    if (!suggestion && (inner.length === 0 || inner.length === key.columns.length)) return undefined;
     why.push("There are no values to compare.");
-    return { from, key, status: numbers ? "accepted" : "review", confidence: numbers ? 0.8 : 0.55, why, overlap };
+    return {
+      from,
+      key,
+      isNamed,
+      status: numbers ? "accepted" : "review",
+      confidence: numbers ? 0.8 : 0.55,
+      why,
+      overlap,
+    };
   }
   const ratio = overlap.found / overlap.checked;
   if (ratio < 0.98) return undefined;
@@ -170,13 +196,14 @@ function judgeComposite(
     return {
       from,
       key,
+      isNamed,
       status: "accepted",
       confidence: Math.min(0.97, (ratio === 1 ? 0.86 : 0.8) + bits / 1000),
       why,
       overlap,
     };
   }
-  if (inner.length === 0) return undefined;
+  if (inner.length === 0 && !suggestion) return undefined;
   why.push("Most combinations are there, so that this proves little.");
-  return { from, key, status: numbers ? "accepted" : "review", confidence: numbers ? 0.8 : 0.6, why, overlap };
+  return { from, key, isNamed, status: numbers ? "accepted" : "review", confidence: numbers ? 0.8 : 0.6, why, overlap };
 }

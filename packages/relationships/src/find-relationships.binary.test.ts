@@ -133,6 +133,65 @@ describe("findRelationships", () => {
     ]);
   });
 
+  test("suggestions of several columns are checked too, in any order of the columns", async () => {
+    await using database = await sqliteDatabase(
+      `CREATE TABLE places (hall INTEGER, shelf TEXT, note TEXT); ${fill("places", 300, "1 + n % 7", "'s' || (n * 3 % 101)", "'x'")}
+       CREATE TABLE finds (id INTEGER PRIMARY KEY, zone INTEGER, spot TEXT, other TEXT);
+       ${fill("finds", 200, "n", "1 + (n * 3 / 2) % 7", "'s' || ((n * 3 / 2) * 3 % 101)", "'y' || n")}`,
+    );
+    const suggest = (columns: string[], toColumns: string[]): Suggestion => ({
+      from: { table: { schema: "main", name: "finds" }, columns },
+      to: { table: { schema: "main", name: "places" }, columns: toColumns },
+      why: "A find lies on a shelf of a hall.",
+    });
+    const suggestions = [
+      suggest(["spot", "zone"], ["shelf", "hall"]),
+      suggest(["other", "zone"], ["shelf", "hall"]),
+      suggest(["spot", "zone"], ["note", "hall"]),
+      suggest(["spot"], ["shelf", "hall"]),
+    ];
+    expect(accepted(await findIn(database.connection))).toEqual([]);
+    const findings = await findIn(database.connection, { suggestions });
+    expect(accepted(findings)).toEqual(["finds.zone+spot → places.hall+shelf"]);
+    expect(findings.relationships.find(({ status }) => status === "accepted")).toMatchObject({ origin: "model" });
+    expect(findings.unusable.map(({ reason }) => reason)).toEqual([
+      "places.note, hall is not unique.",
+      "Both ends must have as many columns.",
+    ]);
+  });
+
+  test("ids that count anew for each tenant refer together with the tenant, and never a row's own", async () => {
+    const rows = (table: string, count: number, ...more: string[]) =>
+      fill(table, count, "1 + n % 4", "1 + n / 4", ...more);
+    await using database = await sqliteDatabase(
+      `CREATE TABLE tenants (tenant_id INTEGER, name TEXT); ${fill("tenants", 4, "n", "'t' || n")}
+       CREATE TABLE clients (tenant_id INTEGER, id INTEGER, name TEXT, email TEXT); ${rows("clients", 120, "'c' || n % 9", "n || '@example.com'")}
+       CREATE TABLE bills (tenant_id INTEGER, id INTEGER, client_id INTEGER, payer_client_id INTEGER);
+       ${rows("bills", 399, "1 + n / 16", "1 + (n * 5 / 4) % 29")}`,
+    );
+    expect(accepted(await findIn(database.connection))).toEqual([
+      "bills.tenant_id+client_id → clients.tenant_id+id",
+      "bills.tenant_id+payer_client_id → clients.tenant_id+id",
+      "clients.tenant_id → tenants.tenant_id",
+    ]);
+  });
+
+  test("a column that a table's name fits refers to the key of its own type", async () => {
+    await using database = await sqliteDatabase(
+      `CREATE TABLE category (id INTEGER, code TEXT, label TEXT, parent TEXT);
+       ${fill("category", 40, "n", "printf('C%04d', n * 7)", "'l' || n % 5", "CASE WHEN n > 3 THEN printf('C%04d', n / 3 * 7) END")}
+       CREATE TABLE product (id INTEGER, ref TEXT, category TEXT); ${fill("product", 300, "n", "printf('R%06d', n * 13)", "printf('C%04d', (1 + n % 40) * 7)")}
+       CREATE TABLE price (ref TEXT, amount REAL); ${fill("price", 900, "printf('R%06d', (1 + n % 300) * 13)", "n * 0.5")}
+       CREATE TABLE stock (ref TEXT, pieces INTEGER); ${fill("stock", 250, "printf('R%06d', n * 13)", "n % 60")}`,
+    );
+    expect(accepted(await findIn(database.connection))).toEqual([
+      "category.parent → category.code",
+      "price.ref → product.ref",
+      "product.category → category.code",
+      "stock.ref → product.ref",
+    ]);
+  });
+
   test("a budget of no questions leaves names to decide, and says what was left out", async () => {
     await using database = await sqliteDatabase(
       `${CUSTOMERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER); ${fill("orders", 90, "n", "1 + n % 50")}`,

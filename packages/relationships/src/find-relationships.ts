@@ -74,8 +74,8 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   const keys = new Map<TableFacts, Key[]>(tables.map((table) => [table, keysOf(table, vocabulary)]));
   const declared = declaredRelationships(tables, keys);
   const columns = tables.flatMap((table) => table.columns).filter((column) => !declared.columns.has(column));
-  const suggested = checkSuggestions(input.suggestions ?? [], tables, keys, vocabulary);
   await discoverCompositeKeys(tables, keys, { vocabulary, prober });
+  const suggested = await checkSuggestions(input.suggestions ?? [], tables, keys, { vocabulary, prober });
   const copies = copiesAmong(tables);
   const allKeys = [...keys.values()].flat();
   const candidates = merge([
@@ -120,9 +120,9 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
     ...declared.referents,
     ...accepted(choices).map(({ candidate }) => [candidate.from, candidate.to] as const),
   ]);
-  const composite = (await findCompositeLinks(tables, keys, { vocabulary, referents, copies, prober })).filter(
-    ({ from }) => !declared.composites.has(from.map(({ name }) => `${from[0]!.table.id}.${name}`).join()),
-  );
+  const composite = (
+    await findCompositeLinks(tables, keys, { vocabulary, referents, copies, prober, suggested: suggested.composites })
+  ).filter(({ from }) => !declared.composites.has(from.map(({ name }) => `${from[0]!.table.id}.${name}`).join()));
 
   onProgress?.("uniqueness");
   await verifyUniqueness(choices, prober);
@@ -141,10 +141,10 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
       why,
       evidence: evidenceOf(overlap, from, true),
     })),
-    ...composite.map(({ from, key, status, confidence, why, overlap }): Relationship => ({
+    ...composite.map(({ from, key, isNamed, status, confidence, why, overlap }): Relationship => ({
       from: end(from),
       to: end(key.columns),
-      origin: "data",
+      origin: isNamed ? "data" : "model",
       status,
       confidence,
       why,
