@@ -4,7 +4,7 @@ import { asData, cut } from "./as-data.ts";
 import { profileOf, type ScannedTable } from "./scanned-table.ts";
 
 /** Part of what a stored answer depends on: to be raised whenever the words below change in meaning. */
-export const JOIN_PROMPT_VERSION = 1;
+export const JOIN_PROMPT_VERSION = 2;
 
 const SAMPLES = 3;
 const LONGEST_VALUE = 30;
@@ -16,7 +16,7 @@ export const JOIN_SYSTEM = `You find foreign keys that a database does not decla
 the rest. <keys> lists tables that can be referred to, one per line, each with the columns that identify its rows.
 
 - Name a join only where a column holds the key of a row elsewhere: its "from" is the table and column that refer, its "to" the table and key that are referred to.
-- "from" must be a table and column out of <tables>, "to" a table and key out of <keys>, spelled exactly as given, with one column each.
+- "from" must be a table and column out of <tables>, "to" a table and key out of <keys>, spelled exactly as given. A key of several columns takes as many columns, in the same order; those may be out of "otherColumns" too.
 - Role names are common: a column named after what the other row is to this one (a manager, a sender, a parent) rather than after its table. So are abbreviations and other languages.
 - Values that are equal by chance, such as amounts, counts, years or flags, are no join. No join at all is a good answer.
 - "confidence" is how sure you are, from 0 to 1; "why" is one short sentence.
