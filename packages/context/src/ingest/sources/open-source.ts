@@ -9,11 +9,11 @@ import { walkFiles, type FileRules } from "./walk-files.ts";
 
 export type SourceConfig = Config["ingest"]["sources"][string];
 
-/** A source as tandem.yaml names it. `root` is the folder of that file. */
+/** A source as tandem.yaml names it. `root` is the folder of that file; `leaveOut` is that of the context. */
 export function openSource(
   name: string,
   config: SourceConfig,
-  { root, maxFileMb }: { root: string; maxFileMb: number },
+  { root, maxFileMb, leaveOut }: { root: string; maxFileMb: number; leaveOut?: string },
 ): Source {
   const { type, include, exclude, connection } = config;
   const path = resolve(root, config.path);
@@ -21,6 +21,7 @@ export function openSource(
     maxBytes: maxFileMb * 1024 * 1024,
     include,
     exclude,
+    leaveOut,
     reads: (file) => isDocument(type, file),
   };
   return {

@@ -29,6 +29,13 @@ it.each([
   expect(itemPaths(await listed(files.source(config)))).toEqual(paths);
 });
 
+it("does not read what was made of it: the context is no source of itself", async () => {
+  await using files = await makeFiles({ "a.md": "a", "context/wiki/a.md": "a", "guides/context/b.md": "b" });
+  expect(itemPaths(await listed(files.source()))).toEqual(["a.md", "guides/context/b.md"]);
+  // Whoever names it means it.
+  expect(itemPaths(await listed(files.source({ path: "context/wiki" })))).toEqual(["a.md"]);
+});
+
 it("follows no links: not out of the source, and not in a circle", async () => {
   await using outside = await makeFiles({ "secret.md": "secret" });
   await using files = await makeFiles({ "a/b.md": "b" });

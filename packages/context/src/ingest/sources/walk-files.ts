@@ -9,6 +9,8 @@ export interface FileRules {
   maxBytes: number;
   include?: readonly string[];
   exclude?: readonly string[];
+  /** A folder that is never entered on the way: the context itself, of which nothing can be proof. */
+  leaveOut?: string;
   /** Whether a file is one that the source reads, by its path. */
   reads(path: string): boolean;
 }
@@ -34,7 +36,8 @@ export async function* walkFiles(root: string, rules: FileRules, signal?: AbortS
       cause,
     });
   }
-  yield* walkFolder(place, "", rules, signal);
+  const leaveOut = rules.leaveOut && (await realpath(rules.leaveOut).catch(() => undefined));
+  yield* walkFolder(place, "", { ...rules, leaveOut }, signal);
 }
 
 async function* walkFolder(
@@ -58,7 +61,8 @@ async function* walkFolder(
     const path = prefix + key;
     if (entry.name.startsWith(".") || LEFT_OUT.has(entry.name)) continue;
     if (entry.isDirectory()) {
-      if (!fits(rules.exclude, path.slice(0, -1))) yield* walkFolder(place, path, rules, signal);
+      const isLeftOut = join(place, path.slice(0, -1)) === rules.leaveOut || fits(rules.exclude, path.slice(0, -1));
+      if (!isLeftOut) yield* walkFolder(place, path, rules, signal);
     } else if (!isWanted(path, rules)) {
       continue;
     } else if (entry.isFile()) {

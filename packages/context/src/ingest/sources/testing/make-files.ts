@@ -18,7 +18,11 @@ export async function makeFiles(files: Readonly<Record<string, string | Uint8Arr
     remove: (name: string) => rm(join(path, name)),
     /** The folder as a source. */
     source: (config: Partial<SourceConfig> = {}, { name = "docs", maxFileMb = 20 } = {}): Source =>
-      openSource(name, { type: "folder", path: ".", ...config }, { root: path, maxFileMb }),
+      openSource(
+        name,
+        { type: "folder", path: ".", ...config },
+        { root: path, maxFileMb, leaveOut: join(path, "context") },
+      ),
     [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
   };
 }
