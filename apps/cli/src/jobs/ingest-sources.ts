@@ -1,7 +1,7 @@
 import type { Source } from "@tandem/context";
 import { nearest, TandemError } from "@tandem/protocol";
 import { createHash } from "node:crypto";
-import { resolve } from "node:path";
+import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { loadContext } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 
@@ -34,10 +34,11 @@ export async function ingestSources(
   }
   const room = await loadContext();
   const paths = files.map((file) => resolve(file));
+  const rules = { root: folder, maxFileMb, leaveOut: resolve(folder, config.context.folder) };
   return {
     sources: [
-      ...chosen.map((name) => room.openSource(name, configured[name]!, { root: folder, maxFileMb })),
-      ...(paths.length > 0 ? [filesSource(room, paths, maxFileMb)] : []),
+      ...chosen.map((name) => room.openSource(name, configured[name]!, rules)),
+      ...(paths.length > 0 ? [filesSource(room, paths, rules)] : []),
       ...(text === undefined ? [] : [room.textSource(text)]),
     ],
     params: {
@@ -50,21 +51,46 @@ export async function ingestSources(
 
 const ADD_ONE = 'Add one under ingest.sources, or give a text: tandem ingest --text "…"';
 
-/** Single files. Others that were given before are still good, so nothing is deleted by their absence. */
+/**
+ * Single files, each known by where it is: two of one name are two documents. Others that were given before are still good,
+ * so nothing is deleted by their absence; one that cannot be read takes no other with it.
+ */
 function filesSource(
   room: Awaited<ReturnType<typeof loadContext>>,
   paths: readonly string[],
-  maxFileMb: number,
+  { root, maxFileMb }: { root: string; maxFileMb: number },
 ): Source {
-  const each = paths.map((path) =>
-    room.openSource("files", { type: path.endsWith(".sql") ? "sql" : "folder", path }, { root: "/", maxFileMb }),
-  );
+  const each = paths.map((path) => {
+    const type = path.endsWith(".sql") ? "sql" : "folder";
+    return { path, source: room.openSource("files", { type, path }, { root, maxFileMb }) };
+  });
   return {
     name: "files",
     type: "folder",
     lists: "some",
     async *list(options) {
-      for (const source of each) yield* source.list(options);
+      for (const { path, source } of each) {
+        const named = (name: string) => placeOf(root, name === basename(path) ? path : join(path, name));
+        try {
+          for await (const entry of source.list(options)) {
+            if (entry.type === "item") yield { ...entry, item: { ...entry.item, path: named(entry.item.path) } };
+            else yield { ...entry, path: named(entry.path) };
+          }
+        } catch (error) {
+          if (!(error instanceof TandemError)) throw error;
+          const missing = new TandemError("source_missing", `${path} cannot be read.`, { fix: "Check its path." });
+          yield {
+            ...{ type: "skipped", path: named(basename(path)) },
+            error: error.code === "source_missing" ? missing : error,
+          };
+        }
+      }
     },
   };
+}
+
+/** Relative to the project where it is in it, with `/`. */
+function placeOf(root: string, path: string): string {
+  const place = relative(root, path).replaceAll(sep, "/");
+  return place.startsWith("../") || isAbsolute(place) ? path.replaceAll(sep, "/") : place;
 }
