@@ -1,4 +1,6 @@
 import { openConnection } from "@tandem/connectors";
+import { findJoins, type Run } from "@tandem/context";
+import { configSchema } from "@tandem/protocol";
 import { findRelationships, profileTables, type Relationship } from "@tandem/relationships";
 import { linkId, type Link, reversed } from "./truth.ts";
 
@@ -16,10 +18,10 @@ export interface Measured {
   inReview: number;
 }
 
-/** Finds links in a stripped file and compares those that were accepted with the true ones. */
-export async function measure(file: string, truth: readonly Link[]): Promise<Measured> {
+/** Finds links in a stripped file and compares those that were accepted with the true ones. With a run, its model is asked too. */
+export async function measure(file: string, truth: readonly Link[], run?: Run): Promise<Measured> {
   const start = performance.now();
-  const relationships = await find(file);
+  const relationships = await find(file, run);
   const seconds = (performance.now() - start) / 1000;
   const truths = new Map(truth.map((link) => [linkId(link), link]));
   const backwards = new Set(truth.map((link) => linkId(reversed(link))).filter((id) => !truths.has(id)));
@@ -49,13 +51,18 @@ const linkOf = ({ from, to }: Relationship): Link => ({
   to: { table: to.table.name, columns: to.columns },
 });
 
-async function find(file: string): Promise<readonly Relationship[]> {
+async function find(file: string, run?: Run): Promise<readonly Relationship[]> {
   await using connection = await openConnection({ driver: "sqlite", path: file });
   const tables = await connection.structure();
   const { profiles } = await profileTables(
     connection,
     tables.filter(({ type }) => type === "table"),
   );
-  const { relationships } = await findRelationships({ connection, tables, profiles });
-  return relationships;
+  if (!run) return (await findRelationships({ connection, tables, profiles })).relationships;
+  const scanned = tables.map((table) => ({
+    table,
+    profile: profiles.find(({ schema, name }) => schema === table.schema && name === table.name),
+  }));
+  const found = await findJoins(run, scanned, { name: "bench", connection, config: configSchema.parse({}).scan });
+  return found?.relationships ?? [];
 }

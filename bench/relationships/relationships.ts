@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type Measured, measure } from "./measure.ts";
+import { type BenchRun, openModel } from "./open-model.ts";
+import { anotherHand } from "./schemas/another-hand.ts";
 import { heldOut } from "./schemas/held-out.ts";
 import { type Schema, writeSchema } from "./schemas/schema.ts";
 import { tuning } from "./schemas/tuning.ts";
@@ -10,6 +12,8 @@ import { wellKnown } from "./schemas/well-known.ts";
 import { strip, type Stripping } from "./strip.ts";
 import { declaredLinks, type Link } from "./truth.ts";
 
+const HOW_WITH_MODEL =
+  "With one: npm run bench relationships -- --llm --project FOLDER, where FOLDER has a tandem.yaml with a backend.";
 const SAMPLES = ["chinook", "northwind"].map((name) => join(import.meta.dirname, "..", "data", `${name}.sqlite`));
 
 interface Database {
@@ -24,8 +28,17 @@ export async function run(args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { details: { type: "boolean" }, only: { type: "string" } },
+    options: {
+      details: { type: "boolean" },
+      only: { type: "string" },
+      llm: { type: "boolean" },
+      project: { type: "string" },
+    },
   });
+  if (values.llm && values.project === undefined) {
+    console.log(`The step with a model is left out: ${HOW_WITH_MODEL}`);
+  }
+  await using run = values.llm && values.project ? await openModel(resolve(values.project), process.env) : undefined;
   const folder = mkdtempSync(join(tmpdir(), "tandem-bench-"));
   try {
     const groups: [string, Database[]][] =
@@ -36,6 +49,7 @@ export async function run(args: string[]): Promise<void> {
             ["Generated, for tuning", tuning.map((schema) => generate(schema, folder))],
             ["Generated, after well-known schemas", wellKnown.map((schema) => generate(schema, folder))],
             ["Generated, held out", heldOut.map((schema) => generate(schema, folder))],
+            ["Generated, by another hand", anotherHand.map((schema) => generate(schema, folder))],
           ];
     for (const [title, databases] of groups) {
       if (
@@ -47,8 +61,14 @@ export async function run(args: string[]): Promise<void> {
       const chosen = databases.filter(
         ({ name }) => !values.only || title.toLowerCase().includes(values.only) || name === values.only,
       );
-      await report(title, chosen, folder, values.details ?? false);
+      await report(title, chosen, { folder, details: values.details ?? false, run });
     }
+    if (run)
+      console.log(
+        `\nRequests to the model: ${run.requests()}; tables that it could not be asked about: ${run.skipped.length}.`,
+      );
+    for (const line of run?.skipped ?? []) console.log(`    ${line}`);
+    if (!values.llm) console.log(`\nWithout a model. ${HOW_WITH_MODEL}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -71,11 +91,31 @@ function generate(schema: Schema, folder: string): Database {
   return { name: schema.name, file, truth: [...declaredLinks(file), ...more], views: schema.views !== undefined };
 }
 
-async function report(title: string, databases: readonly Database[], folder: string, details: boolean): Promise<void> {
+interface Report {
+  folder: string;
+  details: boolean;
+  run: BenchRun | undefined;
+}
+
+async function report(title: string, databases: readonly Database[], { folder, details, run }: Report): Promise<void> {
   console.log(`\n### ${title}\n`);
-  console.log("| database | keys | views | links | precision | recall | F1 | reversed | for review | seconds |");
-  console.log("|---|---|---|---|---|---|---|---|---|---|");
+  const columns = [
+    "database",
+    "keys",
+    "views",
+    "links",
+    "precision",
+    "recall",
+    "F1",
+    "reversed",
+    "for review",
+    "seconds",
+  ];
+  if (run) columns.push(...["precision", "recall", "F1", "reversed", "seconds"].map((name) => `${name} with a model`));
+  console.log(`| ${columns.join(" | ")} |`);
+  console.log(`|${columns.map(() => "---|").join("")}`);
   const all: Measured[] = [];
+  const withModel: Measured[] = [];
   for (const { name, file, truth, views } of databases) {
     const variants: Stripping[] = [true, false].flatMap((keys) =>
       (views ? [true, false] : [true]).map((with_) => ({ keys, views: with_ })),
@@ -85,7 +125,9 @@ async function report(title: string, databases: readonly Database[], folder: str
       strip(file, copy, variant);
       const result = await measure(copy, truth);
       all.push(result);
-      const figures = [result.precision, result.recall, result.f1].map((figure) => figure.toFixed(3));
+      const asked = run && (await measure(copy, truth, run));
+      if (asked) withModel.push(asked);
+      const figures = figuresOf(result);
       const cells = [
         name,
         variant.keys ? "declared" : "stripped",
@@ -93,15 +135,26 @@ async function report(title: string, databases: readonly Database[], folder: str
         result.truths,
       ];
       console.log(
-        `| ${[...cells, ...figures, result.reversed, result.inReview, result.seconds.toFixed(2)].join(" | ")} |`,
+        `| ${[
+          ...[...cells, ...figures, result.reversed, result.inReview, result.seconds.toFixed(2)],
+          ...(asked ? [...figuresOf(asked), asked.reversed, asked.seconds.toFixed(2)] : []),
+        ].join(" | ")} |`,
       );
       if (details) for (const line of result.missed) console.log(`    missed ${line}`);
       if (details) for (const line of result.wrong) console.log(`    wrong  ${line}`);
+      if (details) for (const line of asked?.missed ?? []) console.log(`    with a model: missed ${line}`);
+      if (details) for (const line of asked?.wrong ?? []) console.log(`    with a model: wrong  ${line}`);
     }
   }
-  const mean = (figure: (result: Measured) => number) => all.reduce((sum, each) => sum + figure(each), 0) / all.length;
+  console.log(`\n${summaryOf(all)}`);
+  if (withModel.length > 0) console.log(`With a model: ${summaryOf(withModel)}`);
+}
+
+const figuresOf = ({ precision, recall, f1 }: Measured): string[] =>
+  [precision, recall, f1].map((figure) => figure.toFixed(3));
+
+function summaryOf(all: readonly Measured[]): string {
+  const mean = all.reduce((sum, { f1 }) => sum + f1, 0) / all.length;
   const reversals = all.reduce((sum, each) => sum + each.reversed, 0);
-  console.log(
-    `\nMean F1 ${mean(({ f1 }) => f1).toFixed(3)}, lowest ${Math.min(...all.map(({ f1 }) => f1)).toFixed(3)}, reversed links ${reversals}.`,
-  );
+  return `Mean F1 ${mean.toFixed(3)}, lowest ${Math.min(...all.map(({ f1 }) => f1)).toFixed(3)}, reversed links ${reversals}.`;
 }

@@ -49,8 +49,10 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
     points += more;
     if (sentence) why.push(sentence);
   };
-  if (isNamed(candidate)) add((name.score - NAMED) * 10, `Its name ${name.says}.`);
-  else if (suggestion) add(2.5, suggestion);
+  if (isNamed(candidate)) {
+    add((name.score - NAMED) * 10, `Its name ${name.says}.`);
+    if (suggestion) add(1, suggestion);
+  } else if (suggestion) add(2.5, suggestion);
   else inRole = withoutName(candidate, around, add);
 
   let telling = false;
