@@ -18,8 +18,8 @@ export class JoinReader {
     this.#columns = new Map(
       tables.map(({ table }) => [tableKey(table), new Set(table.columns.map(({ name }) => name))]),
     );
-    // What was rejected for want of a reason may be named: the name is one.
-    this.#seen = new Set(found.filter(({ status }) => status !== "rejected").map(identityOf));
+    // What was rejected or is for review for want of a reason may be named: the name is one.
+    this.#seen = new Set(found.filter(({ status }) => status === "accepted").map(identityOf));
   }
 
   read({ joins }: JoinAnswer): void {

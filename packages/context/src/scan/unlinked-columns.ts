@@ -19,7 +19,8 @@ export function unlinkedColumns(scanned: ScannedTable, linked: ReadonlyMap<strin
 export function linkedColumns(relationships: readonly Relationship[]): Map<string, Set<string>> {
   const linked = new Map<string, Set<string>>();
   for (const { from, status } of relationships) {
-    if (status === "rejected") continue;
+    // What is for review is unsure: the model's word may settle it.
+    if (status !== "accepted") continue;
     const key = tableKey(from.table);
     linked.set(key, new Set([...(linked.get(key) ?? []), ...from.columns]));
   }
