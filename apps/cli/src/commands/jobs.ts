@@ -17,7 +17,10 @@ export interface JobListOptions {
 
 export async function list(context: Context, { kind, state, limit }: JobListOptions): Promise<void> {
   const query = { kind, limit: toCount("--limit", limit), ...(state && { states: [state] }) };
-  const { data } = await withJobs(context, ({ store, space }) => store.jobs.list({ ...query, space }));
+  const data = await withJobs(context, async (jobs) => {
+    const { data: rows } = await jobs.store.jobs.list({ ...query, space: jobs.space });
+    return Promise.all(rows.map((row) => withHolder(jobs, row)));
+  });
   if (context.json) {
     await write(context.stdout, `${JSON.stringify({ jobs: data.map(withoutSpace) }, null, 2)}\n`);
     return;
@@ -42,7 +45,7 @@ export async function cancel(context: Context, id: string): Promise<void> {
   const room = await loadContext();
   const row = await withJobs(context, async (jobs) => {
     const found = await find(jobs, id);
-    return room.cancelJob(jobs.store.jobs, found.id, holderName("tandem jobs"));
+    return withHolder(jobs, await room.cancelJob(jobs.store.jobs, found.id, holderName("tandem jobs")));
   });
   await print(context, row);
 }
@@ -51,6 +54,7 @@ export async function cancel(context: Context, id: string): Promise<void> {
 export async function follow(context: Context, id: string): Promise<number> {
   const row = await withJobs(context, async (jobs) => {
     const found = await find(jobs, id);
+    if (found.holder === null && found.endedAt === null) throw leftAlone(found);
     using view = new RunView(context, found.kind);
     await watchJob(jobs.store.jobs, found.id, (event) => view.show(event), context.signal);
     return find(jobs, found.id);
@@ -81,16 +85,30 @@ async function withJobs<T>(context: Context, work: (jobs: Jobs) => Promise<T>): 
   return await work({ store, space: (await openContext(project, store)).id });
 }
 
+/** Who works on it; null: nobody, because it has ended, or because they were interrupted. */
+type HeldJob = JobRow & { holder: string | null };
+
+async function withHolder({ store }: Jobs, row: JobRow): Promise<HeldJob> {
+  const held = row.endedAt === null ? await store.jobs.holder(row.id) : undefined;
+  return { ...row, holder: held && Date.parse(held.expiresAt) > Date.now() ? held.holder : null };
+}
+
+const LEFT = "Start it again to go on from where it was, or cancel it: tandem jobs cancel";
+
+const leftAlone = ({ id, kind }: JobRow): TandemError =>
+  new TandemError("conflict", `Nobody works on ${id}: the ${kind} was interrupted.`, { fix: `${LEFT} ${id}` });
+
 /** By its id; `last` is the newest. */
-async function find({ store, space }: Jobs, id: string): Promise<JobRow> {
+async function find(jobs: Jobs, id: string): Promise<HeldJob> {
+  const { store, space } = jobs;
   const row = id === "last" ? (await store.jobs.list({ space, limit: 1 })).data[0] : await store.jobs.get(id);
-  if (row?.space === space) return row;
+  if (row?.space === space) return withHolder(jobs, row);
   throw new TandemError("not_found", id === "last" ? "There are no jobs yet." : `There is no job ${id}.`, {
     fix: "List them with `tandem jobs list`.",
   });
 }
 
-async function print(context: Context, job: JobRow): Promise<void> {
+async function print(context: Context, job: HeldJob): Promise<void> {
   if (context.json) {
     await write(context.stdout, `${JSON.stringify(withoutSpace(job), null, 2)}\n`);
     return;
@@ -102,6 +120,8 @@ async function print(context: Context, job: JobRow): Promise<void> {
     [dim("state"), `${paintState(context, job)}${job.cancelRequested && job.endedAt === null ? " (is to stop)" : ""}`],
     [dim("begun"), ago(job.startedAt ?? job.createdAt)],
     ...(job.endedAt === null ? [] : [[dim("ended"), ago(job.endedAt)]]),
+    ...(job.holder === null ? [] : [[dim("by"), printable(job.holder)]]),
+    ...(job.endedAt === null && job.holder === null ? [[dim("why"), `Nobody works on it. ${LEFT} ${job.id}`]] : []),
     ...(job.error ? [[dim("why"), printable([job.error.message, job.error.fix].filter(Boolean).join(" "))]] : []),
     ...(job.result === null ? [] : [[dim("result"), printable(JSON.stringify(job.result))]]),
   ];
@@ -109,7 +129,7 @@ async function print(context: Context, job: JobRow): Promise<void> {
 }
 
 /** Which context it is of, the project says. */
-function withoutSpace(row: JobRow): Omit<JobRow, "space"> {
+function withoutSpace(row: HeldJob): Omit<HeldJob, "space"> {
   const { space: _, ...job } = row;
   return job;
 }
@@ -121,8 +141,10 @@ const shownParams = ({ params }: JobRow): string =>
         .join(" ")
     : "";
 
-function paintState({ stdout }: Context, { state }: JobRow): string {
+function paintState({ stdout }: Context, { state, holder, endedAt }: HeldJob): string {
   const { good, warn, bad, dim } = styleFor(stdout);
+  // Its row says what was true when somebody last worked on it.
+  if (endedAt === null && holder === null) return bad("interrupted");
   const paint = { queued: dim, running: warn, done: good, partly: warn, failed: bad, cancelled: dim }[state];
   return paint(state);
 }

@@ -190,6 +190,9 @@ describe("tandem scan", () => {
     const { code, stderr } = await ended;
     expect(code).toBe(130);
     expect(stderr).toContain("Start it again: it goes on from here.");
+    expect((await machine.run(["jobs", "list"])).stdout).toContain("interrupted");
+    const followed = await machine.run(["jobs", "follow", "last"]);
+    expect(followed).toMatchObject({ code: 1, stderr: expect.stringContaining("tandem jobs cancel job_") });
     rehearsal.use(script);
     const resumed = await machine.run(["scan", "--json"], { env });
     expect(JSON.parse(resumed.stdout)).toMatchObject({
