@@ -1,4 +1,4 @@
-import type { Config } from "@tandem/protocol";
+import { type Config, TandemError } from "@tandem/protocol";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Decision } from "../proposals/proposal.ts";
 import type { Proposals } from "../proposals/proposals.ts";
@@ -75,8 +75,19 @@ export async function ingest(run: Run, input: IngestInput): Promise<IngestReport
   const read = { diffs, documents, triaged: triage.pages, light: extracted.pages.map(({ page }) => page) };
   const agents = new Agents(run);
   for (const isSuspicious of [false, true]) await workLine(run, input, { ...read, agents, isSuspicious, report });
-  if (report.proposals.some(({ accepted }) => accepted > 0)) await input.context.search?.sync();
+  if (report.proposals.some(({ accepted }) => accepted > 0)) await syncSearch(run, input.context);
   return report;
+}
+
+/** The wiki is what it should be, whatever becomes of the index: that follows at the next search. */
+async function syncSearch(run: Run, { search }: IngestInput["context"]): Promise<void> {
+  try {
+    await search?.sync();
+  } catch (error) {
+    run.signal.throwIfAborted();
+    if (!(error instanceof TandemError)) throw error;
+    run.skip("search", "the index", error);
+  }
 }
 
 interface ReadSources {

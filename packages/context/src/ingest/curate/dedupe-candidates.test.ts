@@ -1,3 +1,4 @@
+import { LlmError } from "@tandem/protocol";
 import { expect, test } from "vitest";
 import { MemoryRun } from "../../scan/testing/memory-run.ts";
 import type { Candidate } from "../extract/candidate.ts";
@@ -51,4 +52,16 @@ test("by meaning too where there are vectors, unless they are meant for two page
   expect(groups.map(({ lead, others }) => [lead.id, ...others.map(({ id }) => id)])).toEqual([["a", "b"], ["c"]]);
   await dedupeCandidates(run, found, embedder);
   expect(asked).toBe(1);
+});
+
+test("an embedding service that is away costs the comparison, is listed, and stops nothing", async () => {
+  const embedder = {
+    model: "m",
+    embed: () => Promise.reject(new LlmError("overloaded", "The service is away.")),
+    close: async () => {},
+  };
+  const run = new MemoryRun();
+  const groups = await dedupeCandidates(run, [candidate("a", "It returns."), candidate("b", "It is back.")], embedder);
+  expect(groups.map(({ lead }) => lead.id)).toEqual(["a", "b"]);
+  expect(run.skipped).toMatchObject([{ stage: "deduplicate", code: "overloaded" }]);
 });

@@ -1,3 +1,4 @@
+import { LlmError } from "@tandem/protocol";
 import { z } from "zod";
 import { hashOf } from "../../canonical-json.ts";
 import type { Run } from "../../runs/run.ts";
@@ -25,7 +26,7 @@ export async function dedupeCandidates(
 ): Promise<CandidateGroup[]> {
   const sorted = candidates.toSorted((a, b) => worthOf(b) - worthOf(a) || (a.id < b.id ? -1 : 1));
   const byWords = [...Map.groupBy(sorted, ({ assertion }) => plain(assertion)).values()];
-  const groups = embedder && byWords.length > 1 ? await byMeaning(run, byWords, embedder) : byWords;
+  const groups = embedder && byWords.length > 1 ? await byMeaningIfItCan(run, byWords, embedder) : byWords;
   return groups.map(merged).toSorted((a, b) => worthOf(b.lead) - worthOf(a.lead) || (a.lead.id < b.lead.id ? -1 : 1));
 }
 
@@ -49,6 +50,18 @@ function merged([first, ...others]: readonly Candidate[]): CandidateGroup {
     },
   };
   return { lead, others };
+}
+
+/** Vectors are a help: where none can be had, the curator sees more of the same, and the run goes on. */
+async function byMeaningIfItCan(run: Run, groups: Candidate[][], embedder: Embedder): Promise<Candidate[][]> {
+  try {
+    return await byMeaning(run, groups, embedder);
+  } catch (error) {
+    run.signal.throwIfAborted();
+    if (!(error instanceof LlmError)) throw error;
+    run.skip("deduplicate", "comparing candidates by meaning", error);
+    return groups;
+  }
 }
 
 /** Each joins the first group whose first is near enough, and that is not meant for another page. */
