@@ -13,7 +13,11 @@ beforeAll(async () => {
 afterAll(() => backend[Symbol.asyncDispose]());
 
 /** A capture before a desk, at a time that the test sets. */
-function watch(stage: MemoryStage, capture: "on" | "off" = "on", isOurs = async (_: { id: string }) => true) {
+function watch(
+  stage: MemoryStage,
+  capture: "on" | "off" = "on",
+  isOurs: (session: { id: string }) => Promise<boolean> = async () => true,
+) {
   const parts = stage.parts({ capture, after: 1_000_000 });
   const { store, context } = stage;
   const warnings: string[] = [];

@@ -31,6 +31,10 @@ const write = (files: Record<string, string>) =>
     Object.entries(files).map(([path, content]) => ({ path, content, expected: null })),
     { subject: "Files" },
   );
+const EMPTY = {
+  ...{ text: "", scope: "project" as const, tags: [], sources: [], contradicts: [] },
+  ...{ createdAt: "2026-01-01T00:00:00.000Z", expiresAt: null },
+};
 const keys = async (search: ContextSearch, text: string) =>
   (await search.search({ text, limit: 10 })).map(({ key }) => key);
 
@@ -102,11 +106,14 @@ test("a process without an embedder leaves the vectors that are there", async ()
   const embedder: Embedder = {
     model: "made-up",
     embed: async (texts) => {
+      expect(texts).not.toContain("\n");
       embedded += texts.length;
       return texts.map(() => Float32Array.from([1, 0]));
     },
     close: async () => undefined,
   };
+  // Of what says nothing, nothing can be made.
+  await write({ "memory/mem_2.md": renderMemory({ ...EMPTY, id: "mem_2" }) });
   await new ContextSearch({ folder, store, embedder }).sync();
   const plain = new ContextSearch({ folder, store });
   expect(await plain.sync()).toMatchObject({ changed: 0 });

@@ -67,7 +67,7 @@ export class ContextSearch {
 
   async search({ text, kinds, filters, limit, signal }: ContextQuery): Promise<SearchHit[]> {
     if (performance.now() - this.#syncedAt > FRESH_MS) await this.sync();
-    const [vector] = this.#embedder ? await this.#embedder.embed([text], { signal }) : [];
+    const [vector] = this.#embedder && text.trim() !== "" ? await this.#embedder.embed([text], { signal }) : [];
     return this.#store.search.search(this.#folder.id, {
       text,
       limit,
@@ -154,8 +154,8 @@ export class ContextSearch {
   async #withVectors(found: readonly Found[]): Promise<SearchDocument[]> {
     const documents = found.map((document) => ({ ...document, hash: hashOf(document) }));
     const embedder = this.#embedder;
-    // Sampled values are looked for as they are, not by meaning.
-    const meant = documents.filter(({ kind }) => kind !== "value");
+    // Sampled values are looked for as they are, not by meaning. What says nothing has none: a memory may be empty.
+    const meant = documents.filter(({ kind, title, text }) => kind !== "value" && `${title}${text}`.trim() !== "");
     if (!embedder || meant.length === 0) return documents;
     const vectors = await embedder.embed(
       meant.map(({ title, text }) => `${title}\n${text}`),
