@@ -33,6 +33,21 @@ describe.each(["sqlite", "duckdb"] as const)("a file of %s", (driver) => {
 });
 
 describe("SQLite", () => {
+  it("reads full-text tables, and ranks what it finds in them", async () => {
+    const path = join(folder, "notes.db");
+    using database = new DatabaseSync(path);
+    database.exec(`
+      create virtual table notes using fts5(body);
+      insert into notes values ('refunds take long'), ('deliveries');`);
+    await using connection = await openConnection({ driver: "sqlite", path });
+    expect((await connection.query("select count(*) from notes")).rows).toEqual([[2]]);
+    const found = "select highlight(notes, 0, '[', ']') from notes where notes match 'refunds' order by bm25(notes)";
+    expect((await connection.query(found)).rows).toEqual([["[refunds] take long"]]);
+    await expect(connection.query("insert into notes (notes) values ('optimize')")).rejects.toMatchObject({
+      code: "query_refused",
+    });
+  });
+
   it("reads the structure of whatever SQLite allows", async () => {
     const path = join(folder, "odd.db");
     using database = new DatabaseSync(path, { enableForeignKeyConstraints: false });

@@ -23,6 +23,8 @@ const FUNCTIONS = new Set(
 
 /** Those that only tell about the schema. */
 const PRAGMAS = new Set([
+  // Full-text tables ask for it whenever they are read.
+  "data_version",
   "foreign_key_list",
   "index_info",
   "index_list",
