@@ -11,7 +11,10 @@ export async function mcp(context: Context): Promise<number> {
   const { stdin, stdout, stderr, signal, version } = context;
   if (stdin.isTTY) stderr.write("Speaks MCP on standard input and output: meant to be started by an MCP client.\n");
   context.allowToStop(STOP_MS);
-  await withKnowledge(context, "tandem mcp", async ({ tools }) => {
+  await withKnowledge(context, "tandem mcp", async ({ tools, desk }) => {
+    // What agents have handed in is short work, and often the last thing that a client asks for before it goes.
+    const onFailure = (error: unknown) => stderr.write(`remember: ${String(error)}\n`);
+    void desk.resume(["remember"]).catch(onFailure);
     const { serveMcpStdio } = await loadServer();
     await serveMcpStdio({
       ...{ tools, version, stdin, stdout, signal },

@@ -64,6 +64,11 @@ describe.each(ENGINES)("the job desk on %s", (_, start) => {
     const before = begun.length;
     await desk.resume();
     expect([begun.length, await stateOf(id)]).toEqual([before, "running"]);
+    await using again = openDesk("two", new Promise(() => {}));
+    await again.resume(["another"]);
+    expect(begun.length).toBe(before);
+    await again.resume(["another", "wait"]);
+    expect(begun.length).toBe(before + 1);
   });
 
   test("a job is cancelled whether somebody works on it or not, and only once", async () => {

@@ -43,11 +43,11 @@ export class JobDesk implements AsyncDisposable {
     return Object.keys(this.#parts.kinds);
   }
 
-  /** Takes up what was left unfinished by a server that is no more. What a command has begun, its user takes up. */
-  async resume(): Promise<void> {
+  /** Takes up what was left unfinished by one that is no more: all that is done here, or some kinds of it. */
+  async resume(wanted: readonly string[] = this.kinds): Promise<void> {
     const { store, space, log } = this.#parts;
     for (const { id, kind, params } of await store.jobs.waiting(space)) {
-      if (!(kind in this.#parts.kinds) || this.#running.has(id)) continue;
+      if (!wanted.includes(kind) || !this.kinds.includes(kind) || this.#running.has(id)) continue;
       await this.start(kind, params).catch((error: unknown) => {
         log.warn({ job: id, error: String(error) }, "a job could not be taken up");
       });
