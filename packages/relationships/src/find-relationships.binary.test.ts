@@ -225,6 +225,22 @@ describe("profileTables", () => {
     expect(profiles[0]).toMatchObject({ rows: 5000, sampled: 100, columns: [{ distinct: 100, max: 5000 }] });
   });
 
+  test("the sample of a large table is from all over it, and so are the values that are looked for", async () => {
+    // The oldest half of the rows refers to customers; in the newer half the column means something else.
+    await using database = await sqliteDatabase(
+      `${CUSTOMERS} CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, state TEXT);
+       ${fill("orders", 40_000, "n", "CASE WHEN n <= 20000 THEN 1 + n % 50 ELSE 90000 + n END", "CASE WHEN n <= 20000 THEN 'old' ELSE 'new' END")}
+       CREATE TABLE bare (name TEXT PRIMARY KEY) WITHOUT ROWID; ${fill("bare", 3_000, "'n' || n")}`,
+    );
+    const tables = await database.connection.structure();
+    const { profiles } = await profileTables(database.connection, tables, { sampleRows: 2_000 });
+    const orders = profiles.find(({ name }) => name === "orders");
+    expect(orders).toMatchObject({ rows: 40_000, sampled: 2_000 });
+    expect(orders?.columns[2]?.samples.toSorted()).toEqual(["new", "old"]);
+    expect(profiles.find(({ name }) => name === "bare")).toMatchObject({ rows: 3_000, sampled: 2_000 });
+    expect(accepted(await findIn(database.connection))).toEqual([]);
+  });
+
   test("a table that vanished is listed, and the rest goes on", async () => {
     await using database = await sqliteDatabase("CREATE TABLE a (x INTEGER); CREATE TABLE b (x INTEGER);");
     const tables = await database.connection.structure();

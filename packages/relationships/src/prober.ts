@@ -1,5 +1,6 @@
 import { type ColumnKind, type Connection, ConnectionError, type Rows } from "@tandem/connectors";
 import { inParallel } from "./in-parallel.ts";
+import { type Sample, spreadSample } from "./spread-sample.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 
 /** A question to the database: how many values of `from` are among those of `to`? */
@@ -28,6 +29,7 @@ export interface ProberLimits {
 }
 
 const VALUES_PER_PROBE = 1_000;
+const ROWS_PER_PROBE = 8_000;
 const PROBES_PER_QUERY = 12;
 
 /** Asks the database, several questions in one query, each once, and no more than the budget allows. */
@@ -35,6 +37,7 @@ export class Prober {
   readonly #connection: Connection;
   readonly #limits: ProberLimits;
   readonly #known = new Map<string, Overlap>();
+  readonly #spreads = new Map<TableFacts, Promise<Sample | undefined>>();
   #left: number;
   /** Questions that were not asked: the budget or the time was used up, or the database failed. */
   unanswered = 0;
@@ -71,7 +74,8 @@ export class Prober {
   }
 
   async #run(batch: readonly Probe[]): Promise<boolean> {
-    const sql = batch.map((probe, i) => this.#selectOf(probe, i)).join(" UNION ALL ");
+    const selects = await Promise.all(batch.map((probe, i) => this.#selectOf(probe, i)));
+    const sql = selects.join(" UNION ALL ");
     const rows = await this.query(
       sql,
       batch.flatMap(({ when }) => (when ? [when.equals] : [])),
@@ -102,8 +106,28 @@ export class Prober {
   quote = (name: string): string => this.#connection.quote(name);
   asText = (sql: string): string => `CAST(${sql} AS ${this.#connection.dialect === "mysql" ? "CHAR" : "TEXT"})`;
 
-  #selectOf({ from, to, when }: Probe, index: number): string {
-    const values = from.map((column, i) => `${this.quote(column.name)} AS v${i}`).join(", ");
+  /** Of a large table, its values from all over it; where that is not to be had, the first that come. */
+  async #valuesOf({ from, when }: Probe, where: string): Promise<string> {
+    const { table } = from[0]!;
+    const columns = from.map((column, i) => `${this.quote(column.name)} AS v${i}`);
+    const first = `SELECT DISTINCT ${columns.join(", ")} FROM ${this.tableOf(table)} WHERE ${where} LIMIT ${VALUES_PER_PROBE}`;
+    const isSparse = from.some(({ profile }) => (profile?.nulls ?? 0) > 0.5);
+    if (!table.rows || table.seenWhole || when || isSparse) return first;
+    let spread = this.#spreads.get(table);
+    if (!spread) {
+      const { timeoutMs, signal } = this.#limits;
+      spread = spreadSample(this.#connection, { ...table.name, rows: table.rows }, ROWS_PER_PROBE, {
+        timeoutMs,
+        signal,
+      });
+      this.#spreads.set(table, spread);
+    }
+    const rows = (await spread)?.(columns, ROWS_PER_PROBE, where);
+    return rows === undefined ? first : `SELECT DISTINCT * FROM (${rows}) spread`;
+  }
+
+  async #selectOf(probe: Probe, index: number): Promise<string> {
+    const { from, to, when } = probe;
     const filled = from.map(({ name }) => `${this.quote(name)} IS NOT NULL`);
     // Numbers that are kept as text are compared as text, everywhere in the same way.
     const casts = from.map((column, i) => !areComparable(column.declaredKind, to[i]!.declaredKind));
@@ -116,8 +140,7 @@ export class Prober {
     const isNone = from.length > 1 ? "1 = 0" : `${this.asText("v0")} IN ('0', '-1', '')`;
     return (
       `SELECT ${index} AS probe, count(*) AS checked, ${countIf(isFound)} AS found, ${countIf(isNone)} AS absent ` +
-      `FROM (SELECT DISTINCT ${values} FROM ${this.tableOf(from[0]!.table)} ` +
-      `WHERE ${filled.join(" AND ")} LIMIT ${VALUES_PER_PROBE}) s${index}`
+      `FROM (${await this.#valuesOf(probe, filled.join(" AND "))}) s${index}`
     );
   }
 }

@@ -8,6 +8,7 @@ import {
 } from "@tandem/connectors";
 import { inParallel } from "./in-parallel.ts";
 import type { ColumnProfile, TableProfile } from "./profile.ts";
+import { type Sample, spreadSample } from "./spread-sample.ts";
 
 export interface ProfileOptions {
   /** How many rows of a table its figures may be taken from. */
@@ -34,7 +35,7 @@ const COLUMNS_AT_ONCE = 80;
 const EXAMPLE_ROWS = 100;
 const SAMPLES = 12;
 
-/** Two or three queries for each table. What fails is listed, and the rest goes on. */
+/** A few queries for each table. What fails is listed, and the rest goes on. */
 export async function profileTables(
   connection: Connection,
   tables: readonly Table[],
@@ -79,7 +80,18 @@ async function profileTable(
 ): Promise<TableProfile> {
   const from = `${connection.quote(table.schema)}.${connection.quote(table.name)}`;
   const columns = new Map<string, ColumnProfile>();
-  const examples = await exampleValues(connection, table, from, limits);
+  const head = await connection.query(
+    `SELECT count(*) FROM (SELECT 1 AS one FROM ${from} LIMIT ${sampleRows}) head`,
+    limits,
+  );
+  const isLarge = Number(head.rows[0]![0]) >= sampleRows;
+  const whole = isLarge ? await wholeTable(connection, table, from, limits) : undefined;
+  const rows = whole?.rows ?? Math.max(Number(head.rows[0]![0]), isLarge ? (table.estimatedRows ?? 0) : 0);
+  const first: Sample = (columns, size) => `SELECT ${columns.join(", ")} FROM ${from} LIMIT ${size}`;
+  const isSpread = table.type === "table" && rows > sampleRows;
+  const spread = isSpread ? await spreadSample(connection, { ...table, rows }, sampleRows, limits) : undefined;
+  const sample = spread ?? first;
+  const examples = await exampleValues(connection, table, sample, limits);
   let sampled = 0;
   for (let i = 0; i < Math.max(1, table.columns.length); i += COLUMNS_AT_ONCE) {
     const chunk = table.columns.slice(i, i + COLUMNS_AT_ONCE);
@@ -89,7 +101,7 @@ async function profileTable(
       measures.flatMap((measure) => EXPRESSIONS[measure].map((expression) => expression(names[at]!))),
     );
     const { rows } = await connection.query(
-      `SELECT ${["count(*)", ...sums].join(", ")} FROM (SELECT ${names.join(", ") || "1"} FROM ${from} LIMIT ${sampleRows}) sample`,
+      `SELECT ${["count(*)", ...sums].join(", ")} FROM (${sample(names.length > 0 ? names : ["1 AS one"], sampleRows)}) sample`,
       limits,
     );
     const [count, ...figures] = rows[0]!;
@@ -98,12 +110,11 @@ async function profileTable(
       columns.set(column.name, readColumn(column.name, asked[at]!, figures, sampled, examples.get(column.name) ?? []));
     });
   }
-  const whole = sampled < sampleRows ? undefined : await wholeTable(connection, table, from, limits);
   return {
     schema: table.schema,
     name: table.name,
-    rows: whole?.rows ?? Math.max(sampled, sampled < sampleRows ? 0 : (table.estimatedRows ?? 0)),
-    rowsAreExact: sampled < sampleRows || whole !== undefined,
+    rows: Math.max(rows, sampled),
+    rowsAreExact: !isLarge || whole !== undefined,
     sampled,
     columns: [...columns.values()].map((column) => ({ ...column, ...whole?.ranges.get(column.name) })),
   };
@@ -141,17 +152,17 @@ function readColumn(
   return profile;
 }
 
-/** The most frequent among the first rows, in full or not at all. */
+/** The most frequent among a few rows, in full or not at all. */
 async function exampleValues(
   connection: Connection,
   table: Table,
-  from: string,
+  sample: Sample,
   limits: { timeoutMs: number; signal?: AbortSignal | undefined },
 ): Promise<Map<string, Value[]>> {
   const columns = table.columns.filter(({ kind }) => kind !== "json" && kind !== "binary");
   if (columns.length === 0) return new Map();
-  const names = columns.map(({ name }) => connection.quote(name)).join(", ");
-  const { rows } = await connection.query(`SELECT ${names} FROM ${from} LIMIT ${EXAMPLE_ROWS}`, limits);
+  const names = columns.map(({ name }) => connection.quote(name));
+  const { rows } = await connection.query(sample(names, EXAMPLE_ROWS), limits);
   return new Map(
     columns.map(({ name }, at) => {
       const counts = new Map<Value, number>();
