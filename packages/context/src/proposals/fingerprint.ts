@@ -6,11 +6,16 @@ import { createHash } from "node:crypto";
  */
 export function fingerprint(
   path: string,
-  before: readonly string[],
-  { oldStart, oldLines, newLines }: { oldStart: number; oldLines: readonly string[]; newLines: readonly string[] },
+  text: { before: readonly string[]; after: readonly string[] },
+  hunk: { oldStart: number; oldLines: readonly string[]; newStart: number; newLines: readonly string[] },
 ): string {
+  const { oldLines, newLines } = hunk;
   const first = [...newLines, ...oldLines].find((line) => line.trim() !== "") ?? "";
-  const place = parentsOf(before, oldStart - 1, first);
+  // Where it is to stand: of a file that is new by now and there the next time, what it stood under before is not the same.
+  const place =
+    newLines.length > 0
+      ? parentsOf(text.after, hunk.newStart - 1, first)
+      : parentsOf(text.before, hunk.oldStart - 1, first);
   const parts = [path, place, words(oldLines), words(newLines)];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 }

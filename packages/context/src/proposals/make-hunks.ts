@@ -47,7 +47,7 @@ export function makeChange({ path, before, after, support, removal = [] }: Draft
         removal: [...new Set(gone.flatMap(({ info }) => info?.evidence ?? []))],
         state: "open" as const,
       };
-      return { ...hunk, fingerprint: fingerprint(path, oldLines, hunk) };
+      return { ...hunk, fingerprint: fingerprint(path, { before: oldLines, after: newLines }, hunk) };
     });
   });
   return { path, before, evidence: evidence.items, hunks: hunks.map((hunk) => ({ id: "", ...hunk })) };

@@ -283,6 +283,16 @@ describe("never good overwritten by nothing", () => {
     expect(await stage.file("orders")).toBeDefined();
   });
 
+  test("what waits or was rejected in a new file is not proposed again when the file is there", async () => {
+    await using stage = await ScanStage.open(SHOP, backend, { descriptions: "never", joins: "never" });
+    const { result } = await stage.scan({ script: answers });
+    const [first] = result.proposals;
+    expect(first!.open).toBeGreaterThan(5);
+    expect((await stage.scan({ script: answers })).result.proposals).toEqual([]);
+    await stage.context.proposals.reject(first!.id, { by: "ada" });
+    expect((await stage.scan({ script: answers })).result.proposals).toEqual([]);
+  });
+
   test("a file that cannot be read is listed and left alone", async () => {
     await using stage = await ScanStage.open(SHOP, backend);
     await stage.scan({ script: answers });
