@@ -100,6 +100,19 @@ describe("makeChange", () => {
     expect(draft("columns:\n  - name: a\n    descriptions:\n        HERE\n", "        ")).toBe(a);
     expect(draft("columns:\n  - name: b\n    descriptions:\n      HERE\n")).not.toBe(a);
   });
+
+  it("knows a join again whatever was measured of it this time", () => {
+    const draft = (to: string, measured: string) =>
+      makeChange({
+        path: "catalogue/shop/main.orders.yaml",
+        before: "columns: []\n",
+        after: `columns: []\njoins:\n  - columns: [buyer]\n    to: ${to}\n${measured}`,
+        support: [rest(1, 9, "join", seen)],
+      }).hunks[0]!.fingerprint;
+    const a = draft("main.people", "    confidence: 0.5\n    why: All 50 values are found there.\n");
+    expect(draft("main.people", "    confidence: 0.6\n    why: All 51 values are found there.\n")).toBe(a);
+    expect(draft("main.places", "    confidence: 0.5\n    why: All 50 values are found there.\n")).not.toBe(a);
+  });
 });
 
 describe("applyHunks", () => {
