@@ -10,7 +10,7 @@ const RANKED_CLOSELY = 200;
 const HALF_RANK = 0.01;
 
 /** What is looked for. `facts` hold for the document, whatever is asked of the words: of each list, one. */
-export interface Condition {
+interface Condition {
   facts: readonly (readonly string[])[];
   /** Facts of so many documents that it is quicker to look at those that are found than to go through all of them. */
   commonFacts?: readonly (readonly string[])[];

@@ -3,7 +3,7 @@ import type { Indexed } from "./index-terms.ts";
 
 // What the main thread asks of the thread that computes for searches.
 
-export interface TermsAnswer {
+interface TermsAnswer {
   facts: string;
   title: string;
   body: string;
