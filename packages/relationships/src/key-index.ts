@@ -1,4 +1,4 @@
-import { ownership } from "./name-evidence.ts";
+import { ownership, withoutOrdinal } from "./name-evidence.ts";
 import type { ColumnFacts } from "./table-facts.ts";
 import type { Key } from "./table-keys.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -42,7 +42,8 @@ export class KeyIndex {
 
   near(column: ColumnFacts): ReadonlySet<Key> {
     const near = new Set<Key>();
-    for (const { entity } of this.#vocabulary.read(column)) {
+    const readings = this.#vocabulary.read(column);
+    for (const { entity } of [...readings, ...readings.flatMap((name) => withoutOrdinal(name) ?? [])]) {
       for (const word of endsOf(entity)) {
         for (const key of this.#lasts.near(word, this.#vocabulary)) near.add(key);
       }

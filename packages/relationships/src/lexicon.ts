@@ -18,6 +18,9 @@ export const LINK_WORDS = set("of the de del des du da do di la le les el los de
 /** Words at the end that join a name to what it names: `CreatedBy`, `ShipVia`, `works_at`. */
 export const PREPOSITIONS = set("by to via at from in for von an bei por para par pour en da per");
 
+/** Those that an agent follows: who did it. */
+export const BY_WORDS = set("by von durch por par door da per przez");
+
 /** What something is, how much or when: such a column seldom names a row elsewhere. */
 export const MEASURE_WORDS = set(
   `qty quantity amount amt price prc cost total sum count cnt number_of year yr month mon day week weekday hour minute

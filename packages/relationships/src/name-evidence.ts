@@ -26,11 +26,18 @@ export function nameEvidence(from: ColumnFacts, key: Key, vocabulary: Vocabulary
     if (isPlainMeasure(name, key, target, vocabulary)) continue;
     const byKey = byKeyName(name, target, key, vocabulary);
     if (commonness > 1) byKey.score *= commonness > 2 ? 0.4 : 0.9;
-    for (const found of [byKey, byTableName(name, from, target, key, vocabulary)]) {
-      if (found.score > best.score) best = found;
-    }
+    const one = withoutOrdinal(name);
+    const byTable = [name, ...(one ? [one] : [])].map((each) => byTableName(each, from, target, key, vocabulary));
+    for (const found of [byKey, ...byTable]) if (found.score > best.score) best = found;
   }
   return best;
+}
+
+/** `player_a` and `player_b` are players, `team2` is a team. */
+export function withoutOrdinal(name: ReadName): ReadName | undefined {
+  const { entity } = name;
+  const isOrdinal = entity.length > 1 && /^([a-z]|\d{1,2})$/.test(entity.at(-1)!);
+  return isOrdinal ? { ...name, entity: entity.slice(0, -1) } : undefined;
 }
 
 /** `age` is not short for agent, nor `count` for contract. */

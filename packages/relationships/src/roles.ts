@@ -1,4 +1,5 @@
 import {
+  BY_WORDS,
   HIERARCHY_WORDS,
   PERSON_COLUMN_WORDS,
   PERSON_ROLES,
@@ -48,12 +49,18 @@ export function roleEvidence(
     const points = (has(RANK_WORDS) || has(PERSON_ROLES) ? 3 : 2) * person;
     return { points, says: `"${entity.join(" ")}" is a role of persons, and these are persons` };
   }
+  // Whoever did something is at least called like one who does: editors, passengers.
+  const isDoer = vocabulary.entitiesOf(target).some((name) => AGENT_ENDING.test(singular(name.words.at(-1) ?? "")));
+  if (person === 0 && !self && isDoer && words.length > 1 && BY_WORDS.has(words.at(-1)!)) {
+    return { points: 1, says: `"${words.join(" ")}" asks who did it` };
+  }
   if (person === 1 && self && has(PERSON_ROLES))
     return { points: 3, says: `"${entity.join(" ")}" is a role of persons` };
   return NOTHING;
 }
 
 const NOTHING = { points: 0, says: "" };
+const singular = (word: string): string => word.replace(/e?s$/, "");
 
 const known = new WeakMap<TableFacts, number>();
 

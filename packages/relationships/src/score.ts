@@ -5,7 +5,7 @@ import { personLikeness, readsLikeReference, roleEvidence } from "./roles.ts";
 import type { SelfOrder } from "./self-orders.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import { isMainFor } from "./table-keys.ts";
-import { counts, valueEvidence } from "./value-evidence.ts";
+import { counts, staysInCorner, valueEvidence } from "./value-evidence.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 import { wordsOf } from "./words.ts";
 
@@ -62,6 +62,10 @@ export function judge(candidate: Candidate, overlap: Overlap | undefined, around
     const values = valueEvidence(from, to, overlap, isNamed(candidate) || suggestion !== undefined || inRole);
     add(values.points, values.says);
     ({ telling } = values);
+    const isPlain = around.vocabulary.read(from).every(({ idWords }) => idWords.length === 0);
+    if (isNamed(candidate) && isPlain && staysInCorner(from, to)) {
+      add(-2.5, "Its few values are the lowest of very many.");
+    }
     const isByRange = !isNamed(candidate) && !suggestion && !inRole && counts(to);
     if (isByRange) add(-Math.min(3, Math.max(0, 0.5 * Math.log2(around.countingKeys / 8))));
   } else add(-1, "Its values were not compared.");

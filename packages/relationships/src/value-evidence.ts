@@ -76,6 +76,13 @@ function singularity({ profile, table, min, max }: ColumnFacts): number {
   return profile.distinct / range > 0.5 ? 0 : clamp(profile.distinct ** 2 / (2 * range), 0, 3);
 }
 
+/** Few numbers, over and over, and none that is far into the key: a version or a level rather than one of many rows. */
+export function staysInCorner(from: ColumnFacts, to: ColumnFacts): boolean {
+  if (!counts(to) || from.max === undefined || to.min === undefined || to.max === undefined) return false;
+  const reach = (from.max - to.min) / Math.max(1, to.max - to.min);
+  return from.filled >= 50 && (from.profile?.distinct ?? 0) <= 12 && reach < 0.1;
+}
+
 /** How well a column's numbers range over a key without gaps: up to 3.5, and below 0 where they stay in a corner of it. */
 function rangeFit(from: ColumnFacts, to: ColumnFacts): number {
   const [low, high, keyLow, keyHigh] = [from.min, from.max, to.min, to.max];
