@@ -58,9 +58,9 @@ describe("tandem ingest", () => {
     expect(first.stdout + first.stderr).toContain("done ingest");
     expect(first.code).toBe(0);
     expect(first.stderr).toContain("ingest: fetch: 1 added\n");
-    expect(first.stderr).toContain("ingest: units: 1 units");
+    expect(first.stderr).toContain("ingest: units: 1 unit, 1 page\n");
     expect(first.stdout).toMatch(/handbook +1 new/);
-    expect(first.stdout).toMatch(/written +1 new pages/);
+    expect(first.stdout).toMatch(/written +1 new page\n/);
     expect(first.stdout).toMatch(/spent +5 requests/);
     const [, id = ""] = /tandem proposals show (prop_\w+)/.exec(first.stdout) ?? [];
     const asked = rehearsal.modelRequests.length;

@@ -82,8 +82,9 @@ export function describeCounts(counts: Readonly<Record<string, number>>, none = 
   return said.map(([name, count]) => `${count.toLocaleString("en-US")} ${counted(name, count)}`).join(", ") || none;
 }
 
-/** `tables` and `pages evicted` of one are `table` and `page evicted`. */
-const counted = (name: string, count: number): string => (count === 1 ? name.replace(/^(\w+[^\Ws])s\b/, "$1") : name);
+/** `tables`, `new pages` and `pages evicted` of one are `table`, `new page` and `page evicted`. */
+const counted = (name: string, count: number): string =>
+  count === 1 ? name.replace(/^(\w+ )??(\w+[^\Ws])s\b/, "$1$2") : name;
 
 /** `3 requests, $0.0124 at list price`. */
 export function describeSpent({ requests, usd }: { requests: number; usd: number | null }): string {

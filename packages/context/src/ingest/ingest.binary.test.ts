@@ -30,7 +30,7 @@ const allFull = giveLanes(() => ({ lane: "full" }));
 const quietReconciler = agent(isReconciler);
 const asked = (which: (request: ModelRequest) => boolean) => backend.rehearsal.modelRequests.filter(which);
 const reads = (path: string) => (request: ModelRequest) =>
-  isUnit(request) && taskOf(request).includes(`docs/${path} (`);
+  isUnit(request) && taskOf(request).includes(`"docs/${path}" (`);
 const start = (script: readonly ScriptEntry[], steps = new Map<string, unknown>()) =>
   new MemoryRun(backend.play(script), { steps });
 
