@@ -120,7 +120,7 @@ const firstText = ({ messages }: ModelRequest): string =>
 const write = (page: RehearsedPage): [string, object] => ["wiki_write", page];
 
 function reading(request: ModelRequest): Turn[] {
-  const paths = [...firstText(request).matchAll(/^The document docs\/(\S+) \(/gm)].map(([, path]) => path!);
+  const paths = [...firstText(request).matchAll(/^The document "docs\/([^"]+)" \(/gm)].map(([, path]) => path!);
   const known = paths.flatMap((path) => SHOP_READINGS[path] ?? []);
   const checks = known.flatMap(({ check }) => check ?? []);
   return [
