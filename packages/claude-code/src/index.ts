@@ -18,6 +18,7 @@ export type {
   ConversationHost,
   ConversationOutput,
   ConversationSetup,
+  Decision,
   HostServer,
   HostTool,
   LateResult,

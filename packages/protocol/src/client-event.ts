@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { EFFORTS } from "./agent.ts";
+import { approvalAnswer } from "./approval.ts";
 import { toolResultContent, userContent } from "./content.ts";
 
 // What a client may send into a session. Everything else that a log holds is the engine's to say.
@@ -12,7 +14,16 @@ export const userMessage = z
   .strictObject({
     type: z.literal("user.message"),
     content: nonEmpty(userContent),
-    tandem: z.strictObject({ delivery: z.enum(DELIVERIES).optional() }).optional(),
+    tandem: z
+      .strictObject({
+        delivery: z.enum(DELIVERIES).optional(),
+        /** For the turn that it begins, and no other. */
+        model: z.string().min(1).optional(),
+        effort: z.enum(EFFORTS).optional(),
+        /** False: the text is put to the model as it is, and a leading `/` or `!` means nothing. */
+        commands: z.boolean().optional(),
+      })
+      .optional(),
   })
   .meta({ id: "UserMessage" });
 
@@ -31,6 +42,8 @@ const userToolConfirmation = z
     tool_use_id: z.string(),
     result: z.enum(["allow", "deny"]),
     deny_message: z.string().nullish(),
+    /** Put there by `POST /v1/approvals/:id`, which checks it; clients do not send it. */
+    tandem: approvalAnswer.omit({ result: true, message: true }).extend({ by: z.string() }).optional(),
   })
   .meta({ id: "UserToolConfirmation" });
 

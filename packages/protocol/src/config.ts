@@ -1,5 +1,17 @@
 import { z } from "zod";
 import { connections, contextSection, ingestSection, memorySection, scanSection } from "./context-config.ts";
+import {
+  approvalsSection,
+  budgetsSection,
+  checkpointsSection,
+  hooksSection,
+  mcpServersSection,
+  notifySection,
+  permissionMode,
+  rulesSection,
+  sandboxSection,
+  worktreesSection,
+} from "./control-config.ts";
 import { deadline, duration } from "./duration.ts";
 import { NEEDS_TRUST, secretReference, SECRET_FORM, SECRET_FORMAT } from "./secret-reference.ts";
 
@@ -204,6 +216,27 @@ const sessions = z.strictObject({
     .describe("What becomes of a turn that a crash has cut: it ends with an error, or goes on by itself."),
   takeover: deadline.prefault("6s").describe("How long a server may be silent before another takes its sessions over."),
   mcpTimeout: deadline.prefault("60s").describe("How long a call of an MCP server may take."),
+  permissionMode: permissionMode
+    .default("default")
+    .meta({ [NEEDS_TRUST]: true })
+    .describe("How much sessions may do where no rule says anything, unless they say so themselves."),
+  onQuota: z
+    .enum(["stop", "wait"])
+    .default("stop")
+    .describe("What becomes of a turn that meets a quota with a reset time: it ends, or goes on by itself then."),
+  quotaWindows: z.int().min(1).max(100).default(3).describe("How often one turn may wait for a quota."),
+  compactAt: z
+    .number()
+    .min(0.2)
+    .max(0.95)
+    .optional()
+    .describe(
+      "The share of the context window at which an idle session is compacted; without it, Claude Code decides.",
+    ),
+  settings: z
+    .enum(["none", "trusted"])
+    .default("trusted")
+    .describe("Whether settings, skills, hooks and MCP servers of a trusted folder load (`tandem trust --folder`)."),
   context: z.boolean().default(true).describe("Whether sessions can search the project's context, once it has one."),
 });
 
@@ -219,6 +252,17 @@ export const configSchema = z.strictObject({
   storage: storage.prefault({}).describe("Where sessions, agents and files are kept."),
   server: server.prefault({}).describe("The HTTP server of `tandem up`."),
   sessions: sessions.prefault({}).describe("Sessions of agents."),
+  rules: rulesSection.default([]).describe("What sessions may do: `{tool, pattern, action}`."),
+  approvals: approvalsSection.prefault({}).describe("Calls that wait for a person."),
+  budgets: budgetsSection
+    .prefault({})
+    .describe("What sessions may take: `usd`, `tokens`, `seconds`, `turns`, `requests`."),
+  notify: notifySection.prefault({}).describe("Who is told when a session waits, is done or has failed."),
+  hooks: hooksSection.default([]).describe("Programs and addresses that are asked about what sessions do."),
+  mcpServers: mcpServersSection.default({}).describe("MCP servers that an agent can name as `tandem:NAME`."),
+  checkpoints: checkpointsSection.prefault({}).describe("What a rewind goes back to."),
+  worktrees: worktreesSection.prefault({}).describe("Git worktrees of sessions."),
+  sandbox: sandboxSection.prefault({}).describe("Shell commands of sessions."),
   connections: connections.default({}).describe("Databases to read, by name."),
   context: contextSection.prefault({}).describe("Reviewed knowledge: catalogue, wiki, memories."),
   scan: scanSection.prefault({}).describe("Reading databases (`tandem scan`)."),

@@ -12,6 +12,7 @@ const ID_PREFIXES = {
   proposal: "prop",
   memory: "mem",
   memoryStore: "memstore",
+  rule: "rule",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
@@ -30,6 +31,7 @@ export type JobId = Id<"job">;
 export type ProposalId = Id<"proposal">;
 export type MemoryId = Id<"memory">;
 export type MemoryStoreId = Id<"memoryStore">;
+export type RuleId = Id<"rule">;
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_LENGTH = 10;

@@ -12,6 +12,7 @@ export {
   type Role,
 } from "./config.ts";
 export { CONNECTION_DRIVERS, SOURCE_TYPES, type ConnectionConfig, type EmbeddingsConfig } from "./context-config.ts";
+export { HOOK_EVENTS, NOTIFY_EVENTS, type HookConfig, type McpServerConfig } from "./control-config.ts";
 export { NEEDS_TRUST, SECRET_FORMAT, type SecretReference } from "./secret-reference.ts";
 export { duration, DURATION_FORMAT, formatDuration } from "./duration.ts";
 export { LlmError, type LlmErrorCode } from "./llm-error.ts";
@@ -40,6 +41,37 @@ export {
   type ToolParams,
   type ToolsetTool,
 } from "./agent.ts";
+export {
+  APPROVAL_SCOPES,
+  approvalAnswer,
+  type ApprovalAnswer,
+  type ApprovalNote,
+  type ApprovalOutcome,
+  type ApprovalScope,
+} from "./approval.ts";
+export {
+  BUDGET_SCOPES,
+  BUDGET_UNITS,
+  budgetGauge,
+  limits,
+  type BudgetGauge,
+  type BudgetScope,
+  type BudgetUnit,
+  type Limits,
+} from "./limits.ts";
+export {
+  keptRule,
+  PERMISSION_MODES,
+  rule,
+  RULE_ACTIONS,
+  RULE_SCOPES,
+  type KeptRule,
+  type PermissionMode,
+  type Rule,
+  type RuleAction,
+  type RuleScope,
+  type Verdict,
+} from "./rule.ts";
 export { clientEvent, REFUSED_CLIENT_EVENTS, type ClientEvent, type ClientEventType } from "./client-event.ts";
 export type { TextBlock, ToolResultContent, UserContent } from "./content.ts";
 export {
@@ -66,6 +98,7 @@ export {
   type MemoryId,
   type MemoryStoreId,
   type ProposalId,
+  type RuleId,
   type SessionId,
   type ThreadId,
   type TokenId,

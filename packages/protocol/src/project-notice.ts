@@ -22,6 +22,28 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
       };
     case "tandem.dropped":
       return { level: "warning", text: `Something that was sent had no effect: ${event.reason}` };
+    case "tandem.budget":
+      return { level: "warning", text: event.reason };
+    case "tandem.parked":
+      return {
+        level: "warning",
+        text: `A quota is used up until ${event.resets_at}${event.resumes ? "; the turn goes on by itself then" : ""}`,
+      };
+    case "tandem.mode":
+      return { level: "info", text: `The permission mode is ${event.mode} now, by ${event.by}` };
+    case "tandem.model":
+      return event.ignored.length === 0
+        ? undefined
+        : { level: "info", text: `${event.model} ignores ${event.ignored.join(" and ")}` };
+    case "tandem.rewound":
+      return { level: "info", text: `Rewound: ${event.scope === "both" ? "files and conversation" : event.scope}` };
+    case "tandem.hook":
+      return event.outcome === "blocked" || event.outcome === "failed"
+        ? {
+            level: "warning",
+            text: `The hook ${event.hook} ${event.outcome}${event.message ? `: ${event.message}` : ""}`,
+          }
+        : undefined;
     default:
       return undefined;
   }

@@ -1,7 +1,10 @@
 import type { ClientEvent } from "./client-event.ts";
 import type { TextBlock, ToolResultContent, UserContent } from "./content.ts";
-import type { EventId, ThreadId } from "./ids.ts";
+import type { EventId, SessionId, ThreadId } from "./ids.ts";
 import type { SessionAgent } from "./agent.ts";
+import type { ApprovalNote, ApprovalOutcome } from "./approval.ts";
+import type { BudgetGauge } from "./limits.ts";
+import type { PermissionMode, Verdict } from "./rule.ts";
 import type { Budget, UsageSnapshot } from "./session.ts";
 
 // The vocabulary of a session's log: Anthropic's Managed Agents events, and ours with the prefix `tandem.`. What we add to
@@ -55,6 +58,10 @@ export interface ModelUsage {
 interface ToolCallNote {
   /** The id by which the model and Claude Code know the call. */
   tool_use_id: string;
+  /** Why it was allowed, asked for or denied. */
+  verdict?: Verdict;
+  /** Of a call that somebody is asked about. */
+  approval?: ApprovalNote;
 }
 
 interface UseBase {
@@ -177,6 +184,8 @@ export type SessionEventBody =
       /** The conversation's name in Claude Code's own books. */
       claude_session_id: string;
       claude_code_version: string;
+      /** Whether shell commands run in a sandbox of the operating system. */
+      sandbox?: { on: boolean; reason?: string };
     }
   | { type: "tandem.thinking"; thinking_id: EventId; text: string; signature: string | null }
   | { type: "tandem.thinking_redacted"; thinking_id: EventId; data: string }
@@ -203,6 +212,55 @@ export type SessionEventBody =
   | { type: "tandem.recovered"; cause: string; closed: EventId[] }
   /** What the requests of a turn add up to is not what Claude Code says the turn took. */
   | { type: "tandem.usage_mismatch"; counted: Record<string, ModelUsage>; reported: Record<string, ModelUsage> }
+  /**
+   * An approval or a question has come to its end: answered by somebody, or denied because it expired or its turn ended.
+   * Written for each, once; `event_id` is that of the call.
+   */
+  | ({ type: "tandem.approval_resolved"; event_id: EventId } & ApprovalOutcome)
+  /** The tree of the working folder at a boundary of a turn. `message_id` is the message that began the turn. */
+  | {
+      type: "tandem.checkpoint";
+      checkpoint_id: string;
+      when: "before" | "after" | "rewind";
+      message_id: EventId | null;
+      /** Files that differ from the checkpoint before it. */
+      files_changed: number;
+      /** Files that were left out, because of their size. */
+      skipped: number;
+    }
+  /** Files, conversation or both stand where they stood at a checkpoint. What came after stays in the log. */
+  | {
+      type: "tandem.rewound";
+      scope: "files" | "conversation" | "both";
+      /** The message that the session stands before now; null where only files were restored by a checkpoint's id. */
+      to_message_id: EventId | null;
+      checkpoint_id: string | null;
+      /** By this checkpoint the rewind itself can be undone. */
+      undo_checkpoint_id: string | null;
+      files: number;
+    }
+  /** The session began as a copy of another, up to and without that message. */
+  | { type: "tandem.forked"; from_session_id: SessionId; before_message_id: EventId | null }
+  /** A limit was met; the session is idle until it is raised. */
+  | { type: "tandem.budget"; gauge: BudgetGauge; reason: string }
+  /** The turn waits for a quota to reset. It goes on by itself only where that is said. */
+  | { type: "tandem.parked"; resets_at: string; kind: string; resumes: boolean; window: number }
+  | { type: "tandem.mode"; mode: PermissionMode; by: string }
+  /** What the next turn runs on, and which of the wishes the model ignores. */
+  | { type: "tandem.model"; model: string; effort: string | null; ignored: string[] }
+  /** A host hook was asked. */
+  | {
+      type: "tandem.hook";
+      on: string;
+      hook: string;
+      outcome: "passed" | "changed" | "blocked" | "failed";
+      message?: string;
+      event_id?: EventId;
+    }
+  /** A message was a slash command; `text` is what it stands for. */
+  | { type: "tandem.command"; message_id: EventId; name: string; arguments: string; source: string; text: string }
+  /** A command that a person ran in the session's folder; its output is told to the model with the next message. */
+  | { type: "tandem.shell"; command: string; exit_code: number | null; output: string; truncated: boolean; by: string }
   | { type: "tandem.notice"; level: "info" | "warning" | "error"; text: string }
   /** Something that Claude Code said and we have no word for. */
   | { type: "tandem.unknown"; kind: string; message: unknown };

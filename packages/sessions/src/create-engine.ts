@@ -10,6 +10,7 @@ import { FileCatalogue } from "./files.ts";
 import { SessionActors } from "./session-actors.ts";
 import { SessionPlaces } from "./session-places.ts";
 import { SessionService } from "./session-service.ts";
+import type { Accompany } from "./turn-companion.ts";
 
 export async function createEngine(store: Store, settings: EngineSettings): Promise<Engine> {
   await mkdir(settings.stateFolder, { recursive: true, mode: 0o700 });
@@ -17,7 +18,8 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const stateFolder = await realpath(settings.stateFolder);
   const roots = await AllowedRoots.open(settings.roots);
   const deltas = new DeltaHub();
-  const actors = new SessionActors(store, settings, deltas);
+  const accompany: Accompany = () => [];
+  const actors = new SessionActors(store, settings, deltas, accompany);
   const agents = new AgentCatalogue(store.agents, settings.models);
   const places = new SessionPlaces(roots, stateFolder);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!);

@@ -11,6 +11,7 @@ import { Alarm } from "./alarm.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import { Serial } from "./serial.ts";
 import { SessionWriter } from "./session-writer.ts";
+import type { Accompany } from "./turn-companion.ts";
 import { interruptedTurn } from "./turn-failure.ts";
 import { TurnRunner } from "./turn-runner.ts";
 import { UsageLedger } from "./usage-ledger.ts";
@@ -20,6 +21,8 @@ export interface ActorSurroundings {
   store: Store;
   settings: EngineSettings;
   show: (deltas: readonly LiveDelta[]) => void;
+  /** Who goes along with the session's turns. */
+  accompany: Accompany;
 }
 
 /** A process that waits for a person is given back after this; the answer finds another. */

@@ -3,6 +3,7 @@ import { LeaseLost, type Store } from "@tandem/storage";
 import type { DeltaHub } from "./delta-hub.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import { SessionActor } from "./session-actor.ts";
+import type { Accompany } from "./turn-companion.ts";
 
 /** So long may a session take to write its end, once it has been told to stop; then it stops without. */
 const LAST_WORDS_MS = 10_000;
@@ -12,6 +13,7 @@ export class SessionActors {
   readonly #store: Store;
   readonly #settings: EngineSettings;
   readonly #deltas: DeltaHub;
+  readonly #accompany: Accompany;
   readonly #actors = new Map<SessionId, Promise<SessionActor | undefined>>();
   /** Those of them that have been taken. */
   readonly #taken = new Set<SessionActor>();
@@ -20,7 +22,8 @@ export class SessionActors {
   #isLooking = false;
   #stopping = false;
 
-  constructor(store: Store, settings: EngineSettings, deltas: DeltaHub) {
+  constructor(store: Store, settings: EngineSettings, deltas: DeltaHub, accompany: Accompany) {
+    this.#accompany = accompany;
     this.#store = store;
     this.#settings = settings;
     this.#deltas = deltas;
@@ -116,7 +119,10 @@ export class SessionActors {
     if (!lease) return undefined;
     const show = (deltas: readonly LiveDelta[]): void => this.#deltas.publish(session, deltas);
     try {
-      const actor = await SessionActor.take({ store: this.#store, settings: this.#settings, show }, lease);
+      const actor = await SessionActor.take(
+        { store: this.#store, settings: this.#settings, show, accompany: this.#accompany },
+        lease,
+      );
       this.#taken.add(actor);
       void this.#forgetWhenGone(session, actor);
       return actor;

@@ -1,5 +1,5 @@
-import type { HostServer } from "@tandem/claude-code";
-import { TOOLSET_TOOLS, type Evaluation, type Permission, type Tool, type ToolsetTool } from "@tandem/protocol";
+import type { Decision, HostServer } from "@tandem/claude-code";
+import { TOOLSET_TOOLS, type Tool, type ToolsetTool } from "@tandem/protocol";
 
 /** What each tool of Anthropic's toolset is in Claude Code, its helpers included. */
 const CLAUDE_TOOLS: Record<ToolsetTool, readonly string[]> = {
@@ -18,11 +18,6 @@ const BOOKKEEPING = ["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskG
 
 /** Calling a subagent does nothing by itself: each of its own calls is judged like any other. */
 const SUBAGENT_TOOLS = new Set(["Agent", "Task", "SendMessage"]);
-
-export interface Decision {
-  permission: Permission;
-  evaluation?: Evaluation;
-}
 
 /** Which built-in tools an agent is offered, in Claude Code's names. */
 export function offeredTools(tools: readonly Tool[], hasSubagents: boolean): string[] {

@@ -6,6 +6,7 @@ import {
   type EventOf,
   type Interruption,
   type SessionEventBody,
+  type StopReason,
 } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
 import { Alarm } from "./alarm.ts";
@@ -19,6 +20,7 @@ import { closing, needsAnswer, type OpenCall, type Placed } from "./open-turn.ts
 import { readContent } from "./read-content.ts";
 import { readLegacy } from "./read-legacy.ts";
 import type { SessionWriter } from "./session-writer.ts";
+import { type Accompany, Companions } from "./turn-companion.ts";
 import { accountsOf, Turn, unsavedOf } from "./turn.ts";
 import { interruptedTurn, turnFailure } from "./turn-failure.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
@@ -32,6 +34,7 @@ interface Parts {
   lease: Lease;
   writer: SessionWriter;
   ledger: UsageLedger;
+  accompany: Accompany;
   /** Does a step when those before it are done. All that this class is asked to do is done in such steps. */
   next: (step: () => Promise<void>) => void;
   /** Looks into the inbox, from within a step. */
@@ -61,6 +64,7 @@ export class TurnRunner {
   /** Messages that Claude has and the model has not. It takes them within the turn, or in one of their own. */
   readonly #steering = new Map<string, UserMessage>();
   readonly #settling = new Alarm();
+  readonly #companions: Companions;
   #turn: Turn | undefined;
   #tasks: BackgroundTask[] = [];
   /** Model requests of the primary thread that are under way. */
@@ -72,6 +76,8 @@ export class TurnRunner {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    const control = { row: () => this.#row, stop: this.#stop.bind(this) };
+    this.#companions = new Companions(parts.accompany(control));
     this.#holder = new ConversationHolder({
       ...parts,
       room: this.#room,
@@ -234,6 +240,9 @@ export class TurnRunner {
       if (this.#turn === turn && !turn.interrupted) return;
       throw new RequestError("conflict", "The turn was interrupted before it began.");
     };
+    check();
+    const start = { ...turn.start, message: message?.id ?? null };
+    await this.#companions.before(start, (events) => this.#parts.writer.write(events));
     if (!message) {
       check();
       const conversation = await this.#holder.open({ results });
@@ -295,6 +304,7 @@ export class TurnRunner {
 
   #onEvent({ thread, id, event }: Extract<ConversationOutput, { type: "event" }>): void {
     const { writer, ledger } = this.#parts;
+    this.#companions.observe({ type: "event", thread, id, event });
     if (event.type === "span.model_request_start" && thread === null) {
       this.#requests += 1;
       // Claude may go on by itself, because of a background task that has ended.
@@ -352,9 +362,12 @@ export class TurnRunner {
   }
 
   #checkBudget(): void {
-    const turn = this.#turn;
-    if (!turn || turn.overBudget || !budgetReached(this.#row.budget, this.#parts.ledger.usd)) return;
-    turn.overBudget = true;
+    if (budgetReached(this.#row.budget, this.#parts.ledger.usd)) this.#stop({ type: "budget_reached" });
+  }
+
+  #stop(reason: StopReason, events: readonly SessionEventBody[] = []): void {
+    if (!this.#turn || this.#turn.stopped) return;
+    this.#turn.stopped = { reason, events };
     // Its end is heard of as that of any turn.
     void this.#holder.current?.interrupt();
   }
@@ -371,7 +384,7 @@ export class TurnRunner {
     const { writer, ledger, look } = this.#parts;
     const turn = this.#turn;
     if (!turn) return;
-    const isStopped = turn.interrupted || turn.overBudget;
+    const isStopped = turn.interrupted || turn.stopped !== undefined;
     // Whoever stops a turn stops what it has started.
     if (isStopped && this.#tasks.length > 0) await this.close();
     if (isStopped || this.#tasks.length === 0) return this.end(end, turn.interrupted ? "interrupt" : "stopped");
@@ -428,7 +441,12 @@ export class TurnRunner {
     const reason = turn.stopReason(end);
     const idle: SessionEventBody = { type: "session.status_idle", stop_reason: reason, stop_details: end.stopDetails };
     const goesOn = reason.type === "end_turn" && !turn.interrupted && (await hasMessage());
-    const accounts = [...accountsOf(end, ledger, this.#row), ...unsaved];
+    const accounts = [
+      ...accountsOf(end, ledger, this.#row),
+      ...unsaved,
+      ...(turn.stopped?.events ?? []),
+      ...(await this.#companions.after(turn.start, end)),
+    ];
     const used = { usage: ledger.total, activeMs: ledger.activeMs };
     await writer.write(goesOn ? accounts : [...accounts, idle], { ...used, ...(!goesOn && AT_REST) });
     this.#turn = undefined;

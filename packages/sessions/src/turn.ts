@@ -1,6 +1,7 @@
 import type { Conversation, TurnEnd } from "@tandem/claude-code";
 import type { EventId, SessionEventBody, StopReason } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
+import type { TurnStart } from "./turn-companion.ts";
 import { errorDetail } from "./turn-failure.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
@@ -10,7 +11,8 @@ export class Turn {
   readonly messages: Set<EventId>;
   readonly startedAt = Date.now();
   interrupted = false;
-  overBudget = false;
+  /** Somebody other than a person has stopped it, and why. */
+  stopped: { reason: StopReason; events: readonly SessionEventBody[] } | undefined;
   /** Claude has what the turn goes on with: only from then on can it be steered. */
   told = false;
   /** How the model's part ended, where only background tasks are left of the turn. */
@@ -20,9 +22,15 @@ export class Turn {
     this.messages = new Set(messages);
   }
 
+  /** As companions know it. */
+  get start(): TurnStart {
+    const [message = null] = this.messages;
+    return { message, startedAt: this.startedAt };
+  }
+
   /** Why it ended, in the words of the log. */
   stopReason(end: TurnEnd): StopReason {
-    if (this.overBudget) return { type: "budget_reached" };
+    if (this.stopped) return this.stopped.reason;
     switch (end.stop) {
       case "end_turn":
       case "interrupted":

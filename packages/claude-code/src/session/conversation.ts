@@ -1,4 +1,5 @@
 import type {
+  ApprovalNote,
   BackgroundTask,
   CustomTool,
   Delta,
@@ -13,6 +14,7 @@ import type {
   ThreadId,
   ToolResultContent,
   UserContent,
+  Verdict,
 } from "@tandem/protocol";
 import type { Credential } from "../credential.ts";
 
@@ -116,17 +118,24 @@ export interface ToolCallRequest {
   signal: AbortSignal;
 }
 
+/** What may become of a call. `verdict` and `approval` go onto its event. */
+export interface Decision {
+  permission: Permission;
+  evaluation?: Evaluation;
+  verdict?: Verdict;
+  approval?: ApprovalNote;
+}
+
 /** What the engine decides and does on behalf of a conversation. None of these may throw; a throw denies. */
 export interface ConversationHost {
   /** In the order in which it happened. Must not throw. */
   onOutput(output: ConversationOutput): void;
   /** Whether a tool may run: at once, from the policy of the thread's agent. Custom tools are not asked for. */
-  decide(call: { name: string; mcpServer?: string; input: Record<string, unknown>; thread: ThreadId | null }): {
-    permission: Permission;
-    evaluation?: Evaluation;
-  };
-  /** Called where the decision was `ask`, once the use event is out. */
-  confirm(call: ToolCallRequest): Promise<{ allow: true } | { allow: false; message: string }>;
+  decide(call: { name: string; mcpServer?: string; input: Record<string, unknown>; thread: ThreadId | null }): Decision;
+  /** Called where the decision was `ask`, once the use event is out. `input` is what the call is made with instead. */
+  confirm(
+    call: ToolCallRequest,
+  ): Promise<{ allow: true; input?: Record<string, unknown> } | { allow: false; message: string }>;
   /** Called for each call of a custom tool, once the use event is out. */
   callCustomTool(call: ToolCallRequest): Promise<{ content: ToolResultContent[]; isError: boolean }>;
 }

@@ -1,5 +1,6 @@
-import type { EventId, Evaluation, Interruption, Permission, ThreadId } from "@tandem/protocol";
+import type { EventId, Interruption, ThreadId } from "@tandem/protocol";
 import { z } from "zod";
+import type { Decision } from "../conversation.ts";
 import type { Emit } from "./emit.ts";
 import { filePatch } from "./file-patch.ts";
 import { resultContent } from "./result-content.ts";
@@ -30,10 +31,7 @@ export function nameTool(full: string, { customServer, mcpServers }: ToolNames):
 }
 
 /** Whether a call may run. Not asked for custom tools. */
-export type Judge = (call: NamedTool & { input: Record<string, unknown>; thread: ThreadId | null }) => {
-  permission: Permission;
-  evaluation?: Evaluation;
-};
+export type Judge = (call: NamedTool & { input: Record<string, unknown>; thread: ThreadId | null }) => Decision;
 
 export interface Call extends NamedTool {
   toolUseId: string;
@@ -96,8 +94,13 @@ export class Calls {
       this.#emit.event(thread, { type: "agent.custom_tool_use", ...use }, eventId);
       return;
     }
-    const { permission, evaluation } = this.#judge({ ...tool, input, thread });
-    const judged = { ...use, evaluated_permission: permission, ...(evaluation && { evaluation }) };
+    const { permission, evaluation, verdict, approval } = this.#judge({ ...tool, input, thread });
+    const judged = {
+      ...use,
+      evaluated_permission: permission,
+      ...(evaluation && { evaluation }),
+      tandem: { ...use.tandem, ...(verdict && { verdict }), ...(approval && { approval }) },
+    };
     if (tool.mcpServer === undefined) this.#emit.event(thread, { type: "agent.tool_use", ...judged }, eventId);
     else this.#emit.event(thread, { type: "agent.mcp_tool_use", mcp_server_name: tool.mcpServer, ...judged }, eventId);
   }

@@ -1,0 +1,66 @@
+import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
+import type { EventId, SessionEventBody, StopReason } from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
+import { errorDetail } from "./turn-failure.ts";
+
+/**
+ * Goes along with the turns of one session: takes checkpoints, watches what is spent. The runner of turns knows companions
+ * only by this. A companion that rejects in `before` ends the turn with that error before anything is spent; in `after`, what
+ * it rejects with becomes a warning in the log.
+ */
+export interface TurnCompanion {
+  /** Before the model is asked. What it returns goes into the log before anything of the turn. */
+  before?(turn: TurnStart): Promise<readonly SessionEventBody[]>;
+  /** Everything that comes out of the conversation, in order. Must not throw. */
+  observe?(output: Extract<ConversationOutput, { type: "event" }>): void;
+  /** Once the turn is over, and before that is said. What it returns goes into the log before the last event. */
+  after?(turn: TurnStart, end: TurnEnd): Promise<readonly SessionEventBody[]>;
+}
+
+export interface TurnStart {
+  /** The message that begins it; null where a turn goes on that was left open, or Claude goes on by itself. */
+  message: EventId | null;
+  startedAt: number;
+}
+
+/** What a companion can know and do. */
+export interface TurnControl {
+  /** As it is now. */
+  row(): SessionRow;
+  /** Ends the turn that is running, once: Claude is interrupted, and the session goes idle for that reason. */
+  stop(reason: StopReason, events?: readonly SessionEventBody[]): void;
+}
+
+export type Accompany = (turns: TurnControl) => readonly TurnCompanion[];
+
+/** All the companions of a session's turns, in their order. */
+export class Companions {
+  readonly #all: readonly TurnCompanion[];
+
+  constructor(all: readonly TurnCompanion[]) {
+    this.#all = all;
+  }
+
+  async before(turn: TurnStart, write: (events: readonly SessionEventBody[]) => Promise<void>): Promise<void> {
+    for (const companion of this.#all) {
+      const said = await companion.before?.(turn);
+      if (said?.length) await write(said);
+    }
+  }
+
+  observe(output: Extract<ConversationOutput, { type: "event" }>): void {
+    for (const companion of this.#all) companion.observe?.(output);
+  }
+
+  async after(turn: TurnStart, end: TurnEnd): Promise<SessionEventBody[]> {
+    const said: SessionEventBody[] = [];
+    for (const companion of this.#all) {
+      try {
+        said.push(...((await companion.after?.(turn, end)) ?? []));
+      } catch (error) {
+        said.push({ type: "tandem.notice", level: "warning", text: errorDetail(error).message });
+      }
+    }
+    return said;
+  }
+}
