@@ -58,6 +58,7 @@ export {
   type PageFrontMatter,
   type ParsedPage,
 } from "./wiki/page-file.ts";
+export { answerForModel } from "./tools/answer-for-model.ts";
 export type { ContextTool, ContextToolOutput } from "./tools/context-tool.ts";
 export { ContextSearch, type ContextQuery, type SyncReport } from "./search/context-search.ts";
 export { SEARCH_KINDS, type SearchKind } from "./search/documents.ts";

@@ -1,5 +1,5 @@
 import type { HostServer } from "@tandem/claude-code";
-import type { ContextTool } from "@tandem/context";
+import { answerForModel, type ContextTool } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
 
@@ -22,7 +22,8 @@ export const contextServer = ({ tools, session, timeoutMs, log }: ContextServerP
     readOnly: tool.readOnly,
     run: async (input, signal) => {
       try {
-        return { text: (await tool.run(input, { signal, by: `session ${session}` })).markdown, isError: false };
+        const output = await tool.run(input, { signal, by: `session ${session}` });
+        return { text: answerForModel(tool, output), isError: false };
       } catch (error) {
         if (error instanceof TandemError) return { text: [error.message, error.fix].join(" ").trim(), isError: true };
         log.warn({ tool: tool.name, session, error: String(error) }, "a tool failed unexpectedly");

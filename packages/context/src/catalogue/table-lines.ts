@@ -14,6 +14,8 @@ export interface FieldLines {
   column: string | undefined;
   /** Which join it is a part of: see `joinKey`. */
   join: string | undefined;
+  /** The map that it stands in: one field cannot stand there without the key above the first. */
+  under: "descriptions" | "profile" | undefined;
 }
 
 const STRUCTURE: ReadonlySet<string> = new Set([
@@ -34,7 +36,7 @@ export function tableLines(text: string): FieldLines[] {
     return end === undefined ? startOf(pair) : Math.max(startOf(pair), lineOf(Math.max(0, end - 1)));
   };
   const add = (from: number, to: number, aspect: FieldLines["aspect"], place: Partial<FieldLines> = {}) =>
-    found.push({ from, to, aspect, isAi: false, column: undefined, join: undefined, ...place });
+    found.push({ from, to, aspect, isAi: false, column: undefined, join: undefined, under: undefined, ...place });
 
   /** A map below a key: the line of the key goes with the first field. */
   const nested = (
@@ -59,8 +61,8 @@ export function tableLines(text: string): FieldLines[] {
   const fieldsOf = (map: YAMLMap, place: Partial<FieldLines>) => {
     for (const pair of map.items) {
       const name = nameOf(pair);
-      if (name === "descriptions") nested(pair, descriptions, place);
-      else if (name === "profile") nested(pair, () => ["profile", false], place);
+      if (name === "descriptions") nested(pair, descriptions, { ...place, under: name });
+      else if (name === "profile") nested(pair, () => ["profile", false], { ...place, under: name });
       else if (name === "rows") add(startOf(pair), endOf(pair), "profile", place);
       else if (name === "columns" && place.column === undefined) columns(pair);
       else if (name === "joins" && place.column === undefined) joins(pair);

@@ -1,6 +1,8 @@
 import type { Relationship } from "@tandem/relationships";
 import type { Evidence } from "../evidence.ts";
 import type { Support } from "../proposals/proposals.ts";
+import { heldFields } from "./held-fields.ts";
+import type { TableFile } from "./table-file.ts";
 import { type FieldLines, tableLines } from "./table-lines.ts";
 import { joinKey, newJoinEntry } from "./table-values.ts";
 import type { FoundTable } from "./wanted-table.ts";
@@ -10,9 +12,11 @@ export function tableSupport(
   found: FoundTable,
   before: string | null,
   after: string,
+  wanted: TableFile,
 ): { support: Support[]; removal: Support[] } {
+  const held = heldFields(wanted, after);
   return {
-    support: supportOf(found, after, (key) => joinEvidence(found, key)),
+    support: supportOf(found, after, (key) => joinEvidence(found, key), held),
     removal: before === null ? [] : supportOf(found, before, () => goneJoin(found)),
   };
 }
@@ -21,12 +25,14 @@ function supportOf(
   found: FoundTable,
   text: string,
   joinSupport: (key: string) => Omit<Support, "from" | "to">,
+  heldBy: (field: FieldLines) => string | undefined = () => undefined,
 ): Support[] {
   return tableLines(text).flatMap((field): Support[] => {
     const { from, to, aspect, join } = field;
     if (aspect === "own") return [];
-    if (aspect !== "join") return [{ from, to, aspect, evidence: evidenceOf(found, field) }];
-    return join === undefined ? [] : [{ from, to, ...joinSupport(join) }];
+    const held = heldBy(field);
+    if (aspect !== "join") return [{ from, to, aspect, evidence: evidenceOf(found, field), held }];
+    return join === undefined ? [] : [{ from, to, ...joinSupport(join), held }];
   });
 }
 

@@ -47,7 +47,7 @@ export function updateTableFile(
   if (canonicalJson(wanted) === canonicalJson(current ?? null))
     return { path, before: existing, after: existing, support: [] };
   const after = editYaml(existing ?? "", (document) => syncDocument(document, wanted, TABLE));
-  return { path, before: existing, after, ...tableSupport(found, existing, after) };
+  return { path, before: existing, after, ...tableSupport(found, existing, after, wanted) };
 }
 
 /** For a table that the database has no more. Its file goes, unless a person has written something in it. */

@@ -1,5 +1,6 @@
 import type { Table } from "@tandem/connectors";
 import type { Relationship, TableProfile } from "@tandem/relationships";
+import { isHeldJoin } from "./held-fields.ts";
 import type { OwnedText } from "./owned-text.ts";
 import type { ColumnEntry, Descriptions, JoinEntry, TableFile } from "./table-file.ts";
 import { joinKey, newJoinEntry, oneLine, profileEntry, roundCount } from "./table-values.ts";
@@ -76,11 +77,9 @@ function wantedJoins(
   const wanted = new Map(
     found
       .filter(({ status }) => status !== "rejected")
+      .map((relationship) => ({ relationship, entry: newJoinEntry(relationship) }))
       .toSorted((a, b) => doubt(a) - doubt(b))
-      .map((relationship): [string, JoinEntry] => {
-        const entry = newJoinEntry(relationship);
-        return [joinKey(entry), entry];
-      }),
+      .map(({ entry }): [string, JoinEntry] => [joinKey(entry), entry]),
   );
   const kept = current.flatMap((entry): JoinEntry[] => {
     const key = joinKey(entry);
@@ -93,7 +92,11 @@ function wantedJoins(
   return joins.length > 0 ? joins : undefined;
 }
 
-const doubt = ({ origin, status }: Relationship): number => (status === "review" ? 2 : origin === "declared" ? 0 : 1);
+/** What waits for a person comes last, so that what is accepted at once can be read without it. */
+const doubt = ({ relationship, entry }: { relationship: Relationship; entry: JoinEntry }): number => {
+  if (isHeldJoin(entry) !== undefined) return 3;
+  return relationship.status === "review" ? 2 : relationship.origin === "declared" ? 0 : 1;
+};
 
 /** The database's comment is what it is now; a model's text that is missing leaves the old one. */
 function describe(old: Descriptions | undefined, comment = "", words = ""): Descriptions | undefined {

@@ -5,6 +5,7 @@ export type AcceptRules = Config["context"]["accept"];
 
 /** The rule that accepts a hunk, as it stands in tandem.yaml; undefined if a person has to. */
 export function ruleFor(hunk: Hunk, rules: AcceptRules): string | undefined {
+  if (hunk.held !== undefined) return undefined;
   switch (hunk.aspect) {
     case "structure":
     case "profile":

@@ -276,7 +276,7 @@ function editedChange(old: Change, after: string, { by, at, next }: { by: string
     };
     return {
       ...hunk,
-      ...(same && { aspect: same.aspect, certain: same.certain }),
+      ...(same && { aspect: same.aspect, certain: same.certain, held: same.held }),
       support,
       removal,
       id: String(next + index),

@@ -29,7 +29,7 @@ export function makeChange({ path, before, after, support, removal = [] }: Draft
     region.new.forEach(({ text, info }, i) => {
       if (!rests(info, evidence) && text.trim() !== "") throw unsupported(path, newStart + i + 1, text);
     });
-    return splitRegion(region).map(({ oldFrom, oldTo, newFrom, newTo, aspect, certain }) => {
+    return splitRegion(region).map(({ oldFrom, oldTo, newFrom, newTo, aspect, certain, held }) => {
       const [gone, made] = [region.old.slice(oldFrom, oldTo), region.new.slice(newFrom, newTo)];
       if (made.length === 0) {
         gone.forEach(({ text, info }, i) => {
@@ -43,6 +43,7 @@ export function makeChange({ path, before, after, support, removal = [] }: Draft
         newLines: made.map(({ text }) => text),
         aspect: aspect ?? aspectOfPath(path),
         ...(certain && { certain }),
+        ...(held !== undefined && { held }),
         support: made.map(({ info }) => [...(info?.evidence ?? [])]),
         removal: [...new Set(gone.flatMap(({ info }) => info?.evidence ?? []))],
         state: "open" as const,
@@ -69,7 +70,7 @@ class EvidenceTable {
 
 function infoOf(length: number, support: readonly Support[], evidence: EvidenceTable): (LineInfo | undefined)[] {
   const infos: (LineInfo | undefined)[] = Array.from({ length });
-  for (const { from, to, aspect, certain = false, evidence: given } of support) {
+  for (const { from, to, aspect, certain = false, held, evidence: given } of support) {
     const places = given.map((item) => evidence.place(item));
     for (let line = Math.max(1, from); line <= Math.min(to, length); line += 1) {
       const known = infos[line - 1];
@@ -77,9 +78,10 @@ function infoOf(length: number, support: readonly Support[], evidence: EvidenceT
         ? {
             aspect: stricter(known.aspect, aspect),
             certain: known.certain && certain,
+            held: known.held ?? held,
             evidence: [...new Set([...known.evidence, ...places])],
           }
-        : { aspect, certain, evidence: places };
+        : { aspect, certain, held, evidence: places };
     }
   }
   return infos;

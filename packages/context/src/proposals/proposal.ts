@@ -17,6 +17,8 @@ const hunk = z.strictObject({
   aspect: z.enum(ASPECTS),
   /** It was verified, so that a rule may accept it: for joins. */
   certain: z.boolean().optional(),
+  /** Why no rule may accept it: a text in it may be meant for a model, for example. */
+  held: z.string().optional(),
   /** Of the same change at the same place, proposed again. */
   fingerprint: z.string(),
   /** For each new line what it rests on: indexes into the change's `evidence`. */

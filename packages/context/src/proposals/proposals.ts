@@ -9,6 +9,8 @@ export interface Support {
   evidence: readonly Evidence[];
   /** It was verified, so that a rule may accept it: for joins. */
   certain?: boolean;
+  /** Why no rule may accept it. */
+  held?: string;
 }
 
 /** A file as a run wants it to be. */

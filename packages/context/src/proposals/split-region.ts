@@ -6,6 +6,7 @@ import { ASPECTS } from "./proposal.ts";
 export interface LineClass {
   aspect: Aspect;
   certain: boolean;
+  held?: string;
 }
 
 interface Line {
@@ -20,6 +21,7 @@ export interface Part {
   newTo: number;
   aspect: Aspect | undefined;
   certain: boolean;
+  held: string | undefined;
 }
 
 /**
@@ -35,16 +37,14 @@ export function splitRegion(region: { old: readonly Line[]; new: readonly Line[]
     const made = region.new.slice(atom.newFrom, atom.newTo);
     const gone = region.old.slice(atom.oldFrom, atom.oldTo);
     // What takes a line's place says what the change is about.
-    const { aspect, certain } = classOf(made.length > 0 ? made : gone);
+    const { aspect, certain, held } = classOf(made.length > 0 ? made : gone);
     const last = parts.at(-1);
-    const goesAlong =
-      last &&
-      (aspect === undefined || last.aspect === undefined || (last.aspect === aspect && last.certain === certain));
-    if (last && goesAlong) {
+    const isSame = last?.aspect === aspect && last?.certain === certain && last?.held === held;
+    if (last && (aspect === undefined || last.aspect === undefined || isSame)) {
       Object.assign(last, { oldTo: atom.oldTo, newTo: atom.newTo });
-      if (last.aspect === undefined) Object.assign(last, { aspect, certain });
+      if (last.aspect === undefined) Object.assign(last, { aspect, certain, held });
     } else {
-      parts.push({ ...atom, aspect, certain });
+      parts.push({ ...atom, aspect, certain, held });
     }
   }
   return parts;
@@ -76,8 +76,9 @@ function atoms(old: readonly string[], made: readonly string[]): Atom[] {
 
 const keyOf = (line: string): string => /^(\s*(?:- )?[\w$.-]+:)/.exec(line)?.[1] ?? line;
 
-function classOf(lines: readonly Line[]): { aspect: Aspect | undefined; certain: boolean } {
+function classOf(lines: readonly Line[]): Pick<Part, "aspect" | "certain" | "held"> {
   const infos = lines.flatMap(({ info }) => info ?? []);
   const aspect = infos.map((info) => info.aspect).toSorted((a, b) => ASPECTS.indexOf(b) - ASPECTS.indexOf(a))[0];
-  return { aspect, certain: infos.length > 0 && infos.every((info) => info.certain) };
+  const held = infos.find((info) => info.held !== undefined)?.held;
+  return { aspect, certain: infos.length > 0 && infos.every((info) => info.certain), held };
 }

@@ -3,6 +3,7 @@ import type { Config } from "@tandem/protocol";
 import { type Findings, findRelationships, type Relationship, type Suggestion } from "@tandem/relationships";
 import type { Run } from "../runs/run.ts";
 import { type ScannedTable } from "./scanned-table.ts";
+import { shownToModels } from "./shown-to-models.ts";
 import { suggestJoins } from "./suggest-joins.ts";
 
 const STAGE = "relationships";
@@ -39,7 +40,7 @@ export async function findJoins(
     let isModelComplete = false;
     if (run.llm && config.modelJoins) {
       run.emit({ type: "stage_progress", stage: STAGE, done: 0, total: null, item: "asking the model" });
-      const ofTables = tables.filter(({ table }) => table.type === "table");
+      const ofTables = shownToModels(tables).filter(({ table }) => table.type === "table");
       const { suggestions, failed } = await suggestJoins(run, run.llm, ofTables, findings.relationships, name);
       suggested = suggestions.length;
       isModelComplete = failed === 0;

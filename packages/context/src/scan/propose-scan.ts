@@ -45,7 +45,7 @@ export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResul
     await context.proposals.propose({
       job: run.job,
       title,
-      summary: summaryOf(result),
+      summary: summaryOf(result, drafts),
       drafts: isSuspicious ? drafts : [...drafts, ...removals],
     }),
     isSuspicious &&
@@ -82,11 +82,13 @@ async function syncSearch(run: Run, { search }: ScanContext, connectionName: str
   }
 }
 
-function summaryOf({ tables, joins, descriptions }: ScanResult): string {
+function summaryOf({ tables, joins, descriptions }: ScanResult, drafts: readonly Draft[]): string {
+  const held = drafts.filter(({ support }) => support.some(({ held: reason }) => reason !== undefined)).length;
   const parts = [
     `${tables.seen} tables: ${tables.added} new, ${tables.changed} changed, ${tables.gone} gone`,
     ...(descriptions ? [`${descriptions.described + descriptions.cached} described`] : []),
     ...(joins ? [`${joins.accepted} joins, ${joins.review} more for review`] : []),
+    ...(held > 0 ? [`text that may be meant for a model is held for review in ${held} of the files`] : []),
   ];
   return `${parts.join("; ")}.`;
 }

@@ -10,6 +10,7 @@ import { knownTables } from "./known-tables.ts";
 import { proposeScan } from "./propose-scan.ts";
 import type { ScanContext, ScanResult } from "./scan-result.ts";
 import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
+import { shownToModels } from "./shown-to-models.ts";
 import { wantedDescriptions } from "./wanted-descriptions.ts";
 
 export interface ScanInput {
@@ -33,7 +34,7 @@ export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
   const readable = all.filter((table) => !known.unreadable.has(pathOf(table)));
   const tables = await profile(run, input, readable);
 
-  const wanted = tables.filter((scanned) => {
+  const wanted = shownToModels(tables).filter((scanned) => {
     const { table, columns } = wantedDescriptions(scanned.table, fileOf(scanned)?.file);
     return table || columns.size > 0;
   });

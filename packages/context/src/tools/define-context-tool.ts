@@ -1,5 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
+import { IS_QUOTED } from "./answer-for-model.ts";
 import type { ContextTool, ContextToolOutput } from "./context-tool.ts";
 
 /** A tool whose input is parsed before it runs; what does not fit is refused in words. */
@@ -17,6 +18,7 @@ export function defineContextTool<I extends z.ZodObject, O extends z.ZodObject>(
 }): ContextTool {
   return {
     ...definition,
+    description: definition.readOnly ? `${definition.description} ${IS_QUOTED}` : definition.description,
     run: async (input, caller): Promise<ContextToolOutput> => {
       const parsed = definition.input.safeParse(input);
       if (!parsed.success) {

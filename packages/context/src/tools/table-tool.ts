@@ -100,7 +100,10 @@ function describe(file: TableFile, columns: readonly ColumnEntry[], joinedFrom: 
 }
 
 function row({ name, type, nullable, descriptions, profile }: ColumnEntry): string {
-  const samples = (profile?.samples ?? []).slice(0, 4).map(String).join(", ");
+  const samples = (profile?.samples ?? [])
+    .slice(0, 4)
+    .map((value) => JSON.stringify(value))
+    .join(", ");
   return `| ${[name, `${type}${nullable === false ? " not null" : ""}`, described(descriptions), samples].map(cell).join(" | ")} |`;
 }
 

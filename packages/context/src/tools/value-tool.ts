@@ -39,9 +39,10 @@ export const valueTool = (search: ContextSearch, catalogue: CatalogueReader): Co
       const missing = values.filter((value) => !known.has(value));
       const lines = all.map(
         ({ value, connection, table, column, stored }) =>
-          `- ${value}: ${connection}/${table}.${column}${stored === value ? "" : ` (spelt \`${stored}\`)`}`,
+          `- ${JSON.stringify(value)}: ${connection}/${table}.${column}${stored === value ? "" : ` (spelt ${JSON.stringify(stored)})`}`,
       );
-      if (missing.length > 0) lines.push(`Not among the sampled values: ${missing.join(", ")}.`);
+      if (missing.length > 0)
+        lines.push(`Not among the sampled values: ${missing.map((value) => JSON.stringify(value)).join(", ")}.`);
       return { markdown: lines.join("\n"), structured: { found: all, missing } };
     },
   });

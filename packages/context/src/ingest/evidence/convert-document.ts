@@ -2,7 +2,7 @@ import { readDocument } from "../sources/read-document.ts";
 import type { SourceType } from "../sources/source.ts";
 import { chunkDocument, type ChunkText } from "./chunk-document.ts";
 import { EXCERPT } from "./document-record.ts";
-import { suspicionOf } from "./suspicion.ts";
+import { suspicionOf, suspicionOfName } from "./suspicion.ts";
 
 export interface Conversion {
   citation: string;
@@ -30,6 +30,7 @@ export async function convertDocument({ citation, type, path, title, bytes }: Co
     excerpt: document.markdown.slice(0, EXCERPT).toWellFormed(),
     characters: document.markdown.length,
     chunks: chunkDocument(citation, document.markdown),
-    suspicious: suspicionOf(`${document.title}\n${document.markdown}`),
+    // A file's name is read by models as well.
+    suspicious: suspicionOf(`${document.title}\n${document.markdown}`) ?? suspicionOfName(path),
   };
 }

@@ -49,3 +49,7 @@ export function suspicionOf(text: string): string | null {
   const reasons = SIGNS.filter(([, sign]) => sign.test(looked)).map(([reason]) => reason);
   return reasons.length > 0 ? [...new Set(reasons)].join("; ") : null;
 }
+
+/** The same for names, in which words hang together: `ignore_all_previous_instructions`, `IgnoreAllInstructions`. */
+export const suspicionOfName = (name: string): string | null =>
+  suspicionOf(name) ?? suspicionOf(name.replaceAll(/[_.\-/\\+]+/g, " ").replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " "));

@@ -42,31 +42,31 @@ export function sourceTool(shelf: EvidenceShelf, documents: readonly DocumentRec
   const names = documents.flatMap(({ path, citation }) => [path, citation]);
   return defineTool({
     name: "read_source",
-    description: `Reads one of your documents, by its path or citation, or one passage of it by the passage's citation. Long ones come in parts: \`from\` is the first line wanted. Your documents: ${documents
-      .map(({ path }) => path)
-      .join(", ")
-      .slice(0, 2_000)}.`,
+    // Without their names: what a file is called, its writer has chosen, and a description is read as ours.
+    description:
+      "Reads one of your documents, by its path or citation as the task names them, or one passage of it by the passage's citation. Long ones come in parts: `from` is the first line wanted.",
     schema: z.object({
       source: z.string().min(1).max(1_000).describe("A path or a citation."),
       from: z.int().min(1).default(1),
       lines: z.int().min(1).max(LINES.most).default(LINES.usual),
     }),
-    execute: async ({ source, from, lines }) => {
+    execute: async ({ source, from: first, lines }) => {
       const document = documents.find(
-        ({ path, citation, chunks }) => path === source || citation === source || chunks.includes(source),
+        ({ source: from, path, citation, chunks }) =>
+          [path, `${from}/${path}`, citation].includes(source) || chunks.includes(source),
       );
       if (!document) {
         const meant = nearest(source, names);
         throw new TandemError(
           "not_found",
-          `${source} is not one of your documents.${meant ? ` Did you mean ${meant}?` : ""} Others can be searched with evidence_search.`,
+          `${JSON.stringify(source)} is not one of your documents.${meant ? ` Did you mean ${JSON.stringify(meant)}?` : ""} Others can be searched with evidence_search.`,
         );
       }
       const chunks = await shelf.read(document.chunks.includes(source) ? [source] : document.chunks);
       const all = chunks.map(quoteChunk).join("\n\n").split("\n");
-      const shown = all.slice(from - 1, from - 1 + lines);
-      const rest = all.length - (from - 1 + shown.length);
-      const more = rest > 0 ? `\n\nThere are ${rest} more lines, from ${from + shown.length}.` : "";
+      const shown = all.slice(first - 1, first - 1 + lines);
+      const rest = all.length - (first - 1 + shown.length);
+      const more = rest > 0 ? `\n\nThere are ${rest} more lines, from ${first + shown.length}.` : "";
       return { markdown: `${shown.join("\n")}${more}` };
     },
   });

@@ -55,7 +55,8 @@ export const wikiReadTools = ({ bench }: Pick<WikiParts, "bench">): Tool[] => [
       const counts = new Map<string, number>();
       for (const { tags } of await bench.pages()) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
       const lines = [...counts].toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-      return { markdown: lines.map(([tag, count]) => `- ${tag} (${count})`).join("\n") || "There are no tags yet." };
+      if (lines.length === 0) return { markdown: "There are no tags yet." };
+      return { markdown: asQuotation("tags", {}, lines.map(([tag, count]) => `- ${tag} (${count})`).join("\n")) };
     },
   }),
 ];
