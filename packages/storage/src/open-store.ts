@@ -1,4 +1,5 @@
 import { createAgentStore } from "./stores/agent-store.ts";
+import { createAuditLog } from "./stores/audit-log.ts";
 import { createBlobs } from "./stores/blobs.ts";
 import { Broadcast } from "./live/broadcast.ts";
 import type { Database } from "./database.ts";
@@ -14,6 +15,7 @@ import { createRecords } from "./stores/records.ts";
 import { readSchema } from "./operations/migrations.ts";
 import { createSearchIndex } from "./stores/search-index.ts";
 import { createSessionStore } from "./stores/session-store.ts";
+import { createSpending } from "./stores/spending.ts";
 import type { Store } from "./store.ts";
 import { createTokenStore } from "./stores/token-store.ts";
 import { createTranscripts } from "./stores/transcripts.ts";
@@ -38,10 +40,12 @@ export async function openStore(location: string): Promise<Store> {
     files: createFileStore(database),
     transcripts: createTranscripts(database),
     tokens: createTokenStore(database),
+    audit: createAuditLog(database),
     records: createRecords(database),
     blobs,
     jobs,
     search,
+    spending: createSpending(database),
     deleteSpace: (space) => deleteSpace(database, { blobs, jobs, search }, space),
     check: async () => void (await database.read(readSchema, undefined)),
     describe: async () => ({

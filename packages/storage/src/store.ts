@@ -14,9 +14,11 @@ import type {
   ThreadId,
   TokenId,
 } from "@tandem/protocol";
+import type { AuditLog } from "./audit-log.ts";
 import type { JobStore } from "./job-store.ts";
 import type { Blobs, Records } from "./records.ts";
 import type { SearchIndex } from "./search-index.ts";
+import type { Spending } from "./spending.ts";
 
 /**
  * Everything durable, in SQLite or Postgres. What a promise here has resolved for survives the death of the process.
@@ -32,10 +34,12 @@ export interface Store extends AsyncDisposable {
   readonly files: FileStore;
   readonly transcripts: Transcripts;
   readonly tokens: TokenStore;
+  readonly audit: AuditLog;
   readonly records: Records;
   readonly blobs: Blobs;
   readonly jobs: JobStore;
   readonly search: SearchIndex;
+  readonly spending: Spending;
   /**
    * Removes all that is a space's: jobs, records, blobs, search documents. Rejects with `RequestError("conflict")` while
    * somebody works on one of its jobs. Not one transaction: one that was cut off is repeated.
@@ -63,6 +67,8 @@ export type SessionChange = Partial<
     | "agent"
     | "budget"
     | "usage"
+    | "microUsd"
+    | "parked"
     | "activeMs"
     | "archivedAt"
     | "claudeSession"
@@ -151,10 +157,14 @@ export interface SessionRow {
   resources: Session["resources"];
   budget: Session["budget"];
   usage: Session["usage"];
+  /** The same as its list cost, and not rounded to cents: what is absent is as the cents say. */
+  microUsd?: number;
   /** Milliseconds spent in turns. */
   activeMs: number;
   /** Calls that wait for a person or a client, so that lists over all sessions need not read logs. */
   waitingFor: WaitingFor[];
+  /** Until when its turn waits for a quota, where one does. */
+  parked?: { resetsAt: string; kind: string } | null;
   /** Where it works. */
   folder: string;
   /** The conversation's id in Claude Code's own books; undefined before its first turn. */

@@ -43,6 +43,8 @@ const sessionRow = z.object({
   resources: session.shape.resources,
   budget: budget.nullable(),
   usage: usageSnapshot,
+  microUsd: z.int().optional(),
+  parked: z.object({ resetsAt: time, kind: z.string() }).nullish(),
   activeMs: z.number(),
   waitingFor: z.array(waitingFor),
   folder: z.string(),

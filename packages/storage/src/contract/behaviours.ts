@@ -123,6 +123,23 @@ export const BEHAVIOURS = [
   { id: "search.refused", title: "What cannot be stored is refused in words; odd text is stored" },
   { id: "search.space-deleted", title: "A deleted space leaves none of its words, and its name can be used again" },
 
+  // The audit
+  { id: "audit.chain", title: "Entries of several writers at once are one chain, without gaps" },
+  { id: "audit.as-it-was", title: "An entry comes back as it was, whatever its text" },
+  { id: "audit.cursor", title: "Of many that have read the same part of a log, one enters what it says" },
+  { id: "audit.outlives", title: "A deleted session leaves its entries" },
+  { id: "audit.list", title: "Entries are listed by session, actor, kind and time, and by page" },
+  { id: "audit.tampered", title: "What was changed, taken out or cut off is found, and the first of it named" },
+
+  // Spending
+  { id: "spending.together", title: "Of many that reserve at once, as many get it as fit; the others see what is left" },
+  { id: "spending.all-or-none", title: "A reservation is made on all accounts or on none, and what was spent counts" },
+  { id: "spending.once", title: "What a session has spent counts once, however often it is said, and as its log says" },
+  { id: "spending.days", title: "What a session spends from a new account on is that one's alone" },
+  { id: "spending.before", title: "What a session had spent before it was first counted is not counted" },
+  { id: "spending.lease", title: "A reservation goes with its lease: given back, run out, taken over, deleted" },
+  { id: "spending.fenced", title: "Who lost a session counts and reserves nothing for it" },
+
   // The whole
   { id: "archive.round-trip", title: "An exported session is imported elsewhere as it was" },
   { id: "archive.new-id", title: "An import of an id that is there is a conflict, unless it gets a new one" },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BEHAVIOURS, type BehaviourId } from "./behaviours.ts";
 import { Stage, type StoreFixture, type Verify } from "./stage.ts";
 import { verifyArchive } from "./verify-archive.ts";
+import { verifyAudit } from "./verify-audit.ts";
 import { verifyFollow } from "./verify-follow.ts";
 import { verifyInbox } from "./verify-inbox.ts";
 import { verifyJobFollow } from "./verify-job-follow.ts";
@@ -13,6 +14,7 @@ import { verifyResources } from "./verify-resources.ts";
 import { verifySearch } from "./verify-search.ts";
 import { verifySearchVectors } from "./verify-search-vectors.ts";
 import { verifySessions } from "./verify-sessions.ts";
+import { verifySpending } from "./verify-spending.ts";
 import { verifyWhole } from "./verify-whole.ts";
 
 const VERIFICATIONS: Record<BehaviourId, Verify> = {
@@ -27,6 +29,8 @@ const VERIFICATIONS: Record<BehaviourId, Verify> = {
   ...verifyJobFollow,
   ...verifySearch,
   ...verifySearchVectors,
+  ...verifyAudit,
+  ...verifySpending,
   ...verifyArchive,
   ...verifyWhole,
 };

@@ -192,5 +192,11 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
       { day: "2024-02-02", agentId: ids[0], usd: 0.01, sessions: 1 },
     ]);
     expect(numbers(0)).toEqual([]);
+    const small = newId("agent");
+    const row = sessionRow({ agent: sessionAgent({ id: small }), updatedAt: at(1), usage: usage(0), microUsd: 1_234 });
+    await stage.store.sessions.create(row, []);
+    expect(await stage.store.sessions.usage({ from: at(0), to: at(24) })).toContainEqual(
+      expect.objectContaining({ agentId: small, usd: 0.001_234 }),
+    );
   },
 };

@@ -1,5 +1,6 @@
 // Everything that a thread can be asked for by name: importing a file declares its operations.
 import "./agents.ts";
+import "./audit.ts";
 import "./blobs.ts";
 import "./environments.ts";
 import "./events.ts";
@@ -13,6 +14,7 @@ import "./search-documents.ts";
 import "./search-terms.ts";
 import "./search-vectors.ts";
 import "./sessions.ts";
+import "./spending.ts";
 import "./tokens.ts";
 import "./transcripts.ts";
 import "./whats-new.ts";

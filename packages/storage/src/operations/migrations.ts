@@ -1,7 +1,9 @@
 import { operation } from "../operation.ts";
 import { Refusal } from "../refusal.ts";
 import { insert, one, raw, sql, type Work } from "../sql.ts";
+import { auditSchema } from "./audit-schema.ts";
 import { searchSchema } from "./search-schema.ts";
+import { spendingSchema } from "./spending-schema.ts";
 
 interface Dialect {
   name: "sqlite" | "postgres";
@@ -226,6 +228,10 @@ const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [
   ],
 
   searchSchema,
+
+  auditSchema,
+
+  spendingSchema,
 ];
 
 /** The notification is part of the transaction, whoever writes: nobody can forget it, and it says nothing too early. */

@@ -8,7 +8,7 @@ export interface SessionColumns {
   agent_id: string;
   agent_version: number;
   environment_id: string;
-  cents: number;
+  micros: number;
   created_at: number;
   updated_at: number;
   archived_at: number | null;

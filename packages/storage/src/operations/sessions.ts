@@ -41,7 +41,7 @@ export const createSession = operation("sessions.create", function* (args: Creat
 });
 
 /** As read, with the agent beside it. */
-export type StoredSession = Omit<SessionColumns, "agent_id" | "agent_version" | "cents"> & { agent: string };
+export type StoredSession = Omit<SessionColumns, "agent_id" | "agent_version" | "micros"> & { agent: string };
 
 const SELECT = sql<StoredSession>`
   session.id, session.status, session.environment_id, session.created_at, session.updated_at, session.archived_at,
@@ -91,6 +91,7 @@ export const deleteSession = operation("sessions.delete", function* (lease: Leas
   yield sql`delete from event where log = ${number}`;
   yield sql`delete from transcript where log = ${number}`;
   yield sql`delete from inbox where session = ${session}`;
+  yield sql`delete from share where session = ${session}`;
   yield sql`delete from thread where session = ${session}`;
   yield sql`delete from agent_snapshot where session = ${session}`;
   yield sql`delete from file_part where file in (select id from file where scope = ${session})`;
@@ -102,8 +103,8 @@ export const deleteSession = operation("sessions.delete", function* (lease: Leas
 export const DAY_MS = 86_400_000;
 
 export const sumUsage = operation("sessions.usage", function* (span: { from: number; to: number }) {
-  return yield* all(sql<{ day: number; agent_id: string; cents: number; sessions: number }>`
-    select updated_at / ${raw(String(DAY_MS))} as day, agent_id, cast(sum(cents) as bigint) as cents,
+  return yield* all(sql<{ day: number; agent_id: string; micros: number; sessions: number }>`
+    select updated_at / ${raw(String(DAY_MS))} as day, agent_id, cast(sum(micros) as bigint) as micros,
       count(*) as sessions
     from session where updated_at >= ${span.from} and updated_at < ${span.to}
     group by 1, 2 order by 1, 2`);

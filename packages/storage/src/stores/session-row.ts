@@ -16,7 +16,7 @@ export function encodeSession(row: SessionRow): SessionInput {
       agent_id: agent.id,
       agent_version: agent.version,
       environment_id: environmentId,
-      cents: centsOf(row.usage),
+      micros: microsOf(row),
       created_at: toMs(createdAt),
       updated_at: toMs(updatedAt),
       archived_at: toMsOrNull(archivedAt),
@@ -37,7 +37,8 @@ export const decodeSession = (row: StoredSession): SessionRow => ({
   archivedAt: toIsoOrNull(row.archived_at),
 });
 
-const centsOf = (usage: SessionRow["usage"]): number => Number(usage.list_cost.amount);
+const microsOf = ({ microUsd, usage }: Pick<SessionRow, "microUsd" | "usage">): number =>
+  microUsd ?? Number(usage.list_cost.amount) * 10_000;
 
 export function encodeChange({ status, agent, archivedAt, ...state }: SessionChange): ChangeRow {
   return {
@@ -45,7 +46,7 @@ export function encodeChange({ status, agent, archivedAt, ...state }: SessionCha
       ...(status !== undefined && { status }),
       ...(archivedAt !== undefined && { archived_at: toMsOrNull(archivedAt) }),
       ...(agent && { agent_id: agent.id, agent_version: agent.version }),
-      ...(state.usage && { cents: centsOf(state.usage) }),
+      ...(state.usage && { micros: microsOf({ ...state, usage: state.usage }) }),
     },
     agent: agent && JSON.stringify(agent),
     state: Object.fromEntries(Object.entries(state).filter(([, value]) => value !== undefined)),

@@ -82,10 +82,10 @@ export function createSessionStore(database: Database, broadcast: Broadcast): Se
     },
     usage: async ({ from, to }) => {
       const rows = await database.read(sumUsage, { from: toMs(from), to: toMs(to) });
-      return rows.map(({ day, agent_id, cents, sessions }) => ({
+      return rows.map(({ day, agent_id, micros, sessions }) => ({
         day: toIso(day * DAY_MS).slice(0, 10),
         agentId: agent_id,
-        usd: cents / 100,
+        usd: micros / 1_000_000,
         sessions,
       }));
     },

@@ -1,0 +1,132 @@
+import { newId } from "@tandem/protocol";
+import { expect } from "vitest";
+import { LeaseLost } from "../lease-lost.ts";
+import type { AccountState, Claim } from "../spending.ts";
+import type { Store } from "../store.ts";
+import type { BehaviourId } from "./behaviours.ts";
+import { sessionRow } from "./samples.ts";
+import { numbers, until, type Stage, type Verify } from "./stage.ts";
+
+const agent = (of: string, fields: Partial<Claim> = {}): Claim => ({
+  scope: "agent",
+  of,
+  unit: "usd",
+  total: 0,
+  reserve: 0,
+  limit: null,
+  ...fields,
+});
+
+async function stateOf(store: Store, of: string): Promise<Pick<AccountState, "spent" | "reserved"> | undefined> {
+  const [state] = await store.spending.read({ of });
+  return state && { spent: state.spent, reserved: state.reserved };
+}
+
+const leases = (stage: Stage, count: number) => Promise.all(numbers(count).map(() => stage.session()));
+
+export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, Verify> = {
+  "spending.together": async (stage) => {
+    const of = newId("agent");
+    const sessions = await leases(stage, 12);
+    const tried = await Promise.all(
+      sessions.map((lease, index) =>
+        (index % 2 ? stage.store : stage.other).spending.settle(lease, [agent(of, { reserve: 30, limit: 100 })]),
+      ),
+    );
+    expect(tried.filter((short) => short.length === 0)).toHaveLength(3);
+    for (const short of tried.filter(({ length }) => length > 0)) {
+      expect(short).toEqual([{ scope: "agent", of, unit: "usd", spent: 0, reserved: 90, limit: 100 }]);
+    }
+    expect(await stateOf(stage.store, of)).toEqual({ spent: 0, reserved: 90 });
+    // What is reserved anew takes the place of what was reserved.
+    const winner = sessions[tried.findIndex((short) => short.length === 0)]!;
+    expect(await stage.store.spending.settle(winner, [agent(of, { reserve: 40, limit: 100 })])).toEqual([]);
+    expect(await stage.store.spending.reservedBy(winner.session)).toEqual({ usd: 40 });
+    expect(await stage.store.spending.settle(winner, [agent(of, { reserve: 41, limit: 100 })])).toHaveLength(1);
+    expect(await stateOf(stage.store, of)).toEqual({ spent: 0, reserved: 100 });
+  },
+
+  "spending.all-or-none": async (stage) => {
+    const [wide, narrow] = [newId("agent"), newId("agent")];
+    const lease = await stage.session();
+    const claims = (total: number, reserve: number) => [
+      agent(wide, { total, reserve, limit: 1_000 }),
+      { ...agent(narrow, { total, reserve, limit: 50 }), scope: "project" as const },
+    ];
+    expect(await stage.store.spending.settle(lease, claims(0, 40))).toEqual([]);
+    const short = await stage.store.spending.settle(lease, claims(30, 40));
+    expect(short).toMatchObject([{ of: narrow, spent: 30, reserved: 0, limit: 50 }]);
+    // What is left of the former reservation stays, on both.
+    expect(await stateOf(stage.store, wide)).toEqual({ spent: 30, reserved: 10 });
+    expect(await stateOf(stage.store, narrow)).toEqual({ spent: 30, reserved: 10 });
+    expect(await stage.store.spending.settle(lease, claims(30, 0))).toEqual([]);
+    expect(await stateOf(stage.store, wide)).toEqual({ spent: 30, reserved: 0 });
+  },
+
+  "spending.once": async (stage) => {
+    const of = newId("agent");
+    const lease = await stage.session();
+    for (const total of [0, 10, 10, 25, 25]) await stage.store.spending.settle(lease, [agent(of, { total })]);
+    expect(await stateOf(stage.other, of)).toEqual({ spent: 25, reserved: 0 });
+    // Another writer has only the log, which lacks what the last one did not get into it.
+    await stage.store.spending.settle(lease, [agent(of, { total: 20 })]);
+    expect(await stateOf(stage.other, of)).toEqual({ spent: 20, reserved: 0 });
+    const other = await stage.session();
+    for (const total of [0, 7]) await stage.other.spending.settle(other, [agent(of, { total })]);
+    expect(await stateOf(stage.store, of)).toEqual({ spent: 27, reserved: 0 });
+  },
+
+  "spending.days": async (stage) => {
+    const [monday, tuesday] = [newId("agent"), newId("agent")];
+    const lease = await stage.session();
+    await stage.store.spending.settle(lease, [agent(monday)]);
+    await stage.store.spending.settle(lease, [agent(monday, { total: 10, reserve: 5 })]);
+    await stage.store.spending.settle(lease, [agent(tuesday, { total: 14, reserve: 5 })]);
+    expect(await stateOf(stage.store, monday)).toEqual({ spent: 10, reserved: 0 });
+    expect(await stateOf(stage.store, tuesday)).toEqual({ spent: 4, reserved: 5 });
+    await stage.store.spending.settle(lease, []);
+    expect(await stateOf(stage.store, tuesday)).toEqual({ spent: 4, reserved: 0 });
+  },
+
+  "spending.before": async (stage) => {
+    const of = newId("agent");
+    const lease = await stage.session();
+    for (const total of [500, 500, 503]) await stage.store.spending.settle(lease, [agent(of, { total })]);
+    expect(await stateOf(stage.store, of)).toEqual({ spent: 3, reserved: 0 });
+  },
+
+  "spending.lease": async (stage) => {
+    const of = newId("agent");
+    const reserve = [agent(of, { reserve: 10, limit: 10 })];
+    const nothingHeld = () => until(async () => ((await stateOf(stage.store, of))!.reserved === 0 ? true : undefined));
+    const back = await stage.session();
+    expect(await stage.store.spending.settle(back, reserve)).toEqual([]);
+    const next = await stage.session();
+    expect(await stage.store.spending.settle(next, reserve)).toHaveLength(1);
+    await stage.store.leases.release(back);
+    await nothingHeld();
+    expect(await stage.store.spending.settle(next, reserve)).toEqual([]);
+    await stage.store.sessions.delete(next);
+    await nothingHeld();
+    const row = sessionRow();
+    await stage.store.sessions.create(row, []);
+    const dead = (await stage.store.leases.take(row.id, "soon dead", 300))!;
+    expect(await stage.store.spending.settle(dead, reserve)).toEqual([]);
+    await nothingHeld();
+    expect(await stage.store.spending.reservedBy(row.id)).toEqual({});
+    const heir = (await stage.other.leases.take(row.id, "heir", 60_000))!;
+    expect(await stateOf(stage.store, of)).toEqual({ spent: 0, reserved: 0 });
+    expect(await stage.other.spending.settle(heir, reserve)).toEqual([]);
+    expect(await stateOf(stage.store, of)).toEqual({ spent: 0, reserved: 10 });
+  },
+
+  "spending.fenced": async (stage) => {
+    const of = newId("agent");
+    const lease = await stage.session();
+    await stage.store.spending.settle(lease, [agent(of)]);
+    await stage.store.leases.release(lease);
+    const late = stage.store.spending.settle(lease, [agent(of, { total: 5, reserve: 5 })]);
+    await expect(late).rejects.toBeInstanceOf(LeaseLost);
+    expect(await stateOf(stage.store, of)).toEqual({ spent: 0, reserved: 0 });
+  },
+};

@@ -1,0 +1,23 @@
+/** What sessions spend from together, and the part that each has of it. Money of sessions is kept finer than in cents. */
+export const spendingSchema = ({ id, int, strict }: { id: string; int: string; strict: string }): string[] => [
+  "alter table session rename column cents to micros",
+  "update session set micros = micros * 10000",
+  `create table account (
+    scope ${id} not null,
+    name ${id} not null,
+    unit ${id} not null,
+    spent ${int} not null,
+    primary key (scope, name, unit)
+  ) ${strict}`,
+  `create table share (
+    session ${id} not null,
+    scope ${id} not null,
+    name ${id} not null,
+    unit ${id} not null,
+    counted ${int} not null,
+    reserved ${int} not null,
+    token ${int} not null,
+    primary key (session, scope, name, unit)
+  ) ${strict}`,
+  "create index share_reserved on share (scope, name, unit) where reserved > 0",
+];

@@ -1,0 +1,123 @@
+import { operation } from "../operation.ts";
+import { all, insert, join, sql, where, type Sql, type Work } from "../sql.ts";
+import { fence, type LogLease } from "./fence.ts";
+
+export interface AccountKey {
+  scope: string;
+  name: string;
+  unit: string;
+}
+
+export interface ClaimInput extends AccountKey {
+  total: number;
+  reserve: number;
+  limit: number | null;
+}
+
+export interface AccountRow extends AccountKey {
+  spent: number;
+  reserved: number;
+}
+
+interface ShareRow extends AccountKey {
+  counted: number;
+  reserved: number;
+}
+
+/** The part of a session's totals that is of no account: what it had spent before it was first counted. */
+const BEFORE = "";
+
+/** A reservation holds while the lease does under which it was made. */
+const HOLDS = sql`share.token = log.lease_token and log.lease_holder is not null and log.lease_until >= now_ms()`;
+
+/**
+ * In one order of accounts everywhere, so that two sessions cannot wait for each other. Each account is written first, and
+ * so locked: what others have reserved on it stays as it is until the transaction ends.
+ */
+export const settle = operation(
+  "spending.settle",
+  function* (args: { lease: LogLease; claims: readonly ClaimInput[] }): Work<(AccountRow & { limit: number })[]> {
+    const { session, token } = args.lease;
+    yield* fence(args.lease);
+    const claims = args.claims.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    if (claims.length === 0) {
+      yield sql`update share set reserved = 0 where session = ${session}`;
+      return [];
+    }
+    const shares = yield* all(sql<ShareRow>`
+    select scope, name, unit, counted, reserved from share where session = ${session}`);
+    const counted = claims.map((claim) => {
+      const same = shares.filter(({ scope, unit }) => scope === claim.scope && unit === claim.unit);
+      const own = same.find(({ name }) => name === claim.name);
+      return {
+        claim,
+        own,
+        isFirst: same.length === 0,
+        delta: same.length === 0 ? 0 : claim.total - same.reduce((sum, share) => sum + share.counted, 0),
+      };
+    });
+    const accounts = new Map<string, AccountRow>();
+    const written = yield* all(sql<AccountRow>`
+    ${insert(
+      "account",
+      counted.map(({ claim: { scope, name, unit }, delta }) => ({ scope, name, unit, spent: delta })),
+    )}
+    on conflict (scope, name, unit) do update set spent = account.spent + excluded.spent
+    returning scope, name, unit, spent`);
+    for (const row of written) accounts.set(keyOf(row), { ...row, reserved: 0 });
+    const others = yield* all(sql<AccountKey & { reserved: number }>`
+    select share.scope, share.name, share.unit, cast(sum(share.reserved) as bigint) as reserved
+    from share join log on log.session = share.session
+    where share.session <> ${session} and share.reserved > 0 and ${HOLDS} and (${anyOf(claims)})
+    group by share.scope, share.name, share.unit`);
+    for (const row of others) accounts.get(keyOf(row))!.reserved = row.reserved;
+    const short = counted.flatMap(({ claim: { limit, reserve, ...key } }) => {
+      const account = accounts.get(keyOf(key))!;
+      return limit !== null && account.spent + account.reserved + reserve > limit ? [{ ...account, limit }] : [];
+    });
+    const rows = counted.flatMap(({ claim: { scope, name, unit, total, reserve }, own, isFirst, delta }) => {
+      const left = Math.max(0, (own?.reserved ?? 0) - Math.max(0, delta));
+      const share = { session, scope, name, unit, counted: delta, reserved: short.length > 0 ? left : reserve, token };
+      return isFirst ? [{ ...share, name: BEFORE, counted: total, reserved: 0 }, share] : [share];
+    });
+    yield sql`update share set reserved = 0 where session = ${session} and reserved > 0 and not (${anyOf(claims)})`;
+    yield sql`${insert("share", rows)}
+    on conflict (session, scope, name, unit) do update
+    set counted = share.counted + excluded.counted, reserved = excluded.reserved, token = excluded.token`;
+    return short;
+  },
+);
+
+export const readAccounts = operation("spending.read", function* (query: { scope?: string; name?: string }): Work<
+  AccountRow[]
+> {
+  const wanted = where([
+    ...(query.scope === undefined ? [] : [sql`account.scope = ${query.scope}`]),
+    ...(query.name === undefined ? [] : [sql`account.name = ${query.name}`]),
+  ]);
+  return yield* all(sql<AccountRow>`
+    select account.scope, account.name, account.unit, account.spent, cast(coalesce((
+      select sum(share.reserved) from share join log on log.session = share.session
+      where share.scope = account.scope and share.name = account.name and share.unit = account.unit and ${HOLDS}
+    ), 0) as bigint) as reserved
+    from account ${wanted} order by account.scope, account.name, account.unit`);
+});
+
+/** The same amount is reserved on all accounts of a unit. */
+export const readReserved = operation("spending.reserved", function* (session: string): Work<
+  { unit: string; reserved: number }[]
+> {
+  return yield* all(sql<{ unit: string; reserved: number }>`
+    select share.unit, max(share.reserved) as reserved from share join log on log.session = share.session
+    where share.session = ${session} and share.reserved > 0 and ${HOLDS} group by share.unit order by share.unit`);
+});
+
+const keyOf = ({ scope, name, unit }: AccountKey): string => `${scope}\n${name}\n${unit}`;
+
+const anyOf = (keys: readonly AccountKey[]): Sql =>
+  join(
+    keys.map(({ scope, name, unit }) =>
+      join([sql`share.scope = ${scope}`, sql`share.name = ${name}`, sql`share.unit = ${unit}`], " and "),
+    ),
+    " or ",
+  );
