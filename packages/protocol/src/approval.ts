@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { PERMISSION_MODES, rule } from "./rule.ts";
+import { filePatch } from "./file-patch.ts";
+import { PERMISSION_MODES, rule, RULE_ACTIONS } from "./rule.ts";
 import type { FilePatch } from "./session-event.ts";
 
 /** How far an answer reaches: this call, all like it in the session, or all like it from now on (a rule is saved). */
@@ -28,7 +29,7 @@ export const approvalAnswer = z
     save_for: z.enum(["user", "project", "agent"]).optional(),
     /** Instead of the suggested rule, with `session` and `always`. */
     rule: rule.optional(),
-    /** The call is made with this input instead. Only with `once`. */
+    /** The call is made with this input instead. Only with `once`. Of a question: `{"answers": {…}}`. */
     input: z.record(z.string(), z.unknown()).optional(),
     /** The session's mode from now on: the answer to a plan. */
     mode: z.enum(PERMISSION_MODES).optional(),
@@ -50,3 +51,67 @@ export interface ApprovalOutcome {
   edited?: boolean;
   mode?: (typeof PERMISSION_MODES)[number];
 }
+
+/** The name under which a question of the agent's arrives, as a call that takes a `user.custom_tool_result`. */
+export const QUESTION_TOOL = "ask_user_question";
+
+const question = z.object({
+  question: z.string().min(1),
+  header: z.string().optional(),
+  options: z
+    .array(z.object({ label: z.string(), description: z.string().optional(), preview: z.string().optional() }))
+    .default([]),
+  multiSelect: z.boolean().default(false),
+});
+export type Question = z.infer<typeof question>;
+
+/** The input of a question's call. */
+export const questionInput = z.object({ questions: z.array(question).min(1) });
+
+/** The text of the result that answers: a label, several where that is allowed, or words of one's own for each question. */
+export const questionAnswers = z.strictObject({
+  answers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+});
+
+export const APPROVAL_STATUSES = ["pending", "resolved"] as const;
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
+
+/** A request to a person, as the log tells it. */
+export const approval = z
+  .object({
+    type: z.literal("approval"),
+    /** That of the call's event. */
+    id: z.string(),
+    kind: z.enum(["tool", "plan", "question"]),
+    session_id: z.string(),
+    session_title: z.string().nullable(),
+    /** Where a subagent asks: its thread. Null on the primary one. */
+    session_thread_id: z.string().nullable(),
+    /** Who asks. */
+    agent_name: z.string(),
+    folder: z.string(),
+    tool: z.string(),
+    mcp_server_name: z.string().optional(),
+    input: z.record(z.string(), z.unknown()),
+    /** Why it is asked about. */
+    verdict: z.looseObject({ action: z.enum(RULE_ACTIONS), why: z.string(), by: z.string() }).optional(),
+    diff: filePatch.optional(),
+    plan: z.string().optional(),
+    suggestion: rule.optional(),
+    created_at: z.string(),
+    expires_at: z.string().nullable(),
+    status: z.enum(APPROVAL_STATUSES),
+    resolved: z
+      .object({
+        outcome: z.enum(["allowed", "denied", "expired", "cancelled"]),
+        by: z.string(),
+        at: z.string(),
+        scope: z.enum(APPROVAL_SCOPES).optional(),
+        message: z.string().optional(),
+        edited: z.boolean().optional(),
+        mode: z.enum(PERMISSION_MODES).optional(),
+      })
+      .nullable(),
+  })
+  .meta({ id: "Approval" });
+export type Approval = z.infer<typeof approval>;

@@ -20,7 +20,10 @@ export const userMessage = z
         /** For the turn that it begins, and no other. */
         model: z.string().min(1).optional(),
         effort: z.enum(EFFORTS).optional(),
-        /** False: the text is put to the model as it is, and a leading `/` or `!` means nothing. */
+        /**
+         * True: a person typed it, so that a leading `/name` is a command and `@path` a file. Without it, text means
+         * nothing but itself: an application passes on what its own users write.
+         */
         commands: z.boolean().optional(),
       })
       .optional(),
@@ -36,14 +39,17 @@ const userInterrupt = z
   })
   .meta({ id: "UserInterrupt" });
 
+/** Who answered; nobody did where it has expired. */
+const answerer = { by: z.string(), expired: z.literal(true).optional() };
+
 const userToolConfirmation = z
   .strictObject({
     type: z.literal("user.tool_confirmation"),
     tool_use_id: z.string(),
     result: z.enum(["allow", "deny"]),
     deny_message: z.string().nullish(),
-    /** Put there by `POST /v1/approvals/:id`, which checks it; clients do not send it. */
-    tandem: approvalAnswer.omit({ result: true, message: true }).extend({ by: z.string() }).optional(),
+    /** Put there by the engine and by `POST /v1/approvals/:id`, which checks it; clients do not send it. */
+    tandem: approvalAnswer.omit({ result: true, message: true }).extend(answerer).optional(),
   })
   .meta({ id: "UserToolConfirmation" });
 
@@ -53,6 +59,8 @@ const userCustomToolResult = z
     custom_tool_use_id: z.string(),
     content: z.array(toolResultContent).optional(),
     is_error: z.boolean().nullish(),
+    /** Put there by the engine; clients do not send it. */
+    tandem: z.strictObject(answerer).optional(),
   })
   .meta({ id: "UserCustomToolResult" });
 

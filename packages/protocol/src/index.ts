@@ -42,13 +42,32 @@ export {
   type ToolsetTool,
 } from "./agent.ts";
 export {
+  approval,
   APPROVAL_SCOPES,
+  APPROVAL_STATUSES,
   approvalAnswer,
+  QUESTION_TOOL,
+  questionAnswers,
+  questionInput,
+  type Approval,
   type ApprovalAnswer,
   type ApprovalNote,
   type ApprovalOutcome,
   type ApprovalScope,
+  type ApprovalStatus,
+  type Question,
 } from "./approval.ts";
+export {
+  AUDIT_KINDS,
+  auditEntry,
+  auditHead,
+  auditVerdict,
+  type AuditEntry,
+  type AuditHead,
+  type AuditKind,
+  type AuditNote,
+  type AuditVerdict,
+} from "./audit.ts";
 export {
   BUDGET_SCOPES,
   BUDGET_UNITS,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { documentBlock, imageBlock, toolResultContent, userContent } from "./content.ts";
-import type { FilePatch, ModelUsage, SessionErrorDetail, Todo } from "./session-event.ts";
+import { filePatch } from "./file-patch.ts";
+import type { ModelUsage, SessionErrorDetail, Todo } from "./session-event.ts";
 
 // What a person sees of a session: messages with parts, as `project` folds them out of its events. Ids are those of the
 // events that they come from, so that they are the same wherever a fold begins.
@@ -41,19 +42,6 @@ const toolPermission = z.discriminatedUnion("type", [
     at: time.nullable(),
   }),
 ]);
-
-const hunk = z.strictObject({
-  old_start: z.int(),
-  old_lines: z.int(),
-  new_start: z.int(),
-  new_lines: z.int(),
-  lines: z.array(z.string()),
-});
-const filePatch: z.ZodType<FilePatch> = z.strictObject({
-  path: z.string(),
-  kind: z.enum(["create", "update"]),
-  hunks: z.array(hunk),
-});
 
 const ended = { started_at: time.nullable(), ended_at: time, output: z.array(toolResultContent) };
 const toolState = z.discriminatedUnion("type", [

@@ -111,9 +111,9 @@ export type SessionEventBody =
   // From clients, as they sent it.
   | (Exclude<ClientEvent, { type: "user.custom_tool_result" }> & { session_thread_id?: string | null })
   // Also the engine's, for a call that nobody can answer any more.
-  | (Extract<ClientEvent, { type: "user.custom_tool_result" }> & {
+  | (Omit<Extract<ClientEvent, { type: "user.custom_tool_result" }>, "tandem"> & {
       session_thread_id?: string | null;
-      tandem?: { interrupted: Interruption };
+      tandem?: { by?: string; expired?: true; interrupted?: Interruption };
     })
   // From the agent.
   | { type: "agent.message"; content: TextBlock[]; tandem?: { message_id: string } }

@@ -32,6 +32,8 @@ export const SESSION_METADATA = {
   onQuota: "tandem.on_quota",
   /** How long an approval waits before it is denied, such as `8h`; without it, for ever. */
   approvalExpiry: "tandem.approval_expiry",
+  /** `off`: the agent cannot ask questions, for work that nobody watches. */
+  questions: "tandem.questions",
   /** The session that it was forked from; set by the engine. */
   forkedFrom: "tandem.forked_from",
 } as const;
