@@ -1,0 +1,115 @@
+import { auditHash } from "../audit/audit-hash.ts";
+import { operation } from "../operation.ts";
+import { all, insertAll, list, one, sql, type Work } from "../sql.ts";
+import { countWithin } from "./count-within.ts";
+import { readPage, within, type PageArgs, type Span } from "./page.ts";
+
+const ENTRIES_AT_ONCE = 500;
+/** Rows are parsed on the caller's thread. */
+const BYTES_AT_ONCE = 1_000_000;
+
+export interface AuditRow {
+  seq: number;
+  at: number;
+  actor: string;
+  kind: string;
+  session: string | null;
+  /** JSON. */
+  details: string;
+  previous: string;
+  hash: string;
+}
+
+export type AuditInput = Pick<AuditRow, "at" | "actor" | "kind" | "session" | "details">;
+
+export interface AppendAudit {
+  notes: readonly AuditInput[];
+  read: { session: string; after: number; to: number } | undefined;
+}
+
+/** Undefined if the session's log has been read by somebody else meanwhile. */
+export const appendAudit = operation("audit.append", function* (args: AppendAudit): Work<AuditRow[] | undefined> {
+  const { notes, read } = args;
+  // Writes the row, and so makes everybody who appends wait here: the chain is one.
+  const head = (yield* one(sql<{ seq: number; hash: string }>`
+    update audit_head set seq = seq + ${notes.length} returning seq - ${notes.length} as seq, hash`))!;
+  if (read) {
+    const known = yield* one(sql<{ seq: number }>`select seq from audit_cursor where session = ${read.session}`);
+    if ((known?.seq ?? 0) !== read.after) {
+      yield sql`update audit_head set seq = ${head.seq}`;
+      return undefined;
+    }
+    yield sql`insert into audit_cursor (session, seq) values (${read.session}, ${read.to})
+      on conflict (session) do update set seq = excluded.seq`;
+  }
+  const rows: AuditRow[] = [];
+  let { seq, hash: previous } = head;
+  for (const note of notes) {
+    seq += 1;
+    const details: unknown = JSON.parse(note.details);
+    const hash = auditHash(previous, { ...note, seq, at: new Date(note.at).toISOString(), details });
+    rows.push({ ...note, seq, previous, hash });
+    previous = hash;
+  }
+  yield* insertAll(
+    "audit",
+    rows.map((row) => ({ ...row })),
+  );
+  yield sql`update audit_head set hash = ${previous}`;
+  return rows;
+});
+
+export const readAuditHead = operation("audit.head", function* (): Work<{ seq: number; hash: string }> {
+  return (yield* one(sql<{ seq: number; hash: string }>`select seq, hash from audit_head`))!;
+});
+
+export const readAuditCursor = operation("audit.cursor", function* (session: string): Work<number> {
+  return (yield* one(sql<{ seq: number }>`select seq from audit_cursor where session = ${session}`))?.seq ?? 0;
+});
+
+/** Logs of jobs are no sessions'. */
+export const unauditedSessions = operation("audit.behind", function* (limit: number): Work<string[]> {
+  const rows = yield* all(sql<{ id: string }>`
+    select log.session as id from log
+    join session on session.id = log.session
+    left join audit_cursor on audit_cursor.session = log.session
+    where log.seq > coalesce(audit_cursor.seq, 0) order by log.session limit ${limit}`);
+  return rows.map(({ id }) => id);
+});
+
+export const readAudit = operation("audit.read", function* (args: { after: number; limit: number }): Work<{
+  rows: AuditRow[];
+  more: boolean;
+}> {
+  const limit = Math.min(args.limit, ENTRIES_AT_ONCE);
+  const sizes = yield* all(sql<{ bytes: number }>`
+    select octet_length(details) as bytes from audit where seq > ${args.after} order by seq limit ${limit}`);
+  const count = countWithin(BYTES_AT_ONCE, sizes);
+  if (count === 0) return { rows: [], more: false };
+  const rows = yield* all(sql<AuditRow>`
+    select seq, at, actor, kind, session, details, previous, hash
+    from audit where seq > ${args.after} order by seq limit ${count}`);
+  return { rows, more: count === limit || count < sizes.length };
+});
+
+export interface AuditFilter {
+  session?: string;
+  actor?: string;
+  kinds?: readonly string[];
+  created?: Span;
+}
+
+export const listAudit = operation("audit.list", function* (args: { page: PageArgs; filter: AuditFilter }) {
+  const { session, actor, kinds, created } = args.filter;
+  return yield* readPage<AuditRow>(args.page, {
+    select: sql`seq, at, actor, kind, session, details, previous, hash from audit`,
+    at: "seq",
+    id: "hash",
+    conditions: [
+      ...(session === undefined ? [] : [sql`session = ${session}`]),
+      ...(actor === undefined ? [] : [sql`actor = ${actor}`]),
+      ...(kinds === undefined ? [] : [sql`kind in ${list(kinds)}`]),
+      ...within("at", created),
+    ],
+  });
+});
