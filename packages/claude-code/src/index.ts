@@ -12,13 +12,16 @@ export { findExecutable } from "./executable.ts";
 export { probeLogin, type LoginProbe } from "./probe-login.ts";
 export { ProcessLedger, type SweepResult } from "./process-ledger.ts";
 export { readCredential } from "./read-credential.ts";
-export { DENIED_VARIABLES, isDenied } from "./variables.ts";
+export { DENIED_VARIABLES, inheritedVariables, isDenied } from "./variables.ts";
+export { connectServer, type McpConnection, type McpPlace, type McpTool } from "./mcp/connect-server.ts";
 export type {
+  ConnectedServer,
   Conversation,
   ConversationHost,
   ConversationOutput,
   ConversationSetup,
   Decision,
+  HookAnswer,
   HostServer,
   HostTool,
   LateResult,
@@ -26,7 +29,9 @@ export type {
   SubagentDefinition,
   ToolCallRequest,
   TranscriptStore,
+  TrustedParts,
   TurnEnd,
+  TurnWish,
 } from "./session/conversation.ts";
 export { openConversation } from "./session/open-conversation.ts";
 export { forgetConversation } from "./session/forget-conversation.ts";

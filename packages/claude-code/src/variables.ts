@@ -115,6 +115,16 @@ const fixedFor = (purpose: Purpose): Record<string, string> => ({
  */
 export const CREDENTIAL_DESCRIPTOR = 3;
 
+/** What any child may know of the host, whatever it is for. */
+export function inheritedVariables(host: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(host)) {
+    if (value === undefined || isDenied(name)) continue;
+    if (ALLOWED.has(name) || ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix))) variables[name] = value;
+  }
+  return variables;
+}
+
 /**
  * The variables of a Claude Code child, complete: nothing is inherited beside them.
  * `configDir` is where Claude Code keeps its state: the user's for a login, a private one for every other credential, so
@@ -126,11 +136,7 @@ export function childVariables(
   configDir: string | undefined,
   purpose: Purpose = "call",
 ): Record<string, string> {
-  const variables: Record<string, string> = {};
-  for (const [name, value] of Object.entries(host)) {
-    if (value === undefined || isDenied(name)) continue;
-    if (ALLOWED.has(name) || ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix))) variables[name] = value;
-  }
+  const variables = inheritedVariables(host);
   Object.assign(variables, fixedFor(purpose));
   if (configDir) variables["CLAUDE_CONFIG_DIR"] = configDir;
   switch (credential.type) {

@@ -10,6 +10,9 @@ const nonEmpty = <T extends z.ZodType>(block: T) => z.array(block).min(1, "expec
 /** `queue` waits for the turn that is running to end; `steer` is put to the model within it. Ours: see `tandem`. */
 const DELIVERIES = ["queue", "steer"] as const;
 
+/** Who sent it: put there by the engine, over whatever a client says. */
+const sender = { by: z.string().optional() };
+
 export const userMessage = z
   .strictObject({
     type: z.literal("user.message"),
@@ -25,6 +28,7 @@ export const userMessage = z
          * nothing but itself: an application passes on what its own users write.
          */
         commands: z.boolean().optional(),
+        ...sender,
       })
       .optional(),
   })
@@ -35,7 +39,7 @@ const userInterrupt = z
     type: z.literal("user.interrupt"),
     session_thread_id: z.string().nullish(),
     /** Binds it to the turn that this message began: if another is running by then, nothing happens. */
-    tandem: z.strictObject({ turn_event_id: z.string().optional() }).optional(),
+    tandem: z.strictObject({ turn_event_id: z.string().optional(), ...sender }).optional(),
   })
   .meta({ id: "UserInterrupt" });
 

@@ -2,6 +2,7 @@ import { mkdir, realpath } from "node:fs/promises";
 import type { Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./agents.ts";
+import { SessionCommands } from "./commands/session-commands.ts";
 import { DeltaHub } from "./delta-hub.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import type { Engine } from "./engine.ts";
@@ -19,7 +20,14 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const roots = await AllowedRoots.open(settings.roots);
   const deltas = new DeltaHub();
   const accompany: Accompany = () => [];
-  const actors = new SessionActors(store, settings, deltas, accompany);
+  const commands = new SessionCommands({
+    ...{ events: store.events, files: store.files, stateFolder },
+    rules: { bookOf: async () => ({ judge: () => undefined, suggest: () => undefined }) },
+    isTrusted: async () => false,
+    hostVariables: settings.hostVariables,
+    userFolders: settings.commandFolders ?? [],
+  });
+  const actors = new SessionActors(store, settings, deltas, { accompany, commands });
   const agents = new AgentCatalogue(store.agents, settings.models);
   const places = new SessionPlaces(roots, stateFolder);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!);
@@ -32,6 +40,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       environments,
       places,
       actors,
+      commands,
       deltas,
       // Loaded where it is used: commands that only look at sessions are quicker without it.
       forget: async (id) => {

@@ -33,6 +33,8 @@ export interface EngineSettings {
   hostServers?: (session: SessionId) => Promise<readonly HostServer[]>;
   /** Folders that sessions may work in or under; the first is that of `env_local`. */
   roots: readonly string[];
+  /** Where the user keeps slash commands for all folders. */
+  commandFolders?: readonly string[];
   models: () => Promise<Model[]>;
   openConversation: (setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore) => Conversation;
   /** Ends Claude Code processes that dead servers of this machine have left. */

@@ -7,6 +7,7 @@ import type {
   Environment,
   EnvironmentCreateParams,
   EnvironmentUpdateParams,
+  EventOf,
   FileMetadata,
   LiveDelta,
   LoggedEvent,
@@ -19,6 +20,7 @@ import type {
   Thread,
 } from "@tandem/protocol";
 import type { EventRange, Page, PageQuery, SessionStore } from "@tandem/storage";
+import type { SlashCommand } from "./commands/command-catalogue.ts";
 
 /**
  * Everything that can be done with agents, environments and sessions, whoever asks: HTTP, ACP, stdio or a command. What it
@@ -69,8 +71,8 @@ export interface Sessions {
   archive(id: string): Promise<Session>;
   delete(id: string): Promise<void>;
   list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>>;
-  /** Puts events into the inbox; they are acknowledged when this resolves. */
-  send(id: string, events: readonly ClientEvent[]): Promise<SessionEvent[]>;
+  /** Puts events into the inbox; they are acknowledged when this resolves. `by` is who sends them, for the log. */
+  send(id: string, events: readonly ClientEvent[], by?: string): Promise<SessionEvent[]>;
   /** A page of the log; with what waits in the inbox at its end, where the page reaches it. */
   events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }>;
   head(id: string): Promise<number>;
@@ -84,6 +86,10 @@ export interface Sessions {
   /** Background tasks of the running process. */
   tasks(id: string): Promise<BackgroundTask[]>;
   stopTask(id: string, taskId: string): Promise<void>;
+  /** Slash commands that a person may type in a session. */
+  commands(id: string): Promise<SlashCommand[]>;
+  /** Runs a command in the session's folder for a person; the model is told of it with the next message. */
+  shell(id: string, command: string, by: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;
   /** The session's folder: list a directory, search names and contents, read a file. Nothing outside it, whatever links say. */
   readonly folder: SessionFolder;
   /** Sessions and what waits for a person, now; then each change, until the signal fires. */

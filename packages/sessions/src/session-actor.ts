@@ -8,6 +8,7 @@ import {
 } from "@tandem/protocol";
 import { LeaseLost, type Lease, type SessionChange, type SessionRow, type Store } from "@tandem/storage";
 import { Alarm } from "./alarm.ts";
+import type { SessionCommands } from "./commands/session-commands.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import { Serial } from "./serial.ts";
 import { SessionWriter } from "./session-writer.ts";
@@ -23,6 +24,7 @@ export interface ActorSurroundings {
   show: (deltas: readonly LiveDelta[]) => void;
   /** Who goes along with the session's turns. */
   accompany: Accompany;
+  commands: Pick<SessionCommands, "prepare">;
 }
 
 /** A process that waits for a person is given back after this; the answer finds another. */

@@ -2,8 +2,7 @@ import { RequestError, type LiveDelta, type SessionId } from "@tandem/protocol";
 import { LeaseLost, type Store } from "@tandem/storage";
 import type { DeltaHub } from "./delta-hub.ts";
 import type { EngineSettings } from "./engine-settings.ts";
-import { SessionActor } from "./session-actor.ts";
-import type { Accompany } from "./turn-companion.ts";
+import { SessionActor, type ActorSurroundings } from "./session-actor.ts";
 
 /** So long may a session take to write its end, once it has been told to stop; then it stops without. */
 const LAST_WORDS_MS = 10_000;
@@ -13,7 +12,7 @@ export class SessionActors {
   readonly #store: Store;
   readonly #settings: EngineSettings;
   readonly #deltas: DeltaHub;
-  readonly #accompany: Accompany;
+  readonly #beside: Pick<ActorSurroundings, "accompany" | "commands">;
   readonly #actors = new Map<SessionId, Promise<SessionActor | undefined>>();
   /** Those of them that have been taken. */
   readonly #taken = new Set<SessionActor>();
@@ -22,8 +21,13 @@ export class SessionActors {
   #isLooking = false;
   #stopping = false;
 
-  constructor(store: Store, settings: EngineSettings, deltas: DeltaHub, accompany: Accompany) {
-    this.#accompany = accompany;
+  constructor(
+    store: Store,
+    settings: EngineSettings,
+    deltas: DeltaHub,
+    beside: Pick<ActorSurroundings, "accompany" | "commands">,
+  ) {
+    this.#beside = beside;
     this.#store = store;
     this.#settings = settings;
     this.#deltas = deltas;
@@ -120,7 +124,7 @@ export class SessionActors {
     const show = (deltas: readonly LiveDelta[]): void => this.#deltas.publish(session, deltas);
     try {
       const actor = await SessionActor.take(
-        { store: this.#store, settings: this.#settings, show, accompany: this.#accompany },
+        { store: this.#store, settings: this.#settings, show, ...this.#beside },
         lease,
       );
       this.#taken.add(actor);

@@ -4,6 +4,7 @@ import {
   RequestError,
   type BackgroundTask,
   type ClientEvent,
+  type EventOf,
   type LiveDelta,
   type LoggedEvent,
   type Session,
@@ -18,6 +19,8 @@ import type { EventRange, Page, SessionChange, SessionRow, SessionStore, Store }
 import { listFolder, readInside, searchFolder } from "@tandem/workspace";
 import { mergeMetadata, type AgentCatalogue } from "./agents.ts";
 import { budgetReached } from "./budget.ts";
+import type { SlashCommand } from "./commands/command-catalogue.ts";
+import type { SessionCommands } from "./commands/session-commands.ts";
 import type { DeltaHub } from "./delta-hub.ts";
 import type { FeedItem, SessionFolder, Sessions } from "./engine.ts";
 import type { EnvironmentCatalogue } from "./environments.ts";
@@ -27,6 +30,7 @@ import { resolveTools } from "./resolve-tools.ts";
 import type { SessionActors } from "./session-actors.ts";
 import { checkMetadata, draftSession } from "./session-draft.ts";
 import type { SessionPlaces } from "./session-places.ts";
+import { sentBy } from "./sent-by.ts";
 import { sessionView, threadView } from "./session-view.ts";
 
 const ANSWERS: readonly string[] = ["user.tool_confirmation", "user.custom_tool_result"];
@@ -40,6 +44,7 @@ export class SessionService implements Sessions {
   readonly #environments: EnvironmentCatalogue;
   readonly #places: SessionPlaces;
   readonly #actors: SessionActors;
+  readonly #commands: SessionCommands;
   readonly #deltas: DeltaHub;
   readonly #forget: (claudeSession: string) => Promise<void>;
   readonly #feed: Feed;
@@ -51,6 +56,7 @@ export class SessionService implements Sessions {
     environments: EnvironmentCatalogue;
     places: SessionPlaces;
     actors: SessionActors;
+    commands: SessionCommands;
     deltas: DeltaHub;
     /** Takes away what Claude Code itself has kept of a conversation. */
     forget: (claudeSession: string) => Promise<void>;
@@ -60,6 +66,7 @@ export class SessionService implements Sessions {
     this.#environments = parts.environments;
     this.#places = parts.places;
     this.#actors = parts.actors;
+    this.#commands = parts.commands;
     this.#deltas = parts.deltas;
     this.#forget = parts.forget;
     this.#feed = new Feed(parts.store);
@@ -132,12 +139,15 @@ export class SessionService implements Sessions {
     this.#feed.removed(row.id);
   }
 
-  async send(id: string, events: readonly ClientEvent[]): Promise<SessionEvent[]> {
+  async send(id: string, events: readonly ClientEvent[], by?: string): Promise<SessionEvent[]> {
     const row = await this.#open(id);
     const given = await this.#answeredBefore(row, events);
     if (given) return given;
     for (const [index, event] of events.entries()) await this.#check(row, event, `events[${index}]`, events);
-    const waiting = events.map((event): SessionEvent => ({ ...event, id: newId("event"), processed_at: null }));
+    const checked = await Promise.all(
+      events.map(async (event) => (event.type === "user.message" ? this.#commands.check(row, event) : event)),
+    );
+    const waiting = checked.map((event) => sentBy(event, by));
     await this.#store.inbox.put(row.id, waiting);
     this.#actors.wake(row.id);
     return waiting;
@@ -181,6 +191,19 @@ export class SessionService implements Sessions {
     const actor = await this.#actors.present(session);
     if (!actor) throw new RequestError("not_found", `The session has no background task ${taskId}.`);
     await actor.stopTask(taskId);
+  }
+
+  async commands(id: string): Promise<SlashCommand[]> {
+    return this.#commands.list(await this.#row(id));
+  }
+
+  async shell(id: string, command: string, by: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">> {
+    const row = await this.#open(id);
+    const { exitCode, output, truncated } = await this.#commands.shell(row, command, signal);
+    const event = { type: "tandem.shell" as const, command, exit_code: exitCode, output, truncated, by };
+    await this.#actors.with(row.id, (actor) => actor.change(() => ({ change: {}, events: [event] })));
+    const [last] = await this.#store.events.read(row.id, { order: "desc", limit: 1, types: ["tandem.shell"] });
+    return last?.event as EventOf<"tandem.shell">;
   }
 
   feed(signal: AbortSignal): AsyncIterable<FeedItem> {

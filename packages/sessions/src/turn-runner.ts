@@ -10,6 +10,7 @@ import {
 } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
 import { Alarm } from "./alarm.ts";
+import type { SessionCommands } from "./commands/session-commands.ts";
 import { budgetReached } from "./budget.ts";
 import { ConversationHolder } from "./conversation-holder.ts";
 import { grantOf } from "./conversation-host.ts";
@@ -35,6 +36,7 @@ interface Parts {
   writer: SessionWriter;
   ledger: UsageLedger;
   accompany: Accompany;
+  commands: Pick<SessionCommands, "prepare">;
   /** Does a step when those before it are done. All that this class is asked to do is done in such steps. */
   next: (step: () => Promise<void>) => void;
   /** Looks into the inbox, from within a step. */
@@ -142,7 +144,8 @@ export class TurnRunner {
     if (this.#steering.has(uuid) || budgetReached(this.#row.budget, this.#parts.ledger.usd)) return;
     const isFree = !this.#turn || this.#turn.rest !== undefined;
     if (isFree && this.#steering.size === 0) return this.#begin(message);
-    if (message.tandem?.delivery !== "steer" || !this.#turn?.told || this.waits) return;
+    const { delivery, commands } = message.tandem ?? {};
+    if (delivery !== "steer" || commands || !this.#turn?.told || this.waits) return;
     // A message that cannot be read says so in a turn of its own.
     const content = await readContent(message.content, this.#parts.store.files).catch(() => undefined);
     const conversation = this.#holder.current;
@@ -250,7 +253,8 @@ export class TurnRunner {
       if (turn.interrupted) await conversation.interrupt();
       return;
     }
-    const content = await readContent(message.content, store.files);
+    const { content, isCommand, events } = await this.#parts.commands.prepare(this.#row, message);
+    if (events.length > 0) await this.#parts.writer.write(events);
     check();
     const isNew = this.#holder.current === undefined;
     const conversation = await this.#holder.open();
@@ -259,7 +263,7 @@ export class TurnRunner {
     // One that has ended would never answer, and has nothing more to say.
     if (conversation.ended) throw new RequestError("unavailable", "Claude Code ended before it could be asked.");
     const known = results.flatMap(({ inWords }) => inWords);
-    conversation.send({ uuid: messageUuid(message.id), content: [...lost, ...content, ...known] });
+    conversation.send({ uuid: messageUuid(message.id), content: [...lost, ...content, ...known], isCommand });
     turn.told = true;
   }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
+import type { EffortLevel, Query, SDKMessage, SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError, newId, type ThreadId } from "@tandem/protocol";
 import type { Child } from "../child.ts";
 import { checkPayer } from "../isolation.ts";
@@ -12,8 +12,8 @@ import type {
   ConversationHost,
   ConversationOutput,
   ConversationSetup,
-  ModelContent,
   TranscriptStore,
+  TurnWish,
 } from "./conversation.ts";
 import { projectsFolder } from "./forget-conversation.ts";
 import { Gate } from "./gate.ts";
@@ -55,6 +55,7 @@ export class ClaudeConversation implements Conversation {
   #failure: LlmError | undefined;
   #closing: Promise<void> | undefined;
   #left = false;
+  #wish: TurnWish;
 
   constructor(
     setup: ConversationSetup,
@@ -67,6 +68,7 @@ export class ClaudeConversation implements Conversation {
     this.#host = host;
     this.#recording = recording;
     this.#expectsTurn = setup.goOn !== undefined;
+    this.#wish = { model: setup.model, effort: setup.effort, planning: setup.planning ?? false };
     this.#names = toolNames(setup);
     this.#gate = new Gate(setup, host, this.#names, (toolUseId) => this.#mirror.stored([toolUseId]));
     this.#translator = new Translator({
@@ -119,7 +121,7 @@ export class ClaudeConversation implements Conversation {
     return this.#failure !== undefined || this.#closing !== undefined;
   }
 
-  send({ uuid, content }: { uuid: string; content: readonly ModelContent[] }): void {
+  send({ uuid, content, isCommand = false }: Parameters<Conversation["send"]>[0]): void {
     if (this.ended) return;
     this.#waiting.set(uuid, Promise.withResolvers());
     if (!this.#translator.underWay) this.#watch.begin();
@@ -128,8 +130,19 @@ export class ClaudeConversation implements Conversation {
       uuid: uuid as SDKUserMessage["uuid"] & string,
       message: { role: "user", content: [...content] as SDKUserMessage["message"]["content"] },
       parent_tool_use_id: null,
-      client_composed: true,
+      ...(!isCommand && { client_composed: true }),
     });
+  }
+
+  async adjust(wish: TurnWish): Promise<void> {
+    const { model, effort, planning } = this.#wish;
+    const change = async (): Promise<void> => {
+      // Not `setModel`, which asks the model something.
+      if (wish.model !== model || wish.effort !== effort) await this.#query.applyFlagSettings(flagSettings(wish));
+      if (wish.planning !== planning) await this.#query.setPermissionMode(wish.planning ? "plan" : "default");
+    };
+    await this.#within(this.#setup.deadlines.init, "change its model", change());
+    this.#wish = wish;
   }
 
   remembers(uuid: string): boolean {
@@ -222,6 +235,10 @@ export class ClaudeConversation implements Conversation {
         return this.#fail(asLlmError(error));
       }
       this.#lookAtServers(message.mcp_servers);
+    }
+    // It leaves plan mode by itself, once the plan is approved of.
+    if (message.type === "system" && "permissionMode" in message && message.permissionMode) {
+      this.#wish = { ...this.#wish, planning: message.permissionMode === "plan" };
     }
     const lifecycle = commandLifecycle(message);
     if (lifecycle) this.#waiting.get(lifecycle.uuid)?.resolve();
@@ -332,6 +349,11 @@ export class ClaudeConversation implements Conversation {
     }
   }
 }
+
+const flagSettings = ({ model, effort }: TurnWish): Parameters<Query["applyFlagSettings"]>[0] => ({
+  model,
+  effortLevel: (effort as EffortLevel | undefined) ?? null,
+});
 
 /** The same call is the same thread, in every process that the conversation ever has. */
 const threadId = (conversation: string, toolUseId: string): ThreadId =>

@@ -8,6 +8,7 @@ import type {
   LlmError,
   ModelUsage,
   Permission,
+  PermissionMode,
   SessionErrorDetail,
   SessionEventBody,
   StopDetails,
@@ -17,6 +18,7 @@ import type {
   Verdict,
 } from "@tandem/protocol";
 import type { Credential } from "../credential.ts";
+import type { McpTool, McpToolReply } from "../mcp/connect-server.ts";
 
 /** What a conversation needs to know of a subagent that may be called by name. */
 export interface SubagentDefinition {
@@ -48,6 +50,34 @@ export interface HostServer {
   timeoutMs: number;
 }
 
+/** An MCP server that the host is connected to. Claude Code never learns its address, headers or variables. */
+export interface ConnectedServer {
+  name: string;
+  /** As the model is told of them. */
+  tools: readonly McpTool[];
+  timeoutMs: number;
+  call(tool: string, input: Record<string, unknown>, signal: AbortSignal): Promise<McpToolReply>;
+}
+
+/** What a folder brings that a person trusts: read, checked and handed over by the host. Claude Code loads nothing itself. */
+export interface TrustedParts {
+  /** Claude Code's own hooks, as its settings spell them. */
+  hooks?: Record<string, unknown>;
+  /** For the commands that Claude Code runs. None of them decides who pays or where requests go. */
+  variables: Readonly<Record<string, string>>;
+  /** The folder under which skills are found, if it has any. */
+  skillsIn?: string;
+}
+
+/** What of a conversation may change from turn to turn. */
+export interface TurnWish {
+  model: string;
+  /** Undefined: the model's own. */
+  effort: string | undefined;
+  /** Claude Code's own plan mode: it plans, and asks before it begins. */
+  planning: boolean;
+}
+
 /** Everything about a conversation that stays as it is while its process lives. */
 export interface ConversationSetup {
   executable: string;
@@ -66,8 +96,14 @@ export interface ConversationSetup {
   tools: readonly string[];
   customTools: readonly CustomTool[];
   mcpServers: readonly { name: string; url: string; timeoutMs: number }[];
-  /** None of them goes by a name of `mcpServers`. */
+  connectedServers?: readonly ConnectedServer[];
+  /** None of them goes by a name of `mcpServers` or `connectedServers`. */
   hostServers?: readonly HostServer[];
+  /** Without it, nothing of the folder is loaded but CLAUDE.md, as text. */
+  trusted?: TrustedParts;
+  planning?: boolean;
+  /** Shell commands run in a sandbox of the operating system, or the process does not come up. */
+  sandbox?: { domains: readonly string[] };
   subagents: readonly SubagentDefinition[];
   /** The object that each turn has to end with. */
   outputSchema?: Record<string, unknown>;
@@ -126,16 +162,31 @@ export interface Decision {
   approval?: ApprovalNote;
 }
 
+/** What hooks of the host's say about a call. */
+export type HookAnswer =
+  /** `input`: the call is made with this instead, if that may run too. `context`: told to the model. */
+  { allow: true; input?: Record<string, unknown>; context?: string } | { allow: false; message: string };
+
+/**
+ * What a person says of a call. `input` is what it is made with instead, `told` what the model hears of that. `mode` is
+ * Claude Code's own from then on, after a plan.
+ */
+export type Confirmation =
+  | { allow: true; input?: Record<string, unknown>; told?: string; mode?: PermissionMode }
+  | { allow: false; message: string };
+
 /** What the engine decides and does on behalf of a conversation. None of these may throw; a throw denies. */
 export interface ConversationHost {
   /** In the order in which it happened. Must not throw. */
   onOutput(output: ConversationOutput): void;
   /** Whether a tool may run: at once, from the policy of the thread's agent. Custom tools are not asked for. */
   decide(call: { name: string; mcpServer?: string; input: Record<string, unknown>; thread: ThreadId | null }): Decision;
-  /** Called where the decision was `ask`, once the use event is out. `input` is what the call is made with instead. */
-  confirm(
-    call: ToolCallRequest,
-  ): Promise<{ allow: true; input?: Record<string, unknown> } | { allow: false; message: string }>;
+  /** Called where the decision was `ask`, once the use event is out; for questions too. */
+  confirm(call: ToolCallRequest): Promise<Confirmation>;
+  /** Asked of every call that may run, last of all. */
+  beforeTool?(call: ToolCallRequest): Promise<HookAnswer>;
+  /** Asked once a tool has run. What it says is told to the model with the result. */
+  afterTool?(call: ToolCallRequest & { result: unknown }): Promise<{ context?: string }>;
   /** Called for each call of a custom tool, once the use event is out. */
   callCustomTool(call: ToolCallRequest): Promise<{ content: ToolResultContent[]; isError: boolean }>;
 }
@@ -177,9 +228,12 @@ export interface Conversation {
   readonly ended: boolean;
   /**
    * Gives the model a message, as it is: no slash commands, no `@file`. Begins a turn, or steers the one that is running: then
-   * the model gets it with the next results of tools, or as a turn of its own if there are none.
+   * the model gets it with the next results of tools, or as a turn of its own if there are none. With `isCommand`, a leading
+   * slash is Claude Code's to interpret.
    */
-  send(message: { uuid: string; content: readonly ModelContent[] }): void;
+  send(message: { uuid: string; content: readonly ModelContent[]; isCommand?: boolean }): void;
+  /** From the next turn on. The model is not asked anything for it. */
+  adjust(wish: TurnWish): Promise<void>;
   /** Whether the transcript that was taken up has a message, by the `uuid` that it was sent with. Known once it is ready. */
   remembers(uuid: string): boolean;
   /** Takes a message back that the model has not been given. False if it has. */

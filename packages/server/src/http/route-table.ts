@@ -10,6 +10,7 @@ import { memoryStoreRoutes } from "./routes/memory-stores.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { overviewRoutes } from "./routes/overview.ts";
 import { proposalRoutes } from "./routes/proposals.ts";
+import { sessionCommandRoutes } from "./routes/session-commands.ts";
 import { sessionEventRoutes } from "./routes/session-events.ts";
 import { sessionFolderRoutes } from "./routes/session-folder.ts";
 import { sessionMessageRoutes } from "./routes/session-messages.ts";
@@ -27,6 +28,7 @@ const described: readonly Route[] = [
   ...sessionResourceRoutes,
   ...sessionMessageRoutes,
   ...sessionTaskRoutes,
+  ...sessionCommandRoutes,
   ...sessionFolderRoutes,
   ...fileRoutes,
   ...memoryStoreRoutes,

@@ -148,6 +148,8 @@ export class MemoryEngine {
       },
       tasks: async () => [],
       stopTask: nothing,
+      commands: async () => [],
+      shell: nothing,
       folder: { list: nothing, search: nothing, read: nothing },
       feed: (signal) => this.#feed(signal),
       usage: async () => [],

@@ -41,6 +41,9 @@ const fallback = z.object({
   trigger: z.string().optional(),
 });
 
+/** What Claude Code says for the model where nothing was asked. */
+const NOTHING_SAID = "No response requested.";
+
 /**
  * From the messages of Claude Code to events. Deterministic and without effects: the same messages come to the same events,
  * but for the ids, which are given to it. Every message comes to something, unless it stands among the ignored ones.
@@ -264,7 +267,8 @@ export class Translator {
       if (message.parent_tool_use_id === null) this.#hints.assistantError = message.error;
       return;
     }
-    if (message.aborted || message.message.model === "<synthetic>") return;
+    if (message.aborted) return;
+    if (message.message.model === "<synthetic>") return this.#own(message);
     const thread = this.#threads.ofMessage(message);
     if (thread === null) {
       this.#spans.whole(message.message);
@@ -273,6 +277,14 @@ export class Translator {
       this.#threads.spoke(thread, message.message.content);
     }
     for (const block of message.message.content) this.#answers.block(thread, block, message.message.id);
+  }
+
+  /** Claude Code's own words, in answer to a command that it carries out itself. */
+  #own({ message, parent_tool_use_id }: SDKAssistantMessage): void {
+    if (parent_tool_use_id !== null) return;
+    for (const block of message.content) {
+      if (block.type === "text" && block.text !== NOTHING_SAID) this.#incidents.notice("info", block.text);
+    }
   }
 
   #user(message: SDKUserMessage | SDKUserMessageReplay): void {

@@ -1,0 +1,114 @@
+import { join } from "node:path";
+import { readCommand, type CommandFile } from "./command-file.ts";
+import { findMarkdown } from "./find-files.ts";
+
+/** Where a folder keeps its commands: ours first, then those that Claude Code and opencode know. */
+const PROJECT_FOLDERS = [".tandem/commands", ".claude/commands", ".opencode/command", ".opencode/commands"];
+
+/**
+ * Commands of Claude Code's own that a session passes on. The others are about a terminal, a login or settings that a
+ * session does not have.
+ */
+const BUILT_IN: Readonly<Record<string, string>> = {
+  compact: "Replace the conversation so far by a summary of it",
+  context: "Show what fills the context window",
+  init: "Write a CLAUDE.md for the folder",
+  review: "Review a pull request",
+  "security-review": "Review the changes of the branch for security",
+};
+
+/** What people type elsewhere, and what there is here instead. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  clear: "begin another session, or rewind this one",
+  new: "begin another session",
+  resume: "open the other session",
+  model: "name the model with the message, or in the session's settings",
+  cost: "see the session's usage",
+  usage: "see the session's usage",
+  permissions: "see `tandem rules`",
+  login: "run `tandem setup`",
+  logout: "log out of Claude Code itself",
+  undo: "rewind the session",
+  rewind: "rewind the session with `tandem rewind`",
+};
+
+export interface SlashCommand {
+  name: string;
+  description: string | null;
+  argument_hint: string | null;
+  model: string | null;
+  agent: string | null;
+  source: "project" | "user" | "built_in";
+  /** Where it is written down; null for what is built in. */
+  path: string | null;
+  /** It runs shell commands, which it may do in a trusted folder only. */
+  runs_shell: boolean;
+}
+
+/** The slash commands of a folder: of its files, of the user's own, and built in ones. */
+export class CommandCatalogue {
+  readonly #userFolders: readonly string[];
+
+  constructor(userFolders: readonly string[]) {
+    this.#userFolders = userFolders;
+  }
+
+  async list(folder: string, isTrusted: boolean): Promise<SlashCommand[]> {
+    const files = await this.#files(folder, isTrusted);
+    const named = new Set(files.map(({ name }) => name));
+    const builtIn = Object.entries(BUILT_IN).filter(([name]) => !named.has(name));
+    return [
+      ...files.map(describe),
+      ...builtIn.map(([name, description]) => ({
+        ...{ name, description, argument_hint: null, model: null, agent: null },
+        ...{ source: "built_in" as const, path: null, runs_shell: false },
+      })),
+    ].sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** A file, the name of one that is built in, what there is instead, or nothing that anybody knows. */
+  async find(
+    name: string,
+    folder: string,
+    isTrusted: boolean,
+  ): Promise<{ file: CommandFile } | { builtIn: string } | { instead: string } | undefined> {
+    const file = (await this.#files(folder, isTrusted)).find((command) => command.name === name);
+    if (file) return { file };
+    if (Object.hasOwn(BUILT_IN, name)) return { builtIn: name };
+    return Object.hasOwn(ELSEWHERE, name) ? { instead: ELSEWHERE[name]! } : undefined;
+  }
+
+  /** The first of a name counts. A stranger's folder must not put its own words into the place of the user's. */
+  async #files(folder: string, isTrusted: boolean): Promise<CommandFile[]> {
+    const project = (await Promise.all(PROJECT_FOLDERS.map((place) => read(folder, place, "project")))).flat();
+    const user = (await Promise.all(this.#userFolders.map((place) => read(place, "", "user")))).flat();
+    const ordered = isTrusted ? [...project, ...user] : [...user, ...project];
+    return [...new Map(ordered.toReversed().map((command) => [command.name, command])).values()];
+  }
+}
+
+async function read(root: string, place: string, source: CommandFile["source"]): Promise<CommandFile[]> {
+  const files = await findMarkdown(root, place);
+  return files.flatMap(({ name, path, text }) => {
+    try {
+      const shown = source === "user" ? join(root, path) : path;
+      return [readCommand(text, { name: name.replaceAll("/", ":"), source, path: shown })];
+    } catch {
+      // A file whose head cannot be read is no command.
+      return [];
+    }
+  });
+}
+
+const describe = (command: CommandFile): SlashCommand => ({
+  name: command.name,
+  description: command.description ?? firstLine(command.template),
+  argument_hint: command.argumentHint,
+  model: command.model,
+  agent: command.agent,
+  source: command.source,
+  path: command.path,
+  runs_shell: /!`[^`\n]+`/.test(command.template),
+});
+
+const firstLine = (text: string): string | null => text.split("\n", 1)[0]?.slice(0, 120) || null;

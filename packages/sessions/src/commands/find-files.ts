@@ -1,0 +1,37 @@
+import { realpath } from "node:fs/promises";
+import { listFolder, readInside } from "@tandem/workspace";
+
+const MAX_FILES = 500;
+const MAX_DEPTH = 4;
+const MAX_BYTES = 256 * 1_024;
+
+export interface FoundFile {
+  /** From the folder on, with `/`, without `.md`. */
+  name: string;
+  /** From the root on. */
+  path: string;
+  text: string;
+}
+
+/** Markdown files of a folder below a root. What leads out of the root, is too large or is no text is as if it were not there. */
+export async function findMarkdown(root: string, folder: string): Promise<FoundFile[]> {
+  const real = await realpath(root).catch(() => undefined);
+  if (real === undefined) return [];
+  const found: FoundFile[] = [];
+  const folders = [folder];
+  for (const path of folders) {
+    const entries = await listFolder(real, path).catch(() => []);
+    for (const entry of entries) {
+      if (entry.type === "folder" && depth(entry.path) - depth(folder) < MAX_DEPTH) folders.push(entry.path);
+      if (entry.type === "folder" || !/\.md$/i.test(entry.name)) continue;
+      const content = await readInside(real, entry.path, { maxBytes: MAX_BYTES }).catch(() => undefined);
+      if (!content || !("text" in content) || content.truncated) continue;
+      const name = entry.path.slice(folder === "" ? 0 : folder.length + 1).replace(/\.md$/i, "");
+      found.push({ name, path: entry.path, text: content.text });
+      if (found.length >= MAX_FILES) return found;
+    }
+  }
+  return found;
+}
+
+const depth = (path: string): number => path.split("/").length;

@@ -1,0 +1,85 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { RequestError } from "@tandem/protocol";
+
+/** As much as a person or a model reads of a command. Its end is kept: there stands what went wrong. */
+const MAX_OUTPUT = 64 * 1_024;
+
+export interface ShellRun {
+  exitCode: number | null;
+  /** Standard output and error as they came. */
+  output: string;
+  truncated: boolean;
+}
+
+/**
+ * Runs a shell command in a folder: in a process group of its own that is in the ledger, so that nothing of it outlives a
+ * crash, with as few of the host's variables as Claude Code's own commands have, and not for longer than it may.
+ */
+export async function runShell(
+  command: string,
+  place: {
+    folder: string;
+    stateFolder: string;
+    hostVariables: Readonly<Record<string, string | undefined>>;
+    variables?: Readonly<Record<string, string>>;
+    /** Positional parameters: data to the command, never code. */
+    words?: readonly string[];
+    timeoutMs: number;
+    signal?: AbortSignal;
+  },
+): Promise<ShellRun> {
+  // Loaded where it is used: commands that only look at sessions are quicker without it.
+  const { inheritedVariables, ProcessLedger } = await import("@tandem/claude-code");
+  const ledger = new ProcessLedger(join(place.stateFolder, "processes"));
+  const child = spawn("/bin/sh", ["-c", command, "sh", ...(place.words ?? [])], {
+    cwd: place.folder,
+    env: { ...inheritedVariables(place.hostVariables), ...place.variables },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  const { pid } = child;
+  if (pid !== undefined) ledger.add(pid);
+  let output = "";
+  let truncated = false;
+  const take = (chunk: string): void => {
+    output += chunk;
+    if (output.length <= MAX_OUTPUT) return;
+    truncated = true;
+    output = output.slice(-MAX_OUTPUT);
+  };
+  child.stdout.setEncoding("utf8").on("data", take);
+  child.stderr.setEncoding("utf8").on("data", take);
+  let why: string | undefined;
+  const end = (reason: string): void => {
+    why ??= reason;
+    killGroup(pid);
+  };
+  const timer = setTimeout(() => end(`it took longer than ${place.timeoutMs / 1_000} s`), place.timeoutMs);
+  const onAbort = (): void => end("nobody waits for it any more");
+  place.signal?.addEventListener("abort", onAbort, { once: true });
+  if (place.signal?.aborted) onAbort();
+  try {
+    const exitCode = await new Promise<number | null>((resolve, reject) => {
+      child.once("error", reject);
+      // What it left in the background would hold its pipes open for ever.
+      child.once("exit", () => killGroup(pid));
+      child.once("close", resolve);
+    });
+    if (why !== undefined) throw new RequestError("unavailable", `The command was ended: ${why}.`);
+    return { exitCode, output, truncated };
+  } finally {
+    clearTimeout(timer);
+    place.signal?.removeEventListener("abort", onAbort);
+    if (pid !== undefined) ledger.remove(pid);
+  }
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // All of it has ended.
+  }
+}

@@ -1,0 +1,226 @@
+import {
+  nearest,
+  RequestError,
+  type ClientEvent,
+  type EventOf,
+  type SessionEventBody,
+  type SessionId,
+} from "@tandem/protocol";
+import type { EventLog, FileStore, SessionRow } from "@tandem/storage";
+import { readInside } from "@tandem/workspace";
+import type { ModelContent } from "@tandem/claude-code";
+import { rosterOf } from "../conversation-setup.ts";
+import { readContent } from "../read-content.ts";
+import type { Rules } from "../rules/rule-book.ts";
+import { CommandCatalogue, type SlashCommand } from "./command-catalogue.ts";
+import type { CommandFile } from "./command-file.ts";
+import { expandCommand, fenced } from "./expand-command.ts";
+import { mentioned } from "./mentions.ts";
+import { runShell, type ShellRun } from "./run-shell.ts";
+
+type Message = EventOf<"user.message">;
+
+/** Insertions of a command are waited for; what a person runs may build something. */
+const INSERTION_MS = 30_000;
+const SHELL_MS = 10 * 60_000;
+const MAX_FILE = 200 * 1_024;
+const RECENT = 50;
+
+const COMMAND = /^\/([A-Za-z][\w:-]*)(?:\s+([\s\S]*))?$/;
+
+export interface PreparedMessage {
+  content: ModelContent[];
+  /** Claude Code itself carries it out. */
+  isCommand: boolean;
+  /** To be in the log before the model is asked. */
+  events: SessionEventBody[];
+}
+
+interface Parts {
+  events: EventLog;
+  files: FileStore;
+  rules: Pick<Rules, "bookOf">;
+  isTrusted: (folder: string) => Promise<boolean>;
+  stateFolder: string;
+  hostVariables: Readonly<Record<string, string | undefined>>;
+  /** Where the user keeps commands for all folders. */
+  userFolders: readonly string[];
+}
+
+/** Slash commands, `@file` and `!command` of sessions. */
+export class SessionCommands {
+  readonly #catalogue: CommandCatalogue;
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#catalogue = new CommandCatalogue(parts.userFolders);
+    this.#parts = parts;
+  }
+
+  async list({ folder }: Pick<SessionRow, "folder">): Promise<SlashCommand[]> {
+    return this.#catalogue.list(folder, await this.#parts.isTrusted(folder));
+  }
+
+  /** Refuses what nobody knows, before it is sent; with the model that a command asks for. */
+  async check<E extends Extract<ClientEvent, { type: "user.message" }>>(row: SessionRow, message: E): Promise<E> {
+    const typed = commandOf(message);
+    if (!typed) return message;
+    const found = await this.#find(row, typed.name);
+    if (!("file" in found)) return message;
+    const { file } = found;
+    this.#checkAgent(row, file);
+    if (file.model === null || message.tandem?.model !== undefined) return message;
+    return { ...message, tandem: { ...message.tandem, model: file.model } };
+  }
+
+  /** What the model is given. A command that was expanded before stands for the same as then. */
+  async prepare(row: SessionRow, message: Message): Promise<PreparedMessage> {
+    const shells = await this.#shellsBefore(row.id, message);
+    const typed = commandOf(message);
+    if (!typed) {
+      const own = await readContent(message.content, this.#parts.files);
+      const files = isTyped(message) ? await mentioned(textOf(message), row.folder) : [];
+      return { content: [...shells, ...own, ...files], isCommand: false, events: [] };
+    }
+    const [, ...attached] = await readContent(message.content, this.#parts.files);
+    const found = await this.#find(row, typed.name);
+    if ("builtIn" in found) {
+      return { content: [{ type: "text", text: typed.text }, ...attached], isCommand: true, events: [] };
+    }
+    const known = await this.#expandedBefore(row.id, message);
+    const text = known ?? (await this.#expand(row, found.file, typed.arguments));
+    const event: SessionEventBody = {
+      type: "tandem.command",
+      message_id: message.id,
+      name: typed.name,
+      arguments: typed.arguments,
+      source: found.file.path,
+      text,
+    };
+    return {
+      content: [...shells, { type: "text", text }, ...attached],
+      isCommand: false,
+      events: known === undefined ? [event] : [],
+    };
+  }
+
+  /** Runs what a person typed behind `!`. Who types it has decided about it; a rule that denies it holds all the same. */
+  async shell(row: SessionRow, command: string, signal: AbortSignal): Promise<ShellRun> {
+    const verdict = await this.#judge(row, command);
+    if (verdict?.action === "deny") throw new RequestError("forbidden", `The command is not allowed. ${verdict.why}`);
+    return runShell(command, { ...this.#place(row), timeoutMs: SHELL_MS, signal });
+  }
+
+  async #find(row: SessionRow, name: string): Promise<{ file: CommandFile } | { builtIn: string }> {
+    const isTrusted = await this.#parts.isTrusted(row.folder);
+    const found = await this.#catalogue.find(name, row.folder, isTrusted);
+    if (found && !("instead" in found)) return found;
+    if (found) {
+      throw new RequestError("invalid_request", `A session has no /${name}.`, { fix: `Instead, ${found.instead}.` });
+    }
+    const names = (await this.#catalogue.list(row.folder, isTrusted)).map((command) => command.name);
+    const guess = nearest(name, names);
+    throw new RequestError("invalid_request", `There is no command /${name}.`, {
+      fix: guess === undefined ? "`tandem commands` lists them." : `Did you mean /${guess}?`,
+    });
+  }
+
+  async #expand(row: SessionRow, file: CommandFile, typed: string): Promise<string> {
+    const text = await expandCommand(file, typed, {
+      readFile: async (path) => {
+        const content = await readInside(row.folder, path, { maxBytes: MAX_FILE });
+        if ("text" in content) return content.text;
+        throw new RequestError("invalid_request", `${path}, which /${file.name} includes, is no text.`);
+      },
+      runShell: (command, words, all) => this.#insert(row, file, command, words, all),
+    });
+    if (file.agent === null || file.agent === row.agent.name) return text;
+    this.#checkAgent(row, file);
+    return `Have the agent "${file.agent}" do the following, and report what it answers:\n\n${text}`;
+  }
+
+  async #insert(
+    row: SessionRow,
+    file: CommandFile,
+    command: string,
+    words: readonly string[],
+    typed: string,
+  ): Promise<string> {
+    const refused = (why: string, fix: string): RequestError =>
+      new RequestError("forbidden", `/${file.name} would run \`${command}\`: ${why}.`, { fix });
+    if (file.source === "project" && !(await this.#parts.isTrusted(row.folder))) {
+      throw refused(
+        "the folder is not trusted",
+        "Read the command's file; if you stand by it, run `tandem trust --folder`.",
+      );
+    }
+    const verdict = await this.#judge(row, command);
+    if (verdict && verdict.action !== "allow") {
+      throw refused(verdict.why.replace(/\.$/, ""), "Change the rule, or the command's file.");
+    }
+    const run = await runShell(command, {
+      ...this.#place(row),
+      variables: { ARGUMENTS: typed },
+      words,
+      timeoutMs: INSERTION_MS,
+    });
+    return run.exitCode === 0 ? run.output : `${run.output}\n(\`${command}\` ended with ${run.exitCode})`;
+  }
+
+  async #judge(row: SessionRow, command: string) {
+    const book = await this.#parts.rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+    return book.judge({ name: "Bash", input: { command }, thread: null });
+  }
+
+  #place({ folder }: SessionRow) {
+    const { stateFolder, hostVariables } = this.#parts;
+    return { folder, stateFolder, hostVariables };
+  }
+
+  #checkAgent(row: SessionRow, { name, agent }: CommandFile): void {
+    if (agent === null || agent === row.agent.name || rosterOf(row.agent).some((other) => other.name === agent)) return;
+    throw new RequestError("invalid_request", `/${name} is for the agent "${agent}", which this session cannot call.`, {
+      fix: "Use an agent that has it among its subagents.",
+    });
+  }
+
+  async #expandedBefore(session: SessionId, { id }: Message): Promise<string | undefined> {
+    const logged = await this.#parts.events.read(session, { order: "desc", limit: RECENT, types: ["tandem.command"] });
+    for (const { event } of logged) {
+      if (event.type === "tandem.command" && event.message_id === id) return event.text;
+    }
+    return undefined;
+  }
+
+  /** What people have run since the message before. */
+  async #shellsBefore(session: SessionId, { id }: Message): Promise<ModelContent[]> {
+    const types = ["tandem.shell", "user.message"];
+    const logged = await this.#parts.events.read(session, { order: "desc", limit: RECENT, types });
+    const blocks: ModelContent[] = [];
+    for (const { event } of logged) {
+      if (event.type === "user.message" && event.id !== id) break;
+      if (event.type === "tandem.shell") blocks.unshift({ type: "text", text: shellWords(event) });
+    }
+    return blocks;
+  }
+}
+
+const shellWords = ({ command, exit_code, output, truncated }: EventOf<"tandem.shell">): string =>
+  fenced(
+    "The user ran a command in the working folder",
+    `$ ${command}\n${truncated ? "(…)\n" : ""}${output}${output.endsWith("\n") || output === "" ? "" : "\n"}(exit code ${exit_code})`,
+  );
+
+type Typed = Pick<Message, "content" | "tandem">;
+
+/** Only what a person typed is looked through: text that an application passes on means nothing but itself. */
+const isTyped = ({ tandem }: Typed): boolean => tandem?.commands === true;
+
+const textOf = ({ content }: Typed): string => (content[0]?.type === "text" ? content[0].text : "");
+
+function commandOf(message: Typed): { name: string; arguments: string; text: string } | undefined {
+  if (!isTyped(message)) return undefined;
+  const text = textOf(message).trim();
+  const match = COMMAND.exec(text);
+  return match ? { name: match[1]!, arguments: (match[2] ?? "").trim(), text } : undefined;
+}
