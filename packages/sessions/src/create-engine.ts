@@ -2,6 +2,7 @@ import { mkdir, realpath } from "node:fs/promises";
 import type { Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./agents.ts";
+import { Auditor } from "./audit/auditor.ts";
 import { SessionCommands } from "./commands/session-commands.ts";
 import { DeltaHub } from "./delta-hub.ts";
 import type { EngineSettings } from "./engine-settings.ts";
@@ -19,11 +20,12 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const stateFolder = await realpath(settings.stateFolder);
   const roots = await AllowedRoots.open(settings.roots);
   const deltas = new DeltaHub();
+  const audit = new Auditor(store, settings.log);
   const accompany: Accompany = () => [];
   const commands = new SessionCommands({
     ...{ events: store.events, files: store.files, stateFolder },
     rules: { bookOf: async () => ({ judge: () => undefined, suggest: () => undefined }) },
-    isTrusted: async () => false,
+    isTrusted: async (folder) => (await settings.trustOf?.(folder))?.trusted ?? false,
     hostVariables: settings.hostVariables,
     userFolders: settings.commandFolders ?? [],
   });
@@ -40,6 +42,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       environments,
       places,
       actors,
+      audit,
       commands,
       deltas,
       // Loaded where it is used: commands that only look at sessions are quicker without it.
@@ -49,12 +52,17 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       },
     }),
     files: new FileCatalogue(store.files),
+    audit,
     models: settings.models,
     async start() {
       // A Claude Code that a dead server left must be gone before its session is taken up by another.
       await settings.sweep();
+      audit.start();
       await actors.start();
     },
-    stop: (deadlineMs) => actors.stop(deadlineMs),
+    async stop(deadlineMs) {
+      await actors.stop(deadlineMs);
+      await audit.stop();
+    },
   };
 }

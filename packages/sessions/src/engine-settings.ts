@@ -33,6 +33,8 @@ export interface EngineSettings {
   hostServers?: (session: SessionId) => Promise<readonly HostServer[]>;
   /** Folders that sessions may work in or under; the first is that of `env_local`. */
   roots: readonly string[];
+  /** Whether a person trusts a folder, as it is now. Without it, none is trusted. */
+  trustOf?: (folder: string) => Promise<{ trusted: boolean }>;
   /** Where the user keeps slash commands for all folders. */
   commandFolders?: readonly string[];
   models: () => Promise<Model[]>;
