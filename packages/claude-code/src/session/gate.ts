@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CanUseTool, HookCallback, SyncHookJSONOutput } from "@anthropic-ai/claude-agent-sdk";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import type { EventId, Permission, ThreadId } from "@tandem/protocol";
+import { QUESTION_TOOL, type EventId, type Permission, type PermissionMode, type ThreadId } from "@tandem/protocol";
 import { z } from "zod";
-import type { ConversationHost, ConversationOutput, ConversationSetup, ToolCallRequest } from "./conversation.ts";
+import type {
+  Confirmation,
+  ConversationHost,
+  ConversationOutput,
+  ConversationSetup,
+  ToolCallRequest,
+} from "./conversation.ts";
 import { asMcpContent } from "./mcp-content.ts";
 import { OUTPUT_TOOL } from "./session-options.ts";
 import { type Judge, type NamedTool, nameTool, type ToolNames } from "./translate/calls.ts";
@@ -31,8 +37,7 @@ interface Announced {
   ended: AbortController;
 }
 
-type Verdict = { allow: true } | { allow: false; message: string };
-const ALLOWED: Verdict = { allow: true };
+const ALLOWED: Confirmation = { allow: true };
 type Reply = { content: CallToolResult["content"]; isError: boolean };
 
 const toolInput = z.record(z.string(), z.unknown());
@@ -47,7 +52,8 @@ export class Gate {
   readonly #names: ToolNames;
   readonly #announced = new Map<string, Announced>();
   readonly #awaited = new Map<string, () => void>();
-  readonly #passed = new Set<string>();
+  /** Calls that may run, and the mode that Claude Code is in once they have. */
+  readonly #passed = new Map<string, PermissionMode | undefined>();
   readonly #stored: (toolUseId: string) => Promise<void>;
 
   /** `stored` resolves when the transcript store has a call. */
@@ -72,7 +78,7 @@ export class Gate {
   readonly judge: Judge = ({ kind, name, mcpServer, input, thread }) => {
     if (name === OUTPUT_TOOL && this.#setup.outputSchema) return { permission: "allow" };
     const offered =
-      kind === "builtin"
+      kind === "builtin" || kind === "question"
         ? this.#setup.tools.includes(name === "Task" ? "Agent" : name)
         : this.#names.mcpServers.includes(mcpServer ?? "");
     if (!offered) return { permission: "deny" };
@@ -97,7 +103,8 @@ export class Gate {
         this.#announced.set(id, {
           eventId: output.id,
           thread: output.thread,
-          permission: event.type === "agent.custom_tool_use" ? "allow" : (event.evaluated_permission ?? "deny"),
+          permission:
+            event.type === "agent.custom_tool_use" ? answered(event.name) : (event.evaluated_permission ?? "deny"),
           name: event.name,
           mcpServer: event.type === "agent.mcp_tool_use" ? event.mcp_server_name : undefined,
           input: event.input,
@@ -128,17 +135,23 @@ export class Gate {
   readonly beforeTool: HookCallback = async (input, _toolUseId, { signal }) => {
     if (input.hook_event_name !== "PreToolUse") return {};
     const verdict = await this.#verdict(input.tool_use_id, input.tool_name, input.tool_input, signal).catch(
-      (error: unknown): Verdict => ({ allow: false, message: `The call could not be judged: ${String(error)}` }),
+      (error: unknown): Confirmation => ({ allow: false, message: `The call could not be judged: ${String(error)}` }),
     );
-    if (verdict.allow) this.#passed.add(input.tool_use_id);
+    if (verdict.allow) this.#passed.set(input.tool_use_id, verdict.mode);
     return answer(verdict);
   };
 
   /** For what Claude Code asks about beside the hook: only what has passed it may run. */
-  readonly canUseTool: CanUseTool = async (name, _input, { toolUseID }) =>
-    this.#passed.has(toolUseID)
-      ? { behavior: "allow" }
-      : { behavior: "deny", message: `${name} was not allowed by this session.` };
+  readonly canUseTool: CanUseTool = async (name, _input, { toolUseID }) => {
+    if (!this.#passed.has(toolUseID)) {
+      return { behavior: "deny", message: `${name} was not allowed by this session.` };
+    }
+    const mode = this.#passed.get(toolUseID);
+    return {
+      behavior: "allow",
+      ...(mode && { updatedPermissions: [{ type: "setMode", mode: claudeMode(mode), destination: "session" }] }),
+    };
+  };
 
   async callCustomTool(
     name: string,
@@ -159,22 +172,59 @@ export class Gate {
     }
   }
 
-  async #verdict(toolUseId: string, fullName: string, rawInput: unknown, signal: AbortSignal): Promise<Verdict> {
+  async #verdict(toolUseId: string, fullName: string, rawInput: unknown, signal: AbortSignal): Promise<Confirmation> {
     const tool = nameTool(fullName, this.#names);
     const input = toolInput.parse(rawInput);
     const call = await this.#announcement(toolUseId, signal);
     if (!call) return { allow: false, message: "The call was not announced in time." };
     // Whoever decides about a custom tool is who runs it.
-    if (tool.kind === "custom") return { allow: true };
+    if (tool.kind === "custom")
+      return this.#hooked(tool, call, this.#request(toolUseId, call, { ...tool, input }, signal));
     const permission = isDeepStrictEqual(input, call.input) ? call.permission : this.#judgeAgain(tool, input, call);
     if (permission === "deny") return { allow: false, message: "This session does not allow the call." };
     const request = this.#request(toolUseId, call, { ...tool, input }, signal);
-    const verdict = permission === "ask" ? await this.#host.confirm(request) : ALLOWED;
+    const confirmed = permission === "ask" ? await this.#host.confirm(request) : ALLOWED;
+    if (!confirmed.allow) return confirmed;
+    if (confirmed.input && tool.kind !== "question" && this.#isDenied(tool, confirmed.input, call)) {
+      return { allow: false, message: "This session does not allow the call with the input that it was changed to." };
+    }
+    const verdict = await this.#hooked(tool, call, request, confirmed);
     if (!verdict.allow || HARMLESS.has(fullName)) return verdict;
     // What a subagent does is not gone on with after a crash: its caller is told that nobody knows.
     if (call.thread === null) await this.untilStored(toolUseId, request.signal);
     return request.signal.aborted ? { allow: false, message: "The turn ended before the call was made." } : verdict;
   }
+
+  /** The host's hooks are asked last. What they change must be allowed as it is: nobody is asked about it again. */
+  async #hooked(
+    tool: NamedTool,
+    { thread }: Announced,
+    request: ToolCallRequest,
+    verdict: Extract<Confirmation, { allow: true }> = { allow: true },
+  ): Promise<Confirmation> {
+    const said = await this.#host.beforeTool?.({ ...request, input: verdict.input ?? request.input });
+    if (!said) return verdict;
+    if (!said.allow) return said;
+    const { input, context } = said;
+    if (input && tool.kind !== "custom" && this.judge({ ...tool, input, thread }).permission !== "allow") {
+      const message = "A hook changed the call into one that this session does not allow without asking.";
+      return { allow: false, message };
+    }
+    const told = [verdict.told, context].filter((words) => words !== undefined).join("\n\n");
+    return { ...verdict, ...(input && { input }), ...(told && { told }) };
+  }
+
+  /** For `PostToolUse`: what the host's hooks say about a result is told to the model with it. */
+  readonly afterTool: HookCallback = async (input, _toolUseId, { signal }) => {
+    if (input.hook_event_name !== "PostToolUse" || !this.#host.afterTool) return {};
+    const call = this.#announced.get(input.tool_use_id);
+    const tool = nameTool(input.tool_name, this.#names);
+    if (!call) return {};
+    const request = this.#request(input.tool_use_id, call, { ...tool, input: call.input }, signal);
+    const { context } = await this.#host.afterTool({ ...request, result: input.tool_response });
+    if (context === undefined) return {};
+    return { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: context } };
+  };
 
   /** Resolves when the transcript store has a call, or has had time enough. */
   async untilStored(toolUseId: string, signal?: AbortSignal): Promise<void> {
@@ -190,6 +240,11 @@ export class Gate {
   #judgeAgain(tool: NamedTool, input: Record<string, unknown>, call: Announced): Permission {
     const { permission } = this.judge({ ...tool, input, thread: call.thread });
     return permission === call.permission ? permission : "deny";
+  }
+
+  /** Whoever changes an input may not do what nobody may. */
+  #isDenied(tool: NamedTool, input: Record<string, unknown>, { thread }: Announced): boolean {
+    return this.judge({ ...tool, input, thread }).permission === "deny";
   }
 
   #request(
@@ -224,11 +279,19 @@ export class Gate {
   }
 }
 
-const answer = (verdict: Verdict): SyncHookJSONOutput => ({
+/** Somebody answers questions before they are put; custom tools are decided about by who runs them. */
+const answered = (name: string): Permission => (name === QUESTION_TOOL ? "ask" : "allow");
+
+/** Everything is judged here, before Claude Code does: it need not be told to skip what it would refuse as root. */
+const claudeMode = (mode: PermissionMode): PermissionMode => (mode === "bypassPermissions" ? "default" : mode);
+
+const answer = (verdict: Confirmation): SyncHookJSONOutput => ({
   hookSpecificOutput: {
     hookEventName: "PreToolUse",
     permissionDecision: verdict.allow ? "allow" : "deny",
     ...(!verdict.allow && { permissionDecisionReason: verdict.message }),
+    ...(verdict.allow && verdict.input && { updatedInput: verdict.input }),
+    ...(verdict.allow && verdict.told !== undefined && { additionalContext: verdict.told }),
   },
 });
 

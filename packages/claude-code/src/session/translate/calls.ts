@@ -1,4 +1,4 @@
-import type { EventId, Interruption, ThreadId } from "@tandem/protocol";
+import { QUESTION_TOOL, type EventId, type Interruption, type ThreadId } from "@tandem/protocol";
 import { z } from "zod";
 import type { Decision } from "../conversation.ts";
 import type { Emit } from "./emit.ts";
@@ -12,10 +12,14 @@ export interface ToolNames {
 }
 
 export interface NamedTool {
-  kind: "builtin" | "mcp" | "custom";
+  /** A question is a tool of Claude Code's that a person answers, as a client answers a custom one. */
+  kind: "builtin" | "question" | "mcp" | "custom";
   name: string;
   mcpServer?: string;
 }
+
+/** Claude Code's own name of the tool by which an agent asks. */
+const ASK_TOOL = "AskUserQuestion";
 
 /** Whose tool it is. Servers may have underscores in their names, so the known ones are looked for first, longest first. */
 export function nameTool(full: string, { customServer, mcpServers }: ToolNames): NamedTool {
@@ -26,6 +30,7 @@ export function nameTool(full: string, { customServer, mcpServers }: ToolNames):
     const name = full.slice(`mcp__${server}__`.length);
     return server === customServer ? { kind: "custom", name } : { kind: "mcp", name, mcpServer: server };
   }
+  if (full === ASK_TOOL) return { kind: "question", name: full };
   const [, mcpServer, name] = /^mcp__(.+?)__(.+)$/.exec(full) ?? [];
   return mcpServer && name ? { kind: "mcp", name, mcpServer } : { kind: "builtin", name: full };
 }
@@ -82,7 +87,6 @@ export class Calls {
     if (this.#threads.has(block.id)) return;
     const tool = nameTool(block.name, this.#names);
     const input = inputObject.safeParse(block.input).data ?? { value: block.input };
-    this.#open.set(block.id, { ...tool, toolUseId: block.id, eventId, thread, input });
     this.#threads.set(block.id, thread);
     const use = {
       name: tool.name,
@@ -90,17 +94,24 @@ export class Calls {
       ...(thread !== null && { session_thread_id: thread }),
       tandem: { tool_use_id: block.id },
     };
+    const open = (kind: NamedTool["kind"]): void => {
+      this.#open.set(block.id, { ...tool, kind, toolUseId: block.id, eventId, thread, input });
+    };
     if (tool.kind === "custom") {
+      open("custom");
       this.#emit.event(thread, { type: "agent.custom_tool_use", ...use }, eventId);
       return;
     }
     const { permission, evaluation, verdict, approval } = this.#judge({ ...tool, input, thread });
-    const judged = {
-      ...use,
-      evaluated_permission: permission,
-      ...(evaluation && { evaluation }),
-      tandem: { ...use.tandem, ...(verdict && { verdict }), ...(approval && { approval }) },
-    };
+    const tandem = { ...use.tandem, ...(verdict && { verdict }), ...(approval && { approval }) };
+    if (tool.kind === "question" && permission === "ask") {
+      open("question");
+      this.#emit.event(thread, { type: "agent.custom_tool_use", ...use, name: QUESTION_TOOL, tandem }, eventId);
+      return;
+    }
+    // A question that may not be asked is a call like any other.
+    open(tool.kind === "question" ? "builtin" : tool.kind);
+    const judged = { ...use, evaluated_permission: permission, ...(evaluation && { evaluation }), tandem };
     if (tool.mcpServer === undefined) this.#emit.event(thread, { type: "agent.tool_use", ...judged }, eventId);
     else this.#emit.event(thread, { type: "agent.mcp_tool_use", mcp_server_name: tool.mcpServer, ...judged }, eventId);
   }
@@ -145,6 +156,6 @@ export class Calls {
     if (kind === "builtin") this.#emit.event(thread, { type: "agent.tool_result", tool_use_id: eventId, ...result });
     if (kind === "mcp")
       this.#emit.event(thread, { type: "agent.mcp_tool_result", mcp_tool_use_id: eventId, ...result });
-    // The record of a custom tool's result is what the client sent.
+    // The record of a custom tool's result, and of an answer, is what the client sent.
   }
 }
