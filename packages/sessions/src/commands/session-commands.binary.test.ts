@@ -1,0 +1,130 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Session } from "@tandem/protocol";
+import { always, text } from "@tandem/rehearsal";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+
+let stage: EngineStage;
+let running: RunningEngine;
+let isTrusted = false;
+
+beforeAll(async () => {
+  stage = await setEngineStage([always(text("done"))]);
+  const commands = join(stage.folder, ".claude", "commands");
+  await mkdir(join(commands, "git"), { recursive: true });
+  const user = join(stage.root, "user-commands");
+  await mkdir(user);
+  await writeFile(
+    join(commands, "issue.md"),
+    "---\ndescription: Mend an issue\nargument-hint: [number]\n---\nMend issue $1. See @notes.md\n",
+  );
+  await writeFile(join(commands, "git", "log.md"), '---\nmodel: haiku\n---\nWhat is new?\n!`echo seen: "$1" > ran.txt; cat ran.txt`');
+  await writeFile(join(commands, "shadow.md"), "The folder's words.");
+  await writeFile(join(user, "shadow.md"), "The user's own words.");
+  await writeFile(join(stage.folder, "notes.md"), "Mind the gap.");
+  running = await stage.open({ commandFolders: [user], trustOf: async () => ({ trusted: isTrusted }) });
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+beforeEach(() => {
+  isTrusted = false;
+});
+
+async function type(session: Session, words: string) {
+  const after = await running.engine.sessions.head(session.id);
+  await running.engine.sessions.send(session.id, [
+    { type: "user.message", content: [{ type: "text", text: words }], tandem: { commands: true } },
+  ]);
+  return running.until(session, isIdle, after);
+}
+
+/** What the model was asked last. */
+const asked = (): string => JSON.stringify(stage.rehearsal.requests.at(-1)?.body);
+
+test("a command of the folder is put to the model as what it stands for, and the log says so", async () => {
+  const session = await running.session();
+  const events = await type(session, "/issue 12");
+  expect(the(events, "tandem.command")).toMatchObject({ name: "issue", arguments: "12" });
+  expect(asked()).toContain("Mend issue 12.");
+  expect(asked()).toContain("Mind the gap.");
+});
+
+test("what an application passes on means nothing but itself", async () => {
+  const session = await running.session();
+  await running.turn(session, "/issue 12 @notes.md");
+  expect(asked()).toContain("/issue 12 @notes.md");
+  expect(asked()).not.toContain("Mind the gap.");
+});
+
+test("files that a person names are read, inside the folder only", async () => {
+  const session = await running.session();
+  await type(session, "Read @notes.md and @../user-commands/shadow.md");
+  expect(asked()).toContain("Mind the gap.");
+  expect(asked()).not.toContain("The user's own words");
+});
+
+test("shell insertions of a folder that nobody trusts are not run, and nothing is asked", async () => {
+  const session = await running.session();
+  const before = stage.rehearsal.requests.length;
+  const events = await type(session, "/git:log x");
+  expect(the(events, "session.error").error.message).toContain("the folder is not trusted");
+  expect(existsSync(join(stage.folder, "ran.txt"))).toBe(false);
+  expect(stage.rehearsal.requests.length).toBe(before);
+});
+
+test("in a trusted one they are, and arguments are data to them", async () => {
+  isTrusted = true;
+  const session = await running.session();
+  await type(session, "/git:log '$(touch hacked)`touch hacked`'");
+  expect(await readFile(join(stage.folder, "ran.txt"), "utf8")).toBe("seen: $(touch hacked)`touch hacked`\n");
+  expect(existsSync(join(stage.folder, "hacked"))).toBe(false);
+  expect(asked()).toContain("seen: $(touch hacked)");
+});
+
+test("a stranger's folder does not put its words in the place of the user's", async () => {
+  const session = await running.session();
+  await type(session, "/shadow");
+  expect(asked()).toContain("The user's own words.");
+  isTrusted = true;
+  await type(session, "/shadow");
+  expect(asked()).toContain("The folder's words.");
+});
+
+test("what nobody knows is refused before it is sent, with what was meant", async () => {
+  const session = await running.session();
+  const send = (words: string) =>
+    running.engine.sessions.send(session.id, [
+      { type: "user.message", content: [{ type: "text", text: words }], tandem: { commands: true } },
+    ]);
+  await expect(send("/isue 1")).rejects.toMatchObject({ code: "invalid_request", fix: "Did you mean /issue?" });
+  await expect(send("/clear")).rejects.toThrow("A session has no /clear.");
+});
+
+test("Claude Code's own commands are passed on, and what it says of them is shown", async () => {
+  const session = await running.session();
+  const events = await type(session, "/context");
+  expect(the(events, "tandem.notice").text).toContain("Context Usage");
+});
+
+test("a person's own command runs in the folder, and the model hears of it once", async () => {
+  const session = await running.session();
+  const done = await running.engine.sessions.shell(session.id, "pwd; exit 3", "somebody", AbortSignal.timeout(10_000));
+  expect(done).toMatchObject({ exit_code: 3, by: "somebody" });
+  expect(done.output).toContain("project");
+  await running.turn(session, "And now?");
+  expect(asked()).toContain("$ pwd; exit 3");
+  await running.turn(session, "And then?");
+  const words = stage.rehearsal.requests.at(-1)!.body as { messages: { role: string; content: unknown }[] };
+  expect(JSON.stringify(words.messages.at(-1))).not.toContain("$ pwd");
+});
+
+test("commands are listed with where they come from", async () => {
+  const session = await running.session();
+  const listed = await running.engine.sessions.commands(session.id);
+  const brief = listed.map(({ name, source, runs_shell }) => [name, source, runs_shell]);
+  expect(brief).toContainEqual(["issue", "project", false]);
+  expect(brief).toContainEqual(["git:log", "project", true]);
+  expect(brief).toContainEqual(["shadow", "user", false]);
+  expect(brief).toContainEqual(["compact", "built_in", false]);
+});
