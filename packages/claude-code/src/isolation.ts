@@ -120,14 +120,20 @@ export type Init = Pick<SDKSystemMessage, "tools" | "mcp_servers" | "plugins" | 
 export function foreignParts(
   init: Init,
   credential: Credential,
-  asked: { isOffered: (tool: string) => boolean; isServer: (name: string) => boolean },
+  asked: {
+    isOffered: (tool: string) => boolean;
+    isServer: (name: string) => boolean;
+    isPlugin?: (path: string) => boolean;
+  },
 ): string[] {
   return [
     ...init.tools
       .filter((name) => !PLACEHOLDER_TOOLS.has(name) && !asked.isOffered(name))
       .map((name) => `the tool ${name}`),
     ...init.mcp_servers.filter(({ name }) => !asked.isServer(name)).map(({ name }) => `the MCP server ${name}`),
-    ...init.plugins.filter((plugin) => !isBuiltin(plugin)).map(({ name }) => `the plugin ${name}`),
+    ...init.plugins
+      .filter((plugin) => !isBuiltin(plugin) && !asked.isPlugin?.(plugin.path))
+      .map(({ name }) => `the plugin ${name}`),
     ...(KEY_SOURCES[credential.type].includes(init.apiKeySource)
       ? []
       : [`the credential source "${init.apiKeySource}"`]),

@@ -214,6 +214,11 @@ export class Gate {
     return { ...verdict, ...(input && { input }), ...(told && { told }) };
   }
 
+  /** Whether anybody wants to know of results. */
+  get asksAfter(): boolean {
+    return this.#host.afterTool !== undefined;
+  }
+
   /** For `PostToolUse`: what the host's hooks say about a result is told to the model with it. */
   readonly afterTool: HookCallback = async (input, _toolUseId, { signal }) => {
     if (input.hook_event_name !== "PostToolUse" || !this.#host.afterTool) return {};

@@ -1,6 +1,31 @@
 import type { McpServerConfig } from "@anthropic-ai/claude-agent-sdk";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { CallToolRequestSchema, ListToolsRequestSchema, type CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { createToolServer } from "../tool-server.ts";
-import type { ConversationSetup } from "./conversation.ts";
+import type { ConnectedServer, ConversationSetup } from "./conversation.ts";
+
+/** Servers that the host is connected to: each call goes through it, and so does each answer. */
+export const connectedServers = ({ connectedServers = [] }: ConversationSetup): Record<string, McpServerConfig> =>
+  Object.fromEntries(
+    connectedServers.map(({ name, tools, timeoutMs, call }) => [
+      name,
+      createProxyServer({ name, tools, timeoutMs, call }),
+    ]),
+  );
+
+function createProxyServer({ name, tools, timeoutMs, call }: ConnectedServer): McpServerConfig {
+  const instance = new McpServer({ name, version: "1.0.0" }, { capabilities: { tools: {} } });
+  instance.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools] }));
+  instance.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }): Promise<CallToolResult> => {
+    try {
+      return await call(params.name, params.arguments ?? {}, signal);
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      return { content: [{ type: "text", text }], isError: true };
+    }
+  });
+  return { type: "sdk", name, instance, timeout: timeoutMs };
+}
 
 /** The host's own tools: they run in this process, and no address or token of theirs leaves it. */
 export const hostServers = ({ hostServers = [] }: ConversationSetup): Record<string, McpServerConfig> =>

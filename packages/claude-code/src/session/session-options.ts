@@ -1,4 +1,4 @@
-import type { AgentDefinition, McpServerConfig, Options } from "@anthropic-ai/claude-agent-sdk";
+import type { AgentDefinition, McpServerConfig, Options, Settings } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError } from "@tandem/protocol";
 import { BUILTIN_PLUGINS, BUILTIN_TOOLS, foreignParts, type Init } from "../isolation.ts";
 import { overridingVariables } from "../variables.ts";
@@ -10,10 +10,12 @@ export const OUTPUT_TOOL = "StructuredOutput";
 
 /**
  * The options of a session's process, explicit even where they are the SDK's defaults today. Nothing is read from disk but
- * CLAUDE.md, as text, and no file outside of the folder is reached by the file tools. What depends on the conversation's
+ * CLAUDE.md, as text, and no file outside of the folder is reached by the file tools. What a trusted folder brings is handed
+ * over in the settings that override all files, never loaded by Claude Code itself: but for its skills. What depends on the conversation's
  * state (hooks, custom tools, the transcript store) is added by whoever starts it.
  */
 export function sessionOptions(setup: ConversationSetup, variables: Record<string, string>): Options {
+  const { trusted } = setup;
   const words = [setup.system, projectInstructions(setup.folder)].filter((text) => text !== undefined).join("\n\n");
   const { $schema: _, ...schema } = setup.outputSchema ?? {};
   return {
@@ -26,13 +28,13 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
       ? { type: "custom", prompt: words, snapshot: false }
       : { type: "preset", preset: "claude_code", ...(words && { append: words }), snapshot: false },
     settingSources: [],
-    skills: [],
-    plugins: [],
+    skills: trusted?.skillsIn === undefined ? [] : "all",
+    plugins: trusted?.skillsIn === undefined ? [] : [{ type: "local", path: trusted.skillsIn }],
     tools: [...setup.tools],
     disallowedTools: BUILTIN_TOOLS.filter((name) => !setup.tools.includes(name) && !ALIASES.has(name)),
     agents: Object.fromEntries(setup.subagents.map((agent) => [agent.name, asAgent(agent)])),
     strictMcpConfig: true,
-    permissionMode: "default",
+    permissionMode: setup.planning ? "plan" : "default",
     // We list background tasks and can stop each; so an interrupt ends the turn alone.
     perTaskStopAffordance: true,
     includePartialMessages: true,
@@ -43,9 +45,16 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
     // A schema that names its draft ends the process, where Claude Code does not know that draft.
     ...(setup.outputSchema && { outputFormat: { type: "json_schema", schema } }),
     settings: {
-      env: overridingVariables(variables, setup.credential),
-      apiKeyHelper: "",
+      // Ours last: whatever the folder says, it cannot say who pays.
+      env: { ...trusted?.variables, ...overridingVariables(variables, setup.credential) },
+      ...NO_HELPERS,
+      ...(trusted?.hooks && { hooks: trusted.hooks as NonNullable<Settings["hooks"]> }),
+      // The gate is a hook, too.
+      disableAllHooks: false,
       autoMemoryEnabled: false,
+      // What may run while it plans is for the gate to say, not for a model.
+      useAutoModeDuringPlan: false,
+      ...(setup.sandbox && { sandbox: sandboxSettings(setup.sandbox) }),
       disableClaudeAiConnectors: true,
       enabledPlugins: Object.fromEntries(BUILTIN_PLUGINS.map((name) => [`${name}@builtin`, false])),
     },
@@ -55,12 +64,31 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
   };
 }
 
+/** Programs that settings could name to get credentials, or headers, from. */
+const NO_HELPERS: Settings = {
+  apiKeyHelper: "",
+  proxyAuthHelper: "",
+  otelHeadersHelper: "",
+  awsCredentialExport: "",
+  awsAuthRefresh: "",
+  gcpAuthRefresh: "",
+};
+
+/** No command gets out of it by asking to, and none runs at once because it is in it. */
+const sandboxSettings = ({ domains }: NonNullable<ConversationSetup["sandbox"]>): NonNullable<Settings["sandbox"]> => ({
+  enabled: true,
+  failIfUnavailable: true,
+  autoAllowBashIfSandboxed: false,
+  allowUnsandboxedCommands: false,
+  network: { allowedDomains: [...domains], strictAllowlist: true },
+});
+
 /** The same tool under a second name: Claude Code lists the one and calls the other. */
 const ALIASES = new Set(["Task", "Agent"]);
 
 /** Of the MCP servers that a conversation asks for, remote ones and the host's own. */
-export const serverNames = ({ mcpServers, hostServers = [] }: ConversationSetup): string[] =>
-  [...mcpServers, ...hostServers].map(({ name }) => name);
+export const serverNames = ({ mcpServers, connectedServers = [], hostServers = [] }: ConversationSetup): string[] =>
+  [...mcpServers, ...connectedServers, ...hostServers].map(({ name }) => name);
 
 export const remoteServers = (setup: ConversationSetup): Record<string, McpServerConfig> =>
   Object.fromEntries(
@@ -87,6 +115,7 @@ export function checkSessionInit(init: Init, setup: ConversationSetup, customSer
     isOffered: (tool) =>
       offered.has(tool) || [customServer, ...servers].some((server) => tool.startsWith(`mcp__${server}__`)),
     isServer: (name) => name === customServer || servers.includes(name),
+    isPlugin: (path) => path === setup.trusted?.skillsIn,
   });
   if (breaches.length === 0) return;
   throw new LlmError(

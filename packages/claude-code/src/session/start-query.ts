@@ -15,7 +15,7 @@ import { createToolServer } from "../tool-server.ts";
 import { dropForeignVariables } from "../variables.ts";
 import type { ConversationSetup } from "./conversation.ts";
 import type { Gate } from "./gate.ts";
-import { hostServers } from "./host-servers.ts";
+import { connectedServers, hostServers } from "./host-servers.ts";
 import { remoteServers, serverNames, sessionOptions } from "./session-options.ts";
 import type { ToolNames } from "./translate/calls.ts";
 
@@ -61,6 +61,7 @@ export function startQuery(
       ...sessionOptions(setup, variables),
       mcpServers: {
         ...remoteServers(setup),
+        ...connectedServers(setup),
         ...hostServers(setup),
         ...(customTools.length > 0 && {
           [names.customServer]: createToolServer(
@@ -70,7 +71,10 @@ export function startQuery(
           ),
         }),
       },
-      hooks: { PreToolUse: [{ hooks: [gate.beforeTool], timeout: PATIENCE_MS / 1_000, onFailure: "block" }] },
+      hooks: {
+        PreToolUse: [{ hooks: [gate.beforeTool], timeout: PATIENCE_MS / 1_000, onFailure: "block" }],
+        ...(gate.asksAfter && { PostToolUse: [{ hooks: [gate.afterTool], timeout: PATIENCE_MS / 1_000 }] }),
+      },
       canUseTool: gate.canUseTool,
       sessionStore: parts.transcripts,
       sessionStoreFlush: "eager",

@@ -1,0 +1,99 @@
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { killGroup, type ProcessLedger } from "../process-ledger.ts";
+
+const STDERR_TAIL = 2_000;
+/** Enough to close files. It has been told by the end of its input. */
+const GRACE_MS = 1_000;
+
+export interface StdioPlace {
+  command: string;
+  args: readonly string[];
+  /** All of its variables: nothing is inherited beside them. */
+  variables: Readonly<Record<string, string>>;
+  folder: string;
+}
+
+/** A local MCP server: a process that leads a group of its own and is in the ledger, so that it ends with its owner. */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: NonNullable<Transport["onmessage"]>;
+  readonly #place: StdioPlace;
+  readonly #ledger: ProcessLedger;
+  readonly #buffer = new ReadBuffer();
+  #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
+  #gone: Promise<void> = Promise.resolve();
+  #stderr = "";
+
+  constructor(place: StdioPlace, ledger: ProcessLedger) {
+    this.#place = place;
+    this.#ledger = ledger;
+  }
+
+  /** The end of what it wrote to stderr, for whoever asks why it does not answer. */
+  get lastWords(): string {
+    return this.#stderr.trim().replace(/\s*\n\s*/g, " | ");
+  }
+
+  async start(): Promise<void> {
+    const { command, args, variables, folder } = this.#place;
+    const child = spawn(command, args, { cwd: folder, env: { ...variables }, stdio: "pipe", detached: true });
+    this.#child = child;
+    child.stdin.on("error", () => {});
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      this.#stderr = (this.#stderr + chunk).slice(-STDERR_TAIL);
+    });
+    child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#gone = new Promise((gone) => {
+      child.once("close", () => {
+        if (child.pid !== undefined) {
+          killGroup(child.pid);
+          this.#ledger.remove(child.pid);
+        }
+        gone();
+        this.onclose?.();
+      });
+    });
+    child.once("error", reject).once("spawn", resolve);
+    await promise;
+    try {
+      this.#ledger.add(child.pid!);
+    } catch (error) {
+      // One that is not in the ledger would outlive a crash of ours.
+      killGroup(child.pid!);
+      throw error;
+    }
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (!this.#child?.stdin.writable) throw new Error("The MCP server has ended.");
+    this.#child.stdin.write(serializeMessage(message));
+  }
+
+  async close(): Promise<void> {
+    const child = this.#child;
+    if (!child?.pid) return;
+    child.stdin.end();
+    const timer = setTimeout(() => killGroup(child.pid!), GRACE_MS);
+    await this.#gone;
+    clearTimeout(timer);
+  }
+
+  #read(chunk: Buffer): void {
+    this.#buffer.append(chunk);
+    while (true) {
+      try {
+        const message = this.#buffer.readMessage();
+        if (message === null) return;
+        this.onmessage?.(message);
+      } catch (error) {
+        this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+  }
+}
