@@ -41,7 +41,7 @@ export function addProposalCommands(program: Command, heading: string, { example
   examples(
     one("accept", "Write it into the context, wholly or in part.")
       .argument("[hunks...]", "numbers of hunks, such as 1 3-5 (default: all that are open)")
-      .option("-y, --yes", "also from quarantine, without a question")
+      .option("-y, --yes", "also what is held or in quarantine, without a question")
       .addOption(json())
       .action((id: string, hunks: string[], options: { yes?: boolean }, self: Command) =>
         runner(self, async (context) => (await load()).accept(context, id, hunks, options)),

@@ -56,10 +56,14 @@ export async function accept(
 ): Promise<number> {
   const proposal = await withContext(context, async (knowledge) => {
     const found = await find(knowledge, id);
+    const ids = readHunkIds(hunks);
     if (found.quarantine !== null && !yes) {
       await confirm(context, `It is in quarantine: ${printable(found.quarantine)}\n`, "Accept it all the same?");
+    } else if (!yes) {
+      const held = heldOf(found, ids);
+      if (held.length > 0) await confirm(context, `${printable(held.join("\n"))}\n`, "Accept that all the same?");
     }
-    return knowledge.proposals.accept(found.id, { hunks: readHunkIds(hunks), by: whoAmI() });
+    return knowledge.proposals.accept(found.id, { hunks: ids, by: whoAmI() });
   });
   await print(context, proposal, { all: false });
   // Something did not fit: that is for a person to see.
@@ -86,6 +90,16 @@ export async function reject(
   });
   await print(context, proposal, { all: false });
 }
+
+/** Why hunks that are about to be accepted were held back, each with its reason. */
+const heldOf = ({ changes }: Proposal, ids: readonly string[] | undefined): string[] =>
+  changes.flatMap(({ path, hunks }) =>
+    hunks
+      .filter(
+        ({ id, state, held }) => held !== undefined && state === "open" && (ids === undefined || ids.includes(id)),
+      )
+      .map(({ id, held }) => `Hunk ${id} of ${path} is held: ${held}`),
+  );
 
 /** Opens the proposed text of a file in the user's editor, or takes it from a file. */
 export async function edit(

@@ -43,7 +43,7 @@ interface Tools {
 }
 
 function describeHunk({ before, evidence }: Change, hunk: Hunk, { style, width, describeEvidence }: Tools): string[] {
-  const { id, aspect, state, note, decidedBy, oldStart, oldLines, newLines } = hunk;
+  const { id, aspect, state, note, held, decidedBy, oldStart, oldLines, newLines } = hunk;
   const { accent, good, bad, warn, dim } = style;
   const decided = [decidedBy && `by ${decidedBy}`, note].filter(Boolean).join(", ");
   const paint = state === "conflict" ? bad : state === "open" ? warn : dim;
@@ -51,6 +51,7 @@ function describeHunk({ before, evidence }: Change, hunk: Hunk, { style, width, 
   const line = (mark: string, text: string) => `    ${mark} ${printable(text.replace(/\r$/, ""))}`;
   return [
     `  ${accent(id)}  ${aspect}  ${paint(state)}${decided ? dim(`  ${printable(decided)}`) : ""}`,
+    ...(held === undefined ? [] : wrap(`Held: ${printable(held)}`, width - 6).map((text) => bad(`      ${text}`))),
     ...above.map((text) => dim(line(" ", text))),
     ...oldLines.map((text) => bad(line("-", text))),
     ...newLines.map((text) => good(line("+", text))),
