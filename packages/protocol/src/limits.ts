@@ -12,11 +12,11 @@ export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 /** Limits of one scope; what is absent is not limited. Dollars are dollars here: 2.5. */
 export const limits = z
   .strictObject({
-    usd: z.number().positive().optional(),
-    tokens: z.int().positive().optional(),
-    seconds: z.number().positive().optional(),
-    turns: z.int().positive().optional(),
-    requests: z.int().positive().optional(),
+    usd: z.number().positive("expected more than 0").optional(),
+    tokens: z.int().positive("expected more than 0").optional(),
+    seconds: z.number().positive("expected more than 0").optional(),
+    turns: z.int().positive("expected more than 0").optional(),
+    requests: z.int().positive("expected more than 0").optional(),
   })
   .meta({ id: "Limits" });
 export type Limits = z.infer<typeof limits>;

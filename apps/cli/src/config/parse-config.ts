@@ -85,6 +85,8 @@ function withoutEmptySections(value: unknown, path: string): unknown {
 type Explanation = Omit<ConfigProblem, "line" | "column" | "key"> & { keyPath: string[] };
 
 function explain(issue: z.core.$ZodIssue, root: unknown): Explanation[] {
+  const entry = explainEntry(issue);
+  if (entry) return [entry];
   // Of a list, the list is meant.
   const keyPath = issue.path.filter((step) => typeof step !== "number").map(String);
   const path = keyPath.join(".");
@@ -130,6 +132,20 @@ function explain(issue: z.core.$ZodIssue, root: unknown): Explanation[] {
   const expectation =
     issue.code === "invalid_type" && !issue.message.startsWith("expected") ? "expected a text" : issue.message;
   return [{ keyPath, message: `${expectation}, got ${show(value)}${key?.type === "duration" ? "" : quotes}` }];
+}
+
+/** What is wrong in an entry of a list that has fields of its own. */
+function explainEntry(issue: z.core.$ZodIssue): Explanation | undefined {
+  const place = issue.path.findIndex((step) => typeof step === "number");
+  if (place === -1) return undefined;
+  const field = issue.path.slice(place + 1).join(".");
+  const unknown = issue.code === "unrecognized_keys" ? issue.keys : [];
+  if (field === "" && unknown.length === 0 && issue.code !== "custom") return undefined;
+  const what = unknown.length > 0 ? `there is no ${unknown.join(", ")}` : lowerFirst(issue.message);
+  return {
+    keyPath: issue.path.slice(0, place).map(String),
+    message: `entry ${Number(issue.path[place]) + 1}${field === "" ? "" : `, ${field}`}: ${what}`,
+  };
 }
 
 /** A setting of the same name in another section. */
