@@ -1,0 +1,73 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { mainFolderOf, readFolderConfig } from "./folder-config.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "tandem-config-")));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const put = async (path: string, text: string): Promise<void> => {
+  await mkdir(join(folder, path, ".."), { recursive: true });
+  await writeFile(join(folder, path), text);
+};
+
+test("a folder without configuration has no identity", async () => {
+  await put("src/a.ts", "code");
+  await put("CLAUDE.md", "words");
+  expect(await readFolderConfig(folder)).toMatchObject({ identity: undefined, files: [] });
+});
+
+test("whatever is added, changed or renamed gives it another identity", async () => {
+  const seen = new Set<string | undefined>();
+  const changes: [string, string][] = [
+    [".mcp.json", "{}"],
+    [".claude/settings.json", "{}"],
+    [".claude/settings.json", "{ }"],
+    [".claude/settings.local.json", "{}"],
+    [".claude/hooks/check.sh", "exit 0"],
+    [".claude/skills/greet/SKILL.md", "hello"],
+    [".claude/skills/greet/run.py", "hello"],
+    [".claude/agents/a.md", "hello"],
+    [".claude/commands/a.md", "hello"],
+  ];
+  for (const [path, text] of changes) {
+    await put(path, text);
+    seen.add((await readFolderConfig(folder)).identity);
+  }
+  expect(seen.size).toBe(changes.length);
+  await put("src/a.ts", "code");
+  await put(".claude/worktrees/x/file", "work");
+  expect(seen).toContain((await readFolderConfig(folder)).identity);
+});
+
+test("what is read is what was hashed", async () => {
+  await put(".claude/settings.json", "before");
+  const config = await readFolderConfig(folder);
+  await put(".claude/settings.json", "after");
+  expect(config.text(".claude/settings.json")).toBe("before");
+});
+
+test("a link cannot be trusted: what it leads to may change", async () => {
+  await put("elsewhere/SKILL.md", "hello");
+  await mkdir(join(folder, ".claude"));
+  await symlink(join(folder, "elsewhere"), join(folder, ".claude", "skills"));
+  await expect(readFolderConfig(folder)).rejects.toMatchObject({
+    code: "invalid_request",
+    message: expect.stringContaining(".claude/skills"),
+  });
+});
+
+test("a .git file that only claims to be of a trusted repository is not believed", async () => {
+  await put("trusted/.git/HEAD", "ref: refs/heads/main");
+  await put("hostile/.git", `gitdir: ${join(folder, "trusted", ".git", "worktrees", "x")}\n`);
+  expect(await mainFolderOf(join(folder, "hostile"))).toBeUndefined();
+  await put("trusted/.git/worktrees/x/gitdir", `${join(folder, "other", ".git")}\n`);
+  await put("trusted/.git/worktrees/x/commondir", "../..\n");
+  await put("other/.git", `gitdir: ${join(folder, "trusted", ".git", "worktrees", "x")}\n`);
+  expect(await mainFolderOf(join(folder, "hostile"))).toBeUndefined();
+  expect(await mainFolderOf(join(folder, "other"))).toBe(join(folder, "trusted"));
+});
