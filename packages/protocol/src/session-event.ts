@@ -145,7 +145,7 @@ export type SessionEventBody =
   | { type: "session.status_running" }
   | { type: "session.status_idle"; stop_reason: StopReason; stop_details: StopDetails | null }
   | { type: "session.status_rescheduled" }
-  | { type: "session.status_terminated" }
+  | { type: "session.status_terminated"; tandem?: { by: string } }
   | { type: "session.error"; error: SessionErrorDetail }
   | {
       type: "session.updated";
@@ -153,6 +153,7 @@ export type SessionEventBody =
       budget?: Budget | null;
       metadata?: Record<string, string>;
       title?: string | null;
+      tandem?: { by: string };
     }
   | { type: "session.usage"; usage: UsageSnapshot; budget?: Budget | null; tandem?: UsageNote }
   | { type: "session.deleted" }
@@ -280,6 +281,10 @@ export interface UsageNote {
   usd: number;
   by_model: Record<string, UsageSnapshot & { usd: number }>;
   by_thread: Record<string, UsageSnapshot & { usd: number }>;
+  /** Answers of the model, turns that have ended, and time at work, without what was spent waiting for people. */
+  requests?: number;
+  turns?: number;
+  worked_ms?: number;
 }
 
 /** A durable fact. `processed_at` is null only while it waits in the inbox, and only on what clients sent. */

@@ -20,6 +20,7 @@ import type {
   Thread,
 } from "@tandem/protocol";
 import type { EventRange, Page, PageQuery, SessionStore } from "@tandem/storage";
+import type { Audit } from "./audit/audit.ts";
 import type { SlashCommand } from "./commands/command-catalogue.ts";
 
 /**
@@ -31,6 +32,7 @@ export interface Engine {
   readonly environments: Environments;
   readonly sessions: Sessions;
   readonly files: Files;
+  readonly audit: Audit;
   /** The models that an agent may name. */
   models(): Promise<Model[]>;
   /** Takes up what a former process left: closes what was open, goes on with what waits. Resolves when states are honest. */
@@ -65,11 +67,12 @@ export interface Environments {
 }
 
 export interface Sessions {
-  create(params: SessionCreateParams): Promise<Session>;
+  /** Here and below, `by` is who asks for it, for the log. */
+  create(params: SessionCreateParams, by?: string): Promise<Session>;
   get(id: string): Promise<Session>;
-  update(id: string, params: SessionUpdateParams): Promise<Session>;
-  archive(id: string): Promise<Session>;
-  delete(id: string): Promise<void>;
+  update(id: string, params: SessionUpdateParams, by?: string): Promise<Session>;
+  archive(id: string, by?: string): Promise<Session>;
+  delete(id: string, by?: string): Promise<void>;
   list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>>;
   /** Puts events into the inbox; they are acknowledged when this resolves. `by` is who sends them, for the log. */
   send(id: string, events: readonly ClientEvent[], by?: string): Promise<SessionEvent[]>;

@@ -9,5 +9,6 @@ export type {
   SessionFolder,
   Sessions,
 } from "./engine.ts";
+export type { Audit } from "./audit/audit.ts";
 export { createEngine } from "./create-engine.ts";
 export type { EngineSettings } from "./engine-settings.ts";

@@ -139,11 +139,12 @@ export class SessionActor {
   }
 
   /** From now on it can only be read. */
-  archive(): Promise<SessionRow> {
+  archive(by?: string): Promise<SessionRow> {
     return this.#finish(async () => {
       await this.#drop(await this.#inbox(), "the session is archived");
       const archivedAt = new Date().toISOString();
-      await this.#writer.write([{ type: "session.status_terminated" }], { ...TERMINATED, archivedAt });
+      const terminated = { type: "session.status_terminated" as const, ...(by !== undefined && { tandem: { by } }) };
+      await this.#writer.write([terminated], { ...TERMINATED, archivedAt });
       return this.row;
     });
   }

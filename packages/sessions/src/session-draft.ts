@@ -11,6 +11,7 @@ import {
 import type { FileStore, SessionRow } from "@tandem/storage";
 import type { AgentCatalogue } from "./agents.ts";
 import { jsonObject } from "./conversation-setup.ts";
+import { sentBy } from "./sent-by.ts";
 import { noUsageYet } from "./usage-ledger.ts";
 
 /** A session as a client asked for it, checked and complete but for the folder that it will work in. */
@@ -24,6 +25,7 @@ export async function draftSession(
   params: SessionCreateParams,
   agents: AgentCatalogue,
   files: FileStore,
+  by?: string,
 ): Promise<SessionDraft> {
   if (params.vault_ids?.length) throw invalid("vault_ids: Tandem has no vaults");
   const metadata = params.metadata ?? {};
@@ -49,7 +51,7 @@ export async function draftSession(
     },
     inbox: (params.initial_events ?? []).map((event) => {
       if (event.type !== "user.message") throw invalid("initial_events: outcomes are not supported");
-      return { ...event, id: newId("event"), processed_at: null };
+      return sentBy(event, by);
     }),
     files: await checkResources(params.resources ?? [], files),
   };

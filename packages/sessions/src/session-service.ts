@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import {
-  newId,
   RequestError,
+  type AuditNote,
   type BackgroundTask,
   type ClientEvent,
   type EventOf,
@@ -18,6 +18,7 @@ import {
 import type { EventRange, Page, SessionChange, SessionRow, SessionStore, Store } from "@tandem/storage";
 import { listFolder, readInside, searchFolder } from "@tandem/workspace";
 import { mergeMetadata, type AgentCatalogue } from "./agents.ts";
+import type { Auditor } from "./audit/auditor.ts";
 import { budgetReached } from "./budget.ts";
 import type { SlashCommand } from "./commands/command-catalogue.ts";
 import type { SessionCommands } from "./commands/session-commands.ts";
@@ -44,6 +45,7 @@ export class SessionService implements Sessions {
   readonly #environments: EnvironmentCatalogue;
   readonly #places: SessionPlaces;
   readonly #actors: SessionActors;
+  readonly #audit: Auditor;
   readonly #commands: SessionCommands;
   readonly #deltas: DeltaHub;
   readonly #forget: (claudeSession: string) => Promise<void>;
@@ -56,6 +58,7 @@ export class SessionService implements Sessions {
     environments: EnvironmentCatalogue;
     places: SessionPlaces;
     actors: SessionActors;
+    audit: Auditor;
     commands: SessionCommands;
     deltas: DeltaHub;
     /** Takes away what Claude Code itself has kept of a conversation. */
@@ -66,6 +69,7 @@ export class SessionService implements Sessions {
     this.#environments = parts.environments;
     this.#places = parts.places;
     this.#actors = parts.actors;
+    this.#audit = parts.audit;
     this.#commands = parts.commands;
     this.#deltas = parts.deltas;
     this.#forget = parts.forget;
@@ -78,21 +82,22 @@ export class SessionService implements Sessions {
     };
   }
 
-  async create(params: SessionCreateParams): Promise<Session> {
+  async create(params: SessionCreateParams, by?: string): Promise<Session> {
     const environment = await this.#environments.open(params.environment_id);
-    const draft = await draftSession(params, this.#agents, this.#store.files);
+    const draft = await draftSession(params, this.#agents, this.#store.files, by);
     const folder = await this.#places.prepare(environment, draft.row.id);
+    let row: SessionRow = { ...draft.row, folder, resources: [] };
     try {
-      const resources = await this.#places.placeFiles(folder, draft.files, this.#store.files);
-      const row: SessionRow = { ...draft.row, folder, resources };
+      row = { ...row, resources: await this.#places.placeFiles(folder, draft.files, this.#store.files) };
       await this.#store.sessions.create(row, draft.inbox);
-      this.#feed.changed(row.id);
-      if (draft.inbox.length > 0) this.#actors.wake(row.id);
-      return sessionView(row);
     } catch (error) {
-      await this.#places.remove({ ...draft.row, folder, resources: [] });
+      await this.#places.remove(row);
       throw error;
     }
+    await this.#audit.note(begun(row, by));
+    this.#feed.changed(row.id);
+    if (draft.inbox.length > 0) this.#actors.wake(row.id);
+    return sessionView(row);
   }
 
   async get(id: string): Promise<Session> {
@@ -104,13 +109,13 @@ export class SessionService implements Sessions {
     return { ...page, data: page.data.map(sessionView) };
   }
 
-  async update(id: string, params: SessionUpdateParams): Promise<Session> {
+  async update(id: string, params: SessionUpdateParams, by?: string): Promise<Session> {
     const { id: session } = await this.#open(id);
     if (params.vault_ids?.length) throw invalid("vault_ids: Tandem has no vaults");
     const row = await this.#actors.with(session, (actor) =>
       actor.change((current) => {
         if (params.agent && actor.running) throw busy(id);
-        return describeUpdate(current, params);
+        return describeUpdate(current, params, by);
       }),
     );
     this.#feed.changed(session);
@@ -119,21 +124,25 @@ export class SessionService implements Sessions {
     return sessionView(row);
   }
 
-  async archive(id: string): Promise<Session> {
+  async archive(id: string, by?: string): Promise<Session> {
     const row = await this.#row(id);
     if (row.archivedAt) return sessionView(row);
-    const archived = await this.#actors.with(row.id, (actor) => actor.archive());
+    const archived = await this.#actors.with(row.id, (actor) => actor.archive(by));
     await this.#actors.release(row.id);
     this.#feed.changed(row.id);
     return sessionView(archived);
   }
 
-  async delete(id: string): Promise<void> {
+  async delete(id: string, by = "unknown"): Promise<void> {
     const row = await this.#row(id);
     await this.#actors.with(row.id, (actor) =>
       actor.delete(async ({ claudeSession }) => {
         await this.#places.remove(row);
         if (claudeSession) await this.#forget(claudeSession);
+        // What its log says must be in the audit before there is no log.
+        await this.#audit.catchUp(row.id);
+        const usd = Number(row.usage.list_cost.amount) / 100;
+        await this.#audit.note({ kind: "session.deleted", actor: by, session: row.id, details: { title: row.title, usd } });
       }),
     );
     this.#feed.removed(row.id);
@@ -292,6 +301,7 @@ const answersCall = (event: ClientEvent | SessionEvent, id: string): boolean =>
 function describeUpdate(
   row: SessionRow,
   params: SessionUpdateParams,
+  by: string | undefined,
 ): { change: SessionChange; events: SessionEventBody[] } {
   const change: SessionChange = {};
   if (params.title !== undefined) change.title = params.title;
@@ -310,8 +320,22 @@ function describeUpdate(
     const tools = resolveTools(params.agent.tools ?? row.agent.tools, servers);
     change.agent = { ...row.agent, tools, mcp_servers: servers };
   }
-  return { change, events: [{ type: "session.updated", ...change }] };
+  return { change, events: [{ type: "session.updated", ...change, ...(by !== undefined && { tandem: { by } }) }] };
 }
+
+const begun = (row: SessionRow, by = "unknown"): AuditNote => ({
+  kind: "session.created",
+  actor: by,
+  session: row.id,
+  details: {
+    title: row.title,
+    agent: { id: row.agent.id, version: row.agent.version, model: row.agent.model.id },
+    folder: row.folder,
+    environment: row.environmentId,
+    budget: row.budget,
+    metadata: row.metadata,
+  },
+});
 
 const busy = (id: string): RequestError =>
   new RequestError("conflict", `The agent of the session ${id} cannot be changed while a turn is running.`, {

@@ -1,5 +1,6 @@
 export { exportSession } from "./archive/export-session.ts";
 export { importSession } from "./archive/import-session.ts";
+export { readAuditHead, verifyAuditFile, writeAuditFile } from "./audit/audit-file.ts";
 export { verifyAudit } from "./audit/verify-audit.ts";
 export type { AuditLog } from "./audit-log.ts";
 export { JOB_STATES, type JobEvent, type JobLease, type JobRow, type JobState, type JobStore } from "./job-store.ts";

@@ -86,9 +86,18 @@ export async function findEarlierTry(
   return found;
 }
 
-/** What is stored may have more keys, but each that was sent as it was sent. */
+/** What is stored may have more keys, but each that was sent as it was sent; who sent it is the engine's to say. */
 const isSame = (stored: SessionEvent, sent: ClientEvent): boolean =>
-  Object.entries(sent).every(([key, value]) => isDeepStrictEqual((stored as Record<string, unknown>)[key], value));
+  Object.entries(sent).every(([key, value]) => {
+    const kept = (stored as Record<string, unknown>)[key];
+    return isDeepStrictEqual(key === "tandem" ? withoutSender(kept) : kept, value);
+  });
+
+function withoutSender(note: unknown): unknown {
+  if (typeof note !== "object" || note === null) return note;
+  const { by: _, ...rest } = note as { by?: unknown };
+  return rest;
+}
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 

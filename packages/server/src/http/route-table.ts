@@ -2,6 +2,7 @@ import { z } from "zod";
 import { describeApi } from "./openapi.ts";
 import { jsonRoute, type Route } from "./route.ts";
 import { agentRoutes } from "./routes/agents.ts";
+import { auditRoutes } from "./routes/audit.ts";
 import { contextRoutes } from "./routes/context.ts";
 import { environmentRoutes } from "./routes/environments.ts";
 import { fileRoutes } from "./routes/files.ts";
@@ -34,6 +35,7 @@ const described: readonly Route[] = [
   ...memoryStoreRoutes,
   ...modelRoutes,
   ...overviewRoutes,
+  ...auditRoutes,
   ...contextRoutes,
   ...proposalRoutes,
   ...jobRoutes,

@@ -105,6 +105,12 @@ export class MemoryEngine {
       environments: catalogue,
       files: { ...catalogue, upload: nothing, content: nothing },
       sessions: this.#sessions(catalogue),
+      audit: {
+        note: async () => undefined,
+        list: empty,
+        export: async () => ({ head: NO_HEAD, entries: nobody() }),
+        verify: async () => ({ ok: true, entries: 0, head: NO_HEAD, broken: null }),
+      },
       models: () => this.models(),
       start: async () => undefined,
       stop: async () => undefined,
@@ -227,6 +233,10 @@ export class MemoryEngine {
     }
   }
 }
+
+const NO_HEAD = { seq: 0, hash: "0".repeat(64) };
+
+async function* nobody(): AsyncGenerator<never> {}
 
 interface Log {
   events: LoggedEvent[];

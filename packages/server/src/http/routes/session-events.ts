@@ -48,7 +48,7 @@ export const sessionEventRoutes: Route[] = [
     summary: "Send events into a session; they are durable when this answers",
     body: sendParams,
     response: listOf(sessionEvent),
-    handle: async ({ engine, params, body, header }) => {
+    handle: async ({ engine, params, body, header, token }) => {
       const events = body.events.map(accepted);
       const tryNumber = Number(header("x-stainless-retry-count") ?? 0);
       if (tryNumber > 0) {
@@ -58,7 +58,7 @@ export const sessionEventRoutes: Route[] = [
         const earlier = await findEarlierTry(engine.sessions, params.session_id, events, since);
         if (earlier) return { data: earlier };
       }
-      const send = () => engine.sessions.send(params.session_id, events);
+      const send = () => engine.sessions.send(params.session_id, events, token.name);
       return { data: await underWay.run(params.session_id, send) };
     },
   }),

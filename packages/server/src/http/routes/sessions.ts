@@ -34,7 +34,7 @@ export const sessionRoutes: Route[] = [
     summary: "Create a session of an agent in an environment",
     body: sessionCreateParams,
     response: session,
-    handle: ({ engine, body }) => engine.sessions.create(body),
+    handle: ({ engine, body, token }) => engine.sessions.create(body, token.name),
   }),
   jsonRoute({
     name: "sessions.list",
@@ -74,7 +74,7 @@ export const sessionRoutes: Route[] = [
     summary: "Change a session's title, metadata, budget or tools",
     body: sessionUpdateParams,
     response: session,
-    handle: ({ engine, params, body }) => engine.sessions.update(params.session_id, body),
+    handle: ({ engine, params, body, token }) => engine.sessions.update(params.session_id, body, token.name),
   }),
   jsonRoute({
     name: "sessions.archive",
@@ -83,7 +83,7 @@ export const sessionRoutes: Route[] = [
     scope: "run",
     summary: "Archive a session: it ends and stays readable",
     response: session,
-    handle: ({ engine, params }) => engine.sessions.archive(params.session_id),
+    handle: ({ engine, params, token }) => engine.sessions.archive(params.session_id, token.name),
   }),
   jsonRoute({
     name: "sessions.delete",
@@ -92,8 +92,8 @@ export const sessionRoutes: Route[] = [
     scope: "run",
     summary: "Delete a session and all that is its own, for good",
     response: deletedOf("session_deleted"),
-    handle: async ({ engine, params }) => {
-      await engine.sessions.delete(params.session_id);
+    handle: async ({ engine, params, token }) => {
+      await engine.sessions.delete(params.session_id, token.name);
       return { type: "session_deleted" as const, id: params.session_id };
     },
   }),

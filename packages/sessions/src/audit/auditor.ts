@@ -1,0 +1,144 @@
+import type { AuditEntry, AuditHead, AuditNote, AuditVerdict, SessionId } from "@tandem/protocol";
+import { verifyAudit, type AuditLog, type Page, type Store } from "@tandem/storage";
+import type { EngineSettings } from "../engine-settings.ts";
+import { AUDITED, auditEvent } from "./audit-event.ts";
+import type { Audit } from "./audit.ts";
+import { cleanDetails } from "./clean-details.ts";
+
+const EVENTS_AT_ONCE = 200;
+const ENTRIES_AT_ONCE = 500;
+const SESSIONS_AT_ONCE = 100;
+/** What happens within this time is entered together. */
+const GATHER_MS = 200;
+/** Somebody else may have read the same part of a log: then it is read on from there. */
+const MOST_TRIES = 5;
+
+/**
+ * Reads the logs of sessions into the audit, behind their writers: what was written is read when there is time, and after a
+ * crash from where it was left. What a log says is entered once, because entry and cursor are one transaction.
+ */
+export class Auditor implements Audit {
+  readonly #store: Store;
+  readonly #log: EngineSettings["log"];
+  readonly #waiting = new Set<SessionId>();
+  readonly #names = new Map<SessionId, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #stopListening: (() => void) | undefined;
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(store: Store, log: EngineSettings["log"]) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** From now on follows what this process writes; what was left unread is read in the background. */
+  start(): void {
+    this.#stopListening = this.#store.events.onAppend((session) => {
+      this.#waiting.add(session);
+      this.#timer ??= setTimeout(() => this.#begin(), GATHER_MS).unref();
+    });
+    this.#enqueue(() => this.#catchUpAll());
+  }
+
+  /** Resolves when everything that was written until now has been read. */
+  async stop(): Promise<void> {
+    this.#stopListening?.();
+    this.#begin();
+    await this.#work;
+  }
+
+  /** Reads a session's log to its end: before it is deleted, or before somebody asks. */
+  async catchUp(session: SessionId): Promise<void> {
+    for (let tries = 0; tries < MOST_TRIES;) {
+      const after = await this.#store.audit.cursor(session);
+      const head = await this.#store.events.head(session);
+      if (head <= after) return;
+      const events = await this.#store.events.read(session, { after, limit: EVENTS_AT_ONCE, types: AUDITED });
+      const to = events.length < EVENTS_AT_ONCE ? Math.max(head, events.at(-1)?.seq ?? 0) : events.at(-1)!.seq;
+      const who = { agent: await this.#agentOf(session) };
+      const notes = events.flatMap((logged) => auditEvent(logged, who) ?? []);
+      const entered = await this.#store.audit.append(
+        notes.map((note) => ({ ...note, session, details: cleanDetails(note.details) })),
+        { session, after, to },
+      );
+      if (!entered) tries += 1;
+    }
+  }
+
+  async note(note: AuditNote): Promise<void> {
+    await this.#store.audit.append([{ ...note, details: cleanDetails(note.details) }]);
+  }
+
+  async list(query: Parameters<AuditLog["list"]>[0]): Promise<Page<AuditEntry>> {
+    await this.#settle();
+    return this.#store.audit.list(query);
+  }
+
+  async export(): Promise<{ head: AuditHead; entries: AsyncIterable<AuditEntry> }> {
+    await this.#settle();
+    const head = await this.#store.audit.head();
+    return { head, entries: this.#entries(head.seq) };
+  }
+
+  async verify(noted: readonly AuditHead[]): Promise<AuditVerdict> {
+    await this.#settle();
+    const head = await this.#store.audit.head();
+    return verifyAudit(this.#entries(head.seq), [head, ...noted]);
+  }
+
+  /** What this process has written is among what is shown, also what it wrote a moment ago. */
+  async #settle(): Promise<void> {
+    this.#begin();
+    this.#enqueue(() => this.#catchUpAll());
+    await this.#work;
+  }
+
+  async *#entries(upTo: number): AsyncGenerator<AuditEntry> {
+    for (let after = 0; after < upTo;) {
+      const some = await this.#store.audit.read(after, Math.min(ENTRIES_AT_ONCE, upTo - after));
+      yield* some;
+      // Where entries are gone, whoever reads finds out.
+      if (some.length === 0) return;
+      after = some.at(-1)!.seq;
+    }
+  }
+
+  #begin(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const sessions = [...this.#waiting];
+    this.#waiting.clear();
+    if (sessions.length > 0) this.#enqueue(() => this.#catchUpEach(sessions));
+  }
+
+  /** One after the other: the chain is one anyway. What fails is read with the next that comes, or at the next start. */
+  #enqueue(work: () => Promise<void>): void {
+    this.#work = this.#work.then(work).catch((error: unknown) => {
+      this.#log.warn({ error: String(error) }, "the audit could not be written");
+    });
+  }
+
+  async #catchUpEach(sessions: readonly SessionId[]): Promise<void> {
+    for (const session of sessions) await this.catchUp(session);
+  }
+
+  async #catchUpAll(): Promise<void> {
+    for (let before = ""; ;) {
+      const sessions = await this.#store.audit.behind(SESSIONS_AT_ONCE);
+      // The same ones again: their writers are faster than we are, or they cannot be read.
+      if (sessions.length === 0 || sessions.join() === before) return;
+      before = sessions.join();
+      await this.#catchUpEach(sessions);
+      if (sessions.length < SESSIONS_AT_ONCE) return;
+    }
+  }
+
+  async #agentOf(session: SessionId): Promise<string> {
+    const known = this.#names.get(session);
+    if (known !== undefined) return known;
+    const name = (await this.#store.sessions.get(session))?.agent.name ?? "unknown";
+    if (this.#names.size > 1_000) this.#names.clear();
+    this.#names.set(session, name);
+    return name;
+  }
+}

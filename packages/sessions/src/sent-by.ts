@@ -1,0 +1,11 @@
+import { newId, type ClientEvent, type SessionEvent } from "@tandem/protocol";
+
+/** What a client sent, as it waits: with an id, and with who sent it, whatever the client says of that. */
+export function sentBy(event: ClientEvent, by: string | undefined): SessionEvent {
+  const place = { id: newId("event"), processed_at: null };
+  if (event.type !== "user.message" && event.type !== "user.interrupt") return { ...event, ...place };
+  const { tandem, ...rest } = event;
+  const { by: _, ...said } = tandem ?? {};
+  const note = { ...said, ...(by !== undefined && { by }) };
+  return { ...rest, ...(Object.keys(note).length > 0 && { tandem: note }), ...place } as SessionEvent;
+}

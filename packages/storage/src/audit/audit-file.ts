@@ -1,0 +1,79 @@
+import { auditHead, RequestError, type AuditEntry, type AuditHead, type AuditVerdict } from "@tandem/protocol";
+import { z } from "zod";
+import { GENESIS } from "./audit-hash.ts";
+import { verifyAudit } from "./verify-audit.ts";
+
+// An exported audit: a line that says what it is, a line for each entry, and at last the head, without which nobody could
+// tell that lines are missing at the end.
+
+const firstLine = z.object({ type: z.literal("tandem_audit"), version: z.literal(1), exported_at: z.string() });
+const lastLine = auditHead.extend({ type: z.literal("tandem_audit_head") });
+
+/** Lines of JSON, without line feeds. */
+export async function* writeAuditFile(head: AuditHead, entries: AsyncIterable<AuditEntry>): AsyncGenerator<string> {
+  yield JSON.stringify({ type: "tandem_audit", version: 1, exported_at: new Date().toISOString() });
+  for await (const entry of entries) yield JSON.stringify(entry);
+  yield JSON.stringify({ type: "tandem_audit_head", ...head });
+}
+
+/** Goes through an exported audit. What is no such file is refused; one that was tampered with has a verdict. */
+export async function verifyAuditFile(
+  lines: AsyncIterable<string>,
+  noted: readonly AuditHead[] = [],
+): Promise<AuditVerdict> {
+  let head: AuditHead | undefined;
+  let isFirst = true;
+  async function* entries(): AsyncGenerator<unknown> {
+    for await (const line of lines) {
+      if (line.trim() === "") continue;
+      const value = parseJson(line);
+      if (isFirst) {
+        isFirst = false;
+        if (!firstLine.safeParse(value).success) throw notAnAudit();
+        continue;
+      }
+      const last = lastLine.safeParse(value);
+      if (last.success) head = { seq: last.data.seq, hash: last.data.hash };
+      else yield value;
+    }
+  }
+  const verdict = await verifyAudit(entries(), noted);
+  if (isFirst) throw notAnAudit();
+  if (!verdict.ok) return verdict;
+  const end = verdict.head;
+  const fail = (problem: "truncated" | "changed", message: string): AuditVerdict => ({
+    ...verdict,
+    ok: false,
+    broken: { seq: end.seq + 1, problem, message },
+  });
+  if (!head) return fail("truncated", `The file ends after entry ${end.seq}, without its last line.`);
+  if (head.seq > end.seq) {
+    return fail("truncated", `The file ends with entry ${end.seq}, and had ${head.seq}: its end was cut off.`);
+  }
+  const isSame = head.seq === end.seq && head.hash === (end.seq === 0 ? GENESIS : end.hash);
+  return isSame ? verdict : fail("changed", "The last line is not that of these entries.");
+}
+
+/** The last line of an exported audit: how far it went. */
+export async function readAuditHead(lines: AsyncIterable<string>): Promise<AuditHead> {
+  let found: AuditHead | undefined;
+  for await (const line of lines) {
+    const last = lastLine.safeParse(parseJson(line));
+    if (last.success) found = { seq: last.data.seq, hash: last.data.hash };
+  }
+  if (found) return found;
+  throw notAnAudit();
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+const notAnAudit = (): RequestError =>
+  new RequestError("invalid_request", "This is not a whole export of an audit.", {
+    fix: "Name a file that `tandem audit export` wrote.",
+  });
