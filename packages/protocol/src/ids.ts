@@ -13,6 +13,7 @@ const ID_PREFIXES = {
   memory: "mem",
   memoryStore: "memstore",
   rule: "rule",
+  checkpoint: "ckpt",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 

@@ -27,6 +27,9 @@ export interface GitOptions {
   settings?: Readonly<Record<string, string>>;
   /** What it reads from its standard input. */
   input?: string | Uint8Array;
+  /** Another index than the repository's own. */
+  indexFile?: string;
+  signal?: AbortSignal;
 }
 
 export interface GitOutcome {
@@ -67,10 +70,11 @@ export async function git(folder: string, args: readonly string[], options: GitO
  * been checked.
  */
 export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutcome> {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = DEFAULT_MAX_BYTES, settings = {} } = options;
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = DEFAULT_MAX_BYTES, settings = {}, indexFile, signal } = options;
+  signal?.throwIfAborted();
   const child = spawn("git", args, {
     cwd: folder,
-    env: variables({ ...settings, ...SETTINGS }),
+    env: { ...variables({ ...settings, ...SETTINGS }), ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }) },
     stdio: ["pipe", "pipe", "pipe"],
     // A group of its own: git starts further processes, which must not outlive it.
     detached: true,
@@ -88,6 +92,8 @@ export async function runGit(folder: string, args: readonly string[], options: G
     timedOut = true;
     killGroup(pid);
   }, timeoutMs);
+  const onAbort = (): void => killGroup(pid);
+  signal?.addEventListener("abort", onAbort, { once: true });
   child.stdout.on("data", (chunk: Buffer) => {
     if (total <= maxBytes) chunks.push(chunk);
     total += chunk.length;
@@ -100,6 +106,7 @@ export async function runGit(folder: string, args: readonly string[], options: G
     const exitCode = await new Promise<number | null>((resolve, reject) => {
       child.once("error", reject).once("close", resolve);
     });
+    signal?.throwIfAborted();
     if (timedOut) {
       throw new RequestError("unavailable", `git ${args[0]} took longer than ${timeoutMs / 1_000} s in ${folder}.`);
     }
@@ -109,6 +116,7 @@ export async function runGit(folder: string, args: readonly string[], options: G
     throw await startError(error, folder);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
     if (pid !== undefined) running.delete(pid);
   }
 }

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CheckpointStore, type Checkpoint } from "./checkpoint-store.ts";
+import { PrivateGit } from "./private-git.ts";
+import type { FolderLimits } from "./read-folder.ts";
+
+export interface CheckpointLimits extends FolderLimits {
+  /** Of all that is kept; the oldest goes first. */
+  maxTotalBytes: number;
+  keepMs: number;
+}
+
+/** The last ones of each owner stay for as long as any: a rewind that may be undone is one of them. */
+const SPARED = 4;
+
+/** The checkpoints of all folders. */
+export class CheckpointShelf {
+  readonly #root: string;
+  readonly #limits: CheckpointLimits;
+  readonly #stores = new Map<string, CheckpointStore>();
+
+  constructor(root: string, limits: CheckpointLimits) {
+    this.#root = root;
+    this.#limits = limits;
+  }
+
+  /** Those of one folder, by its real path. */
+  async of(folder: string): Promise<CheckpointStore> {
+    const known = this.#stores.get(folder);
+    if (known) return known;
+    const place = join(this.#root, createHash("sha256").update(folder).digest("hex").slice(0, 24));
+    await mkdir(place, { recursive: true, mode: 0o700 });
+    await writeFile(join(place, "folder"), folder, { mode: 0o600 });
+    return this.#open(folder, place);
+  }
+
+  /** Lets go of what is too old or too much. Resolves with what is kept then. */
+  async prune(now = Date.now()): Promise<{ dropped: number; bytes: number }> {
+    let dropped = 0;
+    const rest: { store: CheckpointStore; kept: Checkpoint[]; bytes: number }[] = [];
+    for (const { store, place } of await this.#all(now)) {
+      const all = await store.list();
+      const old = all.filter(({ at }) => now - Date.parse(at) > this.#limits.keepMs);
+      dropped += old.length;
+      if (old.length === all.length && all.length > 0) {
+        this.#stores.delete(store.folder);
+        await rm(place, { recursive: true, force: true });
+        continue;
+      }
+      await store.drop(old);
+      if (old.length > 0) await store.collect();
+      rest.push({ store, kept: all.slice(old.length), bytes: await store.bytes() });
+    }
+    let bytes = rest.reduce((total, each) => total + each.bytes, 0);
+    // Half of what may go goes at once: what a single checkpoint takes is not known before it is gone.
+    for (const { store, kept, bytes: own } of rest.sort(byAge)) {
+      if (bytes <= this.#limits.maxTotalBytes) break;
+      const droppable = kept.filter((checkpoint) => !isSpared(checkpoint, kept));
+      const gone = droppable.slice(0, Math.ceil(droppable.length / 2));
+      await store.drop(gone);
+      await store.collect();
+      dropped += gone.length;
+      bytes += (await store.bytes()) - own;
+    }
+    return { dropped, bytes };
+  }
+
+  /** All that is kept of an owner. */
+  async forget(owner: string, folder: string): Promise<void> {
+    const store = await this.of(folder);
+    await store.drop(await store.list(owner));
+  }
+
+  async #all(now: number): Promise<{ store: CheckpointStore; place: string }[]> {
+    const names = await readdir(this.#root).catch(() => []);
+    const found = names.map(async (name) => {
+      const place = join(this.#root, name);
+      const folder = await readFile(join(place, "folder"), "utf8").catch(() => undefined);
+      const isThere = folder !== undefined && (await stat(folder).catch(() => undefined))?.isDirectory();
+      if (isThere) return [{ store: this.#open(folder, place), place }];
+      // A folder that is away, as on a disk that is not mounted, may come back.
+      const used = await stat(join(place, "git", "indexes")).catch(() => undefined);
+      if (!used || now - used.mtimeMs > this.#limits.keepMs) await rm(place, { recursive: true, force: true });
+      return [];
+    });
+    return (await Promise.all(found)).flat();
+  }
+
+  #open(folder: string, place: string): CheckpointStore {
+    const store =
+      this.#stores.get(folder) ?? new CheckpointStore(new PrivateGit(join(place, "git"), folder), this.#limits);
+    this.#stores.set(folder, store);
+    return store;
+  }
+}
+
+const byAge = (a: { kept: Checkpoint[] }, b: { kept: Checkpoint[] }): number =>
+  (a.kept[0]?.at ?? "") < (b.kept[0]?.at ?? "") ? -1 : 1;
+
+const isSpared = (checkpoint: Checkpoint, all: readonly Checkpoint[]): boolean =>
+  all
+    .filter(({ owner }) => owner === checkpoint.owner)
+    .slice(-SPARED)
+    .includes(checkpoint);

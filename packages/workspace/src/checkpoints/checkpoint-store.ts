@@ -1,0 +1,236 @@
+import { newId, RequestError } from "@tandem/protocol";
+import { z } from "zod";
+import { GitFailed } from "../git.ts";
+import { changedPaths, type PathChange } from "./changed-paths.ts";
+import { diffTrees, type DiffOptions, type TreeDiff } from "./diff-trees.ts";
+import type { PrivateGit, RunOptions } from "./private-git.ts";
+import { refuseLoss } from "./refuse-loss.ts";
+import { readFolder, type FolderLimits } from "./read-folder.ts";
+
+/** A folder that takes longer to look through holds up whoever works in it. */
+const TAKE_MS = 60_000;
+const READ_MS = 30_000;
+const RESTORE_MS = 300_000;
+const LISTED = 1_000;
+const REFS = "refs/checkpoints";
+const OWNER = /^[0-9A-Za-z_-]{1,80}$/;
+const ID = /^ckpt_[0-9A-Za-z]{1,64}$/;
+
+/** The files of a folder at one moment. */
+export interface Checkpoint {
+  id: string;
+  /** Whose it is. */
+  owner: string;
+  tree: string;
+  at: string;
+  /** Files that were there and left out, and how many; no more than a thousand are named. */
+  skipped: string[];
+  skippedCount: number;
+  /** Git repositories inside of the folder: left alone. */
+  nested: string[];
+  /** The commit that was checked out in the folder's own repository. */
+  head: string | null;
+}
+
+const note = z.object({
+  at: z.string(),
+  skipped: z.array(z.string()),
+  skippedCount: z.int(),
+  nested: z.array(z.string()),
+  head: z.string().nullable(),
+});
+
+/**
+ * Checkpoints of one folder, in a git repository of our own: trees that git knows how to compare and to write out, with
+ * deletions, links and modes. The folder may be under git or not; its own repository is never written.
+ */
+export class CheckpointStore {
+  readonly #git: PrivateGit;
+  readonly #limits: FolderLimits;
+
+  constructor(git: PrivateGit, limits: FolderLimits) {
+    this.#git = git;
+    this.#limits = limits;
+  }
+
+  get folder(): string {
+    return this.#git.folder;
+  }
+
+  /** Keeps the folder as it is now. */
+  async take(owner: string, signal?: AbortSignal): Promise<Checkpoint> {
+    const options = { until: Date.now() + TAKE_MS, ...(signal && { signal }) };
+    const seen = await this.#healing(() => this.#git.withIndex("current", (index) => this.#read(index, options), true));
+    return this.#keep(owner, seen, options);
+  }
+
+  /** Where it is still kept. */
+  async find(owner: string, id: string): Promise<Checkpoint | undefined> {
+    if (!OWNER.test(owner) || !ID.test(id)) return undefined;
+    return (await this.#list(`${REFS}/${owner}/${id}`))[0];
+  }
+
+  /** In the order in which they were taken; of all owners without one. */
+  async list(owner?: string): Promise<Checkpoint[]> {
+    if (owner !== undefined && !OWNER.test(owner)) return [];
+    return this.#list(owner === undefined ? REFS : `${REFS}/${owner}`);
+  }
+
+  /** Which paths differ, and how. What either of the two has left out is not known to differ. */
+  async changes(from: Checkpoint, to: Checkpoint): Promise<PathChange[]> {
+    const unknown = new Set([...from.skipped, ...to.skipped]);
+    const changes = await changedPaths(this.#git, from.tree, to.tree, { until: Date.now() + READ_MS });
+    return changes.filter(({ path }) => !unknown.has(path));
+  }
+
+  diff(from: Checkpoint, to: Checkpoint, options: DiffOptions): Promise<TreeDiff> {
+    return diffTrees(this.#git, from, to, { ...options, until: Date.now() + READ_MS });
+  }
+
+  /**
+   * Puts paths as they were at `target`, all or none of them if something is in the way, and returns what stands there then.
+   * They must be as `present` has them: what has changed since is a `conflict`. If it is cut off in the middle, some paths
+   * are as they were and some as they are to be, and it may be called again.
+   */
+  async restore(
+    owner: string,
+    { present, target, paths }: { present: Checkpoint; target: Checkpoint; paths: ReadonlySet<string> },
+  ): Promise<Checkpoint> {
+    const options = { until: Date.now() + RESTORE_MS };
+    const wanted = (await this.changes(present, target)).filter(({ path }) => paths.has(path));
+    const result = await this.#git.withIndex(
+      "current",
+      async (index) => {
+        const now = await this.#read(index, options);
+        const moved = await changedPaths(this.#git, present.tree, now.tree, options);
+        const other = moved.find(({ path }) => wanted.some((change) => change.path === path));
+        if (other) throw movedMeanwhile(other.path);
+        await refuseLoss(this.folder, wanted);
+        const goal = await this.#compose(now.tree, wanted, options);
+        await this.#writeOut(index, now.tree, goal, options);
+        return { ...now, tree: goal };
+      },
+      true,
+    );
+    return this.#keep(owner, result, options);
+  }
+
+  /** Makes another folder's files what they were here at a checkpoint. What neither side has kept stays as it is. */
+  async writeTo(folder: string, { tree, skipped }: Pick<Checkpoint, "tree" | "skipped">): Promise<void> {
+    const options = { until: Date.now() + RESTORE_MS };
+    const there = new CheckpointStore(this.#git.over(folder), this.#limits);
+    await there.#git.withIndex("empty", async (index) => {
+      const now = await there.#read(index, options);
+      const left = new Set([...skipped, ...now.skipped]);
+      const wanted = (await changedPaths(there.#git, now.tree, tree, options)).filter(({ path }) => !left.has(path));
+      await refuseLoss(folder, wanted);
+      await there.#writeOut(index, now.tree, await there.#compose(now.tree, wanted, options), options);
+    });
+  }
+
+  async drop(checkpoints: readonly Checkpoint[]): Promise<void> {
+    if (checkpoints.length === 0) return;
+    const input = checkpoints.map(({ owner, id }) => `delete ${REFS}/${owner}/${id}\n`).join("");
+    await this.#git.text(["update-ref", "--stdin"], { input });
+  }
+
+  /** Takes away what no checkpoint has any more, and packs the rest. What is being taken right now is safe. */
+  async collect(): Promise<void> {
+    await this.#git.sweep();
+    await this.#git.text(["gc", "--quiet", "--prune=2.hours.ago"], { until: Date.now() + RESTORE_MS });
+  }
+
+  /** On disk. */
+  async bytes(): Promise<number> {
+    const counted = await this.#git.text(["count-objects", "-v"]);
+    const of = (key: string): number => Number(new RegExp(`^${key}: (\\d+)$`, "m").exec(counted)?.[1] ?? 0);
+    return (of("size") + of("size-pack")) * 1024;
+  }
+
+  /** Brings an index up to the folder, and makes a tree of it. */
+  async #read(index: string, options: RunOptions): Promise<Omit<Checkpoint, "id" | "owner" | "at">> {
+    const { candidates, skipped, nested, head } = await readFolder(this.#git, index, this.#limits, options);
+    const own = { ...options, index };
+    if (candidates.length > 0) {
+      const args = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
+      await this.#git.text(args, { ...own, input: asList(candidates) });
+    }
+    if (skipped.length > 0) {
+      // One that had been small enough before must not stay as it was then.
+      await this.#git.text(["update-index", "-z", "--force-remove", "--stdin"], { ...own, input: asList(skipped) });
+    }
+    const tree = (await this.#git.text(["write-tree"], own)).trim();
+    return { tree, skipped: skipped.slice(0, LISTED), skippedCount: skipped.length, nested, head };
+  }
+
+  /** An index that names objects which are not there (a power cut, a disk that was full) is made anew, once. */
+  async #healing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof GitFailed)) throw error;
+      await this.#git.forgetIndex();
+      return await work();
+    }
+  }
+
+  async #keep(owner: string, seen: Omit<Checkpoint, "id" | "owner" | "at">, options: RunOptions): Promise<Checkpoint> {
+    if (!OWNER.test(owner)) throw new RequestError("invalid_request", `A checkpoint cannot belong to ${owner}.`);
+    const { tree, ...rest } = seen;
+    const about = { at: new Date().toISOString(), ...rest };
+    const id = newId("checkpoint");
+    const input = `${JSON.stringify(about)}\n`;
+    const commit = (await this.#git.text(["commit-tree", tree], { ...options, input })).trim();
+    await this.#git.text(["update-ref", `${REFS}/${owner}/${id}`, commit], options);
+    return { id, owner, tree, ...about };
+  }
+
+  async #list(refs: string): Promise<Checkpoint[]> {
+    const format = "%(refname:lstrip=2)%00%(tree)%00%(contents)%00";
+    const listed = await this.#git.text(["for-each-ref", `--format=${format}`, refs], {
+      until: Date.now() + READ_MS,
+      maxBytes: 256 * 1024 * 1024,
+    });
+    const fields = listed.split("\0");
+    const found: Checkpoint[] = [];
+    for (let at = 0; at + 2 < fields.length; at += 3) {
+      const [owner = "", id = ""] = fields[at]!.trim().split("/");
+      found.push({ id, owner, tree: fields[at + 1]!, ...note.parse(JSON.parse(fields[at + 2]!)) });
+    }
+    return found.sort((a, b) => (a.at < b.at ? -1 : 1));
+  }
+
+  async #compose(base: string, changes: readonly PathChange[], options: RunOptions): Promise<string> {
+    if (changes.length === 0) return base;
+    // What goes makes room for what comes: a file where a folder was, or the other way round.
+    const lines = [...changes.filter(({ to }) => !to), ...changes.filter(({ to }) => to)].map(({ path, to }) =>
+      to ? `${to.mode} ${to.object}\t${path}` : `0 ${"0".repeat(base.length)}\t${path}`,
+    );
+    return this.#git.withIndex("empty", async (index) => {
+      const own = { ...options, index };
+      await this.#git.text(["read-tree", base], own);
+      await this.#git.text(["update-index", "-z", "--index-info"], { ...own, input: asList(lines) });
+      return (await this.#git.text(["write-tree"], own)).trim();
+    });
+  }
+
+  /** git looks first whether everything can be done, and then does it. */
+  async #writeOut(index: string, from: string, to: string, options: RunOptions): Promise<void> {
+    if (from === to) return;
+    try {
+      await this.#git.text(["read-tree", "-m", "-u", from, to], { ...options, index });
+    } catch (cause) {
+      if (!(cause instanceof GitFailed)) throw cause;
+      const [reason = "git says no more"] = cause.stderr.trim().split("\n");
+      throw new RequestError("conflict", `Files of ${this.folder} could not be put back: ${reason}`, {
+        fix: "Move what is in the way elsewhere and try again.",
+        cause,
+      });
+    }
+  }
+}
+
+const asList = (items: readonly string[]): string => items.map((item) => `${item}\0`).join("");
+
+const movedMeanwhile = (path: string): RequestError =>
+  new RequestError("conflict", `${path} changed while it was looked at.`, { fix: "Try again." });

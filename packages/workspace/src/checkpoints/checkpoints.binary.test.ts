@@ -1,0 +1,306 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, lstat, mkdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { asUser, commitAll } from "../testing/commit.ts";
+import { temporaryFolder, type TemporaryFolder } from "../testing/temporary-folder.ts";
+import { CheckpointShelf, type CheckpointLimits } from "./checkpoint-shelf.ts";
+import type { Checkpoint, CheckpointStore } from "./checkpoint-store.ts";
+
+const LIMITS: CheckpointLimits = {
+  maxFiles: 1_000,
+  maxFileBytes: 1024 * 1024,
+  maxTotalBytes: 1024 * 1024 * 1024,
+  keepMs: 60_000,
+};
+const WHOLE = { patch: true, maxFiles: 100, maxPatchBytes: 1024 * 1024 };
+
+let root: TemporaryFolder;
+let folder: string;
+let store: CheckpointStore;
+beforeEach(async () => {
+  root = await temporaryFolder();
+  folder = root.at("work");
+  await mkdir(folder);
+  store = await new CheckpointShelf(root.at("shelf"), LIMITS).of(folder);
+});
+afterEach(() => root[Symbol.asyncDispose]());
+
+const write = (files: Record<string, string | Uint8Array>) =>
+  root.write(Object.fromEntries(Object.entries(files).map(([name, content]) => [`work/${name}`, content])));
+const read = (path: string) => readFile(join(folder, path), "utf8");
+const remove = (path: string) => rm(join(folder, path), { recursive: true });
+
+async function restore(target: Checkpoint, paths: string[]): Promise<Checkpoint> {
+  const present = await store.take("tester");
+  return store.restore("tester", { present, target, paths: new Set(paths) });
+}
+const pathsBetween = async (from: Checkpoint, to: Checkpoint) =>
+  (await store.changes(from, to)).map(({ path }) => path).sort();
+
+describe("a checkpoint", () => {
+  test("brings back what was deleted, changed, made, moved, linked and made executable, in a folder without git", async () => {
+    await write({ "a.txt": "one\n", "deep/er/b.txt": "two\n", "c.sh": "echo\n", "e.txt": "end\r\nof\r\n" });
+    await symlink("a.txt", join(folder, "link"));
+    const before = await store.take("tester");
+    await remove("a.txt");
+    await remove("deep");
+    await remove("link");
+    await write({ link: "not a link", "new/file.txt": "new", "e.txt": "end\nof\n" });
+    await chmod(join(folder, "c.sh"), 0o755);
+    const after = await store.take("tester");
+    const touched = await pathsBetween(before, after);
+    expect(touched).toEqual(["a.txt", "c.sh", "deep/er/b.txt", "e.txt", "link", "new/file.txt"]);
+    await restore(before, touched);
+    expect(await read("a.txt")).toBe("one\n");
+    expect(await read("deep/er/b.txt")).toBe("two\n");
+    expect(await read("e.txt")).toBe("end\r\nof\r\n");
+    expect(await readlink(join(folder, "link"))).toBe("a.txt");
+    expect((await lstat(join(folder, "c.sh"))).mode & 0o111).toBe(0);
+    expect(existsSync(join(folder, "new"))).toBe(false);
+    await restore(after, touched);
+    expect(await read("link")).toBe("not a link");
+    expect(existsSync(join(folder, "a.txt"))).toBe(false);
+  });
+
+  test("puts back only the paths that it is told", async () => {
+    await write({ "mine.txt": "1", "yours.txt": "1" });
+    const before = await store.take("tester");
+    await write({ "mine.txt": "2", "yours.txt": "2" });
+    await restore(before, ["mine.txt"]);
+    expect([await read("mine.txt"), await read("yours.txt")]).toEqual(["1", "2"]);
+  });
+
+  test("a file where a folder was, and the other way round", async () => {
+    await write({ "x/y.txt": "inner", z: "file" });
+    const before = await store.take("tester");
+    await remove("x");
+    await remove("z");
+    await write({ x: "file now", "z/inner.txt": "inner now" });
+    const touched = await pathsBetween(before, await store.take("tester"));
+    await restore(before, touched);
+    expect([await read("x/y.txt"), await read("z")]).toEqual(["inner", "file"]);
+  });
+
+  test("does not write through a link that leads out of the folder", async () => {
+    await write({ "d/secret.txt": "inside" });
+    const before = await store.take("tester");
+    await mkdir(root.at("outside"));
+    await writeFile(root.at("outside", "secret.txt"), "outside");
+    await remove("d");
+    await symlink(root.at("outside"), join(folder, "d"));
+    await restore(before, await pathsBetween(before, await store.take("tester")));
+    expect(await readFile(root.at("outside", "secret.txt"), "utf8")).toBe("outside");
+    expect(await read("d/secret.txt")).toBe("inside");
+    expect((await lstat(join(folder, "d"))).isDirectory()).toBe(true);
+  });
+
+  test("covers small single files that git ignores, and no folders that it ignores", async () => {
+    await write({
+      ".gitignore": ".env\ndist/\n",
+      ".env": "KEY=1",
+      "app/.env": "KEY=2",
+      "app/index.js": "",
+      "dist/out.js": "built",
+      "node_modules/x/index.js": "installed",
+    });
+    const before = await store.take("tester");
+    for (const path of [".env", "app/.env", "dist", "node_modules"]) await remove(path);
+    const touched = await pathsBetween(before, await store.take("tester"));
+    expect(touched).toEqual([".env", "app/.env"]);
+    await restore(before, touched);
+    expect(await read(".env")).toBe("KEY=1");
+  });
+
+  test("leaves out files that are too large, says which, and never restores or deletes them", async () => {
+    await write({ "big.bin": new Uint8Array(2 * 1024 * 1024), "grows.txt": "small" });
+    const before = await store.take("tester");
+    expect(before).toMatchObject({ skipped: ["big.bin"], skippedCount: 1 });
+    await write({ "grows.txt": new Uint8Array(2 * 1024 * 1024), "other.txt": "o" });
+    const after = await store.take("tester");
+    expect(after.skipped).toEqual(["big.bin", "grows.txt"]);
+    expect(await pathsBetween(before, after)).toEqual(["other.txt"]);
+    await restore(before, ["big.bin", "grows.txt", "other.txt"]);
+    expect((await lstat(join(folder, "grows.txt"))).size).toBe(2 * 1024 * 1024);
+    expect(existsSync(join(folder, "other.txt"))).toBe(false);
+  });
+
+  test("refuses a folder with too many files", async () => {
+    await write(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}.txt`, "x"])));
+    const small = await new CheckpointShelf(root.at("other-shelf"), { ...LIMITS, maxFiles: 20 }).of(folder);
+    await expect(small.take("tester")).rejects.toMatchObject({
+      code: "too_large",
+      message: expect.stringContaining("more than 20 files"),
+    });
+  });
+
+  test("sees a change that is as long as before and made in the same moment", async () => {
+    for (let round = 0; round < 20; round += 1) {
+      await write({ "same.txt": `${round % 10}` });
+      const one = await store.take("tester");
+      await write({ "same.txt": `${(round + 1) % 10}` });
+      expect(await pathsBetween(one, await store.take("tester"))).toEqual(["same.txt"]);
+    }
+  });
+
+  test("may be taken by many at once", async () => {
+    await write({ "a.txt": "1" });
+    const taken = await Promise.all(Array.from({ length: 8 }, () => store.take("tester")));
+    expect(new Set(taken.map(({ tree }) => tree)).size).toBe(1);
+    expect(await store.list("tester")).toHaveLength(8);
+  });
+});
+
+describe("in a git repository", () => {
+  const fingerprint = async () => ({
+    refs: await asUser(folder, "for-each-ref"),
+    status: await asUser(folder, "--no-optional-locks", "status", "--porcelain=v2", "--branch"),
+    index: await readFile(join(folder, ".git/index"), "base64"),
+    config: await read(".git/config"),
+    objects: await asUser(folder, "count-objects", "-v"),
+  });
+
+  test("refs, index, status, config and objects of the user stay as they are", async () => {
+    await write({ "a.txt": "1\n", "staged.txt": "1\n" });
+    await commitAll(folder, "first");
+    await write({ "staged.txt": "2\n" });
+    await asUser(folder, "add", "staged.txt");
+    await write({ "untracked.txt": "u" });
+    const before = await store.take("tester");
+    const was = await fingerprint();
+    await write({ "a.txt": "changed\n" });
+    await remove("untracked.txt");
+    await restore(before, await pathsBetween(before, await store.take("tester")));
+    expect(await read("untracked.txt")).toBe("u");
+    expect(await fingerprint()).toEqual(was);
+    expect(before.head).toBe(await asUser(folder, "rev-parse", "HEAD"));
+  });
+
+  test("its filters, attributes and hooks do not run, and nothing hides from a diff", async () => {
+    const trace = root.at("ran");
+    await write({ ".gitattributes": "* filter=evil text eol=crlf ident -diff\n", "a.txt": "$Id$\nx\n" });
+    await asUser(folder, "init", "--quiet");
+    await asUser(folder, "config", "filter.evil.clean", `touch ${trace}; cat`);
+    await asUser(folder, "config", "filter.evil.smudge", `touch ${trace}; cat`);
+    const before = await store.take("tester");
+    await write({ "a.txt": "$Id$\ny\n" });
+    const after = await store.take("tester");
+    expect((await store.diff(before, after, WHOLE)).files[0]).toMatchObject({ binary: false, added: 1, removed: 1 });
+    await restore(before, ["a.txt"]);
+    expect(await read("a.txt")).toBe("$Id$\nx\n");
+    expect(existsSync(trace)).toBe(false);
+  });
+
+  test("repositories inside of it are left alone", async () => {
+    await write({ "a.txt": "1", "inner/b.txt": "inner" });
+    await commitAll(join(folder, "inner"), "inner");
+    const before = await store.take("tester");
+    expect(before.nested).toEqual(["inner"]);
+    await write({ "a.txt": "2", "inner/b.txt": "inner changed" });
+    await restore(before, await pathsBetween(before, await store.take("tester")));
+    expect([await read("a.txt"), await read("inner/b.txt")]).toEqual(["1", "inner changed"]);
+    expect(await asUser(join(folder, "inner"), "status", "--porcelain")).toBe("M b.txt");
+  });
+});
+
+describe("a diff", () => {
+  test("has renames, counts, patches and marks what is binary", async () => {
+    const long = Array.from({ length: 30 }, (_, i) => `line ${i}`).join("\n");
+    await write({ "old.txt": long, "gone.txt": "bye\n", "pic.bin": new Uint8Array([0, 1, 2]) });
+    const before = await store.take("tester");
+    await remove("old.txt");
+    await remove("gone.txt");
+    await write({ "moved.txt": `${long}\nmore\n`, "pic.bin": new Uint8Array([0, 9]), "ü b.txt": "new\n" });
+    const diff = await store.diff(before, await store.take("tester"), WHOLE);
+    expect(diff.files).toEqual([
+      { path: "gone.txt", status: "deleted", binary: false, added: 0, removed: 1, patch: expect.any(String) },
+      {
+        path: "moved.txt",
+        old_path: "old.txt",
+        status: "renamed",
+        binary: false,
+        added: 2,
+        removed: 1,
+        patch: expect.stringContaining("rename from old.txt"),
+      },
+      { path: "pic.bin", status: "modified", binary: true, added: null, removed: null, patch: expect.any(String) },
+      { path: "ü b.txt", status: "added", binary: false, added: 1, removed: 0, patch: expect.stringContaining("+new") },
+    ]);
+    expect(diff).toMatchObject({ added: 3, removed: 2, truncated: false });
+  });
+
+  test("keeps to its limits, and says so", async () => {
+    const before = await store.take("tester");
+    await write({ "a.txt": "a\n".repeat(1_000), "b.txt": "b\n".repeat(1_000), "c.txt": "c\n" });
+    const after = await store.take("tester");
+    const few = await store.diff(before, after, { ...WHOLE, maxFiles: 2 });
+    expect(few.files.map(({ path, patch }) => [path, patch !== undefined])).toEqual([
+      ["a.txt", true],
+      ["b.txt", true],
+    ]);
+    expect(few.truncated).toBe(true);
+    const short = await store.diff(before, after, { ...WHOLE, maxPatchBytes: 3_500 });
+    expect(short.files.map(({ patch }) => patch !== undefined)).toEqual([true, false, false]);
+    expect(short).toMatchObject({ truncated: true, added: 2_001 });
+  });
+});
+
+describe("what is cut off", () => {
+  test("a take that is killed leaves nothing that the next one minds", async () => {
+    await write(Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}.txt`, `${i}`.repeat(2_000)])));
+    for (let round = 0; round < 5; round += 1) {
+      const signal = AbortSignal.timeout(5 + round * 10);
+      await store.take("tester", signal).catch(() => undefined);
+    }
+    const { tree } = await store.take("tester");
+    const fresh = await new CheckpointShelf(root.at("fresh"), LIMITS).of(folder);
+    expect(tree).toBe((await fresh.take("tester")).tree);
+  });
+
+  test("an index whose objects are lost is made anew", async () => {
+    await write({ "a.txt": "precious" });
+    await store.take("tester");
+    const [name] = execFileSync("ls", [root.at("shelf")], { encoding: "utf8" }).split("\n");
+    execFileSync("sh", ["-c", `rm -rf ${root.at("shelf", name!, "git/objects")}/[0-9a-f][0-9a-f]`]);
+    await write({ "b.txt": "b" });
+    const target = await store.take("tester");
+    await remove("a.txt");
+    await restore(target, ["a.txt"]);
+    expect(await read("a.txt")).toBe("precious");
+  });
+
+  test("something in the way that is not kept stops a restore before it begins", async () => {
+    await write({ "a.txt": "1", out: "a file" });
+    const before = await store.take("tester");
+    await remove("out");
+    await write({ ".gitignore": "out/\n", "a.txt": "2", "out/large.bin": "ignored" });
+    await expect(restore(before, ["a.txt", "out"])).rejects.toMatchObject({ code: "conflict" });
+    expect([await read("a.txt"), await read("out/large.bin")]).toEqual(["2", "ignored"]);
+  });
+});
+
+describe("pruning", () => {
+  test("drops what is too old, and gives the disk back", async () => {
+    const shelf = new CheckpointShelf(root.at("shelf"), LIMITS);
+    await write({ "a.txt": "1" });
+    await store.take("tester");
+    expect(await shelf.prune()).toMatchObject({ dropped: 0 });
+    expect(await shelf.prune(Date.now() + 2 * LIMITS.keepMs)).toEqual({ dropped: 1, bytes: 0 });
+    expect((await store.list()).length).toBe(0);
+  });
+
+  test("drops the oldest where it is too much, and never the last of anybody", async () => {
+    const shelf = new CheckpointShelf(root.at("shelf"), { ...LIMITS, maxTotalBytes: 1 });
+    const same = await shelf.of(folder);
+    const taken: string[] = [];
+    for (let i = 0; i < 8; i += 1) {
+      await write({ "a.txt": String(i) });
+      taken.push((await same.take(i === 0 ? "other" : "tester")).id);
+    }
+    await shelf.prune();
+    const kept = (await same.list()).map(({ id }) => id);
+    expect(kept).toEqual(expect.arrayContaining([taken[0], ...taken.slice(-4)]));
+    expect(kept.length).toBeLessThan(8);
+  });
+});

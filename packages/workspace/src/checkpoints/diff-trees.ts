@@ -1,0 +1,108 @@
+import { GitFailed } from "../git.ts";
+import type { PrivateGit, RunOptions } from "./private-git.ts";
+
+export type FileStatus = "added" | "modified" | "deleted" | "renamed" | "type_changed";
+
+export interface FileDiff {
+  path: string;
+  /** Where it was before, if it has moved. */
+  old_path?: string;
+  status: FileStatus;
+  binary: boolean;
+  /** Lines; null of a binary file. */
+  added: number | null;
+  removed: number | null;
+  /** As git writes it; absent where it was not asked for, or did not fit any more. */
+  patch?: string;
+}
+
+export interface TreeDiff {
+  files: FileDiff[];
+  added: number;
+  removed: number;
+  /** Whether some files, or patches of some, were left out. */
+  truncated: boolean;
+}
+
+export interface DiffOptions {
+  patch: boolean;
+  maxFiles: number;
+  maxPatchBytes: number;
+  /** Only these. */
+  paths?: ReadonlySet<string>;
+}
+
+const RENAMES = ["-r", "-M"];
+const PLAIN = ["--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"];
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
+
+/** How two trees differ, worked out by git in a process of its own. */
+export async function diffTrees(
+  git: PrivateGit,
+  from: { tree: string; skipped: readonly string[] },
+  to: { tree: string; skipped: readonly string[] },
+  { patch, maxFiles, maxPatchBytes, paths, ...options }: DiffOptions & RunOptions,
+): Promise<TreeDiff> {
+  const range = [from.tree, to.tree];
+  const listing = ["diff-tree", ...RENAMES, "-z", "--raw", "--numstat", ...range];
+  const listed = await git.text(listing, { ...options, maxBytes: MAX_LIST_BYTES });
+  const unknown = new Set([...from.skipped, ...to.skipped]);
+  const isShown = ({ path, old_path: old }: FileDiff): boolean =>
+    !unknown.has(path) && (!paths || paths.has(path) || (old !== undefined && paths.has(old)));
+  const all = readListing(listed);
+  const shown = all.filter(isShown);
+  const files = shown.slice(0, maxFiles);
+  const sum = (key: "added" | "removed"): number => shown.reduce((total, file) => total + (file[key] ?? 0), 0);
+  const diff = { added: sum("added"), removed: sum("removed"), truncated: files.length < shown.length };
+  if (!patch || files.length === 0) return { files, ...diff };
+  // Names of both sides of a rename, or git would not see it as one.
+  const names = files.flatMap(({ path, old_path: old }) => [path, ...(old === undefined ? [] : [old])]);
+  const args = ["--literal-pathspecs", "diff-tree", ...RENAMES, "--patch", ...PLAIN, ...range, "--", ...names];
+  const outcome = await git.run(files.length === all.length ? args.slice(0, -names.length - 1) : args, {
+    ...options,
+    maxBytes: maxPatchBytes,
+  });
+  if (outcome.exitCode !== 0 && !outcome.truncated) throw new GitFailed(["diff-tree"], outcome);
+  const patches = splitPatch(outcome.stdout.toString("utf8"));
+  // The last one was cut.
+  if (outcome.truncated) patches.pop();
+  return {
+    ...diff,
+    files: files.map((file, index) => (patches[index] === undefined ? file : { ...file, patch: patches[index] })),
+    truncated: diff.truncated || outcome.truncated,
+  };
+}
+
+/** Lines of content begin with a sign or a space: only a header begins like this. */
+const splitPatch = (text: string): string[] => text.split(/^(?=diff --git )/m).filter((part) => part !== "");
+
+const STATUSES: Record<string, FileStatus> = {
+  A: "added",
+  M: "modified",
+  D: "deleted",
+  R: "renamed",
+  C: "added",
+  T: "type_changed",
+};
+
+/** First all entries, then the counts of lines, in the same order. */
+function readListing(text: string): FileDiff[] {
+  const fields = text.split("\0");
+  const files: FileDiff[] = [];
+  let at = 0;
+  for (; fields[at]?.startsWith(":"); at += 1) {
+    const letter = fields[at]!.split(" ").at(-1)!.charAt(0);
+    const isMove = letter === "R" || letter === "C";
+    const old = isMove ? fields[(at += 1)]! : undefined;
+    const path = fields[(at += 1)]!;
+    const status = STATUSES[letter] ?? "modified";
+    files.push({ path, ...(letter === "R" && { old_path: old }), status, binary: false, added: null, removed: null });
+  }
+  for (const file of files) {
+    const [added = "", removed = "", path] = fields[at]!.split("\t");
+    at += path === "" ? 3 : 1;
+    file.binary = added === "-";
+    if (!file.binary) Object.assign(file, { added: Number(added), removed: Number(removed) });
+  }
+  return files;
+}

@@ -1,0 +1,133 @@
+import { constants } from "node:fs";
+import { access, lstat, open, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { RequestError } from "@tandem/protocol";
+import { runGit } from "../git.ts";
+import type { PrivateGit, RunOptions } from "./private-git.ts";
+
+export interface FolderLimits {
+  maxFiles: number;
+  maxFileBytes: number;
+}
+
+/** How the files of a folder differ from what an index knows of them. */
+export interface FolderState {
+  /** Files to be read, or gone. */
+  candidates: string[];
+  /** Files that are there and left out: too large, unreadable, or with a name that is not UTF-8. */
+  skipped: string[];
+  /** Repositories inside of the folder: they have a history of their own and are left alone. */
+  nested: string[];
+  /** The commit that is checked out in the folder's own repository. */
+  head: string | null;
+}
+
+/** Of a name, on average, with some reserve. */
+const BYTES_PER_NAME = 400;
+/** Single files that git ignores, such as `.env`, are kept if they are small; folders that it ignores are not. */
+const MAX_IGNORED_BYTES = 1024 * 1024;
+const MAX_IGNORED_FILES = 1_000;
+const AT_ONCE = 64;
+
+export async function readFolder(
+  git: PrivateGit,
+  index: string,
+  limits: FolderLimits,
+  options: RunOptions,
+): Promise<FolderState> {
+  const { head, excludes } = await lookAtRepository(git.folder, options);
+  const list = (...args: string[]) =>
+    listPaths(git, ["ls-files", "-z", ...args, "--exclude-standard", ...excludes], limits, { ...options, index });
+  const [changed, ignored, known] = await Promise.all([
+    list("-t", "--others", "--modified", "--deleted"),
+    list("--others", "--ignored", "--directory"),
+    countKnown(index),
+  ]);
+  const fresh = changed.filter((line) => line.startsWith("? ")).length;
+  if (known + fresh > limits.maxFiles) throw tooMany(git.folder, limits);
+  const state: FolderState = { candidates: [], skipped: [], nested: [], head };
+  const seen = new Set<string>();
+  const look = async (path: string, maxBytes: number, isIgnored: boolean): Promise<void> => {
+    const verdict = await judge(join(git.folder, path), maxBytes);
+    if (verdict === "fits" && !path.includes("\uFFFD")) state.candidates.push(path);
+    // What git ignores and is large was not promised to anybody.
+    else if (!isIgnored) state.skipped.push(path);
+  };
+  const waiting: (() => Promise<void>)[] = [];
+  for (const line of changed) {
+    const path = line.slice(2);
+    if (path.endsWith("/")) state.nested.push(path.slice(0, -1));
+    else if (!seen.has(path)) waiting.push(() => look(path, limits.maxFileBytes, false));
+    seen.add(path);
+  }
+  const single = ignored.filter((path) => !path.endsWith("/")).slice(0, MAX_IGNORED_FILES);
+  const most = Math.min(MAX_IGNORED_BYTES, limits.maxFileBytes);
+  for (const path of single) waiting.push(() => look(path, most, true));
+  for (let from = 0; from < waiting.length; from += AT_ONCE) {
+    await Promise.all(waiting.slice(from, from + AT_ONCE).map((each) => each()));
+  }
+  state.candidates.sort();
+  state.skipped.sort();
+  return state;
+}
+
+/** A file that is gone fits: that it is gone is what is to be noted. */
+async function judge(path: string, maxBytes: number): Promise<"fits" | "left out"> {
+  const found = await lstat(path).catch(() => undefined);
+  if (!found || found.isSymbolicLink() || found.isDirectory()) return "fits";
+  if (found.size > maxBytes) return "left out";
+  return access(path, constants.R_OK).then(
+    () => "fits" as const,
+    () => "left out" as const,
+  );
+}
+
+/** Read-only, and only what the folder's own repository says of itself; a folder without one is as good. */
+async function lookAtRepository(
+  folder: string,
+  { until, signal }: RunOptions,
+): Promise<{ head: string | null; excludes: string[] }> {
+  const args = ["rev-parse", "--path-format=absolute", "--git-path", "info/exclude", "HEAD"];
+  const timeoutMs = until === undefined ? undefined : Math.max(1, until - Date.now());
+  const { stdout } = await runGit(folder, args, {
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(signal && { signal }),
+  });
+  const [exclude = "", head = ""] = stdout.toString("utf8").split("\n");
+  const isThere = exclude !== "" && (await stat(exclude).catch(() => undefined))?.isFile();
+  return {
+    head: /^[0-9a-f]{40,64}$/.test(head) ? head : null,
+    excludes: isThere ? [`--exclude-from=${exclude}`] : [],
+  };
+}
+
+async function listPaths(
+  git: PrivateGit,
+  args: readonly string[],
+  limits: FolderLimits,
+  options: RunOptions,
+): Promise<string[]> {
+  const { exitCode, stdout, stderr, truncated } = await git.run(args, {
+    ...options,
+    maxBytes: limits.maxFiles * BYTES_PER_NAME,
+  });
+  if (truncated) throw tooMany(git.folder, limits);
+  if (exitCode !== 0) throw new RequestError("unavailable", `${git.folder} cannot be looked through: ${stderr.trim()}`);
+  const paths = stdout.toString("utf8").split("\0");
+  paths.pop();
+  return paths;
+}
+
+/** The header of an index says how many files it has. */
+async function countKnown(index: string): Promise<number> {
+  const handle = await open(index).catch(() => undefined);
+  if (!handle) return 0;
+  await using file = handle;
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(12), 0, 12, 0);
+  return bytesRead === 12 && buffer.toString("latin1", 0, 4) === "DIRC" ? buffer.readUInt32BE(8) : 0;
+}
+
+const tooMany = (folder: string, { maxFiles }: FolderLimits): RequestError =>
+  new RequestError("too_large", `${folder} has more than ${maxFiles.toLocaleString("en")} files to keep.`, {
+    fix: "Let .gitignore leave out what need not be kept, or raise checkpoints.maxFiles.",
+  });
