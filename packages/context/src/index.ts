@@ -27,12 +27,14 @@ export { runJob, type JobInput } from "./runs/run-job.ts";
 export { runEvent, type Run, type RunEvent } from "./runs/run.ts";
 export { tableFile, type TableFile } from "./catalogue/table-file.ts";
 export {
+  holdsFor,
   isExpired,
   MEMORY_SCOPES,
   memoryPath,
   parseMemory,
   renderMemory,
   type MemoryFile,
+  type MemoryReader,
   type MemoryScope,
   type ParsedMemory,
 } from "./memory/memory-file.ts";
@@ -63,6 +65,7 @@ export type { ContextTool, ContextToolOutput } from "./tools/context-tool.ts";
 export { ContextSearch, type ContextQuery, type SyncReport } from "./search/context-search.ts";
 export { SEARCH_KINDS, type SearchKind } from "./search/documents.ts";
 export { CatalogueReader } from "./tools/catalogue-reader.ts";
+export type { TableOutline } from "./catalogue/table-outline.ts";
 export { createContextTools } from "./tools/context-tools.ts";
 export type { ContextWork } from "./tools/job-tools.ts";
 export { findJoins } from "./scan/find-joins.ts";

@@ -1,8 +1,14 @@
 import { RequestError, TandemError } from "@tandem/protocol";
-import { constants } from "node:fs";
-import { lstat, mkdir, open, opendir, rename, rm, rmdir } from "node:fs/promises";
+import { constants, lstatSync } from "node:fs";
+import { lstat, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { checkPath, CONTEXT_FILE, CONTEXT_FOLDERS, isContextPath, MAX_FILE_BYTES } from "./context-path.ts";
+
+/** A file that was written so recently may be written again without its times telling it. */
+const SETTLED_MS = 2_000;
+/** Looked at before others get a turn. */
+const STAMPS_AT_ONCE = 500;
 
 /** The context's files on the disk. No link is ever followed, and no file is ever half written. */
 export class ContextFiles {
@@ -27,9 +33,23 @@ export class ContextFiles {
     return paths.filter((path) => path.startsWith(prefix)).sort();
   }
 
+  /** The same, each with what it is known by while it does not change; undefined if it has changed just now. */
+  async stamps(prefix?: string): Promise<Map<string, string | undefined>> {
+    const stamps = new Map<string, string | undefined>();
+    for (const path of await this.list(prefix)) {
+      // A thousand questions to a pool of threads take many times as long as asking them here.
+      const stats = lstatSync(join(this.#root, path), { throwIfNoEntry: false });
+      if (!stats) continue;
+      const isSettled = Date.now() - stats.ctimeMs > SETTLED_MS;
+      stamps.set(path, isSettled ? `${stats.ctimeMs}/${stats.mtimeMs}/${stats.size}/${stats.ino}` : undefined);
+      if (stamps.size % STAMPS_AT_ONCE === 0) await setImmediate();
+    }
+    return stamps;
+  }
+
   async #walk(folder: string, paths: string[]): Promise<void> {
     if ((await this.#kindOf(folder)) !== "folder") return;
-    for await (const entry of await opendir(join(this.#root, folder))) {
+    for (const entry of await readdir(join(this.#root, folder), { withFileTypes: true })) {
       const path = `${folder}/${entry.name}`;
       if (!isContextPath(path)) continue;
       if (entry.isDirectory()) await this.#walk(path, paths);

@@ -226,11 +226,13 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
       child.kill("SIGKILL");
       await once(child, "exit");
       const folder = await at.open(kind);
+      // First: a git of the killed process may still be at work, and what it leaves is taken up with the next look.
+      const [last] = await folder.log(1);
       const [a, b] = [await folder.read("wiki/a.md"), await folder.read("wiki/b.md")];
       expect(a).toMatch(/^\d+\n$/);
       expect(b).toBe(a);
+      expect(last!.subject).toBe(`Count ${a!.trim()}`);
       expect(await folder.handLines(["wiki/a.md", "wiki/b.md"])).toEqual(new Map());
-      expect((await folder.log(1))[0]!.subject).toBe(`Count ${a!.trim()}`);
     }
   }, 120_000);
 

@@ -12,6 +12,11 @@ export interface ContextFolder {
   readonly path: string;
   /** Paths of files under a prefix (`wiki/`), sorted; relative, with `/`. */
   list(prefix?: string): Promise<string[]>;
+  /**
+   * The same paths, each with a text that stays as long as the file does, so that what was made of it can be kept. Undefined
+   * if it has changed just now: it may be changed again without a sign.
+   */
+  stamps(prefix?: string): Promise<ReadonlyMap<string, string | undefined>>;
   /** Undefined if it is not there. A path that leads outside of the folder is refused. */
   read(path: string): Promise<string | undefined>;
   /** The commit that a run starts from; what people have changed since the last of ours is recorded first. */

@@ -39,6 +39,8 @@ export class GitContextFolder implements ContextFolder {
   readonly id: ContextId;
   readonly path: string;
   readonly #parts: Parts;
+  /** What files were when they were last read here. */
+  readonly #blobs = new Map<string, { stamp: string; blob: string }>();
 
   constructor(parts: Parts) {
     this.id = parts.id;
@@ -48,6 +50,10 @@ export class GitContextFolder implements ContextFolder {
 
   list(prefix?: string): Promise<string[]> {
     return this.#parts.files.list(prefix);
+  }
+
+  stamps(prefix?: string): Promise<ReadonlyMap<string, string | undefined>> {
+    return this.#parts.files.stamps(prefix);
   }
 
   read(path: string): Promise<string | undefined> {
@@ -151,12 +157,18 @@ export class GitContextFolder implements ContextFolder {
     const { files, history } = this.#parts;
     const tree = await history.tree(place.head);
     const changes = new Map<string, Uint8Array | null>();
-    const paths = new Set(await files.list());
-    await inParallel([...paths], AT_ONCE, async (path) => {
+    const stamps = await files.stamps();
+    await inParallel([...stamps], AT_ONCE, async ([path, stamp]) => {
+      const known = this.#blobs.get(path);
+      if (stamp !== undefined && known?.stamp === stamp && known.blob === tree.get(path)) return;
       const bytes = await files.readBytes(path).catch(ignoreTooLarge);
-      if (bytes !== undefined && tree.get(path) !== history.hash(bytes)) changes.set(path, bytes);
+      if (bytes === undefined) return;
+      const blob = history.hash(bytes);
+      if (stamp !== undefined) this.#blobs.set(path, { stamp, blob });
+      if (tree.get(path) !== blob) changes.set(path, bytes);
     });
-    for (const path of tree.keys()) if (isContextPath(path) && !paths.has(path)) changes.set(path, null);
+    for (const path of this.#blobs.keys()) if (!stamps.has(path)) this.#blobs.delete(path);
+    for (const path of tree.keys()) if (isContextPath(path) && !stamps.has(path)) changes.set(path, null);
     if (changes.size === 0 && place.head !== undefined) return place.head;
     // The first commit of a context that nobody has written in yet is ours.
     const isNew = place.head === undefined && [...changes.keys()].every((path) => path === CONTEXT_FILE);

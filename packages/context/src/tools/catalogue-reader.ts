@@ -1,6 +1,8 @@
 import { nearest, RequestError } from "@tandem/protocol";
 import { parseTableFile } from "../catalogue/parse-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
+import { readOutline, type TableOutline } from "../catalogue/table-outline.ts";
+import { type TableIdentity, tablePath } from "../catalogue/table-path.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
 import { inParallel } from "../in-parallel.ts";
@@ -9,10 +11,13 @@ const PREFIX = "catalogue/";
 /** Each is an open file, and there may be thousands. */
 const AT_ONCE = 64;
 
-/** The catalogue as it stands in the folder. A file that cannot be read as a table is passed over: the search lists it. */
+/**
+ * The catalogue as it stands in the folder. A file that cannot be read as a table is passed over: the search lists it. What is
+ * kept between calls is of each table the little that others ask for, and read again only where its file has changed.
+ */
 export class CatalogueReader {
   readonly #folder: ContextFolder;
-  readonly #parsed = new Map<string, { text: string; file: TableFile | undefined }>();
+  readonly #outlines = new Map<string, { stamp: string; outline: TableOutline | undefined }>();
 
   constructor(folder: ContextFolder) {
     this.#folder = folder;
@@ -23,6 +28,29 @@ export class CatalogueReader {
     return [...new Set(paths.map((path) => path.slice(PREFIX.length).split("/", 1)[0]!))];
   }
 
+  /** What each table is and where it joins, without its columns. */
+  async outlines(connection: string): Promise<TableOutline[]> {
+    const prefix = `${PREFIX}${connection}/`;
+    const stamps = await this.#folder.stamps(prefix);
+    for (const path of this.#outlines.keys()) {
+      if (path.startsWith(prefix) && !stamps.has(path)) this.#outlines.delete(path);
+    }
+    const found: (TableOutline | undefined)[] = [];
+    await inParallel([...stamps], AT_ONCE, async ([path, stamp], index) => {
+      const known = this.#outlines.get(path);
+      if (stamp !== undefined && known?.stamp === stamp) {
+        found[index] = known.outline;
+        return;
+      }
+      const text = await this.#folder.read(path).catch(leftAlone);
+      const outline = text === undefined ? undefined : readOutline(text);
+      if (stamp !== undefined) this.#outlines.set(path, { stamp, outline });
+      found[index] = outline;
+    });
+    return found.filter((outline) => outline !== undefined);
+  }
+
+  /** All of it, each file read anew. */
   async tables(connection: string): Promise<TableFile[]> {
     const paths = await this.#folder.list(`${PREFIX}${connection}/`);
     const files: (TableFile | undefined)[] = [];
@@ -30,6 +58,10 @@ export class CatalogueReader {
       files[index] = await this.#read(path);
     });
     return files.filter((file) => file !== undefined);
+  }
+
+  read(table: TableIdentity): Promise<TableFile | undefined> {
+    return this.#read(tablePath(table));
   }
 
   /** By `connection/schema.table`, `schema.table` or `table`, in any case; more than one that fits is an error that lists them. */
@@ -69,12 +101,8 @@ export class CatalogueReader {
   async #read(path: string): Promise<TableFile | undefined> {
     const text = await this.#folder.read(path).catch(leftAlone);
     if (text === undefined) return undefined;
-    const known = this.#parsed.get(path);
-    if (known?.text === text) return known.file;
     const parsed = parseTableFile(text);
-    const file = parsed.success ? parsed.table : undefined;
-    this.#parsed.set(path, { text, file });
-    return file;
+    return parsed.success ? parsed.table : undefined;
   }
 }
 

@@ -7,6 +7,13 @@ export interface ContextToolOutput {
   structured: Record<string, unknown>;
 }
 
+/** Who asks, for what is written down; with the agent whose session it is, if it is one. */
+export interface ToolCaller {
+  signal: AbortSignal;
+  by: string;
+  agent?: string;
+}
+
 /** A tool over the context, whoever offers it: the MCP server, the command line, an agent loop of our own. */
 export interface ContextTool {
   readonly name: string;
@@ -18,5 +25,5 @@ export interface ContextTool {
   /** False for those that start work or remember something. */
   readonly readOnly: boolean;
   /** What it throws is a `TandemError` in words for the caller. */
-  run(input: unknown, caller: { signal: AbortSignal; by: string }): Promise<ContextToolOutput>;
+  run(input: unknown, caller: ToolCaller): Promise<ContextToolOutput>;
 }

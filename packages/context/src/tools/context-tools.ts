@@ -14,16 +14,18 @@ import { valueTool } from "./value-tool.ts";
 /** All tools over a context. Those that need a database or a model are there only where these are. */
 export function createContextTools(parts: {
   folder: ContextFolder;
+  /** Whose memories are read; see `ContextSettings`. */
+  user?: string;
   search: ContextSearch;
   catalogue: CatalogueReader;
   /** The connections by name, and how one is had. */
   connections: { dialects: ReadonlyMap<string, Dialect>; open(name: string): Promise<Connection> };
   work?: ContextWork;
 }): ContextTool[] {
-  const { folder, search, catalogue, connections, work } = parts;
+  const { folder, user, search, catalogue, connections, work } = parts;
   return [
     searchTool(search),
-    pageTool(folder),
+    pageTool(folder, user),
     tableTool(catalogue),
     joinTool(catalogue, (name) => connections.dialects.get(name)),
     valueTool(search, catalogue),

@@ -1,7 +1,7 @@
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import { IS_QUOTED } from "./answer-for-model.ts";
-import type { ContextTool, ContextToolOutput } from "./context-tool.ts";
+import type { ContextTool, ContextToolOutput, ToolCaller } from "./context-tool.ts";
 
 /** A tool whose input is parsed before it runs; what does not fit is refused in words. */
 export function defineContextTool<I extends z.ZodObject, O extends z.ZodObject>(definition: {
@@ -11,10 +11,7 @@ export function defineContextTool<I extends z.ZodObject, O extends z.ZodObject>(
   input: I;
   output: O;
   readOnly: boolean;
-  run(
-    input: z.output<I>,
-    caller: { signal: AbortSignal; by: string },
-  ): Promise<{ markdown: string; structured: z.input<O> }>;
+  run(input: z.output<I>, caller: ToolCaller): Promise<{ markdown: string; structured: z.input<O> }>;
 }): ContextTool {
   return {
     ...definition,

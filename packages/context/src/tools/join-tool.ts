@@ -3,6 +3,7 @@ import { joinPath, type JoinStep, type Relationship } from "@tandem/relationship
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import type { TableFile } from "../catalogue/table-file.ts";
+import type { TableOutline } from "../catalogue/table-outline.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
@@ -54,7 +55,7 @@ export const joinTool = (
           },
         );
       }
-      const joins = relationshipsOf(await catalogue.tables(connection));
+      const joins = relationshipsOf(await catalogue.outlines(connection));
       const path = joinPath(joins, place(from), place(to));
       if (!path) {
         throw new RequestError("not_found", `No way is known from ${name(from)} to ${name(to)}.`, {
@@ -120,7 +121,7 @@ const isSame = (join: Relationship, from: JoinStep["from"], to: JoinStep["to"]):
 const endOf = ({ table, columns }: JoinStep["from"]): string => `${qualified(table)}(${columns.join(",")})`;
 
 /** The joins of a catalogue are those that were accepted. */
-const relationshipsOf = (tables: readonly TableFile[]): Relationship[] =>
+const relationshipsOf = (tables: readonly TableOutline[]): Relationship[] =>
   tables.flatMap((file) =>
     (file.joins ?? []).map(({ columns, to, toColumns, cardinality, origin, confidence, when, why }) => ({
       from: { table: place(file), columns },
@@ -134,7 +135,7 @@ const relationshipsOf = (tables: readonly TableFile[]): Relationship[] =>
     })),
   );
 
-const place = ({ schema, table }: TableFile) => ({ schema, name: table });
+const place = ({ schema, table }: Pick<TableFile, "schema" | "table">) => ({ schema, name: table });
 const qualified = (table: { schema: string; name: string }) => `${table.schema}.${table.name}`;
 const name = (file: TableFile) => qualified(place(file));
 const round = (share: number) => Math.round(share * 100) / 100;

@@ -1,11 +1,11 @@
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import type { ContextFolder } from "../folder/context-folder.ts";
-import { isExpired, parseMemory } from "../memory/memory-file.ts";
+import { holdsFor, isExpired, type MemoryReader, parseMemory } from "../memory/memory-file.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
 
-export const pageTool = (folder: ContextFolder): ContextTool =>
+export const pageTool = (folder: ContextFolder, user?: string): ContextTool =>
   defineContextTool({
     name: "page_read",
     title: "Read a page",
@@ -14,20 +14,22 @@ export const pageTool = (folder: ContextFolder): ContextTool =>
     input: z.object({ key: z.string().min(1).max(500) }),
     output: z.object({ key: z.string(), path: z.string(), text: z.string() }),
     readOnly: true,
-    run: async ({ key }) => {
+    run: async ({ key }, { agent }) => {
       const path = pathOf(key);
       const text = await folder.read(path);
-      if (text === undefined || !isServed(path, text)) {
+      if (text === undefined || !isServed(path, text, { user, agent })) {
         throw new RequestError("not_found", `There is no page ${key}.`, { fix: "Look for it with context_search." });
       }
       return { markdown: text, structured: { key, path, text } };
     },
   });
 
-/** What has run out is not served, and what a program keeps in a store of its own is not everybody's. */
-function isServed(path: string, text: string): boolean {
+/** What has run out is not served, nor what is for others; and what a program keeps in a store of its own is its own. */
+function isServed(path: string, text: string, reader: MemoryReader): boolean {
   const parsed = path.startsWith("memory/") ? parseMemory(text) : undefined;
-  return !parsed?.success || (!isExpired(parsed.memory, new Date()) && parsed.memory.store === undefined);
+  if (!parsed?.success) return true;
+  const { memory } = parsed;
+  return !isExpired(memory, new Date()) && memory.store === undefined && holdsFor(memory, reader);
 }
 
 function pathOf(key: string): string {

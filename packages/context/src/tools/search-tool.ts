@@ -24,20 +24,26 @@ export const searchTool = (search: ContextSearch): ContextTool =>
       connection: z.string().optional().describe("Only tables of this connection."),
       limit: z.int().min(1).max(50).default(10),
     }),
-    output: z.object({ hits: z.array(searchHit) }),
+    output: z.object({
+      hits: z.array(searchHit),
+      degraded: z.string().optional().describe("Why it was looked for by words alone, and not by meaning too."),
+    }),
     readOnly: true,
-    run: async ({ query, kinds, connection, limit }, { signal }) => {
-      const hits = await search.search({
+    run: async ({ query, kinds, connection, limit }, { signal, agent }) => {
+      const { hits, degraded } = await search.find({
         text: query,
         limit,
         signal,
+        agent,
         ...(kinds && { kinds }),
         ...(connection !== undefined && { filters: { connection } }),
       });
       const lines = hits.map(({ key, title, snippet }) => `- \`${key}\` ${title}\n  ${snippet.replaceAll("\n", " ")}`);
+      const found = lines.length > 0 ? lines.join("\n") : "Nothing was found. Try other or fewer words.";
       return {
-        markdown: lines.length > 0 ? lines.join("\n") : "Nothing was found. Try other or fewer words.",
+        markdown: degraded === undefined ? found : `${found}\n\nLooked for by words alone: ${degraded}`,
         structured: {
+          ...(degraded !== undefined && { degraded }),
           hits: hits.map(({ key, kind, title, snippet, score }) => ({ key, kind, title, snippet, score })),
         },
       };

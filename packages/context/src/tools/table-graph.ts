@@ -1,4 +1,5 @@
-import type { JoinEntry, TableFile } from "../catalogue/table-file.ts";
+import type { JoinEntry } from "../catalogue/table-file.ts";
+import type { TableOutline } from "../catalogue/table-outline.ts";
 import { described } from "../search/documents.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 
@@ -8,7 +9,7 @@ export interface GraphNode {
   connection: string;
   schema: string;
   table: string;
-  type: TableFile["type"];
+  type: TableOutline["type"];
   description: string;
   rows: number | null;
   /** Steps from where the graph begins. */
@@ -40,7 +41,7 @@ export async function tableGraph(
   const start = table === undefined ? undefined : await catalogue.find(table, wanted.connection);
   const named = start?.connection ?? wanted.connection;
   const connections = named === undefined ? await catalogue.connections() : [named];
-  const files = (await Promise.all(connections.map((name) => catalogue.tables(name)))).flat();
+  const files = (await Promise.all(connections.map((name) => catalogue.outlines(name)))).flat();
   const byId = new Map(files.map((file) => [idOf(file), file]));
   const edges = files.flatMap(edgesOf).filter(({ to }) => byId.has(to));
   const distances = start ? around(idOf(start), edges, depth) : new Map(mostJoined(byId, edges).map((id) => [id, 0]));
@@ -69,23 +70,23 @@ function around(start: string, edges: readonly GraphEdge[], depth: number): Map<
   return distances;
 }
 
-function mostJoined(byId: ReadonlyMap<string, TableFile>, edges: readonly GraphEdge[]): string[] {
+function mostJoined(byId: ReadonlyMap<string, TableOutline>, edges: readonly GraphEdge[]): string[] {
   const counts = new Map<string, number>();
   for (const id of edges.flatMap(({ from, to }) => [from, to])) counts.set(id, (counts.get(id) ?? 0) + 1);
   return [...byId.keys()].toSorted((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
 }
 
-const idOf = ({ connection, schema, table }: Pick<TableFile, "connection" | "schema" | "table">): string =>
+const idOf = ({ connection, schema, table }: Pick<TableOutline, "connection" | "schema" | "table">): string =>
   `${connection}/${schema}.${table}`;
 
-const edgesOf = (file: TableFile): GraphEdge[] =>
+const edgesOf = (file: TableOutline): GraphEdge[] =>
   (file.joins ?? []).map(({ to, columns, toColumns, cardinality, origin, confidence }) => ({
     from: idOf(file),
     to: `${file.connection}/${to}`,
     ...{ columns, toColumns, cardinality, origin, confidence },
   }));
 
-const nodeOf = (id: string, file: TableFile, distance: number): GraphNode => {
+const nodeOf = (id: string, file: TableOutline, distance: number): GraphNode => {
   const { connection, schema, table, type, rows = null } = file;
   return { id, connection, schema, table, type, description: described(file.descriptions), rows, distance };
 };

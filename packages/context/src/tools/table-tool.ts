@@ -51,7 +51,7 @@ type Incoming = z.output<typeof incoming>;
 
 async function joinsInto(catalogue: CatalogueReader, { connection, schema, table }: TableFile): Promise<Incoming[]> {
   const target = `${schema}.${table}`;
-  const tables = await catalogue.tables(connection);
+  const tables = await catalogue.outlines(connection);
   return tables.flatMap((other) =>
     (other.joins ?? [])
       .filter(({ to }) => to === target)

@@ -50,9 +50,10 @@ export const valueTool = (search: ContextSearch, catalogue: CatalogueReader): Co
 /** The index finds likely columns; whether the value is there the catalogue says. */
 async function spellings(catalogue: CatalogueReader, key: string, value: string) {
   const [connection, place] = splitOnce(key.slice("value:".length), "/");
-  const file = (await catalogue.tables(connection)).find(({ schema, table }) =>
+  const outline = (await catalogue.outlines(connection)).find(({ schema, table }) =>
     place.startsWith(`${schema}.${table}.`),
   );
+  const file = outline && (await catalogue.read(outline));
   const table = file && `${file.schema}.${file.table}`;
   const column = table && file.columns.find(({ name }) => `${table}.${name}` === place);
   if (!column) return [];

@@ -6,7 +6,7 @@ import {
   searchHit,
   tableDescription,
   tableGraph,
-  type TableFile,
+  type TableOutline,
 } from "@tandem/context";
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
@@ -113,10 +113,15 @@ export const contextRoutes: Route[] = [
       ...connection,
       limit: z.coerce.number().int().min(1).max(50).default(10),
     }),
-    response: listOf(searchHit.meta({ id: "SearchHit" })),
+    response: listOf(searchHit.meta({ id: "SearchHit" })).extend({
+      degraded: z.string().optional().meta({ description: "Why it was looked for by words alone." }),
+    }),
     handle: async (call) => {
-      const { hits } = await askTool(call, "context_search", call.query);
-      return { data: hits as z.output<typeof searchHit>[] };
+      const { hits, degraded } = await askTool(call, "context_search", call.query);
+      return {
+        data: hits as z.output<typeof searchHit>[],
+        ...(typeof degraded === "string" && { degraded }),
+      };
     },
   }),
   jsonRoute({
@@ -165,7 +170,7 @@ export const contextRoutes: Route[] = [
     handle: async (call) => {
       const { catalogue } = contextOf(call);
       const names = call.query.connection === undefined ? await catalogue.connections() : [call.query.connection];
-      const files = (await Promise.all(names.map((each) => catalogue.tables(each)))).flat();
+      const files = (await Promise.all(names.map((each) => catalogue.outlines(each)))).flat();
       return pageThrough(files.map(summarise), call.query);
     },
   }),
@@ -234,13 +239,13 @@ export const contextRoutes: Route[] = [
   }),
 ];
 
-function summarise(file: TableFile): z.output<typeof tableSummary> {
-  const { connection, schema, table, type, rows = null, columns, joins = [] } = file;
+function summarise(file: TableOutline): z.output<typeof tableSummary> {
+  const { connection, schema, table, type, rows = null, columnCount, joins = [] } = file;
   return {
     id: `${connection}/${schema}.${table}`,
     ...{ connection, schema, table, type, rows },
     description: described(file.descriptions),
-    columns: columns.length,
+    columns: columnCount,
     joins: joins.length,
   };
 }

@@ -1,0 +1,33 @@
+import { readYaml } from "../read-yaml.ts";
+import { parseTableFile } from "./parse-table-file.ts";
+import { tableFile, type TableFile } from "./table-file.ts";
+
+const outline = tableFile.omit({ columns: true, primaryKey: true, uniqueKeys: true, notes: true });
+
+/** What others want to know of a table: what it is, and where it joins. Its columns are most of a file, and left out. */
+export type TableOutline = Omit<TableFile, "columns" | "primaryKey" | "uniqueKeys" | "notes"> & { columnCount: number };
+
+/** Undefined if the file cannot be read. Lines of the columns are counted and not parsed: that is what takes long. */
+export function readOutline(text: string): TableOutline | undefined {
+  const parts = withoutColumns(text);
+  const read = parts && readYaml(parts.rest, outline);
+  if (read?.success) return { ...read.value, columnCount: parts!.count };
+  // Written in another way than ours, or broken.
+  const parsed = parseTableFile(text);
+  if (!parsed.success) return undefined;
+  return { ...outline.parse(parsed.table), columnCount: parsed.table.columns.length };
+}
+
+/** Undefined where the columns are no list of lines under one key. */
+function withoutColumns(text: string): { rest: string; count: number } | undefined {
+  const lines = text.split("\n");
+  const start = lines.findIndex((line) => /^columns:\s*(#.*)?$/.test(line));
+  if (start === -1) return undefined;
+  const next = lines.findIndex((line, index) => index > start && /^[^\s#-]/.test(line));
+  const end = next === -1 ? lines.length : next;
+  const body = lines.slice(start + 1, end);
+  const [, bullet] = /^(\s*- )/.exec(body.find((line) => /^\s*[^\s#]/.test(line)) ?? "") ?? [];
+  if (bullet === undefined) return undefined;
+  const count = body.filter((line) => line.startsWith(bullet)).length;
+  return { rest: [...lines.slice(0, start), ...lines.slice(end)].join("\n"), count };
+}
