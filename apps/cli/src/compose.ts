@@ -8,8 +8,9 @@ import type { Logger, RunningServer, ServedContext, Telemetry } from "@tandem/se
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { setGlobalProxyFromEnv } from "node:http";
-import { hostname } from "node:os";
+import { homedir, hostname, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { PAYERS } from "./call-report-line.ts";
 import { connectionPlace, findConnection } from "./config/connection-place.ts";
 import { databaseLocation } from "./config/database-location.ts";
 import type { Project } from "./config/load-project.ts";
@@ -18,6 +19,7 @@ import { ensureTandemHome, tandemHome, type Variables } from "./config/tandem-ho
 import { requireTrust } from "./config/trust.ts";
 import type { Context } from "./context.ts";
 import { Databases } from "./databases.ts";
+import { sessionPayerOf } from "./describe-project.ts";
 import { serverSettings } from "./server/server-settings.ts";
 import { offeredModels } from "./sessions/offered-models.ts";
 
@@ -105,7 +107,8 @@ export async function openNamedConnection(context: Context, project: Project, na
 export async function openContext({ config, folder }: Project, store: Store, embedder?: Embedder): Promise<Knowledge> {
   const room = await loadContext();
   const { folder: path, git, accept } = config.context;
-  return room.openContext({ path: resolve(folder, path), git, accept, store, embedder });
+  // One user: whoever's account this runs under. All tokens of a server are theirs.
+  return room.openContext({ path: resolve(folder, path), git, accept, store, embedder, user: userInfo().username });
 }
 
 /** Whether a project has a context, or something to make one of. A folder that only happens to have its name is none. */
@@ -131,11 +134,11 @@ export async function serveContext(
   const embedder = await openEmbedder(context, project);
   if (embedder) parts.defer(() => embedder.close());
   const knowledge = await openContext(project, store, embedder);
-  const { folder, search } = knowledge;
+  const { folder, search, user } = knowledge;
   const connect = (name: string) => openNamedConnection(context, project, name);
   const connections = parts.use(new Databases(project.config.connections, connect));
   const catalogue = new room.CatalogueReader(folder);
-  const reading = { folder, search, catalogue, connections };
+  const reading = { folder, user, search, catalogue, connections };
   const desk = parts.use(
     new room.JobDesk({
       ...{ store, space: knowledge.id, holder: holderName(command), log },
@@ -195,11 +198,15 @@ export async function openEmbedder(context: Context, project: Project): Promise<
 export async function contextServers(
   { config }: Project,
   { tools }: ServedContext,
+  sessions: Store["sessions"],
   log: EngineOptions["log"],
 ): Promise<NonNullable<EngineSettings["hostServers"]>> {
   const { contextServer } = await import("./sessions/context-server.ts");
   const timeoutMs = config.sessions.mcpTimeout;
-  return async (session) => [contextServer({ tools, session, timeoutMs, log })];
+  return async (session) => {
+    const agent = (await sessions.get(session))?.agent.name;
+    return [contextServer({ tools, session, agent, timeoutMs, log })];
+  };
 }
 
 /** The room that knows the context; its jobs and its files belong to it. */
@@ -282,11 +289,18 @@ export async function createEngine(
     deadlines,
     idle: sessions.idle,
     recovery: sessions.recovery,
+    quota: { action: sessions.onQuota, windows: sessions.quotaWindows },
+    spending: {
+      limits: project.config.budgets,
+      project: project.folder,
+      payer: async () => (given ? PAYERS.nobody : PAYERS[sessionPayerOf(project.config.llm)]),
+    },
     leaseTtl: sessions.takeover,
     holder: holderName(command),
     mcpTimeout: sessions.mcpTimeout,
     ...(hostServers && { hostServers }),
     roots: [...sessionRoots(project), ...folders],
+    commandFolders: [join(stateFolder, "commands"), join(claudeFolder(context.env), "commands")],
     models: offeredModels({
       ask: listModels,
       fallback: usualModels,
@@ -310,6 +324,9 @@ async function usualModels() {
     return { id, name: id, aliases: [alias] };
   });
 }
+
+/** Where Claude Code keeps what is the user's own. */
+const claudeFolder = (env: Variables): string => env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] ?? homedir(), ".claude");
 
 /** Who writes a session, in words for whoever finds it held. */
 export const holderName = (command: string): string => `${command} on ${hostname()} (pid ${process.pid})`;

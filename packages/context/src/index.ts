@@ -61,7 +61,7 @@ export {
   type ParsedPage,
 } from "./wiki/page-file.ts";
 export { answerForModel } from "./tools/answer-for-model.ts";
-export type { ContextTool, ContextToolOutput } from "./tools/context-tool.ts";
+export type { ContextTool, ContextToolOutput, ToolCaller } from "./tools/context-tool.ts";
 export { ContextSearch, type ContextQuery, type SyncReport } from "./search/context-search.ts";
 export { SEARCH_KINDS, type SearchKind } from "./search/documents.ts";
 export { CatalogueReader } from "./tools/catalogue-reader.ts";

@@ -14,6 +14,8 @@ export interface ContextSettings extends FolderSettings {
   store: Store;
   /** Which proposals are accepted by rule. */
   accept: AcceptRules;
+  /** The account that it is opened for: what is remembered for a user is found for that user alone. */
+  user?: string;
   /** For a search by meaning, too. Whoever made it closes it. */
   embedder?: Embedder;
 }
@@ -22,6 +24,7 @@ export interface ContextSettings extends FolderSettings {
 export interface Context {
   /** What the store keeps everything of it under. */
   readonly id: ContextId;
+  readonly user: string | undefined;
   readonly folder: ContextFolder;
   readonly proposals: Proposals;
   readonly search: ContextSearch;
@@ -31,16 +34,17 @@ export interface Context {
 }
 
 /** The one way in, for servers and commands. A context that is not there is made. */
-export async function openContext({ store, accept, embedder, ...settings }: ContextSettings): Promise<Context> {
+export async function openContext({ store, accept, embedder, user, ...settings }: ContextSettings): Promise<Context> {
   const folder = await openContextFolder(settings);
   const { id } = folder;
   const proposals = createProposals({ folder, store, space: id, accept });
   return {
     id,
+    user,
     folder,
     proposals,
     memoryStores: new MemoryStores({ context: { id, folder, proposals }, records: store.records }),
-    search: new ContextSearch({ folder, store, embedder }),
+    search: new ContextSearch({ folder, store, embedder, user }),
     run: (job) => runJob({ ...job, store, space: id }),
   };
 }

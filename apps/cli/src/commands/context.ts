@@ -26,9 +26,15 @@ export async function search(context: Context, words: string[], options: SearchO
   const { structured } = await withKnowledge(context, "tandem context", (knowledge) =>
     askTool(context, knowledge, "context_search", input),
   );
-  const { hits } = structured as { hits: Hit[] };
-  if (context.json) await writeJson(context, { hits });
+  const { hits, degraded } = structured as { hits: Hit[]; degraded?: string };
+  if (context.json) await writeJson(context, { hits, ...(degraded !== undefined && { degraded }) });
   else await write(context.stdout, `${describeHits(context, hits).join("\n")}\n`);
+  if (degraded !== undefined) {
+    await write(
+      context.stderr,
+      `${styleFor(context.stderr).warn("Looked for by words alone:")} ${printable(degraded)}\n`,
+    );
+  }
   return hits.length > 0 ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
 }
 

@@ -63,7 +63,9 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   const engine = await createEngine(context, project, store, {
     ...serving,
     ...(knowledge &&
-      project.config.sessions.context && { hostServers: await contextServers(project, knowledge, logger) }),
+      project.config.sessions.context && {
+        hostServers: await contextServers(project, knowledge, store.sessions, logger),
+      }),
     ...(demo && { credential: demo.credential }),
   });
   const tokenFile = join(home, "token");

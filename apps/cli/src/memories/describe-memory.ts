@@ -68,8 +68,8 @@ function sideBySide(a: MemoryFile, b: MemoryFile, width: number, describe: Descr
   return table(rows, 1);
 }
 
-const forWhom = ({ scope, agent }: MemoryFile): string =>
-  scope === "agent" ? `agent ${printable(agent ?? "")}` : scope;
+const forWhom = ({ scope, agent, user }: MemoryFile): string =>
+  printable([scope, scope === "agent" ? agent : user].filter(Boolean).join(" "));
 
 function oneLine(text: string): string {
   const line = printable(text).replaceAll(/\s+/g, " ");

@@ -7,12 +7,14 @@ export interface ContextServerParts {
   tools: readonly ContextTool[];
   /** Who asks, for what is written down. */
   session: string;
+  /** Whose session it is: what is remembered for it alone, it finds. */
+  agent: string | undefined;
   timeoutMs: number;
   log: { warn(details: Record<string, unknown>, message: string): void };
 }
 
 /** The tools over the context as a session's model has them: `mcp__context__context_search`, and so on. */
-export const contextServer = ({ tools, session, timeoutMs, log }: ContextServerParts): HostServer => ({
+export const contextServer = ({ tools, session, agent, timeoutMs, log }: ContextServerParts): HostServer => ({
   name: "context",
   timeoutMs,
   tools: tools.map((tool) => ({
@@ -22,7 +24,7 @@ export const contextServer = ({ tools, session, timeoutMs, log }: ContextServerP
     readOnly: tool.readOnly,
     run: async (input, signal) => {
       try {
-        const output = await tool.run(input, { signal, by: `session ${session}` });
+        const output = await tool.run(input, { signal, by: `session ${session}`, agent });
         return { text: answerForModel(tool, output), isError: false };
       } catch (error) {
         if (error instanceof TandemError) return { text: [error.message, error.fix].join(" ").trim(), isError: true };

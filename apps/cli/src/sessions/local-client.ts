@@ -1,6 +1,7 @@
 import { isOnPrimary, project, RequestError, type SessionId } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { Leases } from "@tandem/storage";
+import { userInfo } from "node:os";
 import { Happenings } from "./happenings.ts";
 import type { Happening, SessionsClient } from "./sessions-client.ts";
 
@@ -24,6 +25,8 @@ export function createLocalClient(
       update: (id, params) => sessions.update(id, params),
       delete: (id) => sessions.delete(id),
       list: (query) => sessions.list(query),
+      commands: (id) => sessions.commands(id),
+      shell: (id, command, signal) => sessions.shell(id, command, userInfo().username, signal),
       async send(id, events) {
         // What one sends to a session that another process holds would be done there, unseen from here.
         const held = await leases.holder(id as SessionId);

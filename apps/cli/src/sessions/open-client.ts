@@ -36,7 +36,7 @@ export async function openClient(context: Context, project: Project, options: Cl
       : undefined;
   const engine = await createEngine(context, project, ownSessions(store), {
     ...{ command, runs, log },
-    ...(knowledge && { hostServers: await contextServers(project, knowledge, log) }),
+    ...(knowledge && { hostServers: await contextServers(project, knowledge, store.sessions, log) }),
     folders: options.folder === undefined ? [] : [options.folder],
   });
   if (runs) await engine.start();

@@ -1,4 +1,4 @@
-import { agent, environment, message, session, type Delta, type SessionEvent } from "@tandem/protocol";
+import { agent, environment, message, session, type Delta, type EventOf, type SessionEvent } from "@tandem/protocol";
 import type { Page, PageQuery } from "@tandem/storage";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
@@ -24,6 +24,18 @@ const event = z
   .looseObject({ type: z.string(), id: z.string(), processed_at: z.string().nullable() })
   .transform((value) => value as unknown as SessionEvent);
 const frame = z.looseObject({ type: z.string() }).transform((value) => value as unknown as SessionEvent | Delta);
+
+const slashCommand = z.object({
+  name: z.string(),
+  description: z.string().nullable(),
+  argument_hint: z.string().nullable(),
+  model: z.string().nullable(),
+  agent: z.string().nullable(),
+  source: z.enum(["project", "user", "built_in"]),
+  path: z.string().nullable(),
+  runs_shell: z.boolean(),
+});
+const shellEvent = event.transform((value) => value as EventOf<"tandem.shell">);
 
 /** The engine of the server that is up. */
 export function createServerClient(server: ServerConnection): SessionsClient {
@@ -61,6 +73,14 @@ export function createServerClient(server: ServerConnection): SessionsClient {
         const schema = z.object({ data: z.array(event) });
         return (await server.call("POST", at("sessions", id, "events"), { schema, body: { events } })).data;
       },
+      commands: async (id) =>
+        (
+          await server.call("GET", at("sessions", id, "commands"), {
+            schema: z.object({ data: z.array(slashCommand) }),
+          })
+        ).data,
+      shell: (id, command) =>
+        server.call("POST", at("sessions", id, "shell"), { schema: shellEvent, body: { command } }),
     },
     async newest(id, { limit, types }) {
       const query = { order: "desc", limit, types };

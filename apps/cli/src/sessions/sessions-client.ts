@@ -1,4 +1,4 @@
-import type { Delta, Message, SessionEvent } from "@tandem/protocol";
+import type { Delta, EventOf, Message, SessionEvent } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 
 /** What happens in a session: facts, and previews of facts that are still being produced. */
@@ -13,7 +13,10 @@ export interface SessionsClient extends AsyncDisposable {
   readonly url: string | undefined;
   readonly agents: Pick<Engine["agents"], "create" | "get" | "update" | "archive" | "list">;
   readonly environments: Pick<Engine["environments"], "create" | "list">;
-  readonly sessions: Pick<Engine["sessions"], "create" | "get" | "update" | "delete" | "list" | "send">;
+  readonly sessions: Pick<Engine["sessions"], "create" | "get" | "update" | "delete" | "list" | "send" | "commands"> & {
+    /** Runs a command in the session's folder, for who runs this one. */
+    shell(id: string, command: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;
+  };
   /** The newest events of a session, the newest first. */
   newest(session: string, query: { limit: number; types?: readonly string[] }): Promise<SessionEvent[]>;
   /** The last messages of a session, as people see them, oldest first; and whether there are earlier ones. */

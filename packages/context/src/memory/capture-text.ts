@@ -1,11 +1,11 @@
-import { newId } from "@tandem/protocol";
+import { newId, RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import { suspicionOf } from "../ingest/evidence/suspicion.ts";
 import type { Run } from "../runs/run.ts";
 import { findAlike, findContradictions } from "./find-contradictions.ts";
 import { foundMemory, type FoundMemory } from "./found-memory.ts";
 import { Memories } from "./memories.ts";
-import type { MemoryScope } from "./memory-file.ts";
+import { type MemoryScope, scoped } from "./memory-file.ts";
 import { expiryAfter, type MemoryParts } from "./memory-parts.ts";
 import { proposeMemories } from "./propose-memories.ts";
 import { proposedBefore } from "./proposed-statements.ts";
@@ -28,12 +28,13 @@ const checked = z.object({ memory: foundMemory, unchecked: z.string().optional()
 export async function captureText(
   run: Run,
   parts: MemoryParts,
-  given: { text: string; scope: MemoryScope; by: string },
+  given: { text: string; scope: MemoryScope; agent?: string; by: string },
 ): Promise<TextCaptured> {
   const { context, store, settings, now = () => new Date() } = parts;
-  const { by } = given;
+  const { by, agent } = given;
+  if (given.scope === "agent" && agent === undefined) throw noAgent();
   const text = given.text.trim().toWellFormed();
-  const wanted = { text, scope: given.scope, ...(given.scope === "agent" && { agent: by }) };
+  const wanted = { text, ...scoped(given.scope, { agent, user: context.user }) };
   const memories = new Memories(context.folder);
   const same = (await memories.own()).find((memory) => saysTheSame(memory, wanted));
   if (same) return { known: same.id, proposals: [], contradicts: same.contradicts };
@@ -42,7 +43,7 @@ export async function captureText(
   // With the job: one that is taken up again proposes the same, and asks no model twice.
   const { memory, unchecked } = await run.step("memory-text", { job: run.job, wanted, by }, checked, async () => {
     const at = now();
-    const alike = await findAlike({ memories, search: context.search }, text, { now: at, signal: run.signal });
+    const alike = await findAlike({ memories, search: context.search }, text, { now: at, agent, signal: run.signal });
     const contradictions = await findContradictions(run.llm, wanted, alike, run.signal);
     const suspicion = suspicionOf(text);
     const found: FoundMemory = {
@@ -63,3 +64,9 @@ export async function captureText(
     ...(unchecked !== undefined && { unchecked }),
   };
 }
+
+/** Said where nobody knows which agent is meant: whoever asks over MCP is no agent of ours. */
+export const noAgent = (): RequestError =>
+  new RequestError("invalid_request", "Only a session of an agent can remember something for that agent alone.", {
+    fix: "Use the scope project or user.",
+  });

@@ -27,11 +27,11 @@ export interface Contradictions {
 export async function findAlike(
   { memories, search }: { memories: Memories; search: ContextSearch },
   text: string,
-  { now, signal }: { now: Date; signal?: AbortSignal },
+  { now, agent, signal }: { now: Date; agent?: string; signal?: AbortSignal },
 ): Promise<StoredMemory[]> {
   // What was remembered a moment ago counts.
   await search.sync();
-  const hits = await search.search({ text, kinds: ["memory"], limit: MOST_ALIKE, ...(signal && { signal }) });
+  const hits = await search.search({ text, kinds: ["memory"], limit: MOST_ALIKE, agent, signal });
   const found = await Promise.all(hits.map(({ key }) => memories.get(key.slice("memory:".length))));
   return found.filter((memory) => memory !== undefined && !isExpired(memory, now)) as StoredMemory[];
 }

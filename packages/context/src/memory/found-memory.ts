@@ -17,6 +17,7 @@ export const foundMemory = z.strictObject({
   text: z.string(),
   scope: z.enum(MEMORY_SCOPES),
   agent: z.string().optional(),
+  user: z.string().optional(),
   tags: z.array(z.string()),
   createdAt: z.string(),
   expiresAt: z.string().nullable(),
@@ -59,9 +60,10 @@ export function draftsOf(found: readonly FoundMemory[], known: readonly StoredMe
     const change = { ...before.change, ...make({ ...memory, ...before.change }) };
     changes.set(id, { change, evidence: [...before.evidence, ...sources] });
   };
-  const added = found.flatMap(({ corrects, contradicts, id, scope, agent, ...said }): Draft[] => {
+  const added = found.flatMap(({ corrects, contradicts, id, scope, agent, user, ...said }): Draft[] => {
     const { text, tags, createdAt, expiresAt, sources } = said;
-    const about = { id, scope, ...(agent !== undefined && { agent }), tags, createdAt, expiresAt, sources };
+    const whose = { scope, ...(agent !== undefined && { agent }), ...(user !== undefined && { user }) };
+    const about = { id, ...whose, tags, createdAt, expiresAt, sources };
     const memory: MemoryFile = { ...about, contradicts: [], text };
     const others = contradicts.flatMap((other) => byId.get(other) ?? []);
     for (const other of others) {

@@ -1,6 +1,6 @@
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
-import { isExpired, type MemoryFile, memoryPath, parseMemory } from "./memory-file.ts";
+import { type MemoryFile, memoryPath, parseMemory } from "./memory-file.ts";
 
 /** How many files are read at once. */
 const AT_ONCE = 64;
@@ -37,13 +37,6 @@ export class Memories {
 
   async get(id: string): Promise<StoredMemory | undefined> {
     return /^[\w-]+$/.test(id) ? this.#read(memoryPath(id)) : undefined;
-  }
-
-  /** What holds now for an agent: what is for all, and what is for it alone. */
-  async holding(agent: string | undefined, now: Date): Promise<StoredMemory[]> {
-    return (await this.own()).filter(
-      (memory) => !isExpired(memory, now) && (memory.scope !== "agent" || memory.agent === agent),
-    );
   }
 
   async #read(path: string): Promise<StoredMemory | undefined> {

@@ -4,7 +4,7 @@ import { evidence } from "../evidence.ts";
 import type { FileProblem } from "../file-problem.ts";
 import { readFrontMatter, writeFrontMatter } from "../front-matter.ts";
 
-/** For whom a memory holds: whoever works here, the project and all its agents, or one agent. */
+/** For whom a memory holds: one user, the project and all its agents, or one agent. */
 export const MEMORY_SCOPES = ["user", "project", "agent"] as const;
 export type MemoryScope = (typeof MEMORY_SCOPES)[number];
 
@@ -14,6 +14,8 @@ const memoryFrontMatter = z.object({
   scope: z.enum(MEMORY_SCOPES),
   /** For scope `agent`: its name. */
   agent: z.string().optional(),
+  /** For scope `user`: their account's name; absent where nobody wrote it down, and then it is for every user. */
+  user: z.string().optional(),
   /** The memory store that it was put into over the API, and its path there; absent for the context's own. */
   store: z.string().optional(),
   path: z.string().optional(),
@@ -47,7 +49,7 @@ export function parseMemory(text: string): ParsedMemory {
 export function renderMemory({ text, ...frontMatter }: MemoryFile, existing?: string): string {
   const head = existing === undefined ? undefined : headOf(existing);
   const body = frontMatter.path === undefined ? text.trim() : text;
-  const optional = { agent: undefined, store: undefined, path: undefined, updatedAt: undefined };
+  const optional = { agent: undefined, user: undefined, store: undefined, path: undefined, updatedAt: undefined };
   return writeFrontMatter(head, { ...optional, ...frontMatter }, `\n${body}\n`);
 }
 
@@ -59,3 +61,28 @@ function headOf(text: string): string {
 
 export const isExpired = ({ expiresAt }: Pick<MemoryFile, "expiresAt">, now: Date): boolean =>
   expiresAt !== null && Date.parse(expiresAt) <= now.getTime();
+
+/** Whoever asks: the account that Tandem runs under, and the agent whose session it is, if it is one. */
+export interface MemoryReader {
+  user?: string;
+  agent?: string;
+}
+
+/** Whether a memory is for whoever asks. */
+export function holdsFor(
+  { scope, agent, user }: Pick<MemoryFile, "scope" | "agent" | "user">,
+  reader: MemoryReader,
+): boolean {
+  if (scope === "agent") return agent !== undefined && agent === reader.agent;
+  return scope === "project" || user === undefined || user === reader.user;
+}
+
+/** What says for whom a new memory is. */
+export const scoped = (
+  scope: MemoryScope,
+  { agent, user }: MemoryReader,
+): Pick<MemoryFile, "scope" | "agent" | "user"> => ({
+  scope,
+  ...(scope === "agent" && { agent }),
+  ...(scope === "user" && user !== undefined && { user }),
+});

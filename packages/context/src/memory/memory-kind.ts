@@ -9,6 +9,8 @@ import type { MemoryParts } from "./memory-parts.ts";
 const handedIn = z.strictObject({
   text: z.string().min(6).max(20_000),
   scope: z.enum(MEMORY_SCOPES).default("project"),
+  /** Of whose session it comes. */
+  agent: z.string().min(1).max(200).optional(),
   by: z.string().min(1).max(200),
 });
 const memoryParams = z.union([z.strictObject({ session: z.string().min(1).max(100) }), handedIn]);

@@ -4,7 +4,7 @@ import type { Context } from "../open-context.ts";
 
 /** What the memory agent works with. */
 export interface MemoryParts {
-  context: Pick<Context, "id" | "folder" | "proposals" | "search">;
+  context: Pick<Context, "id" | "folder" | "proposals" | "search" | "user">;
   store: Pick<Store, "events" | "sessions" | "records">;
   settings: Config["memory"];
   now?: () => Date;

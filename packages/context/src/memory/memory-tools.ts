@@ -10,11 +10,11 @@ import { findAlike } from "./find-contradictions.ts";
 import { doubtAbout, type FoundMemory } from "./found-memory.ts";
 import { expiryAfter, type MemoryParts } from "./memory-parts.ts";
 import { Memories } from "./memories.ts";
-import { MEMORY_SCOPES, type MemoryScope } from "./memory-file.ts";
+import { holdsFor, MEMORY_SCOPES, scoped } from "./memory-file.ts";
 import { proposedBefore } from "./proposed-statements.ts";
 import { LONGEST_STATEMENT } from "./remember.ts";
 import type { Passage } from "./session-passages.ts";
-import { saysTheSame } from "./statement.ts";
+import { saysTheSame, type Statement } from "./statement.ts";
 
 /** More of one session is not worth remembering, but a transcript of it. */
 const MOST = 10;
@@ -51,9 +51,15 @@ export function memoryTools(
     });
   }
 
+  /** One that is for whoever had this session: others' are none of its business. */
+  async function findOwn(id: string) {
+    const memory = await memories.get(id);
+    return memory && holdsFor(memory, { agent: session.agent, user: context.user }) ? memory : undefined;
+  }
+
   async function require(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
-      if (await memories.get(id)) continue;
+      if (await findOwn(id)) continue;
       throw new TandemError("unknown_memory", `There is no memory ${id}.`, { fix: "Look with memory_search." });
     }
   }
@@ -75,13 +81,14 @@ export function memoryTools(
       description: "Finds memories that are about the same as some words, with their ids.",
       schema: z.object({ query: z.string().min(1).max(2_000) }),
       execute: async ({ query }, { signal }) => {
-        const alike = await findAlike({ memories, search: context.search }, query, { now: now(), signal });
+        const wanted = { now: now(), agent: session.agent, signal };
+        const alike = await findAlike({ memories, search: context.search }, query, wanted);
         const shown = alike.map(({ id, scope, text }) => asQuotation("memory", { id, scope }, text));
         return { markdown: shown.length > 0 ? shown.join("\n\n") : "Nothing of the kind is remembered." };
       },
     }),
-    asLoopTool(searchTool(context.search)),
-    asLoopTool(pageTool(context.folder)),
+    asLoopTool(searchTool(context.search), session),
+    asLoopTool(pageTool(context.folder, context.user), session),
     defineTool({
       name: "memory_propose",
       description:
@@ -103,7 +110,7 @@ export function memoryTools(
       execute: async ({ text, scope, events, contradicts, expires_in_days: days, tags: words }) => {
         const cited = cite(events);
         await require(contradicts);
-        const wanted = { text: text.trim(), scope, ...(scope === "agent" && { agent: session.agent }) };
+        const wanted = { text: text.trim(), ...scoped(scope, { agent: session.agent, user: context.user }) };
         const known = (await memories.own()).find((memory) => saysTheSame(memory, wanted));
         if (known) return { markdown: `That is remembered already, as ${known.id}.` };
         if (await proposedBefore(store.records, context.id, wanted)) {
@@ -126,11 +133,11 @@ export function memoryTools(
       schema: z.object({ memory: z.string().min(1).max(100), text: statement, events: eventIds }),
       execute: async ({ memory: id, text, events }) => {
         const cited = cite(events);
-        const memory = await memories.get(id);
+        const memory = await findOwn(id);
         if (!memory) await require([id]);
         if (saysTheSame({ ...memory!, text }, memory!)) return { markdown: "That is what it says." };
-        const { scope, agent } = memory!;
-        if (await proposedBefore(store.records, context.id, correction(id, { text, scope, agent }))) {
+        const { scope, agent, user } = memory!;
+        if (await proposedBefore(store.records, context.id, correction(id, { text, scope, agent, user }))) {
           return { markdown: "That was proposed before; it is not proposed again." };
         }
         room(id);
@@ -141,6 +148,7 @@ export function memoryTools(
             text: text.trim(),
             scope,
             ...(agent !== undefined && { agent }),
+            ...(user !== undefined && { user }),
             tags: [],
             contradicts: [],
           },
@@ -154,7 +162,7 @@ export function memoryTools(
 }
 
 /** A correction is another statement than the same words as a memory of their own. */
-export const correction = (id: string, statement: { text: string; scope: MemoryScope; agent?: string }) => ({
+export const correction = (id: string, statement: Statement): Statement => ({
   ...statement,
   text: `${id}: ${statement.text}`,
 });

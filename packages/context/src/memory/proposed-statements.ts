@@ -1,12 +1,9 @@
 import type { RecordChange, Records } from "@tandem/storage";
 import { z } from "zod";
-import type { MemoryScope } from "./memory-file.ts";
-import { statementKey } from "./statement.ts";
+import { type Statement, statementKey } from "./statement.ts";
 
 const KIND = "memory-said";
 const said = z.object({ proposal: z.string() });
-
-type Statement = { text: string; scope: MemoryScope; agent?: string };
 
 /** The proposal in which a statement was made before, whatever became of it: agents do not make it again. */
 export async function proposedBefore(

@@ -6,7 +6,7 @@ import type { Proposal } from "../proposals/proposal.ts";
 import { draftChange, draftForgetting, draftMemory } from "./draft-memory.ts";
 import { findAlike, findContradictions } from "./find-contradictions.ts";
 import { contradictionsOf, Memories, type StoredMemory } from "./memories.ts";
-import { isExpired, type MemoryFile, type MemoryScope } from "./memory-file.ts";
+import { isExpired, type MemoryFile, type MemoryScope, scoped } from "./memory-file.ts";
 import { saysTheSame } from "./statement.ts";
 
 type Knowledge = Pick<Context, "folder" | "proposals" | "search">;
@@ -50,7 +50,8 @@ export async function remember(
   const at = now();
   const memories = new Memories(knowledge.folder);
   const known = await memories.own();
-  const same = known.find((memory) => saysTheSame(memory, words));
+  const whose = scoped(words.scope, { agent: words.agent, user: by });
+  const same = known.find((memory) => saysTheSame(memory, { text, ...whose }));
   const evidence: Evidence = { type: "person", name: by, at: at.toISOString() };
   if (same && !isExpired(same, at)) return { memory: same, contradicts: contradictionsOf(same, known) };
   if (same) {
@@ -60,11 +61,10 @@ export async function remember(
     return { memory: { ...same, expiresAt: words.expiresAt }, proposal, contradicts: contradictionsOf(same, known) };
   }
   const memory: MemoryFile = {
-    ...{ id: newId("memory", at.getTime()), scope: words.scope, text, tags: [...(words.tags ?? [])] },
-    ...(words.scope === "agent" && { agent: words.agent }),
+    ...{ id: newId("memory", at.getTime()), ...whose, text, tags: [...(words.tags ?? [])] },
     ...{ createdAt: at.toISOString(), expiresAt: words.expiresAt, sources: [evidence], contradicts: [] },
   };
-  const alike = await findAlike({ memories, search: knowledge.search }, text, { now: at, ...(signal && { signal }) });
+  const alike = await findAlike({ memories, search: knowledge.search }, text, { now: at, agent: words.agent, signal });
   const model = alike.length > 0 ? await llm?.() : undefined;
   const { memories: contradicts, unchecked } = await findContradictions(model, memory, alike, signal);
   const proposal = await acceptAtOnce(knowledge, titleOf("Remember", text), draftMemory(memory, contradicts), by);

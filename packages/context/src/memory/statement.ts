@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { MemoryFile, MemoryScope } from "./memory-file.ts";
+import type { MemoryScope } from "./memory-file.ts";
 
 /** A statement without what does not change what it says: case, spaces, quotation marks and its full stop. */
 export const plainWords = (text: string): string =>
@@ -11,11 +11,18 @@ export const plainWords = (text: string): string =>
     .replace(/[\s.!?;,:。！？…]+$/u, "")
     .trim();
 
+export interface Statement {
+  text: string;
+  scope: MemoryScope;
+  agent?: string;
+  user?: string;
+}
+
 /** The same for statements that say the same to the same. */
-export function statementKey({ text, scope, agent }: { text: string; scope: MemoryScope; agent?: string }): string {
-  const parts = [scope, scope === "agent" ? (agent ?? "") : "", plainWords(text)];
+export function statementKey({ text, scope, agent, user }: Statement): string {
+  const whose = scope === "agent" ? agent : scope === "user" ? user : undefined;
+  const parts = [scope, whose ?? "", plainWords(text)];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 }
 
-export const saysTheSame = (a: Pick<MemoryFile, "text" | "scope" | "agent">, b: typeof a): boolean =>
-  statementKey(a) === statementKey(b);
+export const saysTheSame = (a: Statement, b: Statement): boolean => statementKey(a) === statementKey(b);

@@ -1,4 +1,5 @@
 import type { Embedder } from "@tandem/runtime";
+import { LlmError } from "@tandem/protocol";
 import { openStore, type Store } from "@tandem/storage";
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -135,4 +136,34 @@ test("files that are no text, or too large, keep nobody from finding the others"
   await writeFile(join(folder.path, "wiki/latin.md"), "# Größe\n");
   expect((await search.sync()).problems.map(({ path }) => path)).toEqual(["wiki/large.md"]);
   expect(await keys(search, "Größe")).toEqual(["page:latin"]);
+});
+
+test("with the embedder away, everything is found by words, it is said, and the vectors follow when it is back", async () => {
+  const calls: string[][] = [];
+  let isThere = false;
+  const embedder: Embedder = {
+    model: "another",
+    embed: async (texts) => {
+      calls.push([...texts]);
+      if (!isThere) throw new LlmError("network", "Nobody answers at 127.0.0.1.");
+      return texts.map((text) => Float32Array.from(/refund|money back/i.test(text) ? [1, 0] : [0, 1]));
+    },
+    close: async () => undefined,
+  };
+  const away = new ContextSearch({ folder, store, embedder });
+  const found = await away.find({ text: "refunds", limit: 5 });
+  expect(found.hits[0]).toMatchObject({ key: "page:refunds", by: ["words"] });
+  expect(found.degraded).toBe("Nobody answers at 127.0.0.1.");
+  // It is not asked again by the next one who searches.
+  expect((await away.find({ text: "refunds", limit: 5 })).degraded).toBeDefined();
+  expect(calls).toHaveLength(1);
+  await writeFile(join(folder.path, "wiki/returns.md"), "# Returns\n\nWhoever sends it back gets the money back.\n");
+  await away.sync();
+  expect((await away.search({ text: "returns", limit: 5 }))[0]?.key).toBe("page:returns");
+
+  isThere = true;
+  const back = new ContextSearch({ folder, store, embedder });
+  const meant = await back.find({ text: "money back", limit: 5 });
+  expect(meant.degraded).toBeUndefined();
+  expect(meant.hits.find(({ key }) => key === "page:refunds")?.by).toContain("meaning");
 });

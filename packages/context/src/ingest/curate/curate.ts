@@ -163,7 +163,7 @@ function pass(
             },
           }),
           ...evidenceTools(shelf),
-          ...databaseTools.filter(({ name }) => name !== "sql_query").map(asLoopTool),
+          ...databaseTools.filter(({ name }) => name !== "sql_query").map((tool) => asLoopTool(tool)),
           markTool(bench, batch, marks),
           skillTool(CURATOR_SKILLS),
         ],

@@ -124,7 +124,7 @@ function ask(
         ...wikiReadTools({ bench }),
         ...wikiWriteTools({ bench, shelf, hasTable: catalogue.has }),
         ...evidenceTools(shelf),
-        ...databaseTools.filter(({ name }) => name !== "sql_query").map(asLoopTool),
+        ...databaseTools.filter(({ name }) => name !== "sql_query").map((tool) => asLoopTool(tool)),
         skillTool(["handling-conflicts", "writing-pages"]),
       ],
       stepBudget: config.reconcile.stepBudget,

@@ -158,7 +158,7 @@ function unitTools(line: IngestLine, unit: UnitPlan, { bench, candidates, ledger
     ...wikiWriteTools({ bench, shelf, hasTable: catalogue.has, refusal: ledger.refusal }),
     sourceTool(shelf, unit.documents),
     ...evidenceTools(shelf),
-    ...databaseTools.map(asLoopTool),
+    ...databaseTools.map((tool) => asLoopTool(tool)),
     candidateTool(shelf, unit.documents, candidates, ledger.refusal),
     ledger.tool,
     skillTool(skills),

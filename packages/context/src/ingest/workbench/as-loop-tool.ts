@@ -3,13 +3,13 @@ import { answerForModel } from "../../tools/answer-for-model.ts";
 import type { ContextTool } from "../../tools/context-tool.ts";
 
 /** A tool over the context, for an agent loop of ours. What it finds was written by others, and is shown as a quotation. */
-export const asLoopTool = (tool: ContextTool): Tool =>
+export const asLoopTool = (tool: ContextTool, { agent }: { agent?: string } = {}): Tool =>
   defineTool({
     name: tool.name,
     description: tool.description,
     schema: tool.input,
     execute: async (given, { signal }) => {
-      const output = await tool.run(given, { signal, by: "ingest" });
+      const output = await tool.run(given, { signal, by: "ingest", agent });
       return { markdown: answerForModel(tool, output), structured: output.structured };
     },
   });
