@@ -3,9 +3,14 @@ import type { Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./agents.ts";
 import { Auditor } from "./audit/auditor.ts";
+import { BudgetCompanion } from "./budgets/budget-companion.ts";
+import { Budgets } from "./budgets/budgets.ts";
+import { createEmergency } from "./budgets/emergency.ts";
+import { KillSwitch } from "./budgets/kill-switch.ts";
+import { LimitBook } from "./budgets/limit-book.ts";
 import { SessionCommands } from "./commands/session-commands.ts";
 import { DeltaHub } from "./delta-hub.ts";
-import type { EngineSettings } from "./engine-settings.ts";
+import type { EngineSettings, SpendingSettings } from "./engine-settings.ts";
 import type { Engine } from "./engine.ts";
 import { EnvironmentCatalogue } from "./environments.ts";
 import { FileCatalogue } from "./files.ts";
@@ -21,7 +26,13 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const roots = await AllowedRoots.open(settings.roots);
   const deltas = new DeltaHub();
   const audit = new Auditor(store, settings.log);
-  const accompany: Accompany = () => [];
+  const killSwitch = new KillSwitch(store.records);
+  const spending = settings.spending ?? unlimited(settings.roots[0]!);
+  const book = new LimitBook(store.records, spending.limits);
+  const accompany: Accompany = (control) => [
+    killSwitch.companion,
+    new BudgetCompanion({ store, book, settings: spending, control }),
+  ];
   const commands = new SessionCommands({
     ...{ events: store.events, files: store.files, stateFolder },
     rules: { bookOf: async () => ({ judge: () => undefined, suggest: () => undefined }) },
@@ -29,7 +40,10 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     hostVariables: settings.hostVariables,
     userFolders: settings.commandFolders ?? [],
   });
-  const actors = new SessionActors(store, settings, deltas, { accompany, commands });
+  const actors = new SessionActors(store, settings, deltas, {
+    ...{ accompany, commands },
+    halted: () => killSwitch.state(),
+  });
   const agents = new AgentCatalogue(store.agents, settings.models);
   const places = new SessionPlaces(roots, stateFolder);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!);
@@ -44,6 +58,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       actors,
       audit,
       commands,
+      killSwitch,
       deltas,
       // Loaded where it is used: commands that only look at sessions are quicker without it.
       forget: async (id) => {
@@ -52,6 +67,8 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       },
     }),
     files: new FileCatalogue(store.files),
+    budgets: new Budgets(store, book, spending),
+    killSwitch: createEmergency(store, killSwitch, actors),
     audit,
     models: settings.models,
     async start() {
@@ -66,3 +83,9 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     },
   };
 }
+
+const unlimited = (project: string): SpendingSettings => ({
+  limits: { turn: {}, session: {}, agent: {}, project: {}, day: {} },
+  project,
+  payer: async () => null,
+});

@@ -7,7 +7,23 @@ import type {
   TranscriptStore,
 } from "@tandem/claude-code";
 import type { SessionId } from "@tandem/protocol";
+import type { DefaultLimits } from "./budgets/limit-book.ts";
 import type { Model } from "./engine.ts";
+
+export interface QuotaSettings {
+  action: "stop" | "wait";
+  /** How often one turn may wait. */
+  windows: number;
+}
+
+export interface SpendingSettings {
+  /** What may be spent, unless somebody has said otherwise since. */
+  limits: DefaultLimits;
+  /** The project's name: what its sessions spend is counted together. */
+  project: string;
+  /** Who pays, in words. */
+  payer: () => Promise<string | null>;
+}
 
 /** What the engine is told by whoever puts it together. All times are milliseconds. */
 export interface EngineSettings {
@@ -21,6 +37,12 @@ export interface EngineSettings {
   idle: number;
   /** What becomes of a turn whose process or server died: it ends with an error, or goes on by itself. */
   recovery: "stop" | "resume";
+  /** What becomes of a turn that meets a quota with a reset time, unless its session says; without it, it ends. */
+  quota?: QuotaSettings;
+  /** Without it, nothing is limited but what sessions limit themselves. */
+  spending?: SpendingSettings;
+  /** Calls that wait for a person: when they are denied, and how long they keep a process. */
+  approvals?: { expire?: number | undefined; keepProcess: number };
   /** A writer that is not heard of for so long has lost its sessions. */
   leaseTtl: number;
   /** Who writes, in words for whoever finds a session held. */

@@ -3,12 +3,15 @@ import type {
   AgentCreateParams,
   AgentUpdateParams,
   BackgroundTask,
+  BudgetGauge,
+  BudgetScope,
   ClientEvent,
   Environment,
   EnvironmentCreateParams,
   EnvironmentUpdateParams,
   EventOf,
   FileMetadata,
+  Limits,
   LiveDelta,
   LoggedEvent,
   Session,
@@ -20,6 +23,7 @@ import type {
   Thread,
 } from "@tandem/protocol";
 import type { EventRange, Page, PageQuery, SessionStore } from "@tandem/storage";
+import type { Halt } from "./budgets/kill-switch.ts";
 import type { Audit } from "./audit/audit.ts";
 import type { SlashCommand } from "./commands/command-catalogue.ts";
 
@@ -32,6 +36,8 @@ export interface Engine {
   readonly environments: Environments;
   readonly sessions: Sessions;
   readonly files: Files;
+  readonly budgets: BudgetBook;
+  readonly killSwitch: Emergency;
   readonly audit: Audit;
   /** The models that an agent may name. */
   models(): Promise<Model[]>;
@@ -39,6 +45,25 @@ export interface Engine {
   start(): Promise<void>;
   /** Takes nothing new, lets turns end until the deadline, then interrupts them; resolves with no process left. */
   stop(deadlineMs: number): Promise<void>;
+}
+
+export interface BudgetBook {
+  /** Of the day, the project and all agents: what has a limit, or something spent or reserved. */
+  list(): Promise<BudgetGauge[]>;
+  /** A session's own; and what it shares with others, where that is limited. */
+  session(id: string): Promise<BudgetGauge[]>;
+  /** Limits of an agent, a project or a day, in place of those before; without `of`, of all that have none of their own. */
+  set(scope: BudgetScope, of: string | undefined, limits: Limits): Promise<BudgetGauge[]>;
+}
+
+/** Stops everything at once. Holds for all servers on the store, and after a restart. */
+export interface Emergency {
+  /** Undefined where nothing is stopped. */
+  state(): Promise<Halt | undefined>;
+  /** Every turn is interrupted and every process ended when this resolves; nothing new begins. Turns that wait for a person wait on. */
+  stop(by: string, reason: string | null): Promise<Halt & { interrupted: number }>;
+  /** What waits goes on. */
+  resume(): Promise<void>;
 }
 
 export interface Model {
@@ -111,6 +136,8 @@ export interface FeedSession {
   /** Events that a person has to answer. */
   waiting_for: { event_id: string; type: "tool_confirmation" | "custom_tool_result"; name: string }[];
   list_cost: Session["usage"]["list_cost"];
+  /** Until when its turn waits for a quota. */
+  parked: { resets_at: string; kind: string } | null;
   created_at: string;
   updated_at: string;
   archived_at: string | null;

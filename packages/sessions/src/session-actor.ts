@@ -9,7 +9,9 @@ import {
 import { LeaseLost, type Lease, type SessionChange, type SessionRow, type Store } from "@tandem/storage";
 import { Alarm } from "./alarm.ts";
 import type { SessionCommands } from "./commands/session-commands.ts";
+import { haltText, type Halt } from "./budgets/kill-switch.ts";
 import type { EngineSettings } from "./engine-settings.ts";
+import type { Rules } from "./rules/rule-book.ts";
 import { Serial } from "./serial.ts";
 import { SessionWriter } from "./session-writer.ts";
 import type { Accompany } from "./turn-companion.ts";
@@ -22,13 +24,16 @@ export interface ActorSurroundings {
   store: Store;
   settings: EngineSettings;
   show: (deltas: readonly LiveDelta[]) => void;
+  /** Whether everything is stopped. */
+  halted: () => Promise<Halt | undefined>;
   /** Who goes along with the session's turns. */
   accompany: Accompany;
   commands: Pick<SessionCommands, "prepare">;
+  rules: Rules;
 }
 
-/** A process that waits for a person is given back after this; the answer finds another. */
-const WAITING_MS = 30 * 60 * 1_000;
+/** A process that waits for a person is given back after this, where nothing else is said; the answer finds another. */
+const WAITING_MS = 10 * 60 * 1_000;
 
 const TERMINATED: SessionChange = { status: "terminated", waitingFor: [] };
 
@@ -63,7 +68,7 @@ export class SessionActor {
       hasMessage: () => this.#hasMessage(),
       onBegin: () => this.#alarm.clear(),
       onWaiting: () => {
-        this.#leaveAfter(WAITING_MS);
+        if (this.#runner.mayLeave) this.#leaveAfter(around.settings.approvals?.keepProcess ?? WAITING_MS);
         this.#tellIdle();
       },
       onEnd: () => {
@@ -163,6 +168,18 @@ export class SessionActor {
     await this.#runner.stopTask(id);
   }
 
+  /** Ends the turn and the process at once, and says why. One that waits for a person is left to wait. True if a turn was ended. */
+  halt(halt: Halt): Promise<boolean> {
+    return this.#step(async () => {
+      const isAsked = this.row.waitingFor.length > 0;
+      const isRunning = this.running && !isAsked;
+      if (isRunning) await this.#writer.write([{ type: "tandem.notice", level: "warning", text: haltText(halt) }]);
+      await this.#runner.close(this.running && isAsked ? "left" : "ended");
+      if (isRunning) await this.#runner.end(interruptedTurn(), "stopped");
+      return isRunning;
+    });
+  }
+
   /** From now on it takes nothing new. Resolves when no turn is running or can go on, or the time is over. */
   async idle(withinMs: number): Promise<void> {
     this.#isStopping = true;
@@ -233,6 +250,8 @@ export class SessionActor {
   async #takeInbox(): Promise<void> {
     if (this.#gone || this.#isStopping || this.#isFinishing) return;
     const waiting = await this.#inbox();
+    // It waits, and nobody has to come back for it: whoever goes on wakes all that have something waiting.
+    if (waiting.length > 0 && (await this.#around.halted())) return;
     if (this.row.archivedAt) return this.#drop(waiting, "the session is archived");
     // Interrupts and answers do not queue behind messages.
     for (const event of waiting) if (event.type === "user.interrupt") await this.#runner.interrupt(event);

@@ -1,5 +1,6 @@
 import { RequestError, type LiveDelta, type SessionId } from "@tandem/protocol";
 import { LeaseLost, type Store } from "@tandem/storage";
+import type { Halt } from "./budgets/kill-switch.ts";
 import type { DeltaHub } from "./delta-hub.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import { SessionActor, type ActorSurroundings } from "./session-actor.ts";
@@ -7,12 +8,14 @@ import { SessionActor, type ActorSurroundings } from "./session-actor.ts";
 /** So long may a session take to write its end, once it has been told to stop; then it stops without. */
 const LAST_WORDS_MS = 10_000;
 
+type Beside = Pick<ActorSurroundings, "accompany" | "commands" | "halted">;
+
 /** The sessions that this process writes. A session has one actor at most, here and, by its lease, anywhere. */
 export class SessionActors {
   readonly #store: Store;
   readonly #settings: EngineSettings;
   readonly #deltas: DeltaHub;
-  readonly #beside: Pick<ActorSurroundings, "accompany" | "commands">;
+  readonly #beside: Beside;
   readonly #actors = new Map<SessionId, Promise<SessionActor | undefined>>();
   /** Those of them that have been taken. */
   readonly #taken = new Set<SessionActor>();
@@ -21,12 +24,7 @@ export class SessionActors {
   #isLooking = false;
   #stopping = false;
 
-  constructor(
-    store: Store,
-    settings: EngineSettings,
-    deltas: DeltaHub,
-    beside: Pick<ActorSurroundings, "accompany" | "commands">,
-  ) {
+  constructor(store: Store, settings: EngineSettings, deltas: DeltaHub, beside: Beside) {
     this.#beside = beside;
     this.#store = store;
     this.#settings = settings;
@@ -63,6 +61,17 @@ export class SessionActors {
     throw new RequestError("conflict", `The session ${session} is held by ${held?.holder ?? "another process"}.`, {
       fix: "Send the request there, or wait until it lets go.",
     });
+  }
+
+  /** Ends every turn and process. Resolves with how many turns there were when all are gone. */
+  async halt(halt: Halt): Promise<number> {
+    const ended = await Promise.all([...this.#taken].map((actor) => actor.halt(halt).catch(() => false)));
+    return ended.filter(Boolean).length;
+  }
+
+  /** Wakes all that have something waiting. */
+  async lookAround(): Promise<void> {
+    await this.#lookAround();
   }
 
   async release(session: SessionId): Promise<void> {
@@ -166,6 +175,9 @@ export class SessionActors {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
+      // Somebody may have stopped everything at another server.
+      const halt = await this.#beside.halted();
+      if (halt) await this.halt(halt);
       const found = await Promise.all([this.#store.leases.abandoned(), this.#store.inbox.sessions()]);
       await Promise.all([...new Set(found.flat())].map((session) => this.#wake(session)));
     } catch (error) {

@@ -10,6 +10,7 @@ import {
 } from "@tandem/protocol";
 import type { FileStore, SessionRow } from "@tandem/storage";
 import type { AgentCatalogue } from "./agents.ts";
+import { parseSessionLimits } from "./budgets/session-limits.ts";
 import { jsonObject } from "./conversation-setup.ts";
 import { sentBy } from "./sent-by.ts";
 import { noUsageYet } from "./usage-ledger.ts";
@@ -72,6 +73,12 @@ export function checkMetadata(metadata: Record<string, string>): void {
       throw invalid(`metadata.${key}: expected "append" or "replace"`);
     }
     if (key === SESSION_METADATA.outputSchema) checkSchema(key, value);
+    if (key === SESSION_METADATA.onQuota && value !== "wait" && value !== "stop") {
+      throw invalid(`metadata.${key}: expected "wait" or "stop"`);
+    }
+    if (key === SESSION_METADATA.limits && !parseSessionLimits(value)) {
+      throw invalid(`metadata.${key}: expected JSON such as {"turn":{"requests":50},"session":{"usd":2.5}}`);
+    }
   }
 }
 

@@ -19,7 +19,8 @@ import type { EventRange, Page, SessionChange, SessionRow, SessionStore, Store }
 import { listFolder, readInside, searchFolder } from "@tandem/workspace";
 import { mergeMetadata, type AgentCatalogue } from "./agents.ts";
 import type { Auditor } from "./audit/auditor.ts";
-import { budgetReached } from "./budget.ts";
+import { standsAtBudget } from "./budget.ts";
+import type { KillSwitch } from "./budgets/kill-switch.ts";
 import type { SlashCommand } from "./commands/command-catalogue.ts";
 import type { SessionCommands } from "./commands/session-commands.ts";
 import type { DeltaHub } from "./delta-hub.ts";
@@ -47,6 +48,7 @@ export class SessionService implements Sessions {
   readonly #actors: SessionActors;
   readonly #audit: Auditor;
   readonly #commands: SessionCommands;
+  readonly #killSwitch: KillSwitch;
   readonly #deltas: DeltaHub;
   readonly #forget: (claudeSession: string) => Promise<void>;
   readonly #feed: Feed;
@@ -60,6 +62,7 @@ export class SessionService implements Sessions {
     actors: SessionActors;
     audit: Auditor;
     commands: SessionCommands;
+    killSwitch: KillSwitch;
     deltas: DeltaHub;
     /** Takes away what Claude Code itself has kept of a conversation. */
     forget: (claudeSession: string) => Promise<void>;
@@ -71,6 +74,7 @@ export class SessionService implements Sessions {
     this.#actors = parts.actors;
     this.#audit = parts.audit;
     this.#commands = parts.commands;
+    this.#killSwitch = parts.killSwitch;
     this.#deltas = parts.deltas;
     this.#forget = parts.forget;
     this.#feed = new Feed(parts.store);
@@ -83,6 +87,7 @@ export class SessionService implements Sessions {
   }
 
   async create(params: SessionCreateParams, by?: string): Promise<Session> {
+    if (params.initial_events?.length) await this.#killSwitch.refuse();
     const environment = await this.#environments.open(params.environment_id);
     const draft = await draftSession(params, this.#agents, this.#store.files, by);
     const folder = await this.#places.prepare(environment, draft.row.id);
@@ -119,8 +124,8 @@ export class SessionService implements Sessions {
       }),
     );
     this.#feed.changed(session);
-    // What waited for a larger budget waits no more.
-    if (params.budget !== undefined) this.#actors.wake(session);
+    // What waited for a larger budget or other limits waits no more.
+    if (params.budget !== undefined || params.metadata !== undefined) this.#actors.wake(session);
     return sessionView(row);
   }
 
@@ -142,7 +147,12 @@ export class SessionService implements Sessions {
         // What its log says must be in the audit before there is no log.
         await this.#audit.catchUp(row.id);
         const usd = Number(row.usage.list_cost.amount) / 100;
-        await this.#audit.note({ kind: "session.deleted", actor: by, session: row.id, details: { title: row.title, usd } });
+        await this.#audit.note({
+          kind: "session.deleted",
+          actor: by,
+          session: row.id,
+          details: { title: row.title, usd },
+        });
       }),
     );
     this.#feed.removed(row.id);
@@ -238,7 +248,8 @@ export class SessionService implements Sessions {
   async #check(row: SessionRow, event: ClientEvent, place: string, all: readonly ClientEvent[]): Promise<void> {
     switch (event.type) {
       case "user.message":
-        if (budgetReached(row.budget, Number(row.usage.list_cost.amount) / 100)) {
+        await this.#killSwitch.refuse();
+        if (await standsAtBudget(this.#store.events, row)) {
           throw invalid(`${place}: the session's budget is used up; raise it with an update first`);
         }
         for (const block of event.content) {

@@ -1,7 +1,8 @@
 import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
 import type { EventId, SessionEventBody, StopReason } from "@tandem/protocol";
-import type { SessionRow } from "@tandem/storage";
+import type { Lease, SessionRow } from "@tandem/storage";
 import { errorDetail } from "./turn-failure.ts";
+import type { UsageLedger } from "./usage-ledger.ts";
 
 /**
  * Goes along with the turns of one session: takes checkpoints, watches what is spent. The runner of turns knows companions
@@ -9,12 +10,22 @@ import { errorDetail } from "./turn-failure.ts";
  * it rejects with becomes a warning in the log.
  */
 export interface TurnCompanion {
+  /** Whether a message may begin a turn. One that may not stays in the inbox, and is offered again. */
+  admit?(): Promise<Refusal | undefined>;
   /** Before the model is asked. What it returns goes into the log before anything of the turn. */
   before?(turn: TurnStart): Promise<readonly SessionEventBody[]>;
   /** Everything that comes out of the conversation, in order. Must not throw. */
   observe?(output: Extract<ConversationOutput, { type: "event" }>): void;
   /** Once the turn is over, and before that is said. What it returns goes into the log before the last event. */
   after?(turn: TurnStart, end: TurnEnd): Promise<readonly SessionEventBody[]>;
+  /** The turn is left as it is, without a process: it waits, or is somebody else's. `before` comes before it goes on. */
+  left?(): Promise<void>;
+}
+
+/** Why no turn begins, and what the log is told of it. */
+export interface Refusal {
+  reason: StopReason;
+  events: readonly SessionEventBody[];
 }
 
 export interface TurnStart {
@@ -27,6 +38,8 @@ export interface TurnStart {
 export interface TurnControl {
   /** As it is now. */
   row(): SessionRow;
+  lease: Lease;
+  ledger: UsageLedger;
   /** Ends the turn that is running, once: Claude is interrupted, and the session goes idle for that reason. */
   stop(reason: StopReason, events?: readonly SessionEventBody[]): void;
 }
@@ -39,6 +52,19 @@ export class Companions {
 
   constructor(all: readonly TurnCompanion[]) {
     this.#all = all;
+  }
+
+  async admit(): Promise<Refusal | undefined> {
+    for (const companion of this.#all) {
+      const refusal = await companion.admit?.();
+      if (refusal) return refusal;
+    }
+    return undefined;
+  }
+
+  /** Must not keep anybody from leaving. */
+  async left(): Promise<void> {
+    await Promise.allSettled(this.#all.map((companion) => companion.left?.()));
   }
 
   async before(turn: TurnStart, write: (events: readonly SessionEventBody[]) => Promise<void>): Promise<void> {

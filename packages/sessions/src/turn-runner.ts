@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { ConversationOutput, LateResult, TurnEnd } from "@tandem/claude-code";
 import {
   RequestError,
@@ -11,21 +12,25 @@ import {
 import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
 import { Alarm } from "./alarm.ts";
 import type { SessionCommands } from "./commands/session-commands.ts";
-import { budgetReached } from "./budget.ts";
 import { ConversationHolder } from "./conversation-holder.ts";
-import { grantOf } from "./conversation-host.ts";
+import { grantOf, Grants } from "./approvals/grants.ts";
+import { cancellation } from "./approvals/outcome.ts";
+import { saveRule, settleAnswer } from "./approvals/settle-answer.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import { lateResult } from "./late-result.ts";
 import { isKept, lostMessages, messageUuid } from "./lost-messages.ts";
 import { closing, needsAnswer, type OpenCall, type Placed } from "./open-turn.ts";
+import { AFTER_RESET, Parking } from "./parking.ts";
 import { readContent } from "./read-content.ts";
 import { readLegacy } from "./read-legacy.ts";
+import { refuseMessage } from "./refuse-message.ts";
+import type { Rules } from "./rules/rule-book.ts";
 import type { SessionWriter } from "./session-writer.ts";
 import { type Accompany, Companions } from "./turn-companion.ts";
 import { accountsOf, Turn, unsavedOf } from "./turn.ts";
-import { interruptedTurn, turnFailure } from "./turn-failure.ts";
+import { errorDetail, interruptedTurn, turnFailure } from "./turn-failure.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
-import { type Answer, unmade, WaitingRoom } from "./waiting-room.ts";
+import { type Answer, WaitingRoom } from "./waiting-room.ts";
 
 type UserMessage = EventOf<"user.message">;
 
@@ -36,6 +41,7 @@ interface Parts {
   writer: SessionWriter;
   ledger: UsageLedger;
   accompany: Accompany;
+  rules: Rules;
   commands: Pick<SessionCommands, "prepare">;
   /** Does a step when those before it are done. All that this class is asked to do is done in such steps. */
   next: (step: () => Promise<void>) => void;
@@ -51,7 +57,7 @@ interface Parts {
 
 /** How long after its last background task Claude may take to go on because of it. */
 const SETTLE_MS = 1_500;
-const AT_REST: SessionChange = { status: "idle", waitingFor: [] };
+const AT_REST: SessionChange = { status: "idle", waitingFor: [], parked: null };
 
 /**
  * Carries a session's conversation through its turns: gives messages and answers to Claude, writes down what comes of it,
@@ -62,11 +68,12 @@ export class TurnRunner {
   readonly #room = new WaitingRoom();
   readonly #holder: ConversationHolder;
   /** Calls that were allowed after the process that asked for them had gone, each once. */
-  readonly #grants = new Set<string>();
+  readonly #grants = new Grants();
   /** Messages that Claude has and the model has not. It takes them within the turn, or in one of their own. */
   readonly #steering = new Map<string, UserMessage>();
   readonly #settling = new Alarm();
   readonly #companions: Companions;
+  readonly #parking: Parking;
   #turn: Turn | undefined;
   #tasks: BackgroundTask[] = [];
   /** Model requests of the primary thread that are under way. */
@@ -78,7 +85,9 @@ export class TurnRunner {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const control = { row: () => this.#row, stop: this.#stop.bind(this) };
+    const { lease, ledger } = parts;
+    const control = { row: () => this.#row, lease, ledger, stop: this.#stop.bind(this) };
+    this.#parking = new Parking(parts.settings.quota);
     this.#companions = new Companions(parts.accompany(control));
     this.#holder = new ConversationHolder({
       ...parts,
@@ -96,9 +105,14 @@ export class TurnRunner {
     return this.#turn !== undefined;
   }
 
-  /** Whether somebody has to answer before the turn can go on. */
+  /** Whether somebody has to answer before the turn can go on, or a quota must be reset. */
   get waits(): boolean {
-    return this.#room.size > 0;
+    return this.#room.size > 0 || this.#parking.waits;
+  }
+
+  /** Whether what it waits for can be answered without its process. A subagent's call goes with it. */
+  get mayLeave(): boolean {
+    return this.#room.calls.every(({ thread }) => thread === null);
   }
 
   get #row(): SessionRow {
@@ -118,14 +132,18 @@ export class TurnRunner {
       void this.#room.enter(call);
       writer.open.set(call.use.id, call);
     }
+    for (const { call, answer } of legacy.answered) this.#room.remember(call, answer);
+    for (const call of legacy.grants) this.#grants.add(call);
     this.#room.announcedBefore(legacy.announced);
     const words = "The process died while this call was running. What it did is not known.";
-    await writer.place(legacy.running.map((call) => closing(call, "crash", words)));
+    const closings = legacy.running.map((call) => closing(call, "crash", words));
+    await writer.place([...closings, ...legacy.cancelled.flatMap(cancellation)]);
     if (this.waits) return this.#announce();
+    if (this.#parking.inherit(this.#row, legacy.windows)) return this.#waitForReset(turn);
     const cause = "The server or its Claude Code process died in the middle of the turn.";
     const closed = legacy.running.map(({ use }) => use.id);
     await writer.write([{ type: "tandem.recovered", cause, closed }]);
-    if (settings.recovery === "resume") await this.#goOn(turn, legacy.answered.map(lateResult));
+    if (settings.recovery === "resume" || legacy.isUntold) await this.#goOn(turn, this.#takeLate());
     else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
   }
 
@@ -140,10 +158,14 @@ export class TurnRunner {
   /** Begins a turn with a message or steers the one that is running; if neither can be, the message stays where it is. */
   async offer(message: UserMessage): Promise<void> {
     const uuid = messageUuid(message.id);
-    // Over budget, it waits until that is raised.
-    if (this.#steering.has(uuid) || budgetReached(this.#row.budget, this.#parts.ledger.usd)) return;
+    if (this.#steering.has(uuid)) return;
     const isFree = !this.#turn || this.#turn.rest !== undefined;
-    if (isFree && this.#steering.size === 0) return this.#begin(message);
+    if (isFree && this.#steering.size === 0) {
+      const refusal = await this.#companions.admit();
+      if (!refusal) return this.#begin(message);
+      if (!this.#turn) await refuseMessage(this.#parts.store.events, this.#parts.writer, message, refusal);
+      return;
+    }
     const { delivery, commands } = message.tandem ?? {};
     if (delivery !== "steer" || commands || !this.#turn?.told || this.waits) return;
     // A message that cannot be read says so in a turn of its own.
@@ -160,10 +182,7 @@ export class TurnRunner {
     const named = event.tandem?.turn_event_id;
     if (!turn || (named !== undefined && !turn.messages.has(named as EventId))) return;
     turn.interrupted = true;
-    if (turn.rest) {
-      await this.close();
-      return this.end(interruptedTurn(), "interrupt");
-    }
+    if (turn.rest) return this.#cut("interrupt");
     if (this.#holder.current) await this.#holder.current.interrupt();
     else if (this.waits) await this.end(interruptedTurn(), "interrupt");
   }
@@ -172,29 +191,38 @@ export class TurnRunner {
   async answer(answer: Answer): Promise<boolean> {
     const call = this.#room.find(answer);
     if (!call) return false;
-    const alive = this.#holder.current !== undefined;
+    const late = this.#holder.current === undefined;
     this.#parts.onBegin();
+    await this.#saveRule(call, answer);
+    const settled = settleAnswer(call, answer, { row: this.#row, late });
     const handOver = this.#room.answer(call, answer);
     const next = this.#room.announcement();
-    const following: Placed[] = [
-      ...(alive || answer.type === "user.custom_tool_result" ? [] : [closing(call, "crash", unmade(answer))]),
-      ...(next ? [{ thread: null, body: next }] : []),
-    ];
+    const following: Placed[] = [...settled.events, ...(next ? [{ thread: null, body: next }] : [])];
     const taken = { ...answer, session_thread_id: call.thread };
-    await this.#parts.writer.take(taken, following, this.#room.standing, call.thread);
+    const change = { ...this.#room.standing, ...settled.change };
+    await this.#parts.writer.take(taken, following, change, call.thread);
+    if (settled.change.metadata) this.#isStale = true;
+    const grant = late ? grantOf(call, answer) : undefined;
+    if (grant) this.#grants.add(grant);
     handOver();
     if (this.waits) this.#parts.onWaiting();
-    else if (!alive) await this.#answerLate();
+    else if (late) await this.#goOn((this.#turn ??= new Turn()), this.#takeLate());
     return true;
   }
 
   /** The process that asked is gone: the answers are told to a new one. */
-  async #answerLate(): Promise<void> {
-    const late = this.#room.takeEarly();
-    for (const { call, answer } of late) {
-      if (answer.type === "user.tool_confirmation" && answer.result === "allow") this.#grants.add(grantOf(call));
+  #takeLate(): LateResult[] {
+    return this.#room.takeEarly().map(lateResult);
+  }
+
+  /** What a person said about this call counts also where the rule about its like cannot be kept. */
+  async #saveRule(call: OpenCall, answer: Answer): Promise<void> {
+    try {
+      await saveRule(call, answer, this.#row, this.#parts.rules);
+    } catch (error) {
+      const text = `The rule could not be saved: ${errorDetail(error).message}`;
+      void this.#parts.writer.write([{ type: "tandem.notice", level: "warning", text }]);
     }
-    await this.#goOn((this.#turn ??= new Turn()), late.map(lateResult));
   }
 
   async stopTask(id: string): Promise<void> {
@@ -224,23 +252,28 @@ export class TurnRunner {
   }
 
   /** Puts a message to the model, in a process that is there or made for it; or lets it go on with what was left. */
-  #drive(turn: Turn, message: UserMessage | undefined, results: readonly LateResult[]): void {
-    this.#tell(turn, message, results).then(
+  #drive(turn: Turn, message: UserMessage | undefined, results: readonly LateResult[], words?: string): void {
+    this.#tell(turn, message, results, words).then(
       // What came meanwhile may be meant to steer the turn.
       () => this.#parts.next(this.#parts.look),
       (error: unknown) =>
         this.#parts.next(async () => {
           if (this.#turn !== turn) return;
           await this.close();
-          await this.end(turn.interrupted ? interruptedTurn() : turnFailure(error), "stopped");
+          await this.end(turn.interrupted || turn.stopped ? interruptedTurn() : turnFailure(error), "stopped");
         }),
     );
   }
 
-  async #tell(turn: Turn, message: UserMessage | undefined, results: readonly LateResult[]): Promise<void> {
+  async #tell(
+    turn: Turn,
+    message: UserMessage | undefined,
+    results: readonly LateResult[],
+    words?: string,
+  ): Promise<void> {
     const { store } = this.#parts;
     const check = (): void => {
-      if (this.#turn === turn && !turn.interrupted) return;
+      if (this.#turn === turn && !turn.interrupted && !turn.stopped) return;
       throw new RequestError("conflict", "The turn was interrupted before it began.");
     };
     check();
@@ -248,7 +281,8 @@ export class TurnRunner {
     await this.#companions.before(start, (events) => this.#parts.writer.write(events));
     if (!message) {
       check();
-      const conversation = await this.#holder.open({ results });
+      const conversation = await this.#holder.open(words === undefined ? { results } : undefined);
+      if (words !== undefined) conversation.send({ uuid: randomUUID(), content: [{ type: "text", text: words }] });
       turn.told = true;
       if (turn.interrupted) await conversation.interrupt();
       return;
@@ -308,7 +342,7 @@ export class TurnRunner {
 
   #onEvent({ thread, id, event }: Extract<ConversationOutput, { type: "event" }>): void {
     const { writer, ledger } = this.#parts;
-    this.#companions.observe({ type: "event", thread, id, event });
+    this.#parking.observe(event);
     if (event.type === "span.model_request_start" && thread === null) {
       this.#requests += 1;
       // Claude may go on by itself, because of a background task that has ended.
@@ -317,18 +351,23 @@ export class TurnRunner {
     if (event.type === "span.model_request_end") {
       ledger.add(thread, event);
       if (thread === null) this.#requests = Math.max(0, this.#requests - 1);
-      this.#checkBudget();
     }
+    this.#companions.observe({ type: "event", thread, id, event });
     const change: SessionChange = event.type === "tandem.init" ? { claudeSession: event.claude_session_id } : {};
     if (event.type === "session.status_rescheduled") change.status = "rescheduling";
     if (event.type === "session.status_running") change.status = "running";
     void writer.record(thread, id, event, change);
     const call = writer.open.get(id);
     if (call && needsAnswer(call)) this.#enter(call);
-    if (event.type === "agent.tool_result") this.#room.leave(event.tool_use_id);
-    if (event.type === "agent.mcp_tool_result") this.#room.leave(event.mcp_tool_use_id);
+    if (event.type === "agent.tool_result") this.#leave(event.tool_use_id);
+    if (event.type === "agent.mcp_tool_result") this.#leave(event.mcp_tool_use_id);
     void this.#announce();
     this.#settleLater();
+  }
+
+  #leave(id: EventId): void {
+    const unanswered = this.#room.leave(id);
+    if (unanswered) void this.#parts.writer.place(cancellation(unanswered));
   }
 
   /** What a subagent asks for goes with its process, and need not be kept. */
@@ -365,15 +404,18 @@ export class TurnRunner {
     if (this.#tasks.length > 0) this.#setTasks(this.#tasks.map((task) => ({ ...task, status: "stopped" })));
   }
 
-  #checkBudget(): void {
-    if (budgetReached(this.#row.budget, this.#parts.ledger.usd)) this.#stop({ type: "budget_reached" });
+  #stop(reason: StopReason, events: readonly SessionEventBody[] = []): void {
+    const turn = this.#turn;
+    if (!turn || turn.stopped) return;
+    turn.stopped = { reason, events };
+    // Its end is heard of as that of any turn; but not where only background tasks are left of it.
+    if (turn.rest) this.#parts.next(() => (this.#turn === turn ? this.#cut("stopped") : Promise.resolve()));
+    else void this.#holder.current?.interrupt();
   }
 
-  #stop(reason: StopReason, events: readonly SessionEventBody[] = []): void {
-    if (!this.#turn || this.#turn.stopped) return;
-    this.#turn.stopped = { reason, events };
-    // Its end is heard of as that of any turn.
-    void this.#holder.current?.interrupt();
+  async #cut(why: Interruption): Promise<void> {
+    await this.close();
+    await this.end(interruptedTurn(), why);
   }
 
   /** Says who waits, once the model has said all that it has to ask. Need not be awaited. */
@@ -389,12 +431,36 @@ export class TurnRunner {
     const turn = this.#turn;
     if (!turn) return;
     const isStopped = turn.interrupted || turn.stopped !== undefined;
+    const parked = isStopped ? undefined : this.#parking.enter(end, this.#row);
+    if (parked) {
+      await this.close();
+      await this.#companions.left();
+      turn.park();
+      await writer.write([...accountsOf(parked.end, ledger, this.#row), ...parked.events], {
+        ...{ ...parked.change, usage: ledger.total, microUsd: ledger.microUsd },
+      });
+      return this.#waitForReset(turn);
+    }
     // Whoever stops a turn stops what it has started.
     if (isStopped && this.#tasks.length > 0) await this.close();
     if (isStopped || this.#tasks.length === 0) return this.end(end, turn.interrupted ? "interrupt" : "stopped");
     turn.rest = end;
-    await writer.write(accountsOf(end, ledger, this.#row), { usage: ledger.total });
+    await writer.write(accountsOf(end, ledger, this.#row), { usage: ledger.total, microUsd: ledger.microUsd });
     await look();
+  }
+
+  /** The turn goes on by itself when a quota has been reset. */
+  #waitForReset(turn: Turn): void {
+    turn.park();
+    this.#parts.onBegin();
+    const goOn = async (): Promise<void> => {
+      if (this.#turn !== turn || !this.#parking.waits) return;
+      this.#parking.leave();
+      turn.unpark();
+      await this.#parts.writer.write([{ type: "session.status_running" }], { status: "running", parked: null });
+      this.#drive(turn, undefined, [], AFTER_RESET);
+    };
+    this.#parking.wait(() => this.#parts.next(goOn));
   }
 
   /** A turn that Claude was at has ended with its process, and one that it has not been told of gets another. */
@@ -434,14 +500,18 @@ export class TurnRunner {
     const { writer, ledger, hasMessage, look, onEnd } = this.#parts;
     const unsaved = await unsavedOf(this.#holder.current);
     const words = "The turn ended before this call had a result. What it did is not known.";
-    await writer.place([...writer.open.values()].map((call) => closing(call, why, words)));
+    const closings = [...writer.open.values()].map((call) => closing(call, why, words));
+    await writer.place([...closings, ...this.#room.calls.flatMap(cancellation)]);
     this.#settling.clear();
     this.#room.clear();
     this.#grants.clear();
     this.#requests = 0;
     // What a process had and its model had not is offered to the next one.
     if (!this.#holder.current) this.#steering.clear();
-    ledger.activeMs += Date.now() - turn.startedAt;
+    this.#parking.leave();
+    this.#parking.windows = 0;
+    ledger.activeMs += turn.ranMs;
+    ledger.turns += 1;
     const reason = turn.stopReason(end);
     const idle: SessionEventBody = { type: "session.status_idle", stop_reason: reason, stop_details: end.stopDetails };
     const goesOn = reason.type === "end_turn" && !turn.interrupted && (await hasMessage());
@@ -451,7 +521,7 @@ export class TurnRunner {
       ...(turn.stopped?.events ?? []),
       ...(await this.#companions.after(turn.start, end)),
     ];
-    const used = { usage: ledger.total, activeMs: ledger.activeMs };
+    const used = { usage: ledger.total, microUsd: ledger.microUsd, activeMs: ledger.activeMs };
     await writer.write(goesOn ? accounts : [...accounts, idle], { ...used, ...(!goesOn && AT_REST) });
     this.#turn = undefined;
     onEnd();
@@ -467,6 +537,7 @@ export class TurnRunner {
   }
 
   async close(turn: "ended" | "left" = "ended"): Promise<void> {
+    if (turn === "left") await this.#companions.left();
     this.#endTasks();
     this.#isStale = false;
     this.#steering.clear();
@@ -477,7 +548,9 @@ export class TurnRunner {
   async abandon(): Promise<void> {
     this.#turn = undefined;
     this.#settling.clear();
+    this.#parking.leave();
     this.#held = [];
+    await this.#companions.left();
     await this.close();
   }
 }

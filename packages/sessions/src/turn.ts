@@ -10,6 +10,8 @@ export class Turn {
   /** The messages that it has taken; none where Claude began it by itself. */
   readonly messages: Set<EventId>;
   readonly startedAt = Date.now();
+  #since: number | undefined = this.startedAt;
+  #ran = 0;
   interrupted = false;
   /** Somebody other than a person has stopped it, and why. */
   stopped: { reason: StopReason; events: readonly SessionEventBody[] } | undefined;
@@ -20,6 +22,20 @@ export class Turn {
 
   constructor(messages: Iterable<EventId> = []) {
     this.messages = new Set(messages);
+  }
+
+  /** How long it has been at it, without the time that it was parked. */
+  get ranMs(): number {
+    return this.#ran + (this.#since === undefined ? 0 : Date.now() - this.#since);
+  }
+
+  park(): void {
+    this.#ran = this.ranMs;
+    this.#since = undefined;
+  }
+
+  unpark(): void {
+    this.#since ??= Date.now();
   }
 
   /** As companions know it. */

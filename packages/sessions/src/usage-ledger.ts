@@ -37,11 +37,20 @@ export class UsageLedger {
   readonly #seen = new Set<string>();
   #turn = new Map<string, Priced>();
   activeMs: number;
+  /** Answers of the model. */
+  requests: number;
+  /** Those that have ended. */
+  turns: number;
+  /** Without what was spent waiting for people. */
+  workedMs: number;
 
   /** Goes on from the session's last `session.usage`. */
   constructor(primary: ThreadId, before?: { note: UsageNote | undefined; activeMs: number }) {
     this.#primary = primary;
     this.activeMs = before?.activeMs ?? 0;
+    this.requests = before?.note?.requests ?? 0;
+    this.turns = before?.note?.turns ?? 0;
+    this.workedMs = before?.note?.worked_ms ?? 0;
     for (const [model, snapshot] of Object.entries(before?.note?.by_model ?? {})) {
       this.#byModel.set(model, fromSnapshot(snapshot));
     }
@@ -62,6 +71,7 @@ export class UsageLedger {
     const { message_id: message, model } = end.tandem;
     if (!model || (message && this.#seen.has(message))) return;
     if (message) this.#seen.add(message);
+    this.requests += 1;
     this.#count(model, thread ?? this.#primary, end.model_usage, end.tandem);
     const before = this.#turn.get(model);
     this.#turn.set(model, { ...sum(before, end.model_usage), usd: (before?.usd ?? 0) + (end.tandem.usd ?? 0) });
@@ -94,6 +104,11 @@ export class UsageLedger {
     return [...this.#byModel.values()].reduce((total, count) => total + count.usd, 0);
   }
 
+  /** As the store keeps it. */
+  get microUsd(): number {
+    return Math.round(this.usd * 1_000_000);
+  }
+
   get total(): UsageSnapshot {
     return toSnapshot([...this.#byModel.values()].reduce(add, nothing()), this.activeMs);
   }
@@ -106,7 +121,8 @@ export class UsageLedger {
   get note(): UsageNote {
     const all = (counts: Map<string, Count>): UsageNote["by_model"] =>
       Object.fromEntries([...counts].map(([key, count]) => [key, { ...toSnapshot(count, 0), usd: count.usd }]));
-    return { usd: this.usd, by_model: all(this.#byModel), by_thread: all(this.#byThread) };
+    const { usd, requests, turns, workedMs: worked_ms } = this;
+    return { usd, by_model: all(this.#byModel), by_thread: all(this.#byThread), requests, turns, worked_ms };
   }
 
   #count(model: string, thread: ThreadId, usage: ModelUsage, note: RequestNote): void {

@@ -104,6 +104,8 @@ export class MemoryEngine {
       agents: { ...catalogue, versions: empty },
       environments: catalogue,
       files: { ...catalogue, upload: nothing, content: nothing },
+      budgets: { list: async () => [], session: async () => [], set: async () => [] },
+      killSwitch: { state: async () => undefined, stop: nothing, resume: async () => undefined },
       sessions: this.#sessions(catalogue),
       audit: {
         note: async () => undefined,

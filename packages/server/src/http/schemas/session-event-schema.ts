@@ -103,6 +103,7 @@ const feedSession = z
       z.object({ event_id: z.string(), type: z.enum(["tool_confirmation", "custom_tool_result"]), name: z.string() }),
     ),
     list_cost: usageSnapshot.shape.list_cost,
+    parked: z.object({ resets_at: z.string(), kind: z.string() }).nullable(),
     created_at: z.string(),
     updated_at: z.string(),
     archived_at: z.string().nullable(),

@@ -1,0 +1,122 @@
+import {
+  BUDGET_UNITS,
+  limits as limitsSchema,
+  RequestError,
+  type BudgetGauge,
+  type BudgetScope,
+  type BudgetUnit,
+  type Limits,
+} from "@tandem/protocol";
+import type { AccountState, SessionRow, SharedScope, Store } from "@tandem/storage";
+import type { SpendingSettings } from "../engine-settings.ts";
+import { limitOf, minus, toShown, type Amounts } from "./amounts.ts";
+import { today } from "./budget-companion.ts";
+import type { LimitBook } from "./limit-book.ts";
+import { totalsBeforeTurn, totalsNow } from "./read-spent.ts";
+import { limitsOfSession } from "./session-limits.ts";
+
+const SHARED: readonly string[] = ["agent", "project", "day"];
+
+/** What has been spent and may be spent, for people and clients. */
+export class Budgets {
+  readonly #store: Store;
+  readonly #book: LimitBook;
+  readonly #settings: SpendingSettings;
+
+  constructor(store: Store, book: LimitBook, settings: SpendingSettings) {
+    this.#store = store;
+    this.#book = book;
+    this.#settings = settings;
+  }
+
+  /** Today's, this project's and every agent's: what has a limit, or something spent or reserved. */
+  async list(): Promise<BudgetGauge[]> {
+    const [day, agents] = [today(), await this.#store.spending.read({ scope: "agent" })];
+    const own = [
+      ...(await this.#store.spending.read({ scope: "day", of: day })),
+      ...(await this.#store.spending.read({ scope: "project", of: this.#settings.project })),
+    ];
+    return this.#gauges(
+      [
+        { scope: "day", of: day },
+        { scope: "project", of: this.#settings.project },
+        ...[...new Set(agents.map(({ of }) => of))].map((of) => ({ scope: "agent" as const, of })),
+      ],
+      [...own, ...agents],
+    );
+  }
+
+  /** A session's own, all of them; of its turn and of what it shares with others, what has a limit. */
+  async session(id: string): Promise<BudgetGauge[]> {
+    const row = await this.#store.sessions.get(id);
+    if (!row) throw new RequestError("not_found", `There is no session ${id}.`);
+    const payer = await this.#settings.payer();
+    const totals = await totalsNow(this.#store.events, row);
+    const reserved = await this.#store.spending.reservedBy(row.id);
+    const limits = limitsOfSession(row, this.#settings.limits);
+    const gauge = (scope: BudgetScope, unit: BudgetUnit, spent: number, limit: number | null): BudgetGauge => ({
+      ...{ scope, of: row.id, unit, payer },
+      spent: toShown(unit, spent),
+      reserved: toShown(unit, reserved[unit] ?? 0),
+      limit: limit === null ? null : toShown(unit, limit),
+    });
+    const ofTurn = await this.#ofTurn(row, totals);
+    const accounts: { scope: SharedScope; of: string }[] = [
+      { scope: "agent", of: row.agent.id },
+      { scope: "project", of: this.#settings.project },
+      { scope: "day", of: today() },
+    ];
+    const states = await Promise.all(accounts.map((account) => this.#store.spending.read(account)));
+    return [
+      ...BUDGET_UNITS.map((unit) =>
+        gauge("session", unit, totals[unit], smallest(limitOf(limits.session, unit), budgetOf(row, unit))),
+      ),
+      ...BUDGET_UNITS.flatMap((unit) => {
+        const limit = limitOf(limits.turn, unit);
+        return limit === null || unit === "turns" ? [] : [gauge("turn", unit, ofTurn[unit], limit)];
+      }),
+      ...(await this.#gauges(accounts, states.flat())).filter(({ limit }) => limit !== null),
+    ];
+  }
+
+  /** From now on; in place of what the config says, and of what was said before. Without `of`, for all of them. */
+  async set(scope: BudgetScope, of: string | undefined, limits: Limits): Promise<BudgetGauge[]> {
+    if (!isShared(scope)) {
+      throw new RequestError("invalid_request", `Limits of one ${scope} are its session's own.`, {
+        fix: "Set `tandem.limits` in the session's metadata.",
+      });
+    }
+    await this.#book.set(scope, of, limitsSchema.parse(limits));
+    return this.list();
+  }
+
+  async #ofTurn(row: SessionRow, totals: Amounts): Promise<Amounts> {
+    const began = row.status === "idle" ? totals : await totalsBeforeTurn(this.#store.events, row.id);
+    return minus(totals, began);
+  }
+
+  async #gauges(
+    accounts: readonly { scope: SharedScope; of: string }[],
+    states: readonly AccountState[],
+  ): Promise<BudgetGauge[]> {
+    const limits = await this.#book.of(accounts);
+    const payer = await this.#settings.payer();
+    return accounts.flatMap(({ scope, of }, index) =>
+      BUDGET_UNITS.flatMap((unit) => {
+        const state = states.find((each) => each.scope === scope && each.of === of && each.unit === unit);
+        const limit = limits[index]![unit] ?? null;
+        if (limit === null && !state?.spent && !state?.reserved) return [];
+        const [spent, reserved] = [toShown(unit, state?.spent ?? 0), toShown(unit, state?.reserved ?? 0)];
+        return [{ scope, of, unit, spent, reserved, limit, payer }];
+      }),
+    );
+  }
+}
+
+const isShared = (scope: BudgetScope): scope is SharedScope => SHARED.includes(scope);
+
+const budgetOf = ({ budget }: SessionRow, unit: BudgetUnit): number | null =>
+  budget && unit === "usd" ? Number(budget.max_list_cost.amount) * 10_000 : null;
+
+const smallest = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : Math.min(a, b);

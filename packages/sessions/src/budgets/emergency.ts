@@ -1,0 +1,24 @@
+import type { Store } from "@tandem/storage";
+import type { Emergency } from "../engine.ts";
+import type { SessionActors } from "../session-actors.ts";
+import type { KillSwitch } from "./kill-switch.ts";
+
+const JOBS = 100;
+
+/** Stops everything that works on a store: sessions here and now, those of other servers within moments, and jobs. */
+export function createEmergency(store: Store, killSwitch: KillSwitch, actors: SessionActors): Emergency {
+  return {
+    state: () => killSwitch.state(),
+    async stop(by, reason) {
+      const halt = await killSwitch.engage(by, reason);
+      const interrupted = await actors.halt(halt);
+      const jobs = await store.jobs.list({ limit: JOBS, states: ["queued", "running"] });
+      await Promise.all(jobs.data.map(({ id }) => store.jobs.requestCancel(id)));
+      return { ...halt, interrupted };
+    },
+    async resume() {
+      await killSwitch.release();
+      await actors.lookAround();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { RequestError } from "@tandem/protocol";
+import type { Records } from "@tandem/storage";
+import { z } from "zod";
+import type { TurnCompanion } from "../turn-companion.ts";
+import { ENGINE_SPACE } from "./limit-book.ts";
+
+const KIND = "switch";
+const KEY = "stop";
+
+const halt = z.object({ at: z.string(), by: z.string(), reason: z.string().nullable() });
+/** Who has stopped everything, when, and why. */
+export type Halt = z.infer<typeof halt>;
+
+/** Whether everything is stopped: kept in the store, so that it holds for all servers on it, and after a restart. */
+export class KillSwitch {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  async state(): Promise<Halt | undefined> {
+    const found = await this.#records.get(ENGINE_SPACE, KIND, KEY);
+    return found && halt.parse(found.value);
+  }
+
+  async engage(by: string, reason: string | null): Promise<Halt> {
+    const value: Halt = { at: new Date().toISOString(), by, reason };
+    await this.#records.write(ENGINE_SPACE, [{ type: "put", kind: KIND, key: KEY, value }]);
+    return value;
+  }
+
+  async release(): Promise<void> {
+    await this.#records.write(ENGINE_SPACE, [{ type: "delete", kind: KIND, key: KEY }]);
+  }
+
+  /** For what would begin something new. */
+  async refuse(): Promise<void> {
+    const found = await this.state();
+    if (!found) return;
+    throw new RequestError("conflict", haltText(found), { fix: "Go on with `tandem resume`, or POST /v1/resume." });
+  }
+
+  /** Turns that would go on by themselves end instead. */
+  readonly companion: TurnCompanion = {
+    before: async () => {
+      await this.refuse();
+      return [];
+    },
+  };
+}
+
+export const haltText = ({ at, by, reason }: Halt): string =>
+  `Everything was stopped by ${by} at ${at}${reason ? `: ${reason.replace(/\.$/, "")}` : ""}.`;

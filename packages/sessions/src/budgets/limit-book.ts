@@ -1,0 +1,39 @@
+import { limits as limitsSchema, type BudgetScope, type Limits } from "@tandem/protocol";
+import type { Records, SharedScope } from "@tandem/storage";
+
+/** Records of the engine's own, of no context. */
+export const ENGINE_SPACE = "engine";
+const KIND = "limits";
+/** All agents, all projects, every day. */
+const ALL = "*";
+
+export type DefaultLimits = Readonly<Record<BudgetScope, Limits>>;
+
+/** What several sessions may take together: as somebody has said since, or as the config says. */
+export class LimitBook {
+  readonly #records: Records;
+  readonly #defaults: DefaultLimits;
+
+  constructor(records: Records, defaults: DefaultLimits) {
+    this.#records = records;
+    this.#defaults = defaults;
+  }
+
+  /** Of one agent, project or day: its own before those of all. */
+  async of(accounts: readonly { scope: SharedScope; of: string }[]): Promise<Limits[]> {
+    const keys = accounts.flatMap(({ scope, of }) => [keyOf(scope, ALL), keyOf(scope, of)]);
+    const found = await this.#records.getMany(ENGINE_SPACE, KIND, keys);
+    const known = new Map(found.map(({ key, value }) => [key, limitsSchema.parse(value)]));
+    return accounts.map(
+      ({ scope, of }) => known.get(keyOf(scope, of)) ?? known.get(keyOf(scope, ALL)) ?? this.#defaults[scope],
+    );
+  }
+
+  /** In place of what was said before, all of it. */
+  async set(scope: SharedScope, of: string | undefined, limits: Limits): Promise<void> {
+    const key = keyOf(scope, of ?? ALL);
+    await this.#records.write(ENGINE_SPACE, [{ type: "put", kind: KIND, key, value: limits }]);
+  }
+}
+
+const keyOf = (scope: SharedScope, of: string): string => `${scope}:${of}`;

@@ -1,0 +1,51 @@
+import type { EventOf, SessionId, UsageNote } from "@tandem/protocol";
+import type { EventLog, SessionRow } from "@tandem/storage";
+import { readOpenTurn } from "../open-turn.ts";
+import { UsageLedger } from "../usage-ledger.ts";
+import { totalsOf, type Amounts } from "./amounts.ts";
+
+const PAGE = 500;
+
+type RequestEnd = EventOf<"span.model_request_end">;
+
+/** The last answer on the primary thread. */
+export async function lastRequest(
+  log: EventLog,
+  session: SessionId,
+): Promise<{ end: RequestEnd; at: number } | undefined> {
+  const found = await log.read(session, {
+    ...{ order: "desc", limit: 5, thread: null },
+    types: ["span.model_request_end"],
+  });
+  const end = found.find(({ thread, event }) => thread === null && isAnswered(event as RequestEnd))?.event as
+    | RequestEnd
+    | undefined;
+  return end && { end, at: Date.parse(end.processed_at ?? "") };
+}
+
+const isAnswered = ({ tandem }: RequestEnd): boolean => tandem.model !== undefined;
+
+/** What a session had spent when the turn began that is open. */
+export async function totalsBeforeTurn(log: EventLog, session: SessionId): Promise<Amounts> {
+  const [first] = await readOpenTurn(log, session);
+  const [usage] = await log.read(session, {
+    ...{ order: "desc", limit: 1, types: ["session.usage"] },
+    ...(first && { before: first.seq }),
+  });
+  return totalsOf(noteOf(usage?.event));
+}
+
+/** What a session has spent up to now, the turn that is running included. */
+export async function totalsNow(log: EventLog, row: SessionRow): Promise<Amounts> {
+  const [usage] = await log.read(row.id, { order: "desc", limit: 1, types: ["session.usage"] });
+  const ledger = new UsageLedger(row.primaryThread, { note: noteOf(usage?.event), activeMs: row.activeMs });
+  for (let after = usage?.seq ?? 0; ;) {
+    const page = await log.read(row.id, { after, limit: PAGE, types: ["span.model_request_end"] });
+    for (const { thread, event } of page) ledger.add(thread, event as RequestEnd);
+    if (page.length < PAGE) return totalsOf(ledger.note);
+    after = page.at(-1)!.seq;
+  }
+}
+
+const noteOf = (event: { type: string } | undefined): UsageNote | undefined =>
+  event?.type === "session.usage" ? (event as EventOf<"session.usage">).tandem : undefined;

@@ -1,0 +1,47 @@
+import type { BudgetGauge, BudgetScope, BudgetUnit, SessionEventBody } from "@tandem/protocol";
+import type { Refusal } from "../turn-companion.ts";
+import { inWords, toShown } from "./amounts.ts";
+
+/** A limit that does not hold what is wanted. */
+export interface Shortfall {
+  scope: BudgetScope;
+  of: string;
+  unit: BudgetUnit;
+  spent: number;
+  /** By others. */
+  reserved: number;
+  limit: number;
+  /** What would have been reserved. */
+  wanted: number;
+  /** It is the session's `budget`, for which the API has words of its own. */
+  isBudget?: true;
+}
+
+/** How a turn is refused or ended because of it. */
+export function refusalOf(short: Shortfall, payer: string | null): Refusal {
+  const { scope, of, unit } = short;
+  const shown = (amount: number): number => toShown(unit, amount);
+  const gauge: BudgetGauge = {
+    ...{ scope, of, unit, payer },
+    ...{ spent: shown(short.spent), reserved: shown(short.reserved), limit: shown(short.limit) },
+  };
+  const events: SessionEventBody[] = short.isBudget
+    ? []
+    : [{ type: "tandem.budget", gauge, reason: describeShortfall(short) }];
+  return { reason: { type: "budget_reached" }, events };
+}
+
+const WHO: Record<BudgetScope, string> = {
+  turn: "The turn",
+  session: "The session",
+  agent: "The agent",
+  project: "The project",
+  day: "All sessions of the day together",
+};
+
+export function describeShortfall({ scope, unit, spent, reserved, limit, wanted }: Shortfall): string {
+  const used = `${WHO[scope]} used ${inWords(unit, spent)} of ${inWords(unit, limit)}`;
+  const held = reserved > 0 ? `, and ${inWords(unit, reserved)} is reserved by others` : "";
+  const next = wanted > 0 && spent < limit ? `; what comes next may take ${inWords(unit, wanted)}` : "";
+  return `${used}${held}${next}.`;
+}
