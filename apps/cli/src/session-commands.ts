@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { AgentFlags } from "./sessions/read-agent.ts";
 import type { ListOptions } from "./commands/sessions.ts";
+import type { ImportOptions } from "./commands/import.ts";
 import type { LogsOptions } from "./commands/logs.ts";
 import type { RunOptions } from "./commands/run.ts";
 import type { UpOptions } from "./commands/up.ts";
@@ -23,8 +24,47 @@ export function addSessionCommands(program: Command, heading: string, parts: Par
   addRun(command("run", "Have an agent do something in this folder."), parts);
   addSessions(group("sessions", "List, read, move and delete sessions."), parts);
   addAgents(group("agents", "Define the agents that sessions run."), parts);
+  addSessionTools(command, parts);
   addToken(group("token", "Make and revoke tokens of the server."), parts);
   addLogs(command("logs", "Read the server's log."), parts);
+}
+
+function addSessionTools(
+  command: (name: string, description: string) => Command,
+  { examples, json, runner }: Parts,
+): void {
+  const load = () => import("./commands/session-tools.ts");
+  examples(
+    command("commands", "List the slash commands of a session.")
+      .argument("<session>", "its id; `last` is the newest")
+      .addOption(json())
+      .action((id: string, _options: object, self: Command) =>
+        runner(self, async (context) => (await load()).commands(context, id)),
+      ),
+    "tandem commands last",
+  );
+  examples(
+    command("shell", "Run a command in a session's folder; its output joins the conversation.")
+      .argument("<session>", "its id; `last` is the newest")
+      .argument("<command...>", "the command")
+      .addOption(json())
+      .action((id: string, words: string[], _options: object, self: Command) =>
+        runner(self, async (context) => (await load()).shell(context, id, words)),
+      ),
+    'tandem shell last "npm test"',
+  );
+  examples(
+    command("import", "Take over rules, MCP servers, agents and commands of Claude Code's or opencode's files.")
+      .addOption(new Option("--from <tool>", "only from one of them").choices(["claude", "opencode"]))
+      .option("--dry-run", "only say what would be taken over")
+      .option("-y, --yes", "do not ask")
+      .addOption(json())
+      .action((options: ImportOptions, self: Command) =>
+        runner(self, async (context) => (await import("./commands/import.ts")).importConfig(context, options)),
+      ),
+    "tandem import --dry-run",
+    "tandem import --from claude",
+  );
 }
 
 function addUp(up: Command, { examples, json, runner }: Parts): void {

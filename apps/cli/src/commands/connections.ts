@@ -2,15 +2,11 @@ import { type ConnectionConfig, TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { openNamedConnection } from "../compose.ts";
-import { checkEdited } from "../config/check-edited.ts";
 import { findConnection, shownPlace } from "../config/connection-place.ts";
-import { type Edit, editConfig } from "../config/edit-config.ts";
-import { findProject, type ProjectPlace, projectAt } from "../config/find-project.ts";
+import type { ProjectPlace } from "../config/find-project.ts";
 import { guessDriver } from "../config/guess-driver.ts";
-import { loadProject, type Project, readConfigFile } from "../config/load-project.ts";
-import { parseConfig } from "../config/parse-config.ts";
-import { trustFolder, untrustedSettings } from "../config/trust.ts";
-import { writeFileAtomically } from "../config/write-file-atomically.ts";
+import type { Project } from "../config/load-project.ts";
+import { openOrBegin, writeEdits } from "../config/write-edits.ts";
 import type { Context } from "../context.ts";
 import { exitCodeOf } from "../exit-code.ts";
 import { openProject } from "../open-project.ts";
@@ -140,12 +136,6 @@ export async function remove(context: Context, name: string): Promise<void> {
   await write(context.stdout, `${project.shownFile}: ${name} removed.${note}\n`);
 }
 
-/** The project, or this folder as one to be. */
-async function openOrBegin(context: Context): Promise<Project> {
-  const place = findProject(context.cwd, context.project) ?? projectAt(context.cwd, context.cwd);
-  return existsSync(place.file) ? loadProject(place) : { ...place, ...parseConfig("", place.shownFile) };
-}
-
 async function toConnection(context: Context, project: ProjectPlace, place: string, options: AddOptions) {
   const { password, schema: schemas } = options;
   const isSecret = SECRET_PLACE.test(place);
@@ -161,19 +151,6 @@ async function toConnection(context: Context, project: ProjectPlace, place: stri
     return { driver, path: isAbsolute(place) ? place : toPosix(relative(project.folder, file)) };
   }
   return { driver, url: place, ...(password && { password }), ...(schemas && { schemas }) };
-}
-
-/** The result must be a valid config, or nothing is written. */
-async function writeEdits(context: Context, project: Project, edits: readonly Edit[]) {
-  const isNew = !existsSync(project.file);
-  const source = isNew ? "" : await readConfigFile(project);
-  const edited = editConfig(source, edits);
-  const after = checkEdited(edited, project.shownFile);
-  const untrusted = await untrustedSettings(context.env, project.folder, project.settings);
-  await writeFileAtomically(project.file, edited);
-  // Who changes a trusted folder by hand stands by the change; in any other, trust is asked for as before.
-  if (untrusted.length === 0) await trustFolder(context.env, project.folder, after.settings);
-  return after;
 }
 
 const toPosix = (path: string): string => path.replaceAll(sep, "/");

@@ -56,6 +56,8 @@ export async function run(context: Context, words: readonly string[], options: R
   const result = await runTurn(client, session.id, [{ type: "text", text: prompt }], {
     view,
     signal: context.signal,
+    // What is piped in may be anybody's words.
+    isTyped: words.length > 0 && prompt === words.join(" "),
     approve: createApprover(
       { ...context, json: format !== "text" },
       { allow: options.allow ?? [], allowEverything: options.allowEverything ?? false, pause: () => view.pause() },

@@ -53,7 +53,9 @@ function apply(document: Document, { path, value }: Edit): void {
       else document.setIn(parent, document.createNode({}));
     }
   }
-  document.setIn(names, document.createNode(value, { flow: true }));
+  const node = document.createNode(value, { flow: true });
+  if (hasFields(value) && isSeq(node)) node.flow = false;
+  document.setIn(names, node);
 }
 
 function valueIn(document: Document, path: string): unknown {
@@ -130,8 +132,9 @@ function replaceValue(text: string, pair: Pair<Scalar>, value: NonNullable<Edit[
 }
 
 /** A list that stands in lines of its own comes up to the line of its key. */
-function replaceList(text: string, pair: Pair<Scalar>, list: YAMLSeq, value: ConfigValue): string {
+function replaceList(text: string, pair: Pair<Scalar>, list: YAMLSeq, value: ConfigValue): string | undefined {
   const [start, end] = list.range!;
+  if (hasFields(value)) return undefined;
   if (list.flow) return text.slice(0, start) + scalar(value) + text.slice(end);
   const colon = text.indexOf(":", pair.key.range![1]) + 1;
   const last = (list.items.at(-1) as Scalar).range![1];
@@ -148,7 +151,7 @@ function block(names: readonly string[], value: Edit["value"], column: number, n
   return names
     .map((name, depth) => {
       const indent = " ".repeat(column + 2 * depth);
-      return `${indent}${name}:${depth === names.length - 1 ? ` ${scalar(value)}` : ""}${newline}`;
+      return `${indent}${name}:${depth === names.length - 1 ? written(value, indent.length, newline) : ""}${newline}`;
     })
     .join("");
 }
@@ -178,6 +181,14 @@ function endOf(pair: Pair<Scalar>): number {
   }
   const range = isScalar(pair.value) && isNull(pair.value) ? pair.key.range : (pair.value as Scalar).range;
   return range![1];
+}
+
+/** Entries with fields of their own stand in a line each. */
+const hasFields = (value: unknown): value is readonly object[] => Array.isArray(value) && typeof value[0] === "object";
+
+function written(value: unknown, column: number, newline: string): string {
+  if (!hasFields(value)) return ` ${scalar(value)}`;
+  return value.map((entry) => `${newline}${" ".repeat(column + 2)}- ${scalar(entry)}`).join("");
 }
 
 const columnOf = (text: string, offset: number) => offset - (text.lastIndexOf("\n", offset - 1) + 1);

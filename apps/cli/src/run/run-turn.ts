@@ -39,6 +39,8 @@ export interface TurnOptions {
   approve: Approver;
   /** Fires when the turn is to be interrupted. */
   signal: AbortSignal;
+  /** Whether a person typed it, so that `/name` is a command and `@path` a file. */
+  isTyped?: boolean;
 }
 
 /** Sends a message to a session and stays with it until the turn that it begins has ended. */
@@ -81,7 +83,9 @@ class TurnUnderWay implements Disposable {
     const happenings = await this.#client.follow(this.#session, this.#end.signal);
     await this.#lookBack();
     signal.throwIfAborted();
-    const [sent] = await this.#client.sessions.send(this.#session, [{ type: "user.message", content }]);
+    const [sent] = await this.#client.sessions.send(this.#session, [
+      { type: "user.message", content, ...(this.#options.isTyped && { tandem: { commands: true } }) },
+    ]);
     this.#message = sent!.id;
     const interrupt = () => void this.#interrupt();
     signal.addEventListener("abort", interrupt, { once: true });

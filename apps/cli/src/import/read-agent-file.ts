@@ -1,0 +1,85 @@
+import { TOOLSET_TOOLS, type AgentCreateParams, type ToolsetTool } from "@tandem/protocol";
+import { basename } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import type { Imported } from "./imported.ts";
+
+const TOOLS: Readonly<Record<string, ToolsetTool>> = {
+  bash: "bash",
+  edit: "edit",
+  multiedit: "edit",
+  notebookedit: "edit",
+  read: "read",
+  write: "write",
+  glob: "glob",
+  grep: "grep",
+  webfetch: "web_fetch",
+  websearch: "web_search",
+};
+
+const head = z.object({
+  name: z.string().optional(),
+  description: z.string().optional(),
+  model: z.string().optional(),
+  /** Claude Code: names with commas, or a list. opencode: which are on. */
+  tools: z.union([z.string(), z.array(z.string()), z.record(z.string(), z.boolean())]).optional(),
+});
+
+/** An agent of `.claude/agents` or `.opencode/agent`: a head, and a system prompt below it. */
+export function readAgentFile(into: Imported, path: string, text: string, fallback: string): void {
+  const match = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
+  const name = basename(path).replace(/\.md$/i, "");
+  try {
+    const fields = head.parse(match ? (parse(match[1]!) ?? {}) : {});
+    addAgent(into, { name, ...fields, system: text.slice(match?.[0].length ?? 0).trim() }, fallback);
+  } catch (error) {
+    const why = error instanceof z.ZodError ? "its head has another form" : (error as Error).message.split("\n")[0]!;
+    into.skipped.push({ what: path, why });
+  }
+}
+
+export function addAgent(
+  into: Imported,
+  agent: z.infer<typeof head> & { name: string; system: string },
+  fallback: string,
+): void {
+  const { name, description, system } = agent;
+  const { enabled, unknown } = readTools(agent.tools);
+  if (unknown.length > 0) {
+    into.skipped.push({ what: `${unknown.join(", ")} of the agent ${name}`, why: "there is no such tool here" });
+  }
+  const model = modelOf(agent.model);
+  if (agent.model !== undefined && model === undefined && agent.model !== "inherit") {
+    into.skipped.push({ what: `the model ${agent.model} of the agent ${name}`, why: "it is none of Claude's" });
+  }
+  const params: AgentCreateParams = {
+    name,
+    model: model ?? fallback,
+    ...(description !== undefined && { description }),
+    ...(system !== "" && { system }),
+    tools: [
+      {
+        type: "agent_toolset_20260401",
+        configs: enabled ? TOOLSET_TOOLS.map((tool) => ({ name: tool, enabled: enabled.has(tool) })) : [],
+      },
+    ],
+  };
+  into.agents.push(params);
+}
+
+/** Undefined for all of them. */
+function readTools(tools: z.infer<typeof head>["tools"]): { enabled: Set<ToolsetTool> | undefined; unknown: string[] } {
+  if (tools === undefined) return { enabled: undefined, unknown: [] };
+  const isMap = typeof tools === "object" && !Array.isArray(tools);
+  const names = typeof tools === "string" ? tools.split(",") : isMap ? Object.keys(tools) : tools;
+  const known = (name: string): ToolsetTool | undefined => TOOLS[name.trim().toLowerCase().replace(/\(.*$/, "")];
+  const unknown = names.map((name) => name.trim()).filter((name) => name !== "" && name !== "*" && !known(name));
+  if (!isMap) return { enabled: new Set(names.flatMap((name) => known(name) ?? [])), unknown };
+  const off = new Set(names.filter((name) => tools[name] === false).map(known));
+  return { enabled: new Set(TOOLSET_TOOLS.filter((tool) => tools["*"] !== false && !off.has(tool))), unknown };
+}
+
+function modelOf(name: string | undefined): string | undefined {
+  const bare = name?.replace(/^anthropic\//, "");
+  return bare !== undefined && /^(opus|sonnet|haiku|claude-[\w.-]+)$/.test(bare) ? bare : undefined;
+}
