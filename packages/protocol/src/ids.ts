@@ -12,6 +12,7 @@ const ID_PREFIXES = {
   proposal: "prop",
   memory: "mem",
   memoryStore: "memstore",
+  memoryVersion: "memver",
   rule: "rule",
   checkpoint: "ckpt",
 } as const;

@@ -7,6 +7,7 @@ import type { Context } from "../open-context.ts";
 import { draftChange, draftForgetting, draftMemory } from "./draft-memory.ts";
 import { Memories, type StoredMemory } from "./memories.ts";
 import { checkPath, MemoryPathConflict, MemoryPreconditionFailed, overlaps, pathOf } from "./memory-store-path.ts";
+import { type CurrentMemory, type MemoryVersion, MemoryVersions, type VersionActor } from "./memory-versions.ts";
 import { acceptAtOnce, titleOf } from "./remember.ts";
 
 /** A named container of memories, as programs see it. */
@@ -30,8 +31,16 @@ export interface StoreEntry {
   path: string;
   content: string;
   sha256: string;
+  /** The version that it is at. */
+  version: string;
   createdAt: string;
   updatedAt: string;
+}
+
+/** Whoever writes: by name for the commit, and for the version. */
+export interface Writer {
+  by: string;
+  actor?: VersionActor;
 }
 
 /**
@@ -42,6 +51,7 @@ export class MemoryStores {
   readonly #context: Pick<Context, "id" | "folder" | "proposals">;
   readonly #records: Records;
   readonly #memories: Memories;
+  readonly #versions: MemoryVersions;
   readonly #now: () => Date;
 
   constructor(parts: { context: Pick<Context, "id" | "folder" | "proposals">; records: Records; now?: () => Date }) {
@@ -49,6 +59,7 @@ export class MemoryStores {
     this.#records = parts.records;
     this.#memories = new Memories(parts.context.folder);
     this.#now = parts.now ?? (() => new Date());
+    this.#versions = new MemoryVersions(parts.records, parts.context.id, this.#now);
   }
 
   /** The id of the store that the context has by itself. */
@@ -100,21 +111,47 @@ export class MemoryStores {
     const drafts = all.filter(({ store }) => store === id).flatMap((memory) => draftForgetting(memory, [], evidence));
     if (drafts.length > 0) await acceptAtOnce(this.#context, `Delete the memory store ${id}`, drafts, by);
     await this.#records.write(this.#context.id, [{ type: "delete", kind: KIND, key: id }]);
+    await this.#versions.forget(id);
   }
 
   /** In the order of their paths. */
   async entries(id: string): Promise<StoreEntry[]> {
     await this.get(id);
-    const all = (await this.#memories.all()).filter((memory) => this.#isIn(memory, id)).map(entryOf);
-    return all.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    const all = (await this.#memories.all()).filter((memory) => this.#isIn(memory, id));
+    const versions = await this.#versions.catchUp(
+      id,
+      all.map((memory) => currentOf(memory, id)),
+    );
+    const entries = all.map((memory) => entryOf(memory, versions.get(memory.id)!));
+    return entries.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   }
 
   async entry(store: string, id: string): Promise<StoreEntry> {
     await this.get(store);
-    return entryOf(await this.#find(store, id));
+    return this.#noted(store, id);
   }
 
-  async add(store: string, { path, content, by }: { path: string; content: string; by: string }): Promise<StoreEntry> {
+  /** Every change of every memory in a store, the newest first. */
+  async versions(store: string, query: Parameters<MemoryVersions["list"]>[1]): Promise<MemoryVersion[]> {
+    await this.entries(store);
+    return this.#versions.list(store, query);
+  }
+
+  async version(store: string, id: string): Promise<MemoryVersion> {
+    await this.get(store);
+    return this.#versions.get(store, id);
+  }
+
+  /** Takes a former version's text out of the record; the history of the folder has it still. */
+  async redact(store: string, id: string, by: VersionActor): Promise<MemoryVersion> {
+    await this.entries(store);
+    return this.#versions.redact(store, id, by);
+  }
+
+  async add(
+    store: string,
+    { path, content, by, actor }: Writer & { path: string; content: string },
+  ): Promise<StoreEntry> {
     await this.#open(store);
     checkPath(path);
     return this.#context.folder.exclusive(async () => {
@@ -126,20 +163,20 @@ export class MemoryStores {
         ...{ createdAt: at.toISOString(), expiresAt: null, sources: [this.#evidence(by)], contradicts: [] },
       };
       await acceptAtOnce(this.#context, titleOf("Remember", content || path), draftMemory(memory, []), by);
-      return this.entry(store, memory.id);
+      return this.#noted(store, memory.id, actor);
     });
   }
 
   async change(
     store: string,
     id: string,
-    { path, content, expected, by }: { path?: string; content?: string; expected?: string; by: string },
+    { path, content, expected, by, actor }: Writer & { path?: string; content?: string; expected?: string },
   ): Promise<StoreEntry> {
     await this.#open(store);
     if (path !== undefined) checkPath(path);
     return this.#context.folder.exclusive(async () => {
       const memory = await this.#find(store, id);
-      const entry = entryOf(memory);
+      const entry = await this.#noted(store, id);
       const wanted = { path: path ?? entry.path, content: content ?? entry.content };
       if (wanted.path === entry.path && wanted.content === entry.content) return entry;
       if (expected !== undefined && expected !== entry.sha256) throw new MemoryPreconditionFailed();
@@ -151,18 +188,26 @@ export class MemoryStores {
       };
       const draft = draftChange(memory, change, [evidence]);
       await acceptAtOnce(this.#context, titleOf("Change", wanted.content || wanted.path), [draft], by);
-      return this.entry(store, id);
+      return this.#noted(store, id, actor);
     });
   }
 
-  async remove(store: string, id: string, { expected, by }: { expected?: string; by: string }): Promise<void> {
+  async remove(store: string, id: string, { expected, by, actor }: Writer & { expected?: string }): Promise<void> {
     await this.get(store);
     await this.#context.folder.exclusive(async () => {
       const memory = await this.#find(store, id);
-      if (expected !== undefined && expected !== entryOf(memory).sha256) throw new MemoryPreconditionFailed();
+      const { sha256 } = await this.#noted(store, id);
+      if (expected !== undefined && expected !== sha256) throw new MemoryPreconditionFailed();
       const drafts = draftForgetting(memory, await this.#memories.all(), [this.#evidence(by)]);
       await acceptAtOnce(this.#context, titleOf("Forget", memory.text || id), drafts, by);
+      await this.#versions.noteGone(id, actor);
     });
+  }
+
+  /** A memory as it is now, and at which version; with whoever has just changed it. */
+  async #noted(store: string, id: string, actor?: VersionActor): Promise<StoreEntry> {
+    const memory = await this.#find(store, id);
+    return entryOf(memory, await this.#versions.note(currentOf(memory, store), actor));
   }
 
   #isIn = (memory: StoredMemory, store: string): boolean => (memory.store ?? this.ownId) === store;
@@ -196,10 +241,18 @@ export class MemoryStores {
   }
 }
 
-function entryOf(memory: StoredMemory): StoreEntry {
+const sha256Of = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+function entryOf(memory: StoredMemory, version: string): StoreEntry {
   const { id, text: content, createdAt, updatedAt = createdAt } = memory;
-  const sha256 = createHash("sha256").update(content).digest("hex");
-  return { id, path: pathOf(memory), content, sha256, createdAt, updatedAt };
+  return { id, path: pathOf(memory), content, sha256: sha256Of(content), version, createdAt, updatedAt };
+}
+
+function currentOf(memory: StoredMemory, store: string): CurrentMemory {
+  const { id, text: content, sources } = memory;
+  const session = sources.find((source) => source.type === "event")?.session;
+  const place = { id, store, path: pathOf(memory), content, sha256: sha256Of(content) };
+  return { ...place, ...(session !== undefined && { session }) };
 }
 
 const ownStays = (what: string): RequestError =>

@@ -8,6 +8,7 @@ import { environmentRoutes } from "./routes/environments.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { memoryStoreRoutes } from "./routes/memory-stores.ts";
+import { memoryVersionRoutes } from "./routes/memory-versions.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { overviewRoutes } from "./routes/overview.ts";
 import { proposalRoutes } from "./routes/proposals.ts";
@@ -33,6 +34,7 @@ const described: readonly Route[] = [
   ...sessionFolderRoutes,
   ...fileRoutes,
   ...memoryStoreRoutes,
+  ...memoryVersionRoutes,
   ...modelRoutes,
   ...overviewRoutes,
   ...auditRoutes,

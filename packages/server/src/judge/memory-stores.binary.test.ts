@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import Anthropic, { BadRequestError, ConflictError, NotFoundError, PermissionDeniedError } from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type MadeUpContext, makeUpContext } from "../testing/made-up-context.ts";
@@ -187,6 +189,73 @@ describe("memories", () => {
       PermissionDeniedError,
     );
     expect(await all(reader.beta.memoryStores.memories.list(id))).toHaveLength(1);
+  });
+});
+
+describe("versions", () => {
+  test("say what a memory said at every change, and who changed it, also after it is gone", async () => {
+    const { id: memory_store_id } = await stores().create({ name: "History" });
+    const made = await stores().memories.create(memory_store_id, { path: "/a.md", content: "one" });
+    const updated = await stores().memories.update(made.id, { memory_store_id, content: "two" });
+    // Nothing has changed: no version.
+    const same = await stores().memories.update(made.id, { memory_store_id, content: "two" });
+    expect(same.memory_version_id).toBe(updated.memory_version_id);
+    await stores().memories.update(made.id, { memory_store_id, path: "/b.md" });
+    await stores().memories.delete(made.id, { memory_store_id });
+    const versions = await all(stores().memoryVersions.list(memory_store_id, { memory_id: made.id, limit: 3 }));
+    expect(versions.map(({ operation, path, content_sha256 }) => [operation, path, content_sha256])).toEqual([
+      ["deleted", "/b.md", null],
+      ["modified", "/b.md", sha256("two")],
+      ["modified", "/a.md", sha256("two")],
+      ["created", "/a.md", sha256("one")],
+    ]);
+    for (const version of versions) {
+      expect(version).toMatchObject({ memory_store_id, content: null, redacted_at: null });
+      expect(version.created_by).toMatchObject({ type: "api_actor", api_key_id: expect.stringMatching(/^tok_/) });
+    }
+    expect(versions[2]!.id).toBe(updated.memory_version_id);
+    const first = await stores().memoryVersions.retrieve(made.memory_version_id, { memory_store_id });
+    expect(first).toMatchObject({ content: "one", content_size_bytes: 3, operation: "created" });
+    const changed = await all(stores().memoryVersions.list(memory_store_id, { operation: "modified", view: "full" }));
+    expect(changed.map(({ content }) => content)).toEqual(["two", "two"]);
+    const later = { "created_at[gte]": new Date(Date.now() + 60_000).toISOString() };
+    expect(await all(stores().memoryVersions.list(memory_store_id, later))).toEqual([]);
+    expect(await all(stores().memoryVersions.list(memory_store_id, { session_id: "sesn_none" }))).toEqual([]);
+    await expect(stores().memoryVersions.retrieve("memver_none", { memory_store_id })).rejects.toThrow(NotFoundError);
+  });
+
+  test("what was said once can be redacted, what is said now cannot", async () => {
+    const { id: memory_store_id } = await stores().create({ name: "Secrets" });
+    const made = await stores().memories.create(memory_store_id, { path: "/a.md", content: "hunter2" });
+    const redact = (id: string) => stores().memoryVersions.redact(id, { memory_store_id });
+    await expect(redact(made.memory_version_id)).rejects.toThrow("Change or delete the memory first");
+    await stores().memories.update(made.id, { memory_store_id, content: "changed" });
+    const redacted = await redact(made.memory_version_id);
+    const gone = { path: null, content: null, content_sha256: null, content_size_bytes: null };
+    expect(redacted).toMatchObject({ ...gone, operation: "created", redacted_by: { type: "api_actor" } });
+    expect(await redact(made.memory_version_id)).toEqual(redacted);
+    expect(await stores().memoryVersions.retrieve(made.memory_version_id, { memory_store_id })).toEqual(redacted);
+    const listed = JSON.stringify(await all(stores().memoryVersions.list(memory_store_id, { view: "full" })));
+    expect(listed).not.toContain("hunter2");
+    await stores().delete(memory_store_id);
+    await expect(all(stores().memoryVersions.list(memory_store_id))).rejects.toThrow(NotFoundError);
+  });
+
+  test("what people change in the folder, or undo, is a version too, without an author", async () => {
+    const memory_store_id = context.context.memoryStores.ownId;
+    const made = await stores().memories.create(memory_store_id, { path: "/hand.md", content: "By the program." });
+    const file = join(context.context.folder.path, "memory", `${made.id}.md`);
+    await writeFile(file, (await readFile(file, "utf8")).replace("By the program.", "By hand."));
+    const now = await stores().memories.retrieve(made.id, { memory_store_id });
+    expect(now.content).toBe("By hand.");
+    expect(now.memory_version_id).not.toBe(made.memory_version_id);
+    await rm(file);
+    const versions = await all(stores().memoryVersions.list(memory_store_id, { memory_id: made.id }));
+    expect(versions.map(({ operation, created_by }) => [operation, created_by === null])).toEqual([
+      ["deleted", true],
+      ["modified", true],
+      ["created", false],
+    ]);
   });
 });
 

@@ -72,7 +72,6 @@ describe("the client", () => {
     for (const ask of [
       () => beta.skills.list(),
       () => beta.vaults.list(),
-      () => beta.memoryStores.memoryVersions.list("memstore_1"),
       () => beta.deployments.list(),
       () => beta.environments.work.poll("env_local"),
       () => beta.messages.create({ model: "sonnet", max_tokens: 1, messages: [{ role: "user", content: "x" }] }),

@@ -10,7 +10,6 @@ const refused = (note: string): SdkMethod => ({ support: "refused", note });
 
 const worker = refused("501: Tandem runs the tools itself; there are no self-hosted environments");
 const fixedResources = refused("501: a session is given its files when it is created");
-const versions = refused("501: the history is the git log of the context's folder");
 const agentFields =
   "400 for `skills`, `execution_identity` other than `service_account`, `model.inference_geo`, `model.speed: fast`, advisor and workflows, and domain lists of the web tools";
 
@@ -80,9 +79,11 @@ export const sdkMethods: Readonly<Record<string, SdkMethod>> = {
   "memoryStores.memories.update": yes(),
   "memoryStores.memories.list": yes(),
   "memoryStores.memories.delete": yes(),
-  "memoryStores.memoryVersions.retrieve": versions,
-  "memoryStores.memoryVersions.list": versions,
-  "memoryStores.memoryVersions.redact": versions,
+  "memoryStores.memoryVersions.retrieve": yes(),
+  "memoryStores.memoryVersions.list": yes("what people changed in the folder is one version without an author"),
+  "memoryStores.memoryVersions.redact": yes(
+    "400 for what a memory says now; the git history of the context's folder keeps the text",
+  ),
   "models.retrieve": partly("by id or alias; what Claude Code does not tell (capabilities, limits, dates) is null"),
   "models.list": partly("as `models.retrieve`"),
 };

@@ -1,6 +1,5 @@
 import type { MemoryStoreRecord, StoreEntry } from "@tandem/context";
 import { RequestError } from "@tandem/protocol";
-import { createHash } from "node:crypto";
 import { z } from "zod";
 import { contextOf } from "../context-of.ts";
 import { pageThrough } from "../page-through.ts";
@@ -10,7 +9,7 @@ import { deletedOf, includeArchived, pageOf, pageQuery, time } from "../schemas/
 const MOST_BYTES = 102_400;
 const MOST_PAIRS = 16;
 /** Of a list with what is in them. */
-const MOST_FULL = 20;
+export const MOST_FULL = 20;
 
 const name = z
   .string()
@@ -58,12 +57,18 @@ const content = z
   .refine((text) => Buffer.byteLength(text) <= MOST_BYTES, `expected at most ${MOST_BYTES} bytes`)
   .refine((text) => text.isWellFormed(), "expected whole characters");
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, "expected 64 lowercase hexadecimal digits");
-const view = (usual: "basic" | "full") => ({ view: z.enum(["basic", "full"]).default(usual) });
+export const view = (usual: "basic" | "full") => ({ view: z.enum(["basic", "full"]).default(usual) });
 
-const storesOf = (call: Pick<Call, "context">) => contextOf(call).context.memoryStores;
+/** Whoever writes, for the commit and for the version. */
+export const writerOf = ({ token }: Pick<Call, "token">) => ({
+  by: token.name,
+  actor: { type: "token" as const, id: token.id },
+});
+
+export const storesOf = (call: Pick<Call, "context">) => contextOf(call).context.memoryStores;
 
 const STORES = "/v1/memory_stores";
-const STORE = `${STORES}/:memory_store_id` as const;
+export const STORE = `${STORES}/:memory_store_id` as const;
 const MEMORIES = `${STORE}/memories` as const;
 const MEMORY = `${MEMORIES}/:memory_id` as const;
 
@@ -177,11 +182,7 @@ export const memoryStoreRoutes: Route[] = [
     handle: async (call) => {
       const { path, content: text } = call.body;
       const id = call.params.memory_store_id;
-      return memoryView(
-        id,
-        await storesOf(call).add(id, { path, content: text ?? "", by: call.token.name }),
-        call.query,
-      );
+      return memoryView(id, await storesOf(call).add(id, { path, content: text ?? "", ...writerOf(call) }), call.query);
     },
   }),
   jsonRoute({
@@ -253,7 +254,7 @@ export const memoryStoreRoutes: Route[] = [
         ...(path != null && { path }),
         ...(precondition?.content_sha256 !== undefined && { expected: precondition.content_sha256 }),
       };
-      return memoryView(id, await storesOf(call).change(id, memory_id, { ...change, by: call.token.name }), call.query);
+      return memoryView(id, await storesOf(call).change(id, memory_id, { ...change, ...writerOf(call) }), call.query);
     },
   }),
   jsonRoute({
@@ -267,7 +268,7 @@ export const memoryStoreRoutes: Route[] = [
     handle: async (call) => {
       const { memory_store_id: id, memory_id } = call.params;
       const { expected_content_sha256: expected } = call.query;
-      await storesOf(call).remove(id, memory_id, { by: call.token.name, ...(expected && { expected }) });
+      await storesOf(call).remove(id, memory_id, { ...writerOf(call), ...(expected && { expected }) });
       return { type: "memory_deleted" as const, id: memory_id };
     },
   }),
@@ -286,8 +287,7 @@ const storeView = ({ id, createdAt, updatedAt, archivedAt, ...said }: MemoryStor
 
 const memoryView = (store_: string, entry: StoreEntry, { view: wanted }: { view: "basic" | "full" }) => ({
   ...{ type: "memory" as const, id: entry.id, memory_store_id: store_, path: entry.path },
-  // Of what it says where: the same again is the same version.
-  memory_version_id: `memver_${createHash("sha256").update(`${entry.id}\n${entry.path}\n${entry.sha256}`).digest("hex").slice(0, 26)}`,
+  memory_version_id: entry.version,
   content: wanted === "full" ? entry.content : null,
   content_sha256: entry.sha256,
   content_size_bytes: Buffer.byteLength(entry.content),

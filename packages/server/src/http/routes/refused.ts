@@ -22,12 +22,6 @@ export const refusedRoutes: RefusedRoute[] = [
   resource("organizations", "organizations"),
   {
     kind: "refused",
-    name: "memoryStores.memoryVersions",
-    path: "/v1/memory_stores/:memory_store_id/memory_versions",
-    reason: "Tandem keeps no versions beside the context's own history: look into the git log of the context's folder.",
-  },
-  {
-    kind: "refused",
     name: "environments.work",
     path: "/v1/environments/:environment_id/work",
     reason: "Tandem has no self-hosted environments: it runs the tools itself.",

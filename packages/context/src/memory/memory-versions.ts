@@ -1,0 +1,204 @@
+import { newId, RequestError } from "@tandem/protocol";
+import type { RecordChange, Records } from "@tandem/storage";
+import { z } from "zod";
+
+/** Who changed a memory, as far as it is known. */
+const actor = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("token"), id: z.string() }),
+  z.strictObject({ type: z.literal("session"), id: z.string() }),
+]);
+export type VersionActor = z.output<typeof actor>;
+
+export const VERSION_OPERATIONS = ["created", "modified", "deleted"] as const;
+
+/** One change of a memory. Of one that was redacted or deleted there is no content; of a redacted one, no path either. */
+const memoryVersion = z.strictObject({
+  id: z.string(),
+  memory: z.string(),
+  store: z.string(),
+  operation: z.enum(VERSION_OPERATIONS),
+  path: z.string().nullable(),
+  content: z.string().nullable(),
+  sha256: z.string().nullable(),
+  createdAt: z.string(),
+  createdBy: actor.nullable(),
+  redactedAt: z.string().nullable(),
+  redactedBy: actor.nullable(),
+});
+export type MemoryVersion = z.output<typeof memoryVersion>;
+
+/** What was on record last of a memory. */
+const head = z.strictObject({ store: z.string(), version: z.string(), path: z.string(), sha256: z.string() });
+
+/** A memory as it is now. */
+export interface CurrentMemory {
+  id: string;
+  store: string;
+  path: string;
+  content: string;
+  sha256: string;
+  /** Of whose session it came, for one that is new. */
+  session?: string;
+}
+
+const VERSION = "memory-version";
+const HEAD = "memory-head";
+const PAGE = 100;
+
+/**
+ * The history of memories, by store. A change over the API is on record at once, with who made it; what people and proposals
+ * change in the folder is found when somebody looks, as one version for all that has happened since, without an author.
+ */
+export class MemoryVersions {
+  readonly #records: Records;
+  readonly #space: string;
+  readonly #now: () => Date;
+  #last = 0;
+
+  constructor(records: Records, space: string, now: () => Date) {
+    this.#records = records;
+    this.#space = space;
+    this.#now = now;
+  }
+
+  /** The version that a memory is at; a change that is not on record yet is put there. */
+  async note(memory: CurrentMemory, by?: VersionActor): Promise<string> {
+    const stored = await this.#records.get(this.#space, HEAD, memory.id);
+    const known = stored && head.parse(stored.value);
+    if (known && isAt(known, memory)) return known.version;
+    const { id, store, path, content, sha256, session } = memory;
+    const author = by ?? (!known && session !== undefined ? { type: "session" as const, id: session } : null);
+    const operation = known ? "modified" : "created";
+    const version = this.#version({ memory: id, store, operation, path, content, sha256, createdBy: author });
+    const value: z.output<typeof head> = { store, version: version.id, path, sha256 };
+    return this.#write([put(version), { type: "put", kind: HEAD, key: id, value, version: stored?.version ?? 0 }], () =>
+      this.note(memory, by),
+    ).then((again) => again ?? version.id);
+  }
+
+  /** It is gone. */
+  async noteGone(id: string, by?: VersionActor): Promise<void> {
+    const stored = await this.#records.get(this.#space, HEAD, id);
+    if (!stored) return;
+    const { store, path } = head.parse(stored.value);
+    const nothing = { content: null, sha256: null };
+    const version = this.#version({
+      ...{ memory: id, store, operation: "deleted", path, ...nothing, createdBy: by ?? null },
+    });
+    // Whoever else has seen that it is gone wrote it down already.
+    const again = { ...head.parse(stored.value), version: version.id };
+    await this.#write(
+      [
+        { type: "put", kind: HEAD, key: id, value: again, version: stored.version },
+        { type: "delete", kind: HEAD, key: id },
+        put(version),
+      ],
+      async () => "",
+    );
+  }
+
+  /** Brings the record of a store up to what is in it now. */
+  async catchUp(store: string, memories: readonly CurrentMemory[]): Promise<Map<string, string>> {
+    const versions = new Map<string, string>();
+    const heads = await this.#heads();
+    for (const memory of memories) {
+      const known = heads.get(memory.id);
+      versions.set(memory.id, known && isAt(known, memory) ? known.version : await this.note(memory));
+    }
+    for (const [id, known] of heads) if (known.store === store && !versions.has(id)) await this.noteGone(id);
+    return versions;
+  }
+
+  async get(store: string, id: string): Promise<MemoryVersion> {
+    const stored = await this.#records.get(this.#space, VERSION, keyOf(store, id));
+    if (stored) return memoryVersion.parse(stored.value);
+    throw new RequestError("not_found", `There is no memory version ${id} in ${store}.`);
+  }
+
+  /** The newest first, from after `after`, at most `limit` of those that are wanted. */
+  async list(
+    store: string,
+    { limit, after, wants }: { limit: number; after?: string; wants: (version: MemoryVersion) => boolean },
+  ): Promise<MemoryVersion[]> {
+    const found: MemoryVersion[] = [];
+    for (let from = after && keyOf(store, after); ;) {
+      const query = { prefix: keyOf(store, ""), order: "desc" as const, limit: PAGE, ...(from && { after: from }) };
+      const page = await this.#records.list(this.#space, VERSION, query);
+      for (const { value } of page) {
+        const version = memoryVersion.parse(value);
+        if (wants(version)) found.push(version);
+        if (found.length === limit) return found;
+      }
+      if (page.length < PAGE) return found;
+      from = page.at(-1)!.key;
+    }
+  }
+
+  /** Takes what it said out of the record, for good. What a memory says now is not history: that is changed first. */
+  async redact(store: string, id: string, by: VersionActor): Promise<MemoryVersion> {
+    const version = await this.get(store, id);
+    if (version.redactedAt !== null) return version;
+    const stored = await this.#records.get(this.#space, HEAD, version.memory);
+    if (stored && head.parse(stored.value).version === id) {
+      throw new RequestError("invalid_request", `${version.memory} says this now: it can be read there all the same.`, {
+        fix: "Change or delete the memory first, then redact this version.",
+      });
+    }
+    const nothing = { path: null, content: null, sha256: null };
+    const redacted = { ...version, ...nothing, redactedAt: this.#now().toISOString(), redactedBy: by };
+    await this.#records.write(this.#space, [put(redacted)]);
+    return redacted;
+  }
+
+  /** Of a store that is deleted nothing is kept. */
+  async forget(store: string): Promise<void> {
+    for (;;) {
+      const page = await this.#records.list(this.#space, VERSION, { prefix: keyOf(store, ""), limit: PAGE });
+      const gone = page.map(({ key }): RecordChange => ({ type: "delete", kind: VERSION, key }));
+      if (gone.length > 0) await this.#records.write(this.#space, gone);
+      if (page.length < PAGE) break;
+    }
+    const heads = [...(await this.#heads())].filter(([, known]) => known.store === store);
+    if (heads.length > 0) {
+      await this.#records.write(
+        this.#space,
+        heads.map(([key]) => ({ type: "delete", kind: HEAD, key })),
+      );
+    }
+  }
+
+  async #heads(): Promise<Map<string, z.output<typeof head>>> {
+    const heads = new Map<string, z.output<typeof head>>();
+    for (let after: string | undefined; ;) {
+      const page = await this.#records.list(this.#space, HEAD, { limit: PAGE, ...(after && { after }) });
+      for (const { key, value } of page) heads.set(key, head.parse(value));
+      if (page.length < PAGE) return heads;
+      after = page.at(-1)!.key;
+    }
+  }
+
+  #version(said: Omit<MemoryVersion, "id" | "createdAt" | "redactedAt" | "redactedBy">): MemoryVersion {
+    // Ids sort by their time: two in one millisecond would have no order.
+    this.#last = Math.max(this.#now().getTime(), this.#last + 1);
+    const createdAt = new Date(this.#last).toISOString();
+    return { id: newId("memoryVersion", this.#last), ...said, createdAt, redactedAt: null, redactedBy: null };
+  }
+
+  /** Undefined if it was written; what `otherwise` says if somebody else was faster. */
+  async #write(changes: readonly RecordChange[], otherwise: () => Promise<string>): Promise<string | undefined> {
+    try {
+      await this.#records.write(this.#space, changes);
+      return undefined;
+    } catch (error) {
+      if (error instanceof RequestError && error.code === "conflict") return otherwise();
+      throw error;
+    }
+  }
+}
+
+const keyOf = (store: string, id: string): string => `${store}/${id}`;
+const put = (version: MemoryVersion): RecordChange => ({
+  ...{ type: "put", kind: VERSION, key: keyOf(version.store, version.id), value: version },
+});
+const isAt = (known: z.output<typeof head>, { store, path, sha256 }: CurrentMemory): boolean =>
+  known.store === store && known.path === path && known.sha256 === sha256;

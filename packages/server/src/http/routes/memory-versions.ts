@@ -1,0 +1,124 @@
+import { type MemoryVersion, VERSION_OPERATIONS, type VersionActor } from "@tandem/context";
+import { z } from "zod";
+import { jsonRoute, type Route } from "../route.ts";
+import { pageOf, pageQuery, time } from "../schemas/page.ts";
+import { MOST_FULL, STORE, storesOf, view, writerOf } from "./memory-stores.ts";
+
+const actor = z
+  .discriminatedUnion("type", [
+    z.object({ type: z.literal("api_actor"), api_key_id: z.string() }),
+    z.object({ type: z.literal("session_actor"), session_id: z.string() }),
+  ])
+  .meta({ id: "MemoryActor", description: "A token, by its id, or an agent in a session." });
+
+const version = z
+  .object({
+    type: z.literal("memory_version"),
+    id: z.string(),
+    memory_id: z.string(),
+    memory_store_id: z.string(),
+    operation: z.enum(VERSION_OPERATIONS),
+    path: z.string().nullable(),
+    content: z.string().nullable(),
+    content_sha256: z.string().nullable(),
+    content_size_bytes: z.int().nullable(),
+    created_at: z.string(),
+    created_by: actor.nullable(),
+    redacted_at: z.string().nullable(),
+    redacted_by: actor.nullable(),
+  })
+  .meta({ id: "MemoryVersion" });
+
+const VERSIONS = `${STORE}/memory_versions` as const;
+const VERSION = `${VERSIONS}/:memory_version_id` as const;
+
+/** What memories said before, and who changed them. */
+export const memoryVersionRoutes: Route[] = [
+  jsonRoute({
+    name: "memoryStores.memoryVersions.list",
+    method: "GET",
+    path: VERSIONS,
+    scope: "read",
+    summary: "List the changes of a store's memories, newest first; what people changed in the folder has no author",
+    query: z.strictObject({
+      ...{ ...pageQuery, ...view("basic") },
+      memory_id: z.string().min(1).optional(),
+      operation: z.enum(VERSION_OPERATIONS).optional(),
+      session_id: z.string().min(1).optional(),
+      api_key_id: z.string().min(1).optional(),
+      service_account_id: z.string().min(1).optional(),
+      ...{ "created_at[gte]": time.optional(), "created_at[lte]": time.optional() },
+    }),
+    response: pageOf(version),
+    handle: async (call) => {
+      const { query, params } = call;
+      const limit = query.view === "full" ? Math.min(query.limit, MOST_FULL) : query.limit;
+      const [from, to] = [query["created_at[gte]"], query["created_at[lte]"]].map((at) => at && Date.parse(at));
+      const isBy = (type: VersionActor["type"], id: string | undefined, by: VersionActor | null) =>
+        id === undefined || (by?.type === type && by.id === id);
+      const found = await storesOf(call).versions(params.memory_store_id, {
+        limit: limit + 1,
+        ...(query.page !== undefined && { after: query.page }),
+        wants: ({ memory, operation, createdAt, createdBy }) =>
+          (query.memory_id ?? memory) === memory &&
+          (query.operation ?? operation) === operation &&
+          isBy("session", query.session_id, createdBy) &&
+          isBy("token", query.api_key_id, createdBy) &&
+          // There are none here.
+          query.service_account_id === undefined &&
+          !(from && Date.parse(createdAt) < from) &&
+          !(to && Date.parse(createdAt) > to),
+      });
+      const data = found.slice(0, limit);
+      return {
+        data: data.map((each) => versionView(each, query)),
+        next_page: found.length > limit ? data.at(-1)!.id : null,
+      };
+    },
+  }),
+  jsonRoute({
+    name: "memoryStores.memoryVersions.retrieve",
+    method: "GET",
+    path: VERSION,
+    scope: "read",
+    summary: "Retrieve a version of a memory",
+    query: z.strictObject(view("full")),
+    response: version,
+    handle: async (call) => {
+      const { memory_store_id, memory_version_id } = call.params;
+      return versionView(await storesOf(call).version(memory_store_id, memory_version_id), call.query);
+    },
+  }),
+  jsonRoute({
+    name: "memoryStores.memoryVersions.redact",
+    method: "POST",
+    path: `${VERSION}/redact`,
+    scope: "run",
+    summary: "Take the text of a former version out of the record; the git history of the folder has it still",
+    response: version,
+    handle: async (call) => {
+      const { memory_store_id, memory_version_id } = call.params;
+      const redacted = await storesOf(call).redact(memory_store_id, memory_version_id, writerOf(call).actor);
+      return versionView(redacted, { view: "full" });
+    },
+  }),
+];
+
+function versionView(
+  { id, memory, store, operation, path, content, sha256, createdAt, createdBy, redactedAt, redactedBy }: MemoryVersion,
+  { view: wanted }: { view: "basic" | "full" },
+) {
+  return {
+    ...{ type: "memory_version" as const, id, memory_id: memory, memory_store_id: store, operation, path },
+    content: wanted === "full" ? content : null,
+    content_sha256: sha256,
+    content_size_bytes: content === null ? null : Buffer.byteLength(content),
+    ...{ created_at: createdAt, created_by: actorView(createdBy) },
+    ...{ redacted_at: redactedAt, redacted_by: actorView(redactedBy) },
+  };
+}
+
+function actorView(by: VersionActor | null): z.output<typeof actor> | null {
+  if (by === null) return null;
+  return by.type === "token" ? { type: "api_actor", api_key_id: by.id } : { type: "session_actor", session_id: by.id };
+}
