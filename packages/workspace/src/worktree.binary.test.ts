@@ -30,6 +30,7 @@ describe("createWorktree", () => {
       folder: tree.at("state/trees/sesn_1"),
       repository: tree.at("repo"),
       branch: "tandem/sesn_1",
+      from: "main",
       commit: tree.first,
     });
     expect(await readFile(tree.at("state/trees/sesn_1/a.txt"), "utf8")).toBe("one\n");

@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { git, GitFailed, runGit } from "./git.ts";
 import { openRepository, type Repository } from "./repository.ts";
+import { currentBranch, findUncommitted, type Prepared } from "./unsaved-work.ts";
 
 /** Writing out the files of a large repository takes minutes on a slow disk. */
 const CHECKOUT_MS = 300_000;
@@ -14,20 +15,28 @@ export interface Worktree {
   repository: string;
   /** The branch that was made for it. */
   branch: string;
+  /** The branch that it started from; undefined where that was a tag, a commit or no branch. */
+  from: string | undefined;
   /** Where that branch began. */
   commit: string;
 }
 
 /**
- * Adds a git worktree in a folder that is not there yet, on a branch of its own, `tandem/` and the folder's name. `branch`
- * is what it starts from: a branch, tag or commit; without it, what is checked out. Nothing else in the repository changes.
+ * Adds a git worktree in a folder that is not there yet, on a branch of its own: `tandem/` and the name, or that of the
+ * folder. `branch` is what it starts from: a branch, tag or commit; without it, what is checked out. Nothing else in the
+ * repository changes.
  */
-export async function createWorktree(wanted: { repository: string; into: string; branch?: string }): Promise<Worktree> {
+export async function createWorktree(wanted: {
+  repository: string;
+  into: string;
+  branch?: string;
+  name?: string;
+}): Promise<Worktree> {
   const { into } = wanted;
   if (!isAbsolute(into)) throw new RequestError("invalid_request", `Expected an absolute path, not ${into}.`);
   const repository = await openRepository(wanted.repository);
-  const commit = await startingPoint(repository, wanted.branch);
-  const branch = `tandem/${basename(into)}`;
+  const { commit, from } = await startingPoint(repository, wanted.branch);
+  const branch = `tandem/${wanted.name ?? basename(into)}`;
   await checkBranchName(repository.folder, branch);
   await refuseTaken(repository.folder, branch, into);
   await mkdir(dirname(into), { recursive: true, mode: 0o700 });
@@ -41,14 +50,18 @@ export async function createWorktree(wanted: { repository: string; into: string;
       cause,
     });
   }
-  return { folder: await realpath(into), repository: repository.folder, branch, commit };
+  return { folder: await realpath(into), repository: repository.folder, branch, from, commit };
 }
 
 /**
- * Removes a worktree. Work in it that is nowhere else is not lost unless `discard` says so: `conflict`. Its branch stays
- * where it has commits of its own. A folder that is not there any more is fine; one that is no worktree is refused.
+ * Removes a worktree. Work in it that is nowhere else is not lost unless `discard` says so: `conflict`; what stands as it
+ * did when it was made ready is no work. Its branch stays where it has commits of its own. A folder that is not there any
+ * more is fine; one that is no worktree is refused.
  */
-export async function removeWorktree(folder: string, { discard = false }: { discard?: boolean } = {}): Promise<void> {
+export async function removeWorktree(
+  folder: string,
+  { discard = false, prepared = {} }: { discard?: boolean; prepared?: Prepared } = {},
+): Promise<void> {
   const isThere = await stat(folder).then(
     () => true,
     () => false,
@@ -63,11 +76,11 @@ export async function removeWorktree(folder: string, { discard = false }: { disc
   }
   const { commonDir } = worktree;
   const head = await lookUp(worktree.folder, "HEAD");
-  if (!discard) await refuseLoss(worktree, head);
+  if (!discard) await refuseLoss(worktree, head, prepared);
   const branch = (await runGit(worktree.folder, ["symbolic-ref", "--quiet", "HEAD"])).stdout.toString("utf8").trim();
   try {
     // Told not to look again only if nothing may stop it: what appears meanwhile makes git itself refuse.
-    const force = discard ? ["--force", "--force"] : [];
+    const force = discard ? ["--force", "--force"] : Object.keys(prepared).length > 0 ? ["--force"] : [];
     const args = ["--git-dir", commonDir, "worktree", "remove", ...force, "--", worktree.folder];
     await git(commonDir, args, { timeoutMs: CHECKOUT_MS, settings: worktree.quiet });
   } catch (cause) {
@@ -77,11 +90,14 @@ export async function removeWorktree(folder: string, { discard = false }: { disc
   if (head !== undefined && branch.startsWith("refs/heads/tandem/")) await dropIfMerged(commonDir, branch, head);
 }
 
-/** The commit that a name stands for. The name itself is never handed on. */
-async function startingPoint({ folder }: Repository, name: string | undefined): Promise<string> {
+/** The commit that a name stands for, and the branch if it is one. The name itself is never handed on. */
+async function startingPoint(
+  { folder }: Repository,
+  name: string | undefined,
+): Promise<{ commit: string; from: string | undefined }> {
   if (name === undefined) {
     const head = await lookUp(folder, "HEAD");
-    if (head !== undefined) return head;
+    if (head !== undefined) return { commit: head, from: await currentBranch(folder) };
     throw new RequestError(
       "invalid_request",
       `The git repository ${folder} is empty: it has no commit to start from.`,
@@ -94,7 +110,7 @@ async function startingPoint({ folder }: Repository, name: string | undefined): 
   const places = [`refs/heads/${name}`, `refs/tags/${name}`, `refs/remotes/${name}`, `refs/remotes/origin/${name}`];
   for (const ref of /^[0-9a-f]{7,64}$/.test(name) ? [...places, name] : places) {
     const commit = await lookUp(folder, ref);
-    if (commit !== undefined) return commit;
+    if (commit !== undefined) return { commit, from: ref === places[0] ? name : undefined };
   }
   throw new RequestError("invalid_request", `The git repository ${folder} has no branch, tag or commit ${name}.`, {
     fix: "Name one that git branch --all or git tag lists.",
@@ -122,7 +138,7 @@ async function refuseTaken(folder: string, branch: string, into: string): Promis
   }
 }
 
-async function lookUp(folder: string, ref: string): Promise<string | undefined> {
+export async function lookUp(folder: string, ref: string): Promise<string | undefined> {
   const { exitCode, stdout } = await runGit(folder, [
     "rev-parse",
     "--verify",
@@ -133,12 +149,11 @@ async function lookUp(folder: string, ref: string): Promise<string | undefined> 
   return exitCode === 0 ? stdout.toString("utf8").trim() : undefined;
 }
 
-async function refuseLoss({ folder, quiet }: Repository, head: string | undefined): Promise<void> {
-  const args = ["status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=none"];
-  const status = await git(folder, args, { settings: quiet, timeoutMs: CHECKOUT_MS });
-  const changed = status.split("\0").filter((line) => line !== "");
+async function refuseLoss(repository: Repository, head: string | undefined, prepared: Prepared): Promise<void> {
+  const { folder } = repository;
+  const changed = await findUncommitted(repository, prepared);
   if (changed.length > 0) {
-    throw keeps(folder, `${changed.length} changes are not committed, such as ${changed[0]!.slice(3)}`);
+    throw keeps(folder, `${changed.length} changes are not committed, such as ${changed[0]}`);
   }
   if (head === undefined) return;
   const refs = await git(folder, ["for-each-ref", "--count=1", "--contains", head]);

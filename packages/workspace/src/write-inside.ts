@@ -7,26 +7,37 @@ import { isInside } from "./is-inside.ts";
  * Puts a new file into a root, with the folders on its way. Nothing that is there is overwritten, no link is followed: where
  * one was put on the way while we went, the file is taken away again. Returns its real path.
  */
-export async function writeInside(root: string, path: string, content: Uint8Array): Promise<string> {
+export async function writeInside(
+  root: string,
+  path: string,
+  content: Uint8Array | AsyncIterable<Uint8Array>,
+  mode = 0o600,
+): Promise<string> {
   if (path.includes("\0")) throw new RequestError("invalid_request", "A path cannot have a NUL in it.");
   const full = join(root, path);
   if (path.startsWith("/") || full === root || !isInside(root, full)) throw outside(path);
   if (/(^|\/)\.?$/.test(path)) throw notAFile(path);
   try {
     await makeFolders(root, dirname(full), path);
-    return await writeNew(root, full, content, path);
+    return await writeNew(root, full, { content, mode }, path);
   } catch (error) {
     throw asRequestError(error, path);
   }
 }
 
-async function writeNew(root: string, full: string, content: Uint8Array, path: string): Promise<string> {
+async function writeNew(
+  root: string,
+  full: string,
+  { content, mode }: { content: Uint8Array | AsyncIterable<Uint8Array>; mode: number },
+  path: string,
+): Promise<string> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   await using handle = await open(full, flags, 0o600);
   const real = process.platform === "linux" ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(full);
   try {
     if (!isInside(root, real)) throw outside(path);
     await handle.writeFile(content);
+    if (mode !== 0o600) await handle.chmod(mode);
     return real;
   } catch (error) {
     await rm(real);

@@ -1,0 +1,98 @@
+import { lstat, mkdtemp, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { RequestError } from "@tandem/protocol";
+import { git } from "./git.ts";
+import { isInside } from "./is-inside.ts";
+import { openFound } from "./open-inside.ts";
+import { readInside } from "./read-inside.ts";
+import { writeInside } from "./write-inside.ts";
+
+/** Patterns of a repository for what its worktrees need beside what git has. */
+const INCLUDE_FILE = ".worktreeinclude";
+const INCLUDE_BYTES = 64 * 1_024;
+/** Dependencies are for the setup command to install; who lists them by mistake is told so. */
+const MOST_FILES = 10_000;
+const MOST_BYTES = 1_024 ** 3;
+
+export interface Copied {
+  files: string[];
+  /** What was listed and left, and why. */
+  skipped: { path: string; why: string }[];
+}
+
+/**
+ * Copies files that git does not have from a repository into a worktree of it: those that the patterns name, and those of
+ * its `.worktreeinclude`; both are written as in `.gitignore`. What leads out of the repository is not copied, and what is
+ * in the worktree already is not overwritten.
+ */
+export async function copyIncluded(repository: string, into: string, patterns: readonly string[]): Promise<Copied> {
+  const wanted = [await readIncludeFile(repository), ...patterns].join("\n");
+  const copied: Copied = { files: [], skipped: [] };
+  if (wanted.trim() === "") return copied;
+  let left = MOST_BYTES;
+  for (const path of await listWanted(repository, wanted)) {
+    try {
+      left -= await copyOne(repository, into, path);
+      copied.files.push(path);
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      copied.skipped.push({ path, why: error.message });
+    }
+    if (left < 0) throw tooMuch(repository, "more than 1 GB");
+  }
+  return copied;
+}
+
+async function readIncludeFile(repository: string): Promise<string> {
+  try {
+    const file = await readInside(repository, INCLUDE_FILE, { maxBytes: INCLUDE_BYTES });
+    return "text" in file ? file.text : "";
+  } catch (error) {
+    if (error instanceof RequestError && error.code === "not_found") return "";
+    throw error;
+  }
+}
+
+/** git itself reads the patterns, so that they mean what they mean in a `.gitignore`. */
+async function listWanted(repository: string, patterns: string): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), "tandem-include-"));
+  try {
+    const file = join(folder, "patterns");
+    await writeFile(file, `${patterns}\n`, { mode: 0o600 });
+    const args = ["ls-files", "--others", "--ignored", "-z", `--exclude-from=${file}`];
+    const paths = (await git(repository, args)).split("\0").filter((path) => path !== "" && !path.endsWith("/"));
+    if (paths.length > MOST_FILES) throw tooMuch(repository, `${paths.length} files`);
+    return paths;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Returns how many bytes that were. */
+async function copyOne(repository: string, into: string, path: string): Promise<number> {
+  const from = join(repository, path);
+  const stats = await lstat(from).catch((cause: unknown) => {
+    throw new RequestError("not_found", "It is gone.", { cause });
+  });
+  if (stats.isSymbolicLink()) {
+    const target = await readlink(from);
+    if (isAbsolute(target) || !isInside(repository, resolve(dirname(from), target))) {
+      throw new RequestError("forbidden", "It is a link that leads out of the repository.");
+    }
+    // Written first as a file: that finds its way without following anything.
+    const place = await writeInside(into, path, new Uint8Array());
+    await rm(place);
+    await symlink(target, place);
+    return 0;
+  }
+  await using opened = await openFound(repository, path, "file");
+  const stream = opened.handle.createReadStream({ autoClose: false });
+  await writeInside(into, path, stream, Number(opened.stats.mode) & 0o777);
+  return Number(opened.stats.size);
+}
+
+const tooMuch = (repository: string, what: string): RequestError =>
+  new RequestError("too_large", `The files to copy from ${repository} into a worktree are too much: ${what}.`, {
+    fix: "List less in worktrees.copy and .worktreeinclude; let worktrees.setup install the rest.",
+  });

@@ -1,0 +1,118 @@
+import { RequestError } from "@tandem/protocol";
+import { git, runGit } from "./git.ts";
+import { openRepository } from "./repository.ts";
+import { findTracked } from "./unsaved-work.ts";
+import { lookUp } from "./worktree.ts";
+
+const MERGE_MS = 300_000;
+
+export interface Merge {
+  /** The branch that was moved. */
+  into: string;
+  kind: "fast-forward" | "merge" | "nothing";
+  /** Where it stood, and where it stands now. */
+  before: string;
+  after: string;
+  commits: number;
+}
+
+/**
+ * Brings the commits of a worktree's branch onto another branch of its repository: by moving it forward, or by a merge
+ * commit. Conflicts are found beforehand and refused with their names, and a branch that is checked out somewhere with
+ * changes is left alone. `dryRun` only looks.
+ */
+export async function mergeWorktree(
+  folder: string,
+  { into, message, who, dryRun = false }: { into: string; message: string; who: Person; dryRun?: boolean },
+): Promise<Merge> {
+  const repository = await openRepository(folder);
+  const head = await commitOf(folder, "HEAD");
+  const before = await lookUp(folder, `refs/heads/${into}`);
+  if (before === undefined) {
+    throw new RequestError("invalid_request", `The git repository of ${folder} has no branch ${into}.`, {
+      fix: "Name the branch that it is to go to.",
+    });
+  }
+  const commits = Number(await git(folder, ["rev-list", "--count", `${before}..${head}`]));
+  if (commits === 0) return { into, kind: "nothing", before, after: before, commits };
+  const isForward = (await runGit(folder, ["merge-base", "--is-ancestor", before, head])).exitCode === 0;
+  const settings = { ...repository.quiet, "user.name": who.name, "user.email": who.email };
+  const after = isForward ? head : await mergeCommit(folder, { before, head, into, message, settings });
+  const kind = isForward ? "fast-forward" : "merge";
+  await moveBranch(folder, { branch: into, before, after, dryRun, settings });
+  return { into, kind, before, after, commits };
+}
+
+/** Puts a branch back where it stood before a merge, if nothing has come after it. */
+export async function undoMerge(folder: string, { into, before, after }: Merge): Promise<void> {
+  const { quiet } = await openRepository(folder);
+  await moveBranch(folder, { branch: into, before: after, after: before, dryRun: false, settings: quiet });
+}
+
+export interface Person {
+  name: string;
+  email: string;
+}
+
+/** Made beside all branches and working folders: only its commit is new. */
+async function mergeCommit(
+  folder: string,
+  parts: { before: string; head: string; into: string; message: string; settings: Record<string, string> },
+): Promise<string> {
+  const { before, head, into, message, settings } = parts;
+  const args = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", before, head];
+  const merged = await runGit(folder, args, { settings, timeoutMs: MERGE_MS });
+  const [tree = "", ...conflicts] = merged.stdout.toString("utf8").split("\0");
+  if (merged.exitCode !== 0) {
+    const names = [...new Set(conflicts.filter((path) => path !== ""))];
+    throw new RequestError("conflict", `The worktree and ${into} have both changed ${names.join(", ")}.`, {
+      fix: `Merge ${into} into the worktree first (an agent can do that), then try again.`,
+    });
+  }
+  const commit = ["commit-tree", tree, "-p", before, "-p", head, "-m", message];
+  return (await git(folder, commit, { settings })).trim();
+}
+
+async function moveBranch(
+  folder: string,
+  move: { branch: string; before: string; after: string; dryRun: boolean; settings: Readonly<Record<string, string>> },
+): Promise<void> {
+  const { branch, before, after, dryRun, settings } = move;
+  if ((await lookUp(folder, `refs/heads/${branch}`)) !== before) {
+    throw new RequestError("conflict", `The branch ${branch} is not where it was: somebody has moved it on.`);
+  }
+  const place = await checkedOut(folder, branch);
+  if (place === undefined) {
+    if (!dryRun) await git(folder, ["update-ref", "-m", "tandem: worktree", `refs/heads/${branch}`, after, before]);
+    return;
+  }
+  const there = await openRepository(place);
+  const changed = await findTracked(there);
+  if (changed.length > 0) {
+    const named = changed.slice(0, 3).join(", ");
+    throw new RequestError("conflict", `${branch} is checked out in ${place} with changes: ${named}.`, {
+      fix: "Commit or stash them there first, or take the patch instead (`tandem worktrees patch`).",
+    });
+  }
+  if (dryRun) return;
+  // Keeps what is not tracked, and refuses to write over it.
+  const args = ["reset", "--quiet", "--keep", after];
+  const outcome = await runGit(place, args, { settings: { ...settings, ...there.quiet }, timeoutMs: MERGE_MS });
+  if (outcome.exitCode === 0) return;
+  const why = outcome.stderr.trim().split("\n")[0] ?? "";
+  throw new RequestError("conflict", `git could not bring ${branch} up to date in ${place}: ${why}`);
+}
+
+/** The folder in which a branch is checked out. */
+async function checkedOut(folder: string, branch: string): Promise<string | undefined> {
+  const list = await git(folder, ["worktree", "list", "--porcelain", "-z"]);
+  const blocks = list.split("\0\0").map((block) => block.split("\0"));
+  const found = blocks.find((lines) => lines.includes(`branch refs/heads/${branch}`));
+  return found?.find((line) => line.startsWith("worktree "))?.slice("worktree ".length);
+}
+
+async function commitOf(folder: string, ref: string): Promise<string> {
+  const commit = await lookUp(folder, ref);
+  if (commit !== undefined) return commit;
+  throw new RequestError("conflict", `The worktree ${folder} has no commit.`);
+}

@@ -1,0 +1,199 @@
+import { mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { describe, expect, it, vi } from "vitest";
+import { copyIncluded } from "./copy-included.ts";
+import { PortBlocks } from "./port-blocks.ts";
+import { runSetup } from "./run-setup.ts";
+import { asUser, commitAll } from "./testing/commit.ts";
+import { temporaryFolder } from "./testing/temporary-folder.ts";
+import { findUnsaved, isSaved, readPrepared } from "./unsaved-work.ts";
+import { createWorktree, removeWorktree } from "./worktree.ts";
+
+const variables = { PATH: process.env["PATH"] ?? "" };
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+async function repository() {
+  const tree = await temporaryFolder();
+  await tree.write({ "repo/a.txt": "one\n", "repo/.gitignore": ".env*\nsecrets/\nbig/\n" });
+  await commitAll(tree.at("repo"), "first");
+  const add = () => createWorktree({ repository: tree.at("repo"), into: tree.at("trees/t") });
+  return { ...tree, add };
+}
+
+describe("copyIncluded", () => {
+  it("copies what git does not have and the patterns name, as it is, and nothing else", async () => {
+    await using tree = await repository();
+    await tree.write({
+      "repo/.env": "KEY=1\n",
+      "repo/.env.local": "LOCAL\n",
+      "repo/deep/er/.env": "DEEP\n",
+      "repo/secrets/a.pem": "a",
+      "repo/secrets/b.pem": "b",
+      "repo/loose.txt": "not ignored",
+      "repo/other": "stays",
+      "repo/.worktreeinclude": "# what worktrees need\nsecrets/*\n!secrets/b.pem\n/loose.txt\na.txt\n",
+    });
+    await writeFile(tree.at("repo/.env"), "KEY=1\n", { mode: 0o750 });
+    const { folder } = await tree.add();
+    // A tracked file that was changed here is the branch's, not ours to copy.
+    await tree.write({ "repo/a.txt": "changed\n" });
+    const { files, skipped } = await copyIncluded(tree.at("repo"), folder, [".env"]);
+    expect(files.toSorted()).toEqual([".env", "deep/er/.env", "loose.txt", "secrets/a.pem"]);
+    expect(skipped).toEqual([]);
+    expect(await readFile(`${folder}/.env`, "utf8")).toBe("KEY=1\n");
+    expect(await readFile(`${folder}/a.txt`, "utf8")).toBe("one\n");
+    expect((await readdir(folder)).toSorted()).toEqual([
+      ".env",
+      ".git",
+      ".gitignore",
+      "a.txt",
+      "deep",
+      "loose.txt",
+      "secrets",
+    ]);
+  });
+
+  it("copies nothing that lies outside, and writes nothing outside, whatever links say", async () => {
+    await using tree = await repository();
+    await tree.write({ "outside/key": "secret", "repo/real/inner": "in", "repo/.env": "E" });
+    await symlink(tree.at("outside/key"), tree.at("repo/absolute"));
+    await symlink("../outside/key", tree.at("repo/relative"));
+    await symlink("real/inner", tree.at("repo/within"));
+    await symlink(tree.at("outside"), tree.at("repo/folder"));
+    await symlink(tree.at("outside/key"), tree.at("repo/.worktreeinclude"));
+    const { folder } = await tree.add();
+    await expect(copyIncluded(tree.at("repo"), folder, ["*"])).rejects.toMatchObject({ code: "forbidden" });
+    await rm(tree.at("repo/.worktreeinclude"));
+    // In the worktree, the way to a copied file leads out.
+    await mkdir(tree.at("repo/sub"));
+    await tree.write({ "repo/sub/new": "n" });
+    await symlink(tree.at("outside"), `${folder}/sub`);
+    const { files, skipped } = await copyIncluded(tree.at("repo"), folder, ["*", "../outside/*", "/etc/passwd"]);
+    expect(files.toSorted()).toEqual([".env", "real/inner", "within"]);
+    expect(skipped.map(({ path }) => path).toSorted()).toEqual(["absolute", "folder", "relative", "sub/new"]);
+    expect(await readlink(`${folder}/within`)).toBe("real/inner");
+    expect(await readdir(tree.at("outside"))).toEqual(["key"]);
+  });
+
+  it("refuses more than a worktree should be given", async () => {
+    await using tree = await repository();
+    await mkdir(tree.at("repo/big"));
+    const names = Array.from({ length: 10_001 }, (_, index) => index);
+    for (let from = 0; from < names.length; from += 500) {
+      await Promise.all(names.slice(from, from + 500).map((name) => writeFile(tree.at(`repo/big/${name}`), "")));
+    }
+    const { folder } = await tree.add();
+    await expect(copyIncluded(tree.at("repo"), folder, ["big/"])).rejects.toMatchObject({ code: "too_large" });
+  });
+});
+
+describe("runSetup", () => {
+  it("runs in the folder with the variables it is given, and gives its output", async () => {
+    await using tree = await temporaryFolder();
+    const command = "pwd; echo $TANDEM_PORT; echo to-stderr >&2; env | grep -c HOME || true";
+    const output = await runSetup({
+      ...{ command, folder: tree.path, timeoutMs: 20_000 },
+      variables: { ...variables, TANDEM_PORT: "20010" },
+    });
+    expect(output.split("\n")).toEqual(expect.arrayContaining([tree.path, "20010", "to-stderr", "0"]));
+  });
+
+  it("fails with the last lines of what it said", async () => {
+    await using tree = await temporaryFolder();
+    const command = "for i in $(seq 1 100); do echo line $i; done; exit 3";
+    const failed = runSetup({ command, folder: tree.path, timeoutMs: 20_000, variables });
+    await expect(failed).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringMatching(/ended with 3.*line 100$/s),
+    });
+    await expect(failed).rejects.not.toMatchObject({ message: expect.stringContaining("line 80\n") });
+  });
+
+  it.each([
+    ["that takes too long", "echo $$ > pid; tail -F /dev/null", 2_000, true],
+    ["that leaves something running", "tail -F /dev/null & echo $! > pid", 20_000, false],
+  ])("ends all of a command %s", async (_, command, timeoutMs, fails) => {
+    await using tree = await temporaryFolder();
+    const told: string[] = [];
+    const ledger = { add: () => told.push("add"), remove: () => told.push("remove") };
+    const run = runSetup({ command, folder: tree.path, timeoutMs, variables, ledger });
+    if (fails) await expect(run).rejects.toMatchObject({ message: expect.stringContaining("took longer than 2 s") });
+    else await run;
+    const pid = Number(await readFile(tree.at("pid"), "utf8"));
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), 10_000);
+    expect(told).toEqual(["add", "remove"]);
+  });
+});
+
+describe("PortBlocks", () => {
+  it("gives each folder ports of its own, also to several that ask at once, and takes them back", async () => {
+    await using tree = await temporaryFolder();
+    const wanted = { from: 42_000, size: 5 };
+    const folders = Array.from({ length: 8 }, (_, index) => tree.at(`t${index}`));
+    await Promise.all(folders.map((folder) => mkdir(folder)));
+    const blocks = await Promise.all(folders.map((folder) => new PortBlocks(tree.at("ports")).take(folder, wanted)));
+    const ports = blocks.flatMap(({ from, size }) => Array.from({ length: size }, (_, index) => from + index));
+    expect(new Set(ports).size).toBe(40);
+    const shared = new PortBlocks(tree.at("ports"));
+    // One that is given back, and one whose folder is gone without.
+    await shared.free(folders[0]!);
+    const first = Math.min(...blocks.map(({ from }) => from));
+    await rm(folders[blocks.findIndex(({ from }) => from === first)]!, { recursive: true });
+    await mkdir(tree.at("new"));
+    const again = await shared.take(tree.at("new"), wanted);
+    expect([first, blocks[0]!.from]).toContain(again.from);
+  });
+
+  it("goes past ports that somebody listens on, and overlaps with no block of another size", async () => {
+    await using tree = await temporaryFolder();
+    await Promise.all(["a", "b", "c"].map((name) => mkdir(tree.at(name))));
+    const server = createServer().listen(43_003, "127.0.0.1");
+    await once(server, "listening");
+    try {
+      const blocks = new PortBlocks(tree.at("ports"));
+      expect(await blocks.take(tree.at("a"), { from: 43_000, size: 10 })).toEqual({ from: 43_010, size: 10 });
+      expect(await blocks.take(tree.at("b"), { from: 43_015, size: 3 })).toEqual({ from: 43_021, size: 3 });
+    } finally {
+      server.close();
+    }
+    const none = new PortBlocks(tree.at("ports")).take(tree.at("c"), { from: 65_530, size: 10 });
+    await expect(none).rejects.toMatchObject({ code: "unavailable" });
+  });
+});
+
+describe("findUnsaved", () => {
+  it("finds what is not committed, what no other branch has, and stashes; not what it was made ready with", async () => {
+    await using tree = await repository();
+    const { folder } = await tree.add();
+    await tree.write({ "trees/t/loose.txt": "copied", "trees/t/a.txt": "by setup\n" });
+    const prepared = await readPrepared(folder);
+    expect(Object.keys(prepared).toSorted()).toEqual(["a.txt", "loose.txt"]);
+    expect(isSaved(await findUnsaved(folder, prepared))).toBe(true);
+
+    await tree.write({ "trees/t/loose.txt": "edited", "trees/t/new file": "n" });
+    expect((await findUnsaved(folder, prepared)).uncommitted.toSorted()).toEqual(["loose.txt", "new file"]);
+    await expect(removeWorktree(folder, { prepared })).rejects.toMatchObject({ code: "conflict" });
+
+    await asUser(folder, "stash", "--include-untracked", "--quiet");
+    expect(await findUnsaved(folder, {})).toMatchObject({ uncommitted: [], commits: 0, stashes: 1 });
+    await asUser(folder, "stash", "drop", "--quiet");
+    await tree.write({ "trees/t/b.txt": "b" });
+    const commit = await commitAll(folder, "work");
+    expect(await findUnsaved(folder)).toEqual({ uncommitted: [], commits: 1, stashes: 0 });
+    await asUser(tree.at("repo"), "branch", "kept", commit);
+    expect(isSaved(await findUnsaved(folder))).toBe(true);
+  });
+
+  it("a worktree that stands as it was made ready is removed", async () => {
+    await using tree = await repository();
+    const { folder } = await tree.add();
+    await tree.write({ "trees/t/loose.txt": "copied" });
+    await removeWorktree(folder, { prepared: await readPrepared(folder) });
+    expect(await exists(folder)).toBe(false);
+  });
+});

@@ -1,0 +1,96 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { git, runGit } from "./git.ts";
+import { openRepository, type Repository } from "./repository.ts";
+
+/** Comparing the files of a large repository takes minutes on a slow disk. */
+const STATUS_MS = 300_000;
+
+/** Work in a worktree that is nowhere else. */
+export interface UnsavedWork {
+  /** Paths that are changed, new or gone. */
+  uncommitted: string[];
+  /** How many commits no other branch, remote or tag has. */
+  commits: number;
+  /** Stashes that were made on its branch. */
+  stashes: number;
+}
+
+/** What was not committed when a worktree had just been made ready, by content; empty for what was gone. */
+export type Prepared = Readonly<Record<string, string>>;
+
+export const isSaved = ({ uncommitted, commits, stashes }: UnsavedWork): boolean =>
+  uncommitted.length === 0 && commits === 0 && stashes === 0;
+
+export async function findUnsaved(folder: string, prepared: Prepared = {}): Promise<UnsavedWork> {
+  const repository = await openRepository(folder);
+  const branch = await currentBranch(repository.folder);
+  const [uncommitted, commits, stashes] = await Promise.all([
+    findUncommitted(repository, prepared),
+    countCommits(repository.folder, branch),
+    countStashes(repository.folder, branch),
+  ]);
+  return { uncommitted, commits, stashes };
+}
+
+/** What is not committed now: for a worktree that copied files and a setup command have just made ready. */
+export async function readPrepared(folder: string): Promise<Prepared> {
+  const repository = await openRepository(folder);
+  const paths = await changedPaths(repository);
+  const ids = await contentIds(repository.folder, paths);
+  return Object.fromEntries(paths.map((path) => [path, ids.get(path) ?? ""]));
+}
+
+/** Paths that differ from the last commit, without those that stand as they did when the folder was made ready. */
+export async function findUncommitted(repository: Repository, prepared: Prepared): Promise<string[]> {
+  const paths = await changedPaths(repository);
+  const known = paths.filter((path) => Object.hasOwn(prepared, path));
+  const ids = await contentIds(repository.folder, known);
+  const untouched = new Set(known.filter((path) => (ids.get(path) ?? "") === prepared[path]));
+  return paths.filter((path) => !untouched.has(path));
+}
+
+export async function currentBranch(folder: string): Promise<string | undefined> {
+  const { exitCode, stdout } = await runGit(folder, ["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  return exitCode === 0 ? stdout.toString("utf8").trim() : undefined;
+}
+
+/** Files that git has, and that differ from the last commit, staged or not. */
+export const findTracked = (repository: Repository): Promise<string[]> => changedPaths(repository, "no");
+
+async function changedPaths({ folder, quiet }: Repository, untracked: "all" | "no" = "all"): Promise<string[]> {
+  const how = ["--porcelain", "-z", "--no-renames", "--ignore-submodules=none"];
+  const args = ["status", ...how, `--untracked-files=${untracked}`];
+  const status = await git(folder, args, { settings: quiet, timeoutMs: STATUS_MS });
+  return status
+    .split("\0")
+    .filter((line) => line !== "")
+    .map((line) => line.slice(3));
+}
+
+/** What git would call the contents of files; nothing of those that are gone, or are no files. */
+async function contentIds(folder: string, paths: readonly string[]): Promise<Map<string, string>> {
+  const stats = await Promise.all(paths.map((path) => lstat(join(folder, path)).catch(() => undefined)));
+  // A path with a line feed in it cannot be named on the standard input; it counts as work.
+  const files = paths.filter((path, index) => stats[index]?.isFile() && !path.includes("\n"));
+  if (files.length === 0) return new Map();
+  const input = `${files.join("\n")}\n`;
+  const ids = (await git(folder, ["hash-object", "--no-filters", "--stdin-paths"], { input })).trim().split("\n");
+  return new Map(files.map((path, index) => [path, ids[index]!]));
+}
+
+async function countCommits(folder: string, branch: string | undefined): Promise<number> {
+  const own = branch === undefined ? [] : [`--exclude=${branch}`];
+  const { exitCode, stdout } = await runGit(folder, [
+    ...["rev-list", "--count", "HEAD", "--not"],
+    ...[...own, "--branches", "--remotes", "--tags"],
+  ]);
+  return exitCode === 0 ? Number(stdout.toString("utf8")) : 0;
+}
+
+/** They are the repository's, and stay in it; git notes the branch that each was made on. */
+async function countStashes(folder: string, branch: string | undefined): Promise<number> {
+  if (branch === undefined) return 0;
+  const list = await git(folder, ["stash", "list", "--format=%gs"]);
+  return list.split("\n").filter((line) => /^(?:WIP on|On) /.test(line) && line.includes(` ${branch}: `)).length;
+}
