@@ -1,3 +1,4 @@
+import type { ColumnKind } from "@tandem/connectors";
 import { type NameEvidence, nameEvidence, ownership } from "./name-evidence.ts";
 import { KeyIndex } from "./key-index.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
@@ -61,25 +62,33 @@ function isInherited(from: ColumnFacts, key: Key, name: NameEvidence, vocabulary
   return Math.max(mine, theirs) < 0.45 && name.score >= 0.85 && (from.table.rows ?? 0) < (key.table.rows ?? 0);
 }
 
+/** Keys of one column, by the kind of that column: only those are compared by role or value. */
+export type KeysByKind = ReadonlyMap<ColumnKind, readonly Key[]>;
+
+export const keysByKind = (keys: readonly Key[]): KeysByKind =>
+  Map.groupBy(
+    keys.filter(({ columns }) => columns.length === 1),
+    ({ columns }) => columns[0]!.kind,
+  );
+
 /** Pairs that a role suggests where the name says no table: `parent_id`, `created_by`, `ManagerID`. */
-export function candidatesByRole(from: ColumnFacts, keys: readonly Key[], vocabulary: Vocabulary): Candidate[] {
-  return keys.flatMap((key): Candidate[] => {
-    const [to] = key.columns;
-    if (!to || !isMainFor(key, from) || key.columns.length > 1 || to === from || kindFit(from, to) < 1) return [];
+export function candidatesByRole(from: ColumnFacts, keys: KeysByKind, vocabulary: Vocabulary): Candidate[] {
+  return (keys.get(from.kind) ?? []).flatMap((key): Candidate[] => {
+    const to = key.columns[0]!;
+    if (!isMainFor(key, from) || to === from || kindFit(from, to) < 1) return [];
     if (roleEvidence(from, key.table, vocabulary).points < 2) return [];
     return [{ from, key, to, name: nameEvidence(from, key, vocabulary) }];
   });
 }
 
 /** Pairs that values make possible, the tightest fits first. */
-export function candidatesByValue(from: ColumnFacts, keys: readonly Key[], vocabulary: Vocabulary): Candidate[] {
+export function candidatesByValue(from: ColumnFacts, keys: KeysByKind, vocabulary: Vocabulary): Candidate[] {
   const { profile } = from;
   if (!profile || profile.distinct === 0) return [];
-  const possible = keys.filter((key) => {
-    const [to] = key.columns;
-    if (!to || key.columns.length > 1 || to === from || !to.table.rows) return false;
-    if (!key.primary && key.unique !== "declared" && !(isMainFor(key, from) && isCode(to))) return false;
-    return kindFit(from, to) === 1 && couldContain(to, from);
+  const possible = (keys.get(from.kind) ?? []).filter((key) => {
+    const to = key.columns[0]!;
+    if (to === from || !to.table.rows || !couldContain(to, from) || kindFit(from, to) < 1) return false;
+    return key.primary || key.unique === "declared" || (isMainFor(key, from) && isCode(to));
   });
   const limit = from.kind === "uuid" ? UUID_KEYS_PER_COLUMN : BY_VALUE_PER_COLUMN;
   return possible

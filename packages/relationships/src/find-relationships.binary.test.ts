@@ -1,4 +1,6 @@
+import type { Connection } from "@tandem/connectors";
 import { describe, expect, test } from "vitest";
+import { findRelationships } from "./find-relationships.ts";
 import { profileTables } from "./profile-tables.ts";
 import type { Suggestion } from "./relationship.ts";
 import { accepted, fill, findIn, shown, sqliteDatabase } from "./testing/sqlite-database.ts";
@@ -123,7 +125,7 @@ describe("findRelationships", () => {
       suggest("who", "nobody"),
       suggest("who", "customers", "name"),
     ];
-    const findings = await findIn(database.connection, { suggestions });
+    const findings = await findIn(database.connection, { suggest: async () => suggestions });
     expect(accepted(findings)).toEqual(["visits.who → customers.id"]);
     expect(findings.relationships.find(({ status }) => status === "accepted")).toMatchObject({ origin: "model" });
     expect(findings.unusable.map(({ reason }) => reason)).toEqual([
@@ -131,6 +133,37 @@ describe("findRelationships", () => {
       "There is no table main.nobody.",
       "who is integer and name is text.",
     ]);
+  });
+
+  test("what was asked before a suggestion came is not asked again", async () => {
+    await using database = await sqliteDatabase(
+      `${CUSTOMERS} CREATE TABLE visits (id INTEGER PRIMARY KEY, who INTEGER, customer_id INTEGER, parent_id INTEGER);
+       ${fill("visits", 300, "n", "1 + n % 50", "1 + n % 50", "n / 2")}`,
+    );
+    const asked: string[] = [];
+    const { connection } = database;
+    const listening = Object.assign(Object.create(connection) as Connection, {
+      query: (...args: Parameters<Connection["query"]>) => {
+        asked.push(args[0]);
+        return connection.query(...args);
+      },
+    });
+    const tables = await connection.structure();
+    const { profiles } = await profileTables(connection, tables);
+    let before = 0;
+    const findings = await findRelationships({
+      ...{ connection: listening, tables, profiles },
+      suggest: async (found) => {
+        before = asked.length;
+        expect(found.map(shown)).toContain("visits.customer_id → customers.id");
+        const end = (name: string, column: string) => ({ table: { schema: "main", name }, columns: [column] });
+        return [{ from: end("visits", "who"), to: end("customers", "id"), why: "Visitors are customers." }];
+      },
+    });
+    expect(accepted(findings)).toContain("visits.who → customers.id");
+    expect(before).toBeGreaterThan(0);
+    // Whether its values are there was known already.
+    expect(asked.slice(before)).toEqual([]);
   });
 
   test("suggestions of several columns are checked too, in any order of the columns", async () => {
@@ -151,7 +184,7 @@ describe("findRelationships", () => {
       suggest(["spot"], ["shelf", "hall"]),
     ];
     expect(accepted(await findIn(database.connection))).toEqual([]);
-    const findings = await findIn(database.connection, { suggestions });
+    const findings = await findIn(database.connection, { suggest: async () => suggestions });
     expect(accepted(findings)).toEqual(["finds.zone+spot → places.hall+shelf"]);
     expect(findings.relationships.find(({ status }) => status === "accepted")).toMatchObject({ origin: "model" });
     expect(findings.unusable.map(({ reason }) => reason)).toEqual([

@@ -1,5 +1,12 @@
 import type { Connection, Table } from "@tandem/connectors";
-import { candidatesByName, candidatesByRole, candidatesByValue, type Candidate, isOwnKey } from "./candidates.ts";
+import {
+  type Candidate,
+  candidatesByName,
+  candidatesByRole,
+  candidatesByValue,
+  isOwnKey,
+  keysByKind,
+} from "./candidates.ts";
 import { checkSuggestions } from "./check-suggestions.ts";
 import { discoverCompositeKeys } from "./composite-keys.ts";
 import { findCompositeLinks } from "./composite-links.ts";
@@ -34,8 +41,8 @@ export interface FindInput {
   connection: Connection;
   tables: readonly Table[];
   profiles: readonly TableProfile[];
-  /** What a model or a person thinks; checked as everything else is. */
-  suggestions?: readonly Suggestion[];
+  /** What a model or a person thinks of what was found without; checked as everything else is. */
+  suggest?: (found: readonly Relationship[]) => Promise<readonly Suggestion[]>;
   options?: FindOptions;
   signal?: AbortSignal;
   onProgress?: (stage: FindStage) => void;
@@ -61,13 +68,14 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   const tables = input.tables
     .filter(({ type }) => type === "table")
     .map((table) => tableFacts(table, profiles.get(tableId(table))));
-  const prober = new Prober(connection, {
+  const limits = () => ({
     probes: options.probes ?? 400 + 25 * tables.length,
     deadline: Date.now() + (options.timeMs ?? 120_000),
     timeoutMs: options.queryTimeoutMs ?? 15_000,
     concurrency: options.concurrency ?? 4,
     signal,
   });
+  const prober = new Prober(connection, limits());
 
   onProgress?.("names");
   const vocabulary = new Vocabulary(tables);
@@ -75,91 +83,113 @@ export async function findRelationships(input: FindInput): Promise<Findings> {
   const declared = declaredRelationships(tables, keys);
   const columns = tables.flatMap((table) => table.columns).filter((column) => !declared.columns.has(column));
   await discoverCompositeKeys(tables, keys, { vocabulary, prober });
-  const suggested = await checkSuggestions(input.suggestions ?? [], tables, keys, { vocabulary, prober });
   const copies = copiesAmong(tables);
   const allKeys = [...keys.values()].flat();
-  const candidates = merge([
-    ...suggested.candidates.filter(({ from }) => !declared.columns.has(from)),
-    ...candidatesByName(columns, keys, vocabulary),
-    ...extensionCandidates(tables, keys, vocabulary),
-  ]).filter(({ from, key }) => copies.get(from.table) !== key.table);
-
-  onProgress?.("values");
-  await askAbout(candidates, prober);
-  const around: Surroundings = {
-    vocabulary,
-    ...learn(candidates, tables, prober, declared.claimed),
-    countingKeys: allKeys.filter(({ primary, columns }) => primary && columns.length === 1 && counts(columns[0]!))
-      .length,
-    staffTables: tables.filter((table) => personLikeness(table, vocabulary) === 1 && !copies.has(table)).length,
-    copies: new Set(copies.keys()),
-    selfOrder: new Map(),
-  };
-  const clear = new Set(candidates.filter((each) => isClear(each, prober)).map(({ from }) => from));
-  const unclear = columns.filter((column) => !clear.has(column) && mayBeReference(column, keys, around));
-  const byValue = unclear.flatMap((column) =>
-    candidatesByValue(column, allKeys, vocabulary).filter(
+  const byKind = keysByKind(allKeys);
+  const byName = [...candidatesByName(columns, keys, vocabulary), ...extensionCandidates(tables, keys, vocabulary)];
+  const byValueOf = once((column: ColumnFacts) =>
+    candidatesByValue(column, byKind, vocabulary).filter(
       ({ key }) => copies.get(column.table) !== key.table && !sameTableKey(column, key, keys),
     ),
   );
-  const byRole = columns
-    .filter((column) => !clear.has(column) && !isOwnKey(column, keys) && readsLikeReference(column, vocabulary) > 0)
-    .flatMap((column) => candidatesByRole(column, allKeys, vocabulary));
-  const all = merge([...candidates, ...byRole, ...byValue]);
-  await askAbout(all, prober);
-  around.selfOrder = await selfOrders(all, prober);
+  const byRoleOf = once((column: ColumnFacts) => candidatesByRole(column, byKind, vocabulary));
 
-  onProgress?.("choices");
-  const judged = all.map((candidate) => ({ candidate, ...judge(candidate, answer(candidate, prober), around) }));
-  const byColumn = Map.groupBy(all, ({ from }) => from);
-  const polymorphic = await findPolymorphicLinks(tables, keys, byColumn, { vocabulary, prober });
-  const choices = chooseTargets(judged.filter(({ candidate }) => !polymorphic.columns.has(candidate.from)));
+  const found = await conclude([]);
+  const suggestions = (await input.suggest?.(found.relationships)) ?? [];
+  if (suggestions.length === 0) return found;
+  prober.renew(limits());
+  return conclude(suggestions);
 
-  onProgress?.("composite keys");
-  const referents = new Map([
-    ...declared.referents,
-    ...accepted(choices).map(({ candidate }) => [candidate.from, candidate.to] as const),
-  ]);
-  const composite = (
-    await findCompositeLinks(tables, keys, { vocabulary, referents, copies, prober, suggested: suggested.composites })
-  ).filter(({ from }) => !declared.composites.has(from.map(({ name }) => `${from[0]!.table.id}.${name}`).join()));
+  /** What all of it comes to. What the first round has found out is not found out again. */
+  async function conclude(suggestions: readonly Suggestion[]): Promise<Findings> {
+    const suggested = await checkSuggestions(suggestions, tables, keys, { vocabulary, prober });
+    const candidates = merge([
+      ...suggested.candidates.filter(({ from }) => !declared.columns.has(from)),
+      ...byName,
+    ]).filter(({ from, key }) => copies.get(from.table) !== key.table);
 
-  onProgress?.("uniqueness");
-  await verifyUniqueness(choices, prober);
+    onProgress?.("values");
+    await askAbout(candidates, prober);
+    const around: Surroundings = {
+      vocabulary,
+      ...learn(candidates, tables, prober, declared.claimed),
+      countingKeys: allKeys.filter(({ primary, columns }) => primary && columns.length === 1 && counts(columns[0]!))
+        .length,
+      staffTables: tables.filter((table) => personLikeness(table, vocabulary) === 1 && !copies.has(table)).length,
+      copies: new Set(copies.keys()),
+      selfOrder: new Map(),
+    };
+    const clear = new Set(candidates.filter((each) => isClear(each, prober)).map(({ from }) => from));
+    const unclear = columns.filter((column) => !clear.has(column) && mayBeReference(column, keys, around));
+    const byValue = unclear.flatMap(byValueOf);
+    const byRole = columns
+      .filter((column) => !clear.has(column) && !isOwnKey(column, keys) && readsLikeReference(column, vocabulary) > 0)
+      .flatMap(byRoleOf);
+    const all = merge([...candidates, ...byRole, ...byValue]);
+    await askAbout(all, prober);
+    around.selfOrder = await selfOrders(all, prober);
 
-  const relationships: Relationship[] = [
-    ...declared.relationships,
-    ...choices.map((choice) => relationshipOf(choice, prober)),
-    ...polymorphic.links.map(({ from, key, when, overlap, confidence, why }): Relationship => ({
-      from: end([from]),
-      to: end(key.columns),
-      origin: "data",
-      status: "accepted",
-      confidence,
-      cardinality: "many-to-one",
-      when,
-      why,
-      evidence: evidenceOf(overlap, from, true),
-    })),
-    ...composite.map(({ from, key, isNamed, status, confidence, why, overlap }): Relationship => ({
-      from: end(from),
-      to: end(key.columns),
-      origin: isNamed ? "data" : "model",
-      status,
-      confidence,
-      why,
-      cardinality: "many-to-one",
-      evidence: evidenceOf(overlap, from[0]!, true),
-    })),
-  ];
-  return {
-    relationships: withoutImplied(
-      relationships,
-      composite.filter(({ status }) => status === "accepted").map(({ from }) => from),
-    ),
-    unusable: suggested.unusable,
-    asked: prober.asked,
-    unanswered: prober.unanswered,
+    onProgress?.("choices");
+    const judged = all.map((candidate) => ({ candidate, ...judge(candidate, answer(candidate, prober), around) }));
+    const byColumn = Map.groupBy(all, ({ from }) => from);
+    const polymorphic = await findPolymorphicLinks(tables, keys, byColumn, { vocabulary, prober });
+    const choices = chooseTargets(judged.filter(({ candidate }) => !polymorphic.columns.has(candidate.from)));
+
+    onProgress?.("composite keys");
+    const referents = new Map([
+      ...declared.referents,
+      ...accepted(choices).map(({ candidate }) => [candidate.from, candidate.to] as const),
+    ]);
+    const composite = (
+      await findCompositeLinks(tables, keys, { vocabulary, referents, copies, prober, suggested: suggested.composites })
+    ).filter(({ from }) => !declared.composites.has(from.map(({ name }) => `${from[0]!.table.id}.${name}`).join()));
+
+    onProgress?.("uniqueness");
+    await verifyUniqueness(choices, prober);
+
+    const relationships: Relationship[] = [
+      ...declared.relationships,
+      ...choices.map((choice) => relationshipOf(choice, prober)),
+      ...polymorphic.links.map(({ from, key, when, overlap, confidence, why }): Relationship => ({
+        from: end([from]),
+        to: end(key.columns),
+        origin: "data",
+        status: "accepted",
+        confidence,
+        cardinality: "many-to-one",
+        when,
+        why,
+        evidence: evidenceOf(overlap, from, true),
+      })),
+      ...composite.map(({ from, key, isNamed, status, confidence, why, overlap }): Relationship => ({
+        from: end(from),
+        to: end(key.columns),
+        origin: isNamed ? "data" : "model",
+        status,
+        confidence,
+        why,
+        cardinality: "many-to-one",
+        evidence: evidenceOf(overlap, from[0]!, true),
+      })),
+    ];
+    return {
+      relationships: withoutImplied(
+        relationships,
+        composite.filter(({ status }) => status === "accepted").map(({ from }) => from),
+      ),
+      unusable: suggested.unusable,
+      asked: prober.asked,
+      unanswered: prober.unanswered,
+    };
+  }
+}
+
+/** Asked in both rounds, and dear. */
+function once<K extends object, V>(compute: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>();
+  return (key) => {
+    if (!known.has(key)) known.set(key, compute(key));
+    return known.get(key)!;
   };
 }
 

@@ -35,9 +35,10 @@ const PROBES_PER_QUERY = 12;
 /** Asks the database, several questions in one query, each once, and no more than the budget allows. */
 export class Prober {
   readonly #connection: Connection;
-  readonly #limits: ProberLimits;
   readonly #known = new Map<string, Overlap>();
+  readonly #counted = new Map<string, Rows["rows"]>();
   readonly #spreads = new Map<TableFacts, Promise<Sample | undefined>>();
+  #limits: ProberLimits;
   #left: number;
   /** Questions that were not asked: the budget or the time was used up, or the database failed. */
   unanswered = 0;
@@ -50,6 +51,13 @@ export class Prober {
 
   get asked(): number {
     return this.#limits.probes - this.#left;
+  }
+
+  /** For a second round: what was answered stays so, and what was not may be asked again. */
+  renew(limits: ProberLimits): void {
+    this.#limits = limits;
+    this.#left = limits.probes;
+    this.unanswered = 0;
   }
 
   answerTo(probe: Probe): Overlap | undefined {
@@ -76,7 +84,7 @@ export class Prober {
   async #run(batch: readonly Probe[]): Promise<boolean> {
     const selects = await Promise.all(batch.map((probe, i) => this.#selectOf(probe, i)));
     const sql = selects.join(" UNION ALL ");
-    const rows = await this.query(
+    const rows = await this.#query(
       sql,
       batch.flatMap(({ when }) => (when ? [when.equals] : [])),
     );
@@ -87,8 +95,14 @@ export class Prober {
     return rows !== undefined;
   }
 
-  /** The rows, or nothing where the time is up or the database fails. */
-  async query(sql: string, parameters: readonly string[] = []): Promise<Rows["rows"] | undefined> {
+  /** The rows, or nothing where the time is up or the database fails. The same is asked once. */
+  async query(sql: string): Promise<Rows["rows"] | undefined> {
+    const rows = this.#counted.get(sql) ?? (await this.#query(sql));
+    if (rows) this.#counted.set(sql, rows);
+    return rows;
+  }
+
+  async #query(sql: string, parameters: readonly string[] = []): Promise<Rows["rows"] | undefined> {
     const { signal, deadline } = this.#limits;
     signal?.throwIfAborted();
     const timeoutMs = Math.min(this.#limits.timeoutMs, deadline - Date.now());

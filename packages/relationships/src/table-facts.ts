@@ -78,25 +78,28 @@ const numberOf = (value: unknown): number | undefined => {
   return typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : undefined;
 };
 
-/** Text that holds whole numbers, as old systems keep them. */
-const isNumericText = (column: ColumnFacts): boolean =>
-  column.kind === "text" &&
-  (column.profile?.samples.length ?? 0) > 0 &&
-  column.profile!.samples.every((value) => WHOLE.test(String(value)));
+const numericTexts = new WeakMap<ColumnFacts, boolean>();
+
+/** Text that holds whole numbers, as old systems keep them. Asked for every pair of columns, so it is remembered. */
+function isNumericText(column: ColumnFacts): boolean {
+  let numeric = numericTexts.get(column);
+  if (numeric === undefined) {
+    const samples = column.profile?.samples ?? [];
+    numeric = samples.length > 0 && samples.every((value) => WHOLE.test(String(value)));
+    numericTexts.set(column, numeric);
+  }
+  return numeric;
+}
 
 /** Whether a value of one could be a value of the other: 1 the same kind, 0 never. */
 export function kindFit(a: ColumnFacts, b: ColumnFacts): number {
   if (!CAN_IDENTIFY.has(a.kind) || !CAN_IDENTIFY.has(b.kind)) return 0;
   if (a.kind === b.kind) return 1;
-  const kinds = new Set([a.kind, b.kind]);
-  if (kinds.has("other")) return 0.8;
-  if (kinds.has("uuid"))
-    return kinds.has("text") && (a.profile?.distinct ?? 0) * (b.profile?.distinct ?? 0) === 0 ? 0.9 : 0;
-  if (kinds.has("integer") && kinds.has("text")) {
-    const text = a.kind === "text" ? a : b;
-    return isNumericText(text) ? 0.8 : 0;
-  }
-  if (kinds.has("integer") && kinds.has("decimal")) return a.filled === 0 || b.filled === 0 ? 0.7 : 0;
+  const has = (kind: ColumnKind) => a.kind === kind || b.kind === kind;
+  if (has("other")) return 0.8;
+  if (has("uuid")) return has("text") && (a.profile?.distinct ?? 0) * (b.profile?.distinct ?? 0) === 0 ? 0.9 : 0;
+  if (has("integer") && has("text")) return isNumericText(a.kind === "text" ? a : b) ? 0.8 : 0;
+  if (has("integer") && has("decimal")) return a.filled === 0 || b.filled === 0 ? 0.7 : 0;
   return 0;
 }
 

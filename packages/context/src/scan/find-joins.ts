@@ -1,6 +1,7 @@
 import { type Connection, ConnectionError } from "@tandem/connectors";
 import type { Config } from "@tandem/protocol";
-import { type Findings, findRelationships, type Relationship, type Suggestion } from "@tandem/relationships";
+import { findRelationships, type Relationship } from "@tandem/relationships";
+import type { LlmRuntime } from "@tandem/runtime";
 import type { Run } from "../runs/run.ts";
 import { type ScannedTable } from "./scanned-table.ts";
 import { shownToModels } from "./shown-to-models.ts";
@@ -24,29 +25,27 @@ export async function findJoins(
   { name, connection, config }: { name: string; connection: Connection; config: Config["scan"] },
 ): Promise<FoundJoins | undefined> {
   run.emit({ type: "stage_started", stage: STAGE, total: null });
-  const find = (suggestions: readonly Suggestion[]): Promise<Findings> =>
-    findRelationships({
+  const { llm } = run;
+  let suggested = 0;
+  let isModelComplete = false;
+  const suggest = async (found: readonly Relationship[], model: LlmRuntime) => {
+    run.emit({ type: "stage_progress", stage: STAGE, done: 0, total: null, item: "asking the model" });
+    const ofTables = shownToModels(tables).filter(({ table }) => table.type === "table");
+    const { suggestions, failed } = await suggestJoins(run, model, ofTables, found, name);
+    suggested = suggestions.length;
+    isModelComplete = failed === 0;
+    return suggestions;
+  };
+  try {
+    const { relationships, unanswered } = await findRelationships({
       connection,
       tables: tables.map(({ table }) => table),
       profiles: tables.flatMap(({ profile }) => profile ?? []),
-      suggestions,
+      ...(llm && config.modelJoins && { suggest: (found) => suggest(found, llm) }),
       options: { queryTimeoutMs: config.queryDeadline, concurrency: config.concurrency },
       signal: run.signal,
       onProgress: (item) => run.emit({ type: "stage_progress", stage: STAGE, done: 0, total: null, item }),
     });
-  try {
-    let findings = await find([]);
-    let suggested = 0;
-    let isModelComplete = false;
-    if (run.llm && config.modelJoins) {
-      run.emit({ type: "stage_progress", stage: STAGE, done: 0, total: null, item: "asking the model" });
-      const ofTables = shownToModels(tables).filter(({ table }) => table.type === "table");
-      const { suggestions, failed } = await suggestJoins(run, run.llm, ofTables, findings.relationships, name);
-      suggested = suggestions.length;
-      isModelComplete = failed === 0;
-      if (suggestions.length > 0) findings = await find(suggestions);
-    }
-    const { relationships, unanswered } = findings;
     const count = (test: (relationship: Relationship) => boolean) => relationships.filter(test).length;
     run.emit({
       type: "stage_finished",
