@@ -16,6 +16,7 @@ export { DENIED_VARIABLES, inheritedVariables, isDenied } from "./variables.ts";
 export { connectServer, type McpConnection, type McpPlace, type McpTool } from "./mcp/connect-server.ts";
 export type {
   ConnectedServer,
+  Confirmation,
   Conversation,
   ConversationHost,
   ConversationOutput,
@@ -34,5 +35,6 @@ export type {
   TurnWish,
 } from "./session/conversation.ts";
 export { openConversation } from "./session/open-conversation.ts";
+export { cutTranscript } from "./session/cut-transcript.ts";
 export { forgetConversation } from "./session/forget-conversation.ts";
 export { messageUuids } from "./session/transcript-line.ts";

@@ -50,6 +50,8 @@ export interface ApprovalOutcome {
   /** Whether the input was changed by who answered. */
   edited?: boolean;
   mode?: (typeof PERMISSION_MODES)[number];
+  /** The process that asked was gone by then. If the call was allowed, exactly it passes, once, when it is made again. */
+  late?: boolean;
 }
 
 /** The name under which a question of the agent's arrives, as a call that takes a `user.custom_tool_result`. */
@@ -110,6 +112,7 @@ export const approval = z
         message: z.string().optional(),
         edited: z.boolean().optional(),
         mode: z.enum(PERMISSION_MODES).optional(),
+        late: z.boolean().optional(),
       })
       .nullable(),
   })

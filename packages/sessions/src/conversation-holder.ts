@@ -1,13 +1,21 @@
 import { randomUUID } from "node:crypto";
 import type { Conversation, ConversationOutput, ConversationSetup } from "@tandem/claude-code";
-import { LlmError, RequestError } from "@tandem/protocol";
+import { LlmError, RequestError, type EventOf, type SessionEventBody, type ThreadId } from "@tandem/protocol";
 import type { Lease, Store } from "@tandem/storage";
+import { approvalNote } from "./approvals/approval-note.ts";
+import type { Grants } from "./approvals/grants.ts";
+import { plansFolder } from "./approvals/plan-file.ts";
 import { createHost } from "./conversation-host.ts";
 import { conversationSetup } from "./conversation-setup.ts";
 import type { EngineSettings } from "./engine-settings.ts";
+import { openEquipment } from "./equipment.ts";
+import { judgeCall } from "./judge-call.ts";
+import type { DefinitionBook } from "./mcp/definition-book.ts";
 import { redactOutput } from "./redact-output.ts";
+import type { Rules } from "./rules/rule-book.ts";
 import type { SessionWriter } from "./session-writer.ts";
 import { transcriptStore } from "./transcript-store.ts";
+import { modelEvent, wishOf } from "./turn-wish.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
 
 interface Parts {
@@ -16,7 +24,9 @@ interface Parts {
   lease: Lease;
   writer: SessionWriter;
   room: WaitingRoom;
-  grants: Set<string>;
+  grants: Grants;
+  rules: Rules;
+  definitions: DefinitionBook;
   onOutput: (output: ConversationOutput) => void;
 }
 
@@ -26,6 +36,10 @@ export class ConversationHolder {
   #current: Conversation | undefined;
   #opening: Promise<Conversation> | undefined;
   #closings = 0;
+  /** What the last process was given beside its agent is gone too. */
+  #released: Promise<void> = Promise.resolve();
+  /** What the log was last told that turns run on. */
+  #told = "";
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -52,6 +66,19 @@ export class ConversationHolder {
     this.#current = undefined;
     this.#closings += 1;
     await conversation?.close(turn);
+    await this.#released;
+  }
+
+  /** Has the turn of a message run on what it asks for. What the log is to be told of that. */
+  async adjust(conversation: Conversation, message: EventOf<"user.message">): Promise<SessionEventBody[]> {
+    const { settings, writer } = this.#parts;
+    const wish = wishOf(writer.row, settings, message);
+    await conversation.adjust(wish);
+    const told = JSON.stringify([wish.model, wish.effort]);
+    const usual = JSON.stringify([writer.row.agent.model.id, writer.row.agent.model.effort?.type]);
+    const before = this.#told || usual;
+    this.#told = told;
+    return told === before ? [] : [modelEvent(wish, await settings.models())];
   }
 
   /** The log knows the conversation as soon as it has begun; whether anything of it was kept shows when it is taken up. */
@@ -59,7 +86,8 @@ export class ConversationHolder {
     // One that is at its end is waited for: there are never two.
     await this.#current?.close();
     const known = this.#parts.writer.row.claudeSession;
-    if (known === undefined) return this.#start({ id: randomUUID(), resume: false });
+    // Empty after a rewind to the beginning: nothing is to be remembered.
+    if (!known) return this.#start({ id: randomUUID(), resume: false });
     try {
       return await this.#start({ id: known, resume: true, ...(goOn && { goOn }) });
     } catch (error) {
@@ -69,24 +97,41 @@ export class ConversationHolder {
   }
 
   async #start(conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">): Promise<Conversation> {
-    const { store, settings, lease, writer } = this.#parts;
+    const { store, settings, lease, writer, definitions } = this.#parts;
+    const { row } = writer;
     const closings = this.#closings;
-    const setup = await conversationSetup(writer.row, conversation, settings);
+    await using parts = new AsyncDisposableStack();
+    const write = (events: SessionEventBody[]): void => void writer.write(events);
+    const around = { definitions, isFirst: row.claudeSession === undefined, write };
+    const equipment = parts.use(await openEquipment(row, settings, around));
+    const setup = await conversationSetup(row, conversation, settings, equipment);
+    const transcripts = await transcriptStore(store.transcripts, lease, conversation);
+    const book = await this.#parts.rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
-    const host = createHost({
-      tools: writer.row.agent.tools,
-      toolsOf: (thread) => writer.toolsOf(thread),
+    if (equipment.events.length > 0) await writer.write(equipment.events);
+    const judges = {
+      tools: row.agent.tools,
+      toolsOf: (thread: ThreadId) => writer.toolsOf(thread),
       hostServers: setup.hostServers ?? [],
+      book,
+      plans: plansFolder(setup),
+    };
+    const host = createHost({
+      judge: (call) => equipment.judge(call, judgeCall(call, { ...judges, row: writer.row })),
+      note: (call) => approvalNote(call, { row: writer.row, expire: settings.approvals?.expire, book }),
       room: this.#parts.room,
       grants: this.#parts.grants,
       onOutput: (output) => {
+        if (output.type === "closed") this.#released = owned.disposeAsync();
         if (opened !== this.#current) return;
         if (output.type === "closed") this.#current = undefined;
         if (output.type === "closed" && isNothingKept(output.error)) return;
         this.#parts.onOutput(redactOutput(output, setup.credential));
       },
     });
-    const opened: Conversation = settings.openConversation(setup, host, transcriptStore(store.transcripts, lease));
+    const opened = settings.openConversation(setup, { ...host, ...equipment.hooks }, transcripts);
+    // From now on it goes with the process.
+    const owned = parts.move();
     this.#current = opened;
     try {
       await opened.ready;

@@ -1,37 +1,50 @@
-import type { ConversationHost, HostServer } from "@tandem/claude-code";
-import type { ThreadId, Tool } from "@tandem/protocol";
-import type { OpenCall } from "./open-turn.ts";
-import { decide, decideHosted, stricter } from "./tool-policy.ts";
+import type { Confirmation, ConversationHost, Decision } from "@tandem/claude-code";
+import type { ApprovalNote } from "@tandem/protocol";
+import { asksPerson, isPlan } from "./approvals/approval-note.ts";
+import type { Grants } from "./approvals/grants.ts";
+import { readAnswers, refusal } from "./approvals/questions.ts";
+import type { JudgedCall } from "./rules/rule-book.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
 
-/** What a conversation asks of its session: judged by the agent's policy, answered by whoever is asked. */
+/** What a conversation asks of its session: judged by its rules and policies, answered by whoever is asked. */
 export function createHost(session: {
-  tools: readonly Tool[];
-  /** The tools of the agent that a subagent's thread belongs to, if it is one of the roster. */
-  toolsOf: (thread: ThreadId) => readonly Tool[] | undefined;
-  hostServers: readonly HostServer[];
+  judge: (call: JudgedCall) => Decision;
+  /** What is said of a call to who is asked about it. */
+  note: (call: JudgedCall) => ApprovalNote;
   room: WaitingRoom;
-  /** Calls that have been allowed beforehand, by `grantKey`; each is used up by the first that fits. */
-  grants: Set<string>;
+  /** Calls that have been allowed beforehand; each is used up by the first that fits. */
+  grants: Grants;
   onOutput: ConversationHost["onOutput"];
 }): ConversationHost {
   return {
     onOutput: session.onOutput,
     decide: (call) => {
-      const own = call.thread === null ? undefined : session.toolsOf(call.thread);
-      const hosted = decideHosted(session.hostServers, call);
-      const root = hosted ?? decide(session.tools, call);
-      const decision = own && !hosted ? stricter(root, decide(own, call)) : root;
-      return decision.permission === "ask" && session.grants.delete(grantKey(call))
-        ? { ...decision, permission: "allow" }
-        : decision;
+      const judged = session.judge(call);
+      const decision: Decision =
+        judged.permission === "allow" && asksPerson(call) ? { ...judged, permission: "ask" } : judged;
+      if (decision.permission !== "ask") return decision;
+      if (!session.grants.use(call)) return { ...decision, approval: session.note(call) };
+      const why = "A person allowed exactly this call after the process that asked had gone.";
+      return { ...decision, permission: "allow", verdict: { action: "allow", why, by: "grant" } };
     },
-    async confirm(request) {
-      const answer = await session.room.wait(request.eventId, request.signal);
-      if (answer?.type !== "user.tool_confirmation") return { allow: false, message: "Nobody confirmed this call." };
-      return answer.result === "allow"
-        ? { allow: true }
-        : { allow: false, message: answer.deny_message ?? "The user denied this call." };
+    async confirm({ eventId, signal, name, mcpServer, input }): Promise<Confirmation> {
+      const answer = await session.room.wait(eventId, signal);
+      if (!answer) return { allow: false, message: "Nobody confirmed this call." };
+      if (answer.type === "user.custom_tool_result") {
+        const { content = [], is_error: isError } = answer;
+        // Never the model's own, should it have put some there.
+        return isError
+          ? { allow: false, message: refusal(content) }
+          : { allow: true, input: { ...input, answers: readAnswers(input, content) } };
+      }
+      if (answer.result === "deny") {
+        return { allow: false, message: answer.deny_message ?? "The user denied this call." };
+      }
+      if (isPlan({ name, mcpServer })) return { allow: true, mode: answer.tandem?.mode ?? "default" };
+      const changed = answer.tandem?.input;
+      if (!changed) return { allow: true };
+      const told = `The user changed the input of this call before allowing it. It is made with ${JSON.stringify(changed)}`;
+      return { allow: true, input: changed, told };
     },
     async callCustomTool(request) {
       const answer = await session.room.wait(request.eventId, request.signal);
@@ -42,10 +55,3 @@ export function createHost(session: {
     },
   };
 }
-
-/** What a grant is for: exactly this tool with exactly this input. */
-const grantKey = (call: { name: string; mcpServer?: string; input: Record<string, unknown> }): string =>
-  JSON.stringify([call.mcpServer ?? null, call.name, call.input]);
-
-export const grantOf = ({ use }: OpenCall): string =>
-  grantKey({ ...use, ...(use.type === "agent.mcp_tool_use" && { mcpServer: use.mcp_server_name }) });

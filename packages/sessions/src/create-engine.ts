@@ -9,14 +9,20 @@ import { createEmergency } from "./budgets/emergency.ts";
 import { KillSwitch } from "./budgets/kill-switch.ts";
 import { LimitBook } from "./budgets/limit-book.ts";
 import { SessionCommands } from "./commands/session-commands.ts";
+import { ApprovalDesk } from "./approvals/approval-desk.ts";
+import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
+import { noRules } from "./approvals/no-rules.ts";
 import { DeltaHub } from "./delta-hub.ts";
 import type { EngineSettings, SpendingSettings } from "./engine-settings.ts";
 import type { Engine } from "./engine.ts";
 import { EnvironmentCatalogue } from "./environments.ts";
 import { FileCatalogue } from "./files.ts";
+import { HookCompanion } from "./hooks/hook-companion.ts";
+import { DefinitionBook } from "./mcp/definition-book.ts";
 import { SessionActors } from "./session-actors.ts";
 import { SessionPlaces } from "./session-places.ts";
 import { SessionService } from "./session-service.ts";
+import { trustIn, trustView } from "./trust/folder-trust.ts";
 import type { Accompany } from "./turn-companion.ts";
 
 export async function createEngine(store: Store, settings: EngineSettings): Promise<Engine> {
@@ -25,12 +31,15 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const stateFolder = await realpath(settings.stateFolder);
   const roots = await AllowedRoots.open(settings.roots);
   const deltas = new DeltaHub();
+  const rules = noRules;
   const audit = new Auditor(store, settings.log);
   const killSwitch = new KillSwitch(store.records);
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
   const book = new LimitBook(store.records, spending.limits);
+  const definitions = new DefinitionBook(store.records);
   const accompany: Accompany = (control) => [
     killSwitch.companion,
+    new HookCompanion(control, store.events, settings),
     new BudgetCompanion({ store, book, settings: spending, control }),
   ];
   const commands = new SessionCommands({
@@ -41,9 +50,11 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     userFolders: settings.commandFolders ?? [],
   });
   const actors = new SessionActors(store, settings, deltas, {
-    ...{ accompany, commands },
+    ...{ accompany, commands, definitions, rules },
     halted: () => killSwitch.state(),
   });
+  const approvals = new ApprovalDesk(store, { wake: (session) => actors.wake(session), log: settings.log });
+  const expiry = new ApprovalExpiry(store, approvals, settings.log);
   const agents = new AgentCatalogue(store.agents, settings.models);
   const places = new SessionPlaces(roots, stateFolder);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!);
@@ -66,7 +77,10 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
         await forgetConversation({ ...settings, credential: await settings.credential() }, id);
       },
     }),
+    approvals,
     files: new FileCatalogue(store.files),
+    trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
+    mcpServers: definitions,
     budgets: new Budgets(store, book, spending),
     killSwitch: createEmergency(store, killSwitch, actors),
     audit,
@@ -76,8 +90,10 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       await settings.sweep();
       audit.start();
       await actors.start();
+      await expiry.start();
     },
     async stop(deadlineMs) {
+      expiry.stop();
       await actors.stop(deadlineMs);
       await audit.stop();
     },

@@ -6,9 +6,12 @@ import type {
   HostServer,
   TranscriptStore,
 } from "@tandem/claude-code";
-import type { SessionId } from "@tandem/protocol";
+import type { HookConfig, PermissionMode, SessionId } from "@tandem/protocol";
 import type { DefaultLimits } from "./budgets/limit-book.ts";
 import type { Model } from "./engine.ts";
+import type { NamedServer } from "./mcp/server-place.ts";
+import type { SandboxSettings } from "./sandbox.ts";
+import type { FolderTrust } from "./trust/folder-trust.ts";
 
 export interface QuotaSettings {
   action: "stop" | "wait";
@@ -56,7 +59,14 @@ export interface EngineSettings {
   /** Folders that sessions may work in or under; the first is that of `env_local`. */
   roots: readonly string[];
   /** Whether a person trusts a folder, as it is now. Without it, none is trusted. */
-  trustOf?: (folder: string) => Promise<{ trusted: boolean }>;
+  trustOf?: (folder: string) => Promise<FolderTrust>;
+  /** MCP servers of the project's config, which agents name as `tandem:NAME`. */
+  mcpServer?: NamedServer;
+  /** Who is asked about what sessions do. */
+  hooks?: readonly HookConfig[];
+  sandbox?: SandboxSettings;
+  /** How much sessions may do that do not say so themselves. */
+  permissionMode?: PermissionMode;
   /** Where the user keeps slash commands for all folders. */
   commandFolders?: readonly string[];
   models: () => Promise<Model[]>;

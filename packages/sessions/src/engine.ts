@@ -24,7 +24,10 @@ import type {
 } from "@tandem/protocol";
 import type { EventRange, Page, PageQuery, SessionStore } from "@tandem/storage";
 import type { Halt } from "./budgets/kill-switch.ts";
+import type { Approvals } from "./approvals/approvals.ts";
 import type { Audit } from "./audit/audit.ts";
+import type { McpServerView } from "./mcp/definition-book.ts";
+import type { TrustView } from "./trust/folder-trust.ts";
 import type { SlashCommand } from "./commands/command-catalogue.ts";
 
 /**
@@ -35,10 +38,13 @@ export interface Engine {
   readonly agents: Agents;
   readonly environments: Environments;
   readonly sessions: Sessions;
+  readonly approvals: Approvals;
   readonly files: Files;
   readonly budgets: BudgetBook;
   readonly killSwitch: Emergency;
   readonly audit: Audit;
+  readonly trust: Trust;
+  readonly mcpServers: McpServers;
   /** The models that an agent may name. */
   models(): Promise<Model[]>;
   /** Takes up what a former process left: closes what was open, goes on with what waits. Resolves when states are honest. */
@@ -66,10 +72,26 @@ export interface Emergency {
   resume(): Promise<void>;
 }
 
+/** Whether what a folder brings acts in sessions. Granted on the machine itself alone: `tandem trust --folder`. */
+export interface Trust {
+  /** A folder that sessions may work in. */
+  of(folder: string): Promise<TrustView>;
+}
+
+/** MCP servers that sessions have met, with their tools in full. */
+export interface McpServers {
+  list(): Promise<McpServerView[]>;
+  get(id: string): Promise<McpServerView>;
+  /** What it says now is accepted, if that is still what the person has read: `hash`. */
+  accept(id: string, hash: string, by: string): Promise<McpServerView>;
+}
+
 export interface Model {
   id: string;
   name: string;
   aliases: readonly string[];
+  /** Which efforts it knows; none where it knows none, absent where that is not known. */
+  efforts?: readonly string[];
 }
 
 export interface Agents {

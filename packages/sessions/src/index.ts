@@ -9,6 +9,7 @@ export type {
   SessionFolder,
   Sessions,
 } from "./engine.ts";
+export type { Approvals } from "./approvals/approvals.ts";
 export type { Audit } from "./audit/audit.ts";
 export { createEngine } from "./create-engine.ts";
 export type { EngineSettings } from "./engine-settings.ts";

@@ -3,7 +3,9 @@ import { newId, type ClientEvent, type SessionEvent } from "@tandem/protocol";
 /** What a client sent, as it waits: with an id, and with who sent it, whatever the client says of that. */
 export function sentBy(event: ClientEvent, by: string | undefined): SessionEvent {
   const place = { id: newId("event"), processed_at: null };
-  if (event.type !== "user.message" && event.type !== "user.interrupt") return { ...event, ...place };
+  const answerer = by ?? "unknown";
+  if (event.type === "user.tool_confirmation") return { ...event, tandem: { scope: "once", by: answerer }, ...place };
+  if (event.type === "user.custom_tool_result") return { ...event, tandem: { by: answerer }, ...place };
   const { tandem, ...rest } = event;
   const { by: _, ...said } = tandem ?? {};
   const note = { ...said, ...(by !== undefined && { by }) };

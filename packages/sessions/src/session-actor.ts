@@ -11,12 +11,14 @@ import { Alarm } from "./alarm.ts";
 import type { SessionCommands } from "./commands/session-commands.ts";
 import { haltText, type Halt } from "./budgets/kill-switch.ts";
 import type { EngineSettings } from "./engine-settings.ts";
+import type { DefinitionBook } from "./mcp/definition-book.ts";
 import type { Rules } from "./rules/rule-book.ts";
 import { Serial } from "./serial.ts";
 import { SessionWriter } from "./session-writer.ts";
 import type { Accompany } from "./turn-companion.ts";
 import { interruptedTurn } from "./turn-failure.ts";
 import { TurnRunner } from "./turn-runner.ts";
+import { needsNewProcess } from "./turn-wish.ts";
 import { UsageLedger } from "./usage-ledger.ts";
 import { isAnswer } from "./waiting-room.ts";
 
@@ -30,6 +32,7 @@ export interface ActorSurroundings {
   accompany: Accompany;
   commands: Pick<SessionCommands, "prepare">;
   rules: Rules;
+  definitions: DefinitionBook;
 }
 
 /** A process that waits for a person is given back after this, where nothing else is said; the answer finds another. */
@@ -136,9 +139,11 @@ export class SessionActor {
   /** Changes the session's row and says so in the log. A changed agent or setting gets a new process with the next turn. */
   change(make: (row: SessionRow) => { change: SessionChange; events: SessionEventBody[] }): Promise<SessionRow> {
     return this.#step(async () => {
+      const { metadata: before } = this.row;
       const { change, events } = make(this.row);
       await this.#writer.write(events, change);
-      if (change.agent || change.metadata) await this.#runner.refresh();
+      const isFixed = change.metadata && needsNewProcess(before, change.metadata);
+      if (change.agent || isFixed) await this.#runner.refresh();
       return this.row;
     });
   }

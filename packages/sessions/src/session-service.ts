@@ -23,6 +23,8 @@ import { standsAtBudget } from "./budget.ts";
 import type { KillSwitch } from "./budgets/kill-switch.ts";
 import type { SlashCommand } from "./commands/command-catalogue.ts";
 import type { SessionCommands } from "./commands/session-commands.ts";
+import { isApproval } from "./approvals/outcome.ts";
+import { readAnswers } from "./approvals/questions.ts";
 import type { DeltaHub } from "./delta-hub.ts";
 import type { FeedItem, SessionFolder, Sessions } from "./engine.ts";
 import type { EnvironmentCatalogue } from "./environments.ts";
@@ -264,9 +266,9 @@ export class SessionService implements Sessions {
         }
         return;
       case "user.tool_confirmation":
-        return this.#checkAnswer(row, event.tool_use_id, `${place}.tool_use_id`, all, false);
+        return this.#checkAnswer(row, event, `${place}.tool_use_id`, all);
       case "user.custom_tool_result":
-        return this.#checkAnswer(row, event.custom_tool_use_id, `${place}.custom_tool_use_id`, all, true);
+        return this.#checkAnswer(row, event, `${place}.custom_tool_use_id`, all);
     }
   }
 
@@ -284,18 +286,25 @@ export class SessionService implements Sessions {
   /** Whether a call waits for this kind of answer: known from the log, so that it holds after a restart too. */
   async #checkAnswer(
     row: SessionRow,
-    id: string,
+    event: Extract<ClientEvent, { type: "user.tool_confirmation" | "user.custom_tool_result" }>,
     place: string,
     all: readonly ClientEvent[],
-    custom: boolean,
   ): Promise<void> {
+    const custom = event.type === "user.custom_tool_result";
+    const id = custom ? event.custom_tool_use_id : event.tool_use_id;
+    if (event.tandem) {
+      throw invalid(
+        `${place.replace(/\.\w+$/, ".tandem")}: answer with more than yes or no at POST /v1/approvals/${id}`,
+      );
+    }
     const turn = await readOpenTurn(this.#store.events, row.id);
     const call = waitingCalls(turn).find(({ use }) => use.id === id);
     if (!call || (call.use.type === "agent.custom_tool_use") !== custom) {
       const hint = id.startsWith("toolu_") ? "; expected the id of the event (sevt_…), not the tool's" : "";
       throw invalid(`${place}: no call ${id} waits for this answer${hint}`);
     }
-    const answers = [...all, ...(await this.#store.inbox.list(row.id))].filter((event) => answersCall(event, id));
+    if (custom && !event.is_error && isApproval(call)) readAnswers(call.use.input, event.content ?? []);
+    const answers = [...all, ...(await this.#store.inbox.list(row.id))].filter((other) => answersCall(other, id));
     if (answers.length > 1) throw invalid(`${place}: the call ${id} has been answered already`);
   }
 }

@@ -13,24 +13,23 @@ import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
 import { Alarm } from "./alarm.ts";
 import type { SessionCommands } from "./commands/session-commands.ts";
 import { ConversationHolder } from "./conversation-holder.ts";
-import { grantOf, Grants } from "./approvals/grants.ts";
+import { Inquiries } from "./approvals/inquiries.ts";
 import { cancellation } from "./approvals/outcome.ts";
-import { saveRule, settleAnswer } from "./approvals/settle-answer.ts";
 import type { EngineSettings } from "./engine-settings.ts";
-import { lateResult } from "./late-result.ts";
 import { isKept, lostMessages, messageUuid } from "./lost-messages.ts";
 import { closing, needsAnswer, type OpenCall, type Placed } from "./open-turn.ts";
 import { AFTER_RESET, Parking } from "./parking.ts";
 import { readContent } from "./read-content.ts";
 import { readLegacy } from "./read-legacy.ts";
 import { refuseMessage } from "./refuse-message.ts";
+import type { DefinitionBook } from "./mcp/definition-book.ts";
 import type { Rules } from "./rules/rule-book.ts";
 import type { SessionWriter } from "./session-writer.ts";
 import { type Accompany, Companions } from "./turn-companion.ts";
 import { accountsOf, Turn, unsavedOf } from "./turn.ts";
-import { errorDetail, interruptedTurn, turnFailure } from "./turn-failure.ts";
+import { interruptedTurn, turnFailure } from "./turn-failure.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
-import { type Answer, WaitingRoom } from "./waiting-room.ts";
+import type { Answer, WaitingRoom } from "./waiting-room.ts";
 
 type UserMessage = EventOf<"user.message">;
 
@@ -42,6 +41,7 @@ interface Parts {
   ledger: UsageLedger;
   accompany: Accompany;
   rules: Rules;
+  definitions: DefinitionBook;
   commands: Pick<SessionCommands, "prepare">;
   /** Does a step when those before it are done. All that this class is asked to do is done in such steps. */
   next: (step: () => Promise<void>) => void;
@@ -65,10 +65,8 @@ const AT_REST: SessionChange = { status: "idle", waitingFor: [], parked: null };
  */
 export class TurnRunner {
   readonly #parts: Parts;
-  readonly #room = new WaitingRoom();
+  readonly #inquiries: Inquiries;
   readonly #holder: ConversationHolder;
-  /** Calls that were allowed after the process that asked for them had gone, each once. */
-  readonly #grants = new Grants();
   /** Messages that Claude has and the model has not. It takes them within the turn, or in one of their own. */
   readonly #steering = new Map<string, UserMessage>();
   readonly #settling = new Alarm();
@@ -89,10 +87,11 @@ export class TurnRunner {
     const control = { row: () => this.#row, lease, ledger, stop: this.#stop.bind(this) };
     this.#parking = new Parking(parts.settings.quota);
     this.#companions = new Companions(parts.accompany(control));
+    this.#inquiries = new Inquiries(parts);
     this.#holder = new ConversationHolder({
       ...parts,
       room: this.#room,
-      grants: this.#grants,
+      grants: this.#inquiries.grants,
       onOutput: (output) => this.#onOutput(output),
     });
   }
@@ -112,7 +111,11 @@ export class TurnRunner {
 
   /** Whether what it waits for can be answered without its process. A subagent's call goes with it. */
   get mayLeave(): boolean {
-    return this.#room.calls.every(({ thread }) => thread === null);
+    return this.#inquiries.outlivesProcess;
+  }
+
+  get #room(): WaitingRoom {
+    return this.#inquiries.room;
   }
 
   get #row(): SessionRow {
@@ -128,13 +131,7 @@ export class TurnRunner {
     await settings.sweep();
     const turn = (this.#turn = new Turn(legacy.messages));
     for (const { thread, end } of legacy.uncounted) ledger.carry(thread, end);
-    for (const call of legacy.waiting) {
-      void this.#room.enter(call);
-      writer.open.set(call.use.id, call);
-    }
-    for (const { call, answer } of legacy.answered) this.#room.remember(call, answer);
-    for (const call of legacy.grants) this.#grants.add(call);
-    this.#room.announcedBefore(legacy.announced);
+    this.#inquiries.inherit(legacy);
     const words = "The process died while this call was running. What it did is not known.";
     const closings = legacy.running.map((call) => closing(call, "crash", words));
     await writer.place([...closings, ...legacy.cancelled.flatMap(cancellation)]);
@@ -143,7 +140,7 @@ export class TurnRunner {
     const cause = "The server or its Claude Code process died in the middle of the turn.";
     const closed = legacy.running.map(({ use }) => use.id);
     await writer.write([{ type: "tandem.recovered", cause, closed }]);
-    if (settings.recovery === "resume" || legacy.isUntold) await this.#goOn(turn, this.#takeLate());
+    if (settings.recovery === "resume" || legacy.isUntold) await this.#goOn(turn, this.#inquiries.takeLate());
     else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
   }
 
@@ -167,7 +164,7 @@ export class TurnRunner {
       return;
     }
     const { delivery, commands } = message.tandem ?? {};
-    if (delivery !== "steer" || commands || !this.#turn?.told || this.waits) return;
+    if (delivery !== "steer" || commands || !this.#turn?.told || this.waits || this.#companions.guardMessages) return;
     // A message that cannot be read says so in a turn of its own.
     const content = await readContent(message.content, this.#parts.store.files).catch(() => undefined);
     const conversation = this.#holder.current;
@@ -189,40 +186,13 @@ export class TurnRunner {
 
   /** False if nothing waits for such an answer. */
   async answer(answer: Answer): Promise<boolean> {
-    const call = this.#room.find(answer);
-    if (!call) return false;
     const late = this.#holder.current === undefined;
     this.#parts.onBegin();
-    await this.#saveRule(call, answer);
-    const settled = settleAnswer(call, answer, { row: this.#row, late });
-    const handOver = this.#room.answer(call, answer);
-    const next = this.#room.announcement();
-    const following: Placed[] = [...settled.events, ...(next ? [{ thread: null, body: next }] : [])];
-    const taken = { ...answer, session_thread_id: call.thread };
-    const change = { ...this.#room.standing, ...settled.change };
-    await this.#parts.writer.take(taken, following, change, call.thread);
-    if (settled.change.metadata) this.#isStale = true;
-    const grant = late ? grantOf(call, answer) : undefined;
-    if (grant) this.#grants.add(grant);
-    handOver();
+    const taken = await this.#inquiries.take(answer, late);
+    if (taken?.isChanged) this.#isStale = true;
     if (this.waits) this.#parts.onWaiting();
-    else if (late) await this.#goOn((this.#turn ??= new Turn()), this.#takeLate());
-    return true;
-  }
-
-  /** The process that asked is gone: the answers are told to a new one. */
-  #takeLate(): LateResult[] {
-    return this.#room.takeEarly().map(lateResult);
-  }
-
-  /** What a person said about this call counts also where the rule about its like cannot be kept. */
-  async #saveRule(call: OpenCall, answer: Answer): Promise<void> {
-    try {
-      await saveRule(call, answer, this.#row, this.#parts.rules);
-    } catch (error) {
-      const text = `The rule could not be saved: ${errorDetail(error).message}`;
-      void this.#parts.writer.write([{ type: "tandem.notice", level: "warning", text }]);
-    }
+    else if (taken && late) await this.#goOn((this.#turn ??= new Turn()), this.#inquiries.takeLate());
+    return taken !== undefined;
   }
 
   async stopTask(id: string): Promise<void> {
@@ -247,7 +217,7 @@ export class TurnRunner {
     const { store } = this.#parts;
     const last = [...turn.messages].at(-1);
     const message = last && (await store.events.find(this.#row.id, last))?.event;
-    const isLost = message?.type === "user.message" && !(await isKept(store.transcripts, this.#row.id, message.id));
+    const isLost = message?.type === "user.message" && !(await isKept(store.transcripts, this.#row, message.id));
     this.#drive(turn, isLost ? message : undefined, results);
   }
 
@@ -293,10 +263,12 @@ export class TurnRunner {
     const isNew = this.#holder.current === undefined;
     const conversation = await this.#holder.open();
     const lost = isNew ? await lostMessages(store, this.#row.id, conversation, message.id) : [];
+    const adjusted = await this.#holder.adjust(conversation, message);
+    if (adjusted.length > 0) await this.#parts.writer.write(adjusted);
     check();
     // One that has ended would never answer, and has nothing more to say.
     if (conversation.ended) throw new RequestError("unavailable", "Claude Code ended before it could be asked.");
-    const known = results.flatMap(({ inWords }) => inWords);
+    const known = [...results.flatMap(({ inWords }) => inWords), ...(isCommand ? [] : this.#companions.words())];
     conversation.send({ uuid: messageUuid(message.id), content: [...lost, ...content, ...known], isCommand });
     turn.told = true;
   }
@@ -359,15 +331,9 @@ export class TurnRunner {
     void writer.record(thread, id, event, change);
     const call = writer.open.get(id);
     if (call && needsAnswer(call)) this.#enter(call);
-    if (event.type === "agent.tool_result") this.#leave(event.tool_use_id);
-    if (event.type === "agent.mcp_tool_result") this.#leave(event.mcp_tool_use_id);
+    this.#inquiries.observe(event);
     void this.#announce();
     this.#settleLater();
-  }
-
-  #leave(id: EventId): void {
-    const unanswered = this.#room.leave(id);
-    if (unanswered) void this.#parts.writer.place(cancellation(unanswered));
   }
 
   /** What a subagent asks for goes with its process, and need not be kept. */
@@ -501,10 +467,9 @@ export class TurnRunner {
     const unsaved = await unsavedOf(this.#holder.current);
     const words = "The turn ended before this call had a result. What it did is not known.";
     const closings = [...writer.open.values()].map((call) => closing(call, why, words));
-    await writer.place([...closings, ...this.#room.calls.flatMap(cancellation)]);
+    await writer.place([...closings, ...this.#inquiries.unanswered()]);
     this.#settling.clear();
-    this.#room.clear();
-    this.#grants.clear();
+    this.#inquiries.clear();
     this.#requests = 0;
     // What a process had and its model had not is offered to the next one.
     if (!this.#holder.current) this.#steering.clear();

@@ -22,6 +22,10 @@ export class WaitingRoom {
     return this.#calls.size;
   }
 
+  get calls(): readonly OpenCall[] {
+    return [...this.#calls.values()];
+  }
+
   /** Takes a call in. It is not said to wait before it is `kept`. */
   async enter(call: OpenCall, kept?: Promise<void>): Promise<void> {
     const { id } = call.use;
@@ -32,10 +36,17 @@ export class WaitingRoom {
     this.#unkept.delete(id);
   }
 
-  /** The call has come to its end without an answer. */
-  leave(id: EventId): void {
+  /** A call has come to its end; it is returned if that was without an answer. */
+  leave(id: EventId): OpenCall | undefined {
+    const call = this.#calls.get(id);
     this.#forget(id);
     this.#early.delete(id);
+    return call;
+  }
+
+  /** An answer that a former writer took, and told nobody. */
+  remember(call: OpenCall, answer: Answer): void {
+    this.#early.set(call.use.id, { call, answer });
   }
 
   clear(): void {
@@ -127,12 +138,6 @@ export class WaitingRoom {
 
 const answeredId = (answer: Answer): EventId =>
   (answer.type === "user.tool_confirmation" ? answer.tool_use_id : answer.custom_tool_use_id) as EventId;
-
-/** A call that was only to be confirmed has no result but this: it did not run. */
-export const unmade = (answer: Answer): string =>
-  answer.type === "user.tool_confirmation" && answer.result === "allow"
-    ? "The process ended before this call ran. It was allowed later, and is made again."
-    : "The process ended before this call ran. It was denied.";
 
 export const isAnswer = (event: SessionEvent): event is Answer =>
   event.type === "user.tool_confirmation" || event.type === "user.custom_tool_result";

@@ -219,7 +219,13 @@ export interface SessionStore {
   restore(archive: SessionArchive): Promise<void>;
   get(id: string): Promise<SessionRow | undefined>;
   list(
-    query: PageQuery & { agentId?: string; agentVersion?: number; statuses?: readonly SessionStatus[] },
+    query: PageQuery & {
+      agentId?: string;
+      agentVersion?: number;
+      statuses?: readonly SessionStatus[];
+      /** Only those that wait for somebody. */
+      waiting?: true;
+    },
   ): Promise<Page<SessionRow>>;
   threads(session: SessionId): Promise<ThreadRow[]>;
   /** The session and all that is its own: log, inbox, threads, transcripts, files. Gone for good. */

@@ -103,6 +103,7 @@ export class MemoryEngine {
     return {
       agents: { ...catalogue, versions: empty },
       environments: catalogue,
+      approvals: { list: async () => ({ data: [], next: null }), get: nothing, answer: nothing },
       files: { ...catalogue, upload: nothing, content: nothing },
       budgets: { list: async () => [], session: async () => [], set: async () => [] },
       killSwitch: { state: async () => undefined, stop: nothing, resume: async () => undefined },
@@ -113,6 +114,8 @@ export class MemoryEngine {
         export: async () => ({ head: NO_HEAD, entries: nobody() }),
         verify: async () => ({ ok: true, entries: 0, head: NO_HEAD, broken: null }),
       },
+      trust: { of: nothing },
+      mcpServers: { list: async () => [], get: nothing, accept: nothing },
       models: () => this.models(),
       start: async () => undefined,
       stop: async () => undefined,

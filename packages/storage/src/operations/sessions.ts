@@ -57,11 +57,12 @@ export interface SessionFilter {
   agentVersion?: number;
   statuses?: readonly SessionStatus[];
   includeArchived?: boolean;
+  waiting?: true;
   created?: Span;
 }
 
 export const listSessions = operation("sessions.list", function* (args: { page: PageArgs; filter: SessionFilter }) {
-  const { agentId, agentVersion, statuses, includeArchived, created } = args.filter;
+  const { agentId, agentVersion, statuses, includeArchived, waiting, created } = args.filter;
   return yield* readPage<StoredSession>(args.page, {
     select: SELECT,
     at: "session.created_at",
@@ -70,6 +71,8 @@ export const listSessions = operation("sessions.list", function* (args: { page: 
       ...(includeArchived ? [] : [sql`session.archived_at is null`]),
       ...(agentId === undefined ? [] : [sql`session.agent_id = ${agentId}`]),
       ...(agentVersion === undefined ? [] : [sql`session.agent_version = ${agentVersion}`]),
+      // As `JSON.stringify` writes it: within a text, the quotation marks would be escaped.
+      ...(waiting ? [sql`session.state like ${'%"waitingFor":[{%'}`] : []),
       ...(statuses === undefined ? [] : [sql`session.status in ${list(statuses)}`]),
       ...within("session.created_at", created),
     ],

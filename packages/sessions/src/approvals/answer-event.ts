@@ -1,0 +1,90 @@
+import {
+  newId,
+  RequestError,
+  SESSION_METADATA,
+  type Approval,
+  type ApprovalAnswer,
+  type SessionEvent,
+} from "@tandem/protocol";
+import { checkMetadata } from "../session-draft.ts";
+import type { Answer } from "../waiting-room.ts";
+import { readAnswers } from "./questions.ts";
+
+/** The event that carries an answer into a session's inbox. Throws `invalid_request` where it cannot be meant so. */
+export function answerEvent(approval: Approval, answer: ApprovalAnswer, by: string): Answer {
+  check(approval, answer);
+  const { result, message, ...rest } = answer;
+  const place = { id: newId("event"), processed_at: null };
+  if (approval.kind === "question") {
+    const text = result === "allow" ? JSON.stringify(answer.input) : (message ?? "The user did not answer.");
+    const content = [{ type: "text" as const, text }];
+    if (result === "allow") readAnswers(approval.input, content);
+    const given = { custom_tool_use_id: approval.id, content, is_error: result === "deny" };
+    return { type: "user.custom_tool_result", ...given, tandem: { by }, ...place };
+  }
+  return {
+    type: "user.tool_confirmation",
+    tool_use_id: approval.id,
+    result,
+    ...(message !== undefined && { deny_message: message }),
+    tandem: { ...rest, by, ...(rest.scope === "always" && { save_for: rest.save_for ?? "project" }) },
+    ...place,
+  };
+}
+
+/** The denial of what nobody has answered in time. */
+export function expiredAnswer(approval: Approval): Answer {
+  const text = `Nobody answered until ${approval.expires_at}, so that this was denied.`;
+  const place = { id: newId("event"), processed_at: null };
+  const tandem = { by: "tandem", expired: true as const };
+  return approval.kind === "question"
+    ? {
+        type: "user.custom_tool_result",
+        ...{ custom_tool_use_id: approval.id, content: [{ type: "text" as const, text }], is_error: true },
+        tandem,
+        ...place,
+      }
+    : {
+        type: "user.tool_confirmation",
+        ...{ tool_use_id: approval.id, result: "deny" as const, deny_message: text },
+        tandem: { scope: "once", ...tandem },
+        ...place,
+      };
+}
+
+/** The call that an event answers, if it answers one. */
+export const answeredCall = (event: SessionEvent): string | undefined => {
+  if (event.type === "user.tool_confirmation") return event.tool_use_id;
+  return event.type === "user.custom_tool_result" ? event.custom_tool_use_id : undefined;
+};
+
+function check({ kind, suggestion }: Approval, answer: ApprovalAnswer): void {
+  const { result, scope, save_for: place, rule, input, mode, message } = answer;
+  const isAllowed = result === "allow";
+  if (message !== undefined && isAllowed) throw invalid("message: only a denial has one");
+  if (place !== undefined && scope !== "always") throw invalid("save_for: only with the scope always");
+  if (rule !== undefined && scope === "once") throw invalid("rule: only with the scope session or always");
+  if (input !== undefined && (!isAllowed || scope !== "once")) {
+    throw invalid("input: only where the call is allowed, once");
+  }
+  if (mode !== undefined && kind !== "plan") throw invalid("mode: only the answer to a plan chooses one");
+  if (mode !== undefined && (!isAllowed || mode === "plan")) {
+    throw invalid("mode: expected default, acceptEdits or bypassPermissions, and the plan to be allowed");
+  }
+  if (mode !== undefined) checkMetadata({ [SESSION_METADATA.permissionMode]: mode });
+  if (kind !== "tool" && scope !== "once") throw invalid(`scope: a ${kind} is answered once`);
+  if (kind === "plan" && input !== undefined)
+    throw invalid("input: a plan is not edited; deny it, and say what to change");
+  if (kind === "question" && isAllowed && input === undefined) {
+    throw invalid('input: expected {"answers": {"QUESTION": "ANSWER"}}');
+  }
+  if (scope === "once") return;
+  const kept = rule ?? (isAllowed ? suggestion : undefined);
+  if (!kept) {
+    const why = isAllowed ? "no rule would be safe to suggest for this call" : "a denial suggests none";
+    throw invalid(`rule: ${why}; give the one that is to be kept, or answer once`);
+  }
+  if (kept.action !== result) throw invalid(`rule: its action is ${kept.action}, and the answer is ${result}`);
+}
+
+const invalid = (words: string): RequestError => new RequestError("invalid_request", `${words}.`);

@@ -1,0 +1,155 @@
+import type { Approval, ApprovalOutcome, EventId, EventOf, LoggedEvent, SessionId } from "@tandem/protocol";
+import type { SessionRow, Store } from "@tandem/storage";
+import { z } from "zod";
+import type { OpenCall } from "../open-turn.ts";
+import { isApproval } from "./outcome.ts";
+
+const SPACE = "approvals";
+const KIND = "approval";
+const PAGE = 200;
+
+const entry = z.object({ session: z.string() });
+
+export interface FoundApproval {
+  row: SessionRow;
+  call: OpenCall;
+  seq: number;
+  approval: Approval;
+}
+
+/**
+ * Approvals as logs tell them. What is pending is known from the rows of sessions; for the others there is an index from
+ * the id to the session, which only finds: it is never what is believed.
+ */
+export class ApprovalReader {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Notes where an approval is found. */
+  async index(id: string, session: SessionId): Promise<void> {
+    await this.#store.records.write(SPACE, [{ type: "put", kind: KIND, key: id, value: { session } }]);
+  }
+
+  /** All that wait, the newest first. */
+  async pending(session?: string): Promise<FoundApproval[]> {
+    const found: FoundApproval[] = [];
+    for await (const row of this.#waitingRows(session)) {
+      for (const { event_id: id } of row.waitingFor) {
+        const approval = await this.#read(row, id);
+        if (approval?.approval.status === "pending") found.push(approval);
+      }
+    }
+    return found.sort((a, b) => (a.approval.id < b.approval.id ? 1 : -1));
+  }
+
+  async find(id: string): Promise<FoundApproval | undefined> {
+    const indexed = entry.safeParse((await this.#store.records.get(SPACE, KIND, id))?.value).data;
+    const row = indexed && (await this.#store.sessions.get(indexed.session));
+    if (row) return this.#read(row, id);
+    for await (const waiting of this.#waitingRows()) {
+      if (waiting.waitingFor.some(({ event_id: event }) => event === id)) return this.#read(waiting, id);
+    }
+    return undefined;
+  }
+
+  /** Those that have come to their end, the newest first, from before `cursor`. */
+  async resolved(query: { session?: string; limit: number; cursor?: string }): Promise<Approval[]> {
+    const found: Approval[] = [];
+    for (let after = query.cursor; ;) {
+      const records = await this.#store.records.list(SPACE, KIND, {
+        order: "desc",
+        limit: PAGE,
+        ...(after !== undefined && { after }),
+      });
+      for (const { key, value } of records) {
+        const { session } = entry.parse(value);
+        if (query.session !== undefined && session !== query.session) continue;
+        const row = await this.#store.sessions.get(session);
+        const approval = row && (await this.#read(row, key));
+        // Of a session that was deleted nothing is left to be shown.
+        if (!row) await this.#store.records.write(SPACE, [{ type: "delete", kind: KIND, key }]);
+        if (approval?.approval.status === "resolved") found.push(approval.approval);
+        if (found.length === query.limit) return found;
+      }
+      if (records.length < PAGE) return found;
+      after = records.at(-1)!.key;
+    }
+  }
+
+  async *#waitingRows(session?: string): AsyncGenerator<SessionRow> {
+    if (session !== undefined) {
+      const row = await this.#store.sessions.get(session);
+      if (row) yield row;
+      return;
+    }
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#store.sessions.list({ limit: PAGE, waiting: true, ...(cursor && { cursor }) });
+      yield* page.data;
+      if (!page.next) return;
+      cursor = page.next;
+    }
+  }
+
+  async #read(row: SessionRow, id: string): Promise<FoundApproval | undefined> {
+    const logged = await this.#store.events.find(row.id, id);
+    const call = logged && asCall(logged);
+    if (!call || !isApproval(call)) return undefined;
+    const outcome = await this.#outcome(row.id, logged.seq, call.use.id);
+    return { row, call, seq: logged.seq, approval: await this.#view(row, call, outcome) };
+  }
+
+  async #outcome(session: SessionId, seq: number, id: EventId): Promise<ApprovalOutcome | undefined> {
+    const types = ["tandem.approval_resolved"];
+    for (let after = seq; ;) {
+      const page = await this.#store.events.read(session, { after, types, limit: PAGE });
+      for (const { event } of page) {
+        if (event.type !== "tandem.approval_resolved" || event.event_id !== id) continue;
+        const { type: _, id: __, processed_at: ___, event_id: ____, ...outcome } = event;
+        return outcome;
+      }
+      if (page.length < PAGE) return undefined;
+      after = page.at(-1)!.seq;
+    }
+  }
+
+  async #view(row: SessionRow, { use, thread }: OpenCall, outcome: ApprovalOutcome | undefined): Promise<Approval> {
+    const { verdict, approval } = use.tandem;
+    return {
+      type: "approval",
+      id: use.id,
+      kind: approval?.kind ?? "tool",
+      session_id: row.id,
+      session_title: row.title,
+      session_thread_id: thread,
+      agent_name: thread === null ? row.agent.name : await this.#agentOf(row, thread),
+      folder: row.folder,
+      tool: use.name,
+      ...(use.type === "agent.mcp_tool_use" && { mcp_server_name: use.mcp_server_name }),
+      input: use.input,
+      ...(verdict && { verdict: { ...verdict } }),
+      ...(approval?.diff && { diff: approval.diff }),
+      ...(approval?.plan !== undefined && { plan: approval.plan }),
+      ...(approval?.suggestion && { suggestion: approval.suggestion }),
+      created_at: use.processed_at ?? row.updatedAt,
+      expires_at: approval?.expires_at ?? null,
+      status: outcome ? "resolved" : "pending",
+      resolved: outcome ?? null,
+    };
+  }
+
+  async #agentOf(row: SessionRow, thread: string): Promise<string> {
+    const threads = await this.#store.sessions.threads(row.id);
+    return threads.find(({ id }) => id === thread)?.agent.name ?? "subagent";
+  }
+}
+
+type Use = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
+
+/** A call, if the event is one. */
+export const asCall = ({ thread, event }: Pick<LoggedEvent, "thread" | "event">): OpenCall | undefined =>
+  event.type === "agent.tool_use" || event.type === "agent.mcp_tool_use" || event.type === "agent.custom_tool_use"
+    ? { thread, use: event satisfies Use }
+    : undefined;

@@ -1,0 +1,41 @@
+import type { ApprovalOutcome, PermissionMode } from "@tandem/protocol";
+import type { OpenCall, Placed } from "../open-turn.ts";
+import type { Answer } from "../waiting-room.ts";
+
+/** Whether a call asks a person, rather than a client that has the tool. */
+export const isApproval = ({ use }: OpenCall): boolean =>
+  use.type === "agent.custom_tool_use" ? use.tandem.approval !== undefined : use.evaluated_permission === "ask";
+
+/** How an answer ends the request that it answers. `late`: the process that asked is gone. */
+export function outcomeOf(call: OpenCall, answer: Answer, late: boolean): ApprovalOutcome {
+  const base = { by: answer.tandem?.by ?? "unknown", at: new Date().toISOString(), ...(late && { late }) };
+  if (answer.tandem?.expired) return { outcome: "expired", ...base };
+  if (answer.type === "user.custom_tool_result") return { outcome: answer.is_error ? "denied" : "allowed", ...base };
+  const { tandem, deny_message: message } = answer;
+  if (answer.result === "deny") return { outcome: "denied", ...base, ...(message != null && { message }) };
+  const mode = nextMode(call, answer);
+  return {
+    outcome: "allowed",
+    ...base,
+    scope: tandem?.scope ?? "once",
+    ...(tandem?.input && { edited: true }),
+    ...(mode && { mode }),
+  };
+}
+
+/** The mode that a session is in after a plan was allowed. */
+export function nextMode({ use }: OpenCall, answer: Answer): PermissionMode | undefined {
+  const isPlan = use.tandem.approval?.kind === "plan";
+  if (!isPlan || answer.type !== "user.tool_confirmation" || answer.result !== "allow") return undefined;
+  return answer.tandem?.mode ?? "default";
+}
+
+/** Says on the primary thread, where everybody looks, how a request has ended. Nothing for calls that asked no person. */
+export const resolution = (call: OpenCall, outcome: ApprovalOutcome): Placed[] =>
+  isApproval(call)
+    ? [{ thread: null, body: { type: "tandem.approval_resolved", event_id: call.use.id, ...outcome } }]
+    : [];
+
+/** Nobody answered, and nobody can any more. */
+export const cancellation = (call: OpenCall): Placed[] =>
+  resolution(call, { outcome: "cancelled", by: "tandem", at: new Date().toISOString() });

@@ -1,0 +1,52 @@
+import { SESSION_METADATA, type Rule, type RuleScope } from "@tandem/protocol";
+import type { SessionChange, SessionRow } from "@tandem/storage";
+import { isDeepStrictEqual } from "node:util";
+import { unmade } from "../late-result.ts";
+import { closing, type OpenCall, type Placed } from "../open-turn.ts";
+import type { Rules } from "../rules/rule-book.ts";
+import type { Answer } from "../waiting-room.ts";
+import { nextMode, outcomeOf, resolution } from "./outcome.ts";
+
+/** What goes into the log and the row with an answer. `late`: the process that asked is gone. */
+export function settleAnswer(
+  call: OpenCall,
+  answer: Answer,
+  { row, late }: { row: SessionRow; late: boolean },
+): { events: Placed[]; change: SessionChange } {
+  const outcome = outcomeOf(call, answer, late);
+  const mode = nextMode(call, answer);
+  const metadata = mode && { ...row.metadata, [SESSION_METADATA.permissionMode]: mode };
+  return {
+    events: [
+      ...(late && answer.type === "user.tool_confirmation" ? [closing(call, "crash", unmade(call, answer))] : []),
+      ...resolution(call, outcome),
+      ...(mode && metadata
+        ? [
+            { thread: null, body: { type: "session.updated" as const, metadata } },
+            { thread: null, body: { type: "tandem.mode" as const, mode, by: outcome.by } },
+          ]
+        : []),
+    ],
+    change: metadata ? { metadata } : {},
+  };
+}
+
+/** Keeps the rule that an answer for more than once brings along. Repeated after a crash, it is kept once. */
+export async function saveRule(call: OpenCall, answer: Answer, row: SessionRow, rules: Rules): Promise<void> {
+  if (answer.type !== "user.tool_confirmation" || !answer.tandem || answer.tandem.scope === "once") return;
+  const rule = answer.tandem.rule ?? call.use.tandem.approval?.suggestion;
+  if (!rule) return;
+  const place = placeOf(answer.tandem.scope === "session" ? "session" : (answer.tandem.save_for ?? "project"), row);
+  const known = await rules.list(place);
+  if (known.some((kept) => isSame(kept, rule))) return;
+  await rules.add(rule, { ...place, by: answer.tandem.by });
+}
+
+const isSame = (a: Rule, b: Rule): boolean =>
+  isDeepStrictEqual([a.tool, a.pattern, a.action], [b.tool, b.pattern, b.action]);
+
+/** Whose a rule is that is saved from a session. */
+export function placeOf(scope: RuleScope, row: SessionRow): { scope: RuleScope; of: string | null } {
+  const of = { user: null, project: row.folder, agent: row.agent.id, session: row.id };
+  return { scope, of: of[scope] };
+}
