@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { addBudgetCommands } from "./budget-commands.ts";
 import { addContextCommands } from "./context-commands.ts";
 import type { Context } from "./context.ts";
 import { addDatabaseCommands } from "./database-commands.ts";
@@ -109,6 +110,7 @@ export function createProgram(version: string, runner: Runner): Command {
   );
 
   addSessionCommands(program, AGENTS, { examples, json, runner });
+  addBudgetCommands(program, AGENTS, { examples, json, runner });
 
   addDatabaseCommands(program, KNOW, { examples, json, runner });
   addIngestCommand(program, KNOW, { examples, json, runner });

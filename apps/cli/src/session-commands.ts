@@ -89,6 +89,7 @@ function addRun(run: Command, { examples, json, runner }: Parts): void {
     .option("--resume <session>", "go on with a session, by id; `last` is the newest")
     .option("-m, --model <name>", "another model than the agent's own")
     .option("--max-turns <number>", "at most so many model requests")
+    .option("--max-budget-usd <dollars>", "at most so much money for the session, at list price")
     .option("--json-schema <schema>", "end with an object that fits: a JSON Schema, or a file with one")
     .addOption(new Option("--output-format <format>", "what is printed (default: text)").choices(OUTPUT_FORMATS))
     .addOption(list("--allow <tools>", "tools that need not ask, such as bash,edit or server.tool or server.*"))

@@ -5,6 +5,7 @@ import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import type { OutputFormat } from "../option-choices.ts";
+import { readLimits } from "./budget.ts";
 import { readPrompt } from "../read-prompt.ts";
 import { readJsonSchema } from "../read-schema-file.ts";
 import { createApprover } from "../run/approver.ts";
@@ -28,6 +29,7 @@ export interface RunOptions {
   resume?: string;
   model?: string;
   maxTurns?: string;
+  maxBudgetUsd?: string;
   jsonSchema?: string;
   outputFormat?: OutputFormat;
   allow?: string[];
@@ -105,13 +107,18 @@ function createView({ stdout, stderr }: Context, format: OutputFormat, wantsObje
 }
 
 async function readMetadata(context: Context, options: RunOptions): Promise<Record<string, string>> {
-  const { maxTurns, jsonSchema } = options;
+  const { maxTurns, maxBudgetUsd, jsonSchema } = options;
   if (maxTurns !== undefined && !/^[1-9]\d{0,5}$/.test(maxTurns)) {
     throw new TandemError("usage", `--max-turns is ${JSON.stringify(maxTurns)}.`, { fix: "Give a number from 1 up." });
   }
   const schema = jsonSchema === undefined ? undefined : await readJsonSchema(context.cwd, jsonSchema);
   return {
     ...(maxTurns !== undefined && { [SESSION_METADATA.maxTurns]: maxTurns }),
+    ...(maxBudgetUsd !== undefined && {
+      [SESSION_METADATA.limits]: JSON.stringify({
+        session: readLimits({ usd: maxBudgetUsd }, () => "--max-budget-usd"),
+      }),
+    }),
     ...(schema && { [SESSION_METADATA.outputSchema]: JSON.stringify(schema) }),
   };
 }

@@ -19,6 +19,8 @@ export function createLocalClient(
     url: undefined,
     agents,
     environments,
+    budgets: engine.budgets,
+    killSwitch: engine.killSwitch,
     sessions: {
       create: (params) => sessions.create(params),
       get: (id) => sessions.get(id),

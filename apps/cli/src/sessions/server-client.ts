@@ -1,4 +1,13 @@
-import { agent, environment, message, session, type Delta, type EventOf, type SessionEvent } from "@tandem/protocol";
+import {
+  agent,
+  budgetGauge,
+  environment,
+  message,
+  session,
+  type Delta,
+  type EventOf,
+  type SessionEvent,
+} from "@tandem/protocol";
 import type { Page, PageQuery } from "@tandem/storage";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
@@ -36,6 +45,11 @@ const slashCommand = z.object({
   runs_shell: z.boolean(),
 });
 const shellEvent = event.transform((value) => value as EventOf<"tandem.shell">);
+
+const gauges = z.object({ data: z.array(budgetGauge) });
+const halt = z.object({ at: z.string(), by: z.string(), reason: z.string().nullable() });
+const stopped = z.object({ stopped: halt.nullable() });
+const halting = z.object({ stopped: halt, interrupted: z.int() });
 
 /** The engine of the server that is up. */
 export function createServerClient(server: ServerConnection): SessionsClient {
@@ -81,6 +95,21 @@ export function createServerClient(server: ServerConnection): SessionsClient {
         ).data,
       shell: (id, command) =>
         server.call("POST", at("sessions", id, "shell"), { schema: shellEvent, body: { command } }),
+    },
+    budgets: {
+      list: async () => (await server.call("GET", at("budgets"), { schema: gauges })).data,
+      session: async (id) => (await server.call("GET", at("sessions", id, "budget"), { schema: gauges })).data,
+      set: async (scope, of, limits) =>
+        (await server.call("POST", at("budgets"), { schema: gauges, body: { scope, of, limits } })).data,
+    },
+    killSwitch: {
+      state: async () => (await server.call("GET", at("stop"), { schema: stopped })).stopped ?? undefined,
+      stop: async (_by, reason) => {
+        const body = reason === null ? {} : { reason };
+        const { stopped: halted, interrupted } = await server.call("POST", at("stop"), { schema: halting, body });
+        return { ...halted, interrupted };
+      },
+      resume: async () => void (await server.call("POST", at("resume"), { schema: stopped })),
     },
     async newest(id, { limit, types }) {
       const query = { order: "desc", limit, types };

@@ -17,6 +17,8 @@ export interface SessionsClient extends AsyncDisposable {
     /** Runs a command in the session's folder, for who runs this one. */
     shell(id: string, command: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;
   };
+  readonly budgets: Engine["budgets"];
+  readonly killSwitch: Engine["killSwitch"];
   /** The newest events of a session, the newest first. */
   newest(session: string, query: { limit: number; types?: readonly string[] }): Promise<SessionEvent[]>;
   /** The last messages of a session, as people see them, oldest first; and whether there are earlier ones. */

@@ -3,6 +3,7 @@ import { describeApi } from "./openapi.ts";
 import { jsonRoute, type Route } from "./route.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { auditRoutes } from "./routes/audit.ts";
+import { budgetRoutes } from "./routes/budgets.ts";
 import { contextRoutes } from "./routes/context.ts";
 import { environmentRoutes } from "./routes/environments.ts";
 import { fileRoutes } from "./routes/files.ts";
@@ -37,6 +38,7 @@ const described: readonly Route[] = [
   ...memoryVersionRoutes,
   ...modelRoutes,
   ...overviewRoutes,
+  ...budgetRoutes,
   ...auditRoutes,
   ...contextRoutes,
   ...proposalRoutes,

@@ -1,0 +1,45 @@
+import { TandemError } from "@tandem/protocol";
+import { userInfo } from "node:os";
+import type { Context } from "../context.ts";
+import { openProjectOrDefaults } from "../open-project.ts";
+import { findSession } from "../sessions/find-session.ts";
+import { openClient } from "../sessions/open-client.ts";
+import { styleFor, write } from "../terminal.ts";
+
+/** One session's turn is interrupted, or everything is stopped until it is let go on. */
+export async function stop(
+  context: Context,
+  id: string | undefined,
+  { all = false, reason }: { all?: boolean; reason?: string },
+): Promise<void> {
+  if (all === (id !== undefined)) {
+    throw new TandemError("usage", "What is to stop: one session, or everything?", {
+      fix: "Name a session, such as `tandem stop last`, or give --all.",
+    });
+  }
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: "tandem stop" });
+  const { stdout, json } = context;
+  if (id !== undefined) {
+    const session = await findSession(client, id);
+    await client.sessions.send(session.id, [{ type: "user.interrupt" }]);
+    await write(stdout, json ? `${JSON.stringify({ session: session.id })}\n` : `${session.id} is interrupted.\n`);
+    return;
+  }
+  const halt = await client.killSwitch.stop(userInfo().username, reason ?? null);
+  if (json) {
+    await write(stdout, `${JSON.stringify(halt)}\n`);
+    return;
+  }
+  const { warn, dim } = styleFor(stdout);
+  const turns = halt.interrupted === 1 ? "1 turn was" : `${halt.interrupted} turns were`;
+  await write(stdout, `${warn("Everything is stopped.")} ${turns} interrupted.\n${dim("Go on: tandem resume")}\n`);
+}
+
+export async function resume(context: Context): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: "tandem resume" });
+  const was = await client.killSwitch.state();
+  await client.killSwitch.resume();
+  const { stdout, json } = context;
+  const words = was ? "Everything may go on." : "Nothing was stopped.";
+  await write(stdout, json ? `${JSON.stringify({ resumed: was !== undefined })}\n` : `${words}\n`);
+}

@@ -1,0 +1,92 @@
+import { budgetGauge, limits } from "@tandem/protocol";
+import { z } from "zod";
+import { jsonRoute, type Route } from "../route.ts";
+import { listOf } from "../schemas/page.ts";
+
+const halt = z
+  .object({
+    at: z.string(),
+    by: z.string().meta({ description: "The token's name." }),
+    reason: z.string().nullable(),
+  })
+  .meta({ id: "Halt" });
+
+const stopped = z.object({ stopped: halt.nullable() });
+
+/** What may be spent, and the switch that stops everything. */
+export const budgetRoutes: Route[] = [
+  jsonRoute({
+    name: "budgets.list",
+    method: "GET",
+    path: "/v1/budgets",
+    scope: "read",
+    extension: true,
+    summary: "List what the day, the project and the agents have spent, have reserved and may spend",
+    response: listOf(budgetGauge),
+    handle: async ({ engine }) => ({ data: await engine.budgets.list() }),
+  }),
+  jsonRoute({
+    name: "budgets.set",
+    method: "POST",
+    path: "/v1/budgets",
+    scope: "admin",
+    extension: true,
+    summary: "Limit an agent, a project or a day, in place of what the config says; without `of`, all of them",
+    body: z
+      .strictObject({
+        scope: z.enum(["agent", "project", "day"]),
+        of: z.string().min(1).max(1_000).optional(),
+        limits,
+      })
+      .meta({ id: "SetBudget" }),
+    response: listOf(budgetGauge),
+    handle: async ({ engine, body: { scope, of, limits } }) => ({ data: await engine.budgets.set(scope, of, limits) }),
+  }),
+  jsonRoute({
+    name: "budgets.session",
+    method: "GET",
+    path: "/v1/sessions/:session_id/budget",
+    scope: "read",
+    extension: true,
+    summary: "List what a session has spent, has reserved and may spend, and what it shares with others",
+    response: listOf(budgetGauge),
+    handle: async ({ engine, params }) => ({ data: await engine.budgets.session(params.session_id) }),
+  }),
+  jsonRoute({
+    name: "emergency.state",
+    method: "GET",
+    path: "/v1/stop",
+    scope: "read",
+    extension: true,
+    summary: "Say whether everything is stopped",
+    response: stopped,
+    handle: async ({ engine }) => ({ stopped: (await engine.killSwitch.state()) ?? null }),
+  }),
+  jsonRoute({
+    name: "emergency.stop",
+    method: "POST",
+    path: "/v1/stop",
+    scope: "run",
+    extension: true,
+    summary: "Stop everything: interrupt every turn, end every process, begin nothing until `/v1/resume`",
+    body: z.strictObject({ reason: z.string().min(1).max(500).optional() }).default({}),
+    response: z.object({ stopped: halt, interrupted: z.int() }),
+    handle: async ({ engine, token, body }) => {
+      const { interrupted, ...halt } = await engine.killSwitch.stop(token.name, body.reason ?? null);
+      return { stopped: halt, interrupted };
+    },
+  }),
+  jsonRoute({
+    name: "emergency.resume",
+    method: "POST",
+    path: "/v1/resume",
+    scope: "admin",
+    extension: true,
+    summary: "Let everything go on that was stopped: messages that wait begin their turns",
+    response: stopped,
+    handle: async ({ engine }) => {
+      await engine.killSwitch.resume();
+      return { stopped: null };
+    },
+  }),
+];

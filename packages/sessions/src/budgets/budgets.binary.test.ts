@@ -1,0 +1,120 @@
+import type { BudgetGauge, BudgetUnit, LoggedEvent } from "@tandem/protocol";
+import { text, toolUse, when, type ModelRequest } from "@tandem/rehearsal";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+
+// Sonnet: $2 per million tokens in, $10 out.
+const dear = { usage: { input_tokens: 100_000, output_tokens: 1_000 } };
+const DEAR_USD = 0.21;
+
+let stage: EngineStage;
+let engine: RunningEngine;
+
+beforeAll(async () => {
+  stage = await setEngineStage();
+  engine = await stage.open();
+}, 60_000);
+afterAll(() => stage?.[Symbol.asyncDispose]());
+beforeEach(() => stage.rehearsal.use([]));
+
+const limited = (limits: object) => ({ metadata: { "tandem.limits": JSON.stringify(limits) } });
+const stopOf = (events: readonly LoggedEvent[]) => the(events, "session.status_idle").stop_reason.type;
+const requests = () => stage.rehearsal.requests.filter(({ path }) => path.startsWith("/v1/messages")).length;
+const gauge = (gauges: readonly BudgetGauge[], scope: string, unit: BudgetUnit) =>
+  gauges.find((each) => each.scope === scope && each.unit === unit);
+
+describe("a limit of a session's own", () => {
+  test("refuses a message before anything is asked, and takes it when it is raised", async () => {
+    const session = await engine.session(limited({ session: { usd: 0.01 } }));
+    const before = requests();
+    const refused = await engine.turn(session, "Hello.");
+    expect(stopOf(refused)).toBe("budget_reached");
+    expect(the(refused, "tandem.budget")).toMatchObject({
+      gauge: { scope: "session", unit: "usd", spent: 0, limit: 0.01 },
+      reason: expect.stringMatching(/^The session used \$0\.00 of \$0\.0100; what comes next may take \$0\.0\d+\.$/),
+    });
+    expect(typesOf(refused)).not.toContain("session.status_running");
+    expect(requests()).toBe(before);
+    const { waiting } = await engine.engine.sessions.events(session.id, { limit: 100 });
+    expect(waiting).toHaveLength(1);
+
+    stage.rehearsal.use([text("Hello.")]);
+    const after = await engine.engine.sessions.head(session.id);
+    await engine.engine.sessions.update(session.id, limited({ session: { usd: 1 } }));
+    const taken = await engine.until(session, isIdle, after);
+    expect(stopOf(taken)).toBe("end_turn");
+    expect(the(taken, "user.message").id).toBe(waiting[0]!.id);
+    expect((await engine.engine.sessions.events(session.id, { limit: 100 })).waiting).toEqual([]);
+  });
+
+  test("stops a turn when the next answer does not fit any more", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: "echo one" }, dear), toolUse("Bash", { command: "echo two" }, dear)]);
+    const session = await engine.session(limited({ turn: { usd: 0.4 } }));
+    const events = await engine.turn(session, "Spend.");
+    expect(stopOf(events)).toBe("budget_reached");
+    expect(the(events, "tandem.budget").gauge).toMatchObject({ scope: "turn", unit: "usd", limit: 0.4 });
+    const gauges = await engine.engine.budgets.session(session.id);
+    expect(gauge(gauges, "session", "usd")).toMatchObject({ reserved: 0, limit: null });
+    expect(gauge(gauges, "session", "usd")!.spent).toBeCloseTo(2 * DEAR_USD, 6);
+  });
+
+  test.each([
+    ["requests", { requests: 2 }, 2],
+    ["tokens", { tokens: 150_000 }, 150_000],
+    ["turns", { turns: 1 }, 1],
+  ])("holds for %s", async (unit, limits, limit) => {
+    const call = toolUse("Bash", { command: "echo again" }, dear);
+    stage.rehearsal.use(unit === "turns" ? [text("One.")] : [call, call, call]);
+    const session = await engine.session(limited({ session: limits }));
+    if (unit === "turns") expect(stopOf(await engine.turn(session, "First."))).toBe("end_turn");
+    const events = await engine.turn(session, "More.");
+    expect(stopOf(events)).toBe("budget_reached");
+    const { gauge: shown } = the(events, "tandem.budget");
+    expect(shown).toMatchObject({ scope: "session", unit, limit });
+    expect(shown.spent).toBeLessThanOrEqual(limit);
+  });
+
+  test("holds for time at work", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: "tail -F /dev/null" })]);
+    const session = await engine.session(limited({ turn: { seconds: 2 } }));
+    const events = await engine.turn(session, "Wait.");
+    expect(stopOf(events)).toBe("budget_reached");
+    expect(the(events, "tandem.budget").gauge).toMatchObject({ scope: "turn", unit: "seconds", limit: 2 });
+  });
+});
+
+describe("subagents", () => {
+  const agents = {
+    multiagent: {
+      type: "multiagent_20261001" as const,
+      subagents: { type: "enabled" as const, inline_agents: { type: "enabled" as const }, predefined_agents: [] },
+    },
+  };
+  const spawn = (prompt: string) => ({
+    ...{ type: "tool_use" as const, name: "Agent" },
+    input: { description: prompt, prompt, subagent_type: "general-purpose", run_in_background: false },
+  });
+
+  test("spend from the same budget, which two at once pass by one answer each at most", async () => {
+    // Each answer of each thread costs the same.
+    const isSubagent = (request: ModelRequest) => /Dig (left|right)/.test(JSON.stringify(request.messages));
+    let asked = 0;
+    stage.rehearsal.use((request) => {
+      if (!request.toolNames.includes("Agent") || !isSubagent(request)) {
+        return { type: "message", content: [spawn("Dig left"), spawn("Dig right")], options: dear };
+      }
+      asked += 1;
+      return { ...toolUse("Bash", { command: `echo ${asked}` }, { ...dear, pace: { firstByteMs: 300 } }) };
+    });
+    const session = await engine.session(limited({ session: { usd: 1.5 } }), agents);
+    const events = await engine.turn(session, "Dig.");
+    expect(stopOf(events)).toBe("budget_reached");
+    expect(typesOf(events).filter((type) => type === "session.thread_created")).toHaveLength(2);
+    const spent = gauge(await engine.engine.budgets.session(session.id), "session", "usd")!.spent;
+    expect(spent).toBeGreaterThan(0.4);
+    expect(spent).toBeLessThanOrEqual(1.5 + 2 * DEAR_USD);
+    expect(await stage.processes()).toBeDefined();
+  });
+});
+
+void when;
