@@ -23,6 +23,8 @@ export function editYaml(text: string, edit: (document: Document) => void): stri
   edit(document);
   const changed = document.toString(LAYOUT);
   if (changed === plain) return text;
+  // As we write it ourselves: there is nothing to put side by side.
+  if (source === plain) return crlf ? changed.replaceAll("\n", "\r\n") : changed;
   const [before, after] = [toLines(plain), toLines(changed)];
   const merged = mergeEdits(before, toLines(source), diffLines(before, after));
   // Where the change concerns lines of an unusual layout, the whole file takes the usual one; its comments stay.

@@ -1,5 +1,6 @@
 import type { Value } from "@tandem/connectors";
 import type { ColumnProfile, Relationship } from "@tandem/relationships";
+import { canonicalJson } from "../canonical-json.ts";
 import type { ColumnEntry, JoinEntry } from "./table-file.ts";
 
 /** Longer values tell no more, and a file is to be read by people. */
@@ -33,6 +34,29 @@ export function profileEntry(profile: ColumnProfile): NonNullable<ColumnEntry["p
   };
 }
 
+/** A range may grow by so much of itself before its file says so. */
+const GROWTH = 0.02;
+
+/**
+ * What stands in the file, where all that has changed is that a range has grown a little: the newest number or day of a table
+ * in use is another every day.
+ */
+export function settledProfile(old: ColumnEntry["profile"], next: NonNullable<ColumnEntry["profile"]>) {
+  if (!old || old.nulls !== next.nulls || old.distinct !== next.distinct) return next;
+  if (JSON.stringify(old.samples) !== JSON.stringify(next.samples)) return next;
+  const [low, high, newLow, newHigh] = [old.min, old.max, next.min, next.max].map(position);
+  if (low === undefined || high === undefined || newLow === undefined || newHigh === undefined) return next;
+  const slack = (high - low) * GROWTH;
+  return newLow <= low && newLow >= low - slack && newHigh >= high && newHigh <= high + slack ? old : next;
+}
+
+/** On a line: a number, or a time. */
+function position(value: string | number | boolean | undefined): number | undefined {
+  if (typeof value === "number") return value;
+  const time = typeof value === "string" && /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
+
 function shown(value: Value | undefined): string | number | boolean | undefined {
   if (value === null || value === undefined) return undefined;
   if (typeof value !== "string") return value;
@@ -52,6 +76,15 @@ export function newJoinEntry(relationship: Relationship): JoinEntry {
     ...(when && { when }),
     why: oneLine(why.join(" ")) || undefined,
   };
+}
+
+/** What stands in the file, where only figures in the reason are others. */
+export function settledJoin(old: JoinEntry, next: JoinEntry): JoinEntry {
+  const { why: oldWhy = "", ...before } = old;
+  const { why = "", ...after } = next;
+  const withoutFigures = (text: string) => text.replaceAll(/\d+([.,]\d+)*/g, "0");
+  const isSame = canonicalJson(before) === canonicalJson(after) && withoutFigures(oldWhy) === withoutFigures(why);
+  return isSame ? old : next;
 }
 
 /** Two joins of one key are the same join, whatever else is said of them. */

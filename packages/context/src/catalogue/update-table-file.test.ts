@@ -122,6 +122,29 @@ describe("updateTableFile", () => {
     expect(updateTableFile(grown, first).after).toBe(first);
   });
 
+  it("says nothing new of a range that has grown a little, or of figures in a reason", () => {
+    const at = (max: number | string, why: string, min: number | string = 1): string => {
+      const columns = [{ ...profile.columns[0]!, min, max }];
+      return updateTableFile(
+        { ...found, profile: { ...profile, columns }, joins: [{ ...join, why: [why] }] },
+        updateTableFile(found, first).after,
+      ).after!;
+    };
+    expect(at(12_400, "Every value was found.")).toBe(first);
+    expect(parsed(at(13_000, "Every value was found.")).columns[0]!.profile!.max).toBe(13_000);
+    // A range that has shrunk is another table's, or somebody has cleaned up.
+    expect(parsed(at(12_300, "Every value was found.")).columns[0]!.profile!.max).toBe(12_300);
+    const counted = at(12_345, "All 12,345 values were found.");
+    const next = { ...found, joins: [{ ...join, why: ["All 13,000 values were found."] }] };
+    expect(updateTableFile(next, counted).after).toBe(counted);
+    const surer = { ...next, joins: [{ ...next.joins[0]!, confidence: 0.99 }] };
+    expect(updateTableFile(surer, counted).after).toContain("All 13,000 values");
+    const days = at("2026-11-15", "Every value was found.", "2024-01-01");
+    const column = { ...profile.columns[0]!, min: "2024-01-01", max: "2026-11-18" };
+    const later = { ...found, profile: { ...profile, columns: [column] } };
+    expect(updateTableFile(later, days).after).toBe(days);
+  });
+
   it("leaves every line of a person as it is: words, notes, comments, layout, fields of their own", () => {
     const edited = first
       .replace("connection: shop", "# Ours. Ask Ann.\nconnection:   'shop'")

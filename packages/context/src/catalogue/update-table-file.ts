@@ -34,15 +34,17 @@ const TABLE: Shape = {
 /**
  * A table's file as it should be now. A person's words are never changed or removed: not in `human`, not in `notes`, not
  * where they have written over a model's (`hand`: lines of the file that people wrote last, see `ContextFolder.handLines`).
+ * Whoever has read the file already gives what it says.
  */
 export function updateTableFile(
   found: FoundTable,
   existing: string | null,
   hand: ReadonlySet<number> = new Set(),
+  read?: TableFile,
 ): Draft {
   const { connection, table } = found;
   const path = tablePath({ connection, schema: table.schema, table: table.name });
-  const current = existing === null ? undefined : readCurrent(path, existing);
+  const current = existing === null ? undefined : (read ?? readCurrent(path, existing));
   const wanted = wantedTable(found, current, new OwnedText(existing, current, hand));
   if (canonicalJson(wanted) === canonicalJson(current ?? null))
     return { path, before: existing, after: existing, support: [] };

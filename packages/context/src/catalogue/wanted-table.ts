@@ -3,7 +3,15 @@ import type { Relationship, TableProfile } from "@tandem/relationships";
 import { isHeldJoin } from "./held-fields.ts";
 import type { OwnedText } from "./owned-text.ts";
 import type { ColumnEntry, Descriptions, JoinEntry, TableFile } from "./table-file.ts";
-import { joinKey, newJoinEntry, oneLine, profileEntry, roundCount } from "./table-values.ts";
+import {
+  joinKey,
+  newJoinEntry,
+  oneLine,
+  profileEntry,
+  roundCount,
+  settledJoin,
+  settledProfile,
+} from "./table-values.ts";
 
 /** What a scan knows of a table now. What it could not find out is left out, and the file keeps what it has. */
 export interface FoundTable {
@@ -59,7 +67,7 @@ function wantedColumns(found: FoundTable, current: readonly ColumnEntry[], owned
         comment,
         owned.hasWords(name) ? undefined : descriptions?.columns?.[name],
       ),
-      profile: values ? profileEntry(values) : old?.profile,
+      profile: values ? settledProfile(old?.profile, profileEntry(values)) : old?.profile,
     };
     const at = old ? result.indexOf(old) : place;
     result.splice(at, old ? 1 : 0, entry);
@@ -85,7 +93,7 @@ function wantedJoins(
     const key = joinKey(entry);
     if (entry.origin === "human" || owned.isJoin(key)) return [entry];
     const next = wanted.get(key);
-    return next ? [next] : [];
+    return next ? [settledJoin(entry, next)] : [];
   });
   const known = new Set(current.map(joinKey));
   const joins = [...kept, ...[...wanted].filter(([key]) => !known.has(key)).map(([, entry]) => entry)];

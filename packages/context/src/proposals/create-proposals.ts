@@ -133,7 +133,10 @@ export function createProposals({ folder, store, space, accept, now = () => new 
       folder.exclusive(async () => {
         const drafts = given.drafts.filter(({ before, after }) => before !== after);
         if (drafts.length === 0 && decisions.length === 0) return undefined;
-        const key = job === null ? undefined : `${job}/${hashOf([drafts, decisions])}`;
+        const key =
+          job === null
+            ? undefined
+            : `${job}/${hashOf([drafts.map(({ path, before, after }) => [path, before, after]), decisions])}`;
         const before = key === undefined ? undefined : await records.proposed(key);
         if (before === null) return undefined;
         if (before !== undefined) return decide(before, async ({ proposal }) => proposal);

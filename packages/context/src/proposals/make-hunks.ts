@@ -1,5 +1,4 @@
 import { TandemError } from "@tandem/protocol";
-import { canonicalJson } from "../canonical-json.ts";
 import type { Evidence } from "../evidence.ts";
 import { diffLines } from "../lines/diff-lines.ts";
 import { toLines } from "../lines/lines.ts";
@@ -60,7 +59,7 @@ class EvidenceTable {
   readonly #places = new Map<string, number>();
 
   place(evidence: Evidence): number {
-    const key = canonicalJson(evidence);
+    const key = JSON.stringify(evidence);
     const known = this.#places.get(key);
     if (known !== undefined) return known;
     this.#places.set(key, this.items.push(evidence) - 1);

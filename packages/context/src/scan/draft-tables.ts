@@ -50,6 +50,7 @@ export async function draftTables(
       },
       known?.text ?? null,
       known?.hand,
+      known?.file,
     );
     if (draft.after !== draft.before) drafts.push(draft);
     // Hundreds of files are written anew; whoever else is served by this process gets a turn.

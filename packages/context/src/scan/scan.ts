@@ -34,14 +34,16 @@ export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
   const readable = all.filter((table) => !known.unreadable.has(pathOf(table)));
   const tables = await profile(run, input, readable);
 
-  const wanted = shownToModels(tables).filter((scanned) => {
-    const { table, columns } = wantedDescriptions(scanned.table, fileOf(scanned)?.file);
-    return table || columns.size > 0;
-  });
-  const described =
-    run.llm && config.descriptions
-      ? await describeTables(run, run.llm, wanted, { connection: connectionName, ...config })
+  const { llm } = run;
+  const wanted =
+    llm && config.descriptions
+      ? shownToModels(tables).filter((scanned) => {
+          const { table, columns } = wantedDescriptions(scanned.table, fileOf(scanned)?.file);
+          return table || columns.size > 0;
+        })
       : undefined;
+  const described =
+    llm && wanted && (await describeTables(run, llm, wanted, { connection: connectionName, ...config }));
   const joins = await findJoins(run, tables, { name: connectionName, connection, config });
 
   const present = new Set(all.map(pathOf));
