@@ -96,6 +96,7 @@ export function scriptedConversation(
       // It is closed in the middle of a turn only when all is over.
       turn(uuid).catch(() => undefined);
     },
+    adjust: async () => undefined,
     remembers: (uuid) => known.has(uuid),
     takeBack: async () => false,
     interrupt: async () => undefined,

@@ -186,6 +186,21 @@ export function dropForeignVariables(variables: Record<string, string>): void {
   if (stateFileNames(variables).length > 0) rmSync(join(variables["CLAUDE_CONFIG_DIR"] ?? "", ".claude.json"));
 }
 
+/** What belongs to Claude Code, to the programs that it and its children run in, or to the network, whoever names it. */
+const NOT_THE_FOLDERS = /^(CLAUDE|_CLAUDE|ANTHROPIC|NODE_|BUN_|LD_|DYLD_|OTEL_|SSL_|DISABLE_|ENABLE_|MAX_)|_PROXY$/i;
+
+/** Of the variables that a trusted folder sets, those that say nothing about who pays, where requests go or what is loaded. */
+export const foldersOwn = (variables: Readonly<Record<string, string>> = {}): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(variables).filter(
+      ([name]) =>
+        !isDenied(name) &&
+        !ALLOWED.has(name) &&
+        !ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix)) &&
+        !NOT_THE_FOLDERS.test(name),
+    ),
+  );
+
 const stateFile = z.object({ env: z.record(z.string(), z.unknown()) });
 
 function stateFileNames(variables: Record<string, string>): string[] {

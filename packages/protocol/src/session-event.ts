@@ -187,6 +187,8 @@ export type SessionEventBody =
       claude_code_version: string;
       /** Whether shell commands run in a sandbox of the operating system. */
       sandbox?: { on: boolean; reason?: string };
+      /** Of a trusted folder. */
+      skills?: string[];
     }
   | { type: "tandem.thinking"; thinking_id: EventId; text: string; signature: string | null }
   | { type: "tandem.thinking_redacted"; thinking_id: EventId; data: string }
@@ -233,12 +235,17 @@ export type SessionEventBody =
   | {
       type: "tandem.rewound";
       scope: "files" | "conversation" | "both";
-      /** The message that the session stands before now; null where only files were restored by a checkpoint's id. */
+      /** The message that the session stands before now; null where a rewind was undone. */
       to_message_id: EventId | null;
+      /** The files as they are from then on; null where none were touched. */
       checkpoint_id: string | null;
-      /** By this checkpoint the rewind itself can be undone. */
+      /** The files as they were: by this checkpoint the rewind itself can be undone. */
       undo_checkpoint_id: string | null;
       files: number;
+      /** The conversation's names in Claude Code's own books, before and after: a rewound one goes on under a new one. */
+      conversation?: { from: string; to: string };
+      /** The rewind that this one takes back. */
+      undoes?: EventId;
     }
   /** The session began as a copy of another, up to and without that message. */
   | { type: "tandem.forked"; from_session_id: SessionId; before_message_id: EventId | null }

@@ -1,5 +1,4 @@
 import {
-  nearest,
   newId,
   RequestError,
   type Agent,
@@ -11,6 +10,7 @@ import {
 import type { AgentStore, Page, PageQuery } from "@tandem/storage";
 import type { Agents, Model } from "./engine.ts";
 import { resolveTools } from "./resolve-tools.ts";
+import { resolveModel } from "./turn-wish.ts";
 
 type RosterEntry = Extract<NonNullable<AgentCreateParams["multiagent"]>, { type: "coordinator" }>["agents"][number];
 type Definition = Pick<
@@ -128,19 +128,9 @@ export class AgentCatalogue implements Agents {
     const { id, effort, speed, inference_geo: geo } = typeof params === "string" ? { id: params } : modelParams(params);
     if (geo) throw notSupported("model.inference_geo", "the account decides where its requests run");
     if (speed === "fast") throw notSupported("model.speed", "only the standard speed is supported");
-    const models = await this.#models();
-    const known = models.find((model) => model.id === id || model.aliases.includes(id));
-    if (!known) {
-      const names = models.flatMap((model) => [model.id, ...model.aliases]);
-      const guess = nearest(id, names);
-      throw new RequestError(
-        "invalid_request",
-        `model: "${id}" is not known. Known models: ${models.map((model) => model.id).join(", ")}.`,
-        guess === undefined ? {} : { fix: `Did you mean ${guess}?` },
-      );
-    }
+    const known = resolveModel(id, await this.#models(), "model");
     const level = typeof effort === "string" ? effort : effort?.type;
-    return { id: known.id, ...(level && { effort: { type: level } }) };
+    return { id: known, ...(level && { effort: { type: level } }) };
   }
 
   async #resolveMultiagent(

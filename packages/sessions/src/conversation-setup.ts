@@ -2,21 +2,27 @@ import type { ConversationSetup, HostServer, SubagentDefinition } from "@tandem/
 import { SESSION_METADATA, type SessionAgent, type ThreadAgent } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { z } from "zod";
+import { askingTools } from "./approvals/asking-tools.ts";
 import type { EngineSettings } from "./engine-settings.ts";
+import type { Equipment } from "./equipment.ts";
 import { offeredTools } from "./tool-policy.ts";
+import { wishOf } from "./turn-wish.ts";
 
 /** What Claude Code is told about a session. */
 export async function conversationSetup(
   row: SessionRow,
   conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">,
   settings: EngineSettings,
+  equipment: Equipment,
 ): Promise<ConversationSetup> {
   const { agent, metadata } = row;
+  const { model, effort, planning } = wishOf(row, settings);
   const roster = rosterOf(agent);
   const outputSchema = metadata[SESSION_METADATA.outputSchema];
   const maxTurns = metadata[SESSION_METADATA.maxTurns];
   const hostServers = ((await settings.hostServers?.(row.id)) ?? []).filter(
-    ({ name }) => !agent.mcp_servers.some((server) => server.name === name),
+    ({ name }) =>
+      ![...agent.mcp_servers, ...(equipment.setup.connectedServers ?? [])].some((server) => server.name === name),
   );
   return {
     executable: settings.executable,
@@ -24,13 +30,18 @@ export async function conversationSetup(
     hostVariables: settings.hostVariables,
     stateFolder: settings.stateFolder,
     folder: row.folder,
-    model: agent.model.id,
-    ...(agent.model.effort && { effort: agent.model.effort.type }),
+    model,
+    ...(effort !== undefined && { effort }),
+    planning,
     ...(agent.system && { system: agent.system }),
     replaceSystem: metadata[SESSION_METADATA.system] === "replace",
-    tools: offeredTools(agent.tools, roster.length > 0 || hasInlineAgents(agent)),
+    tools: [
+      ...offeredTools(agent.tools, roster.length > 0 || hasInlineAgents(agent)),
+      ...askingTools(row, planning),
+      ...equipment.tools,
+    ],
     customTools: agent.tools.filter((tool) => tool.type === "custom"),
-    mcpServers: agent.mcp_servers.map(({ name, url }) => ({ name, url, timeoutMs: settings.mcpTimeout })),
+    ...equipment.setup,
     hostServers,
     subagents: [...roster.map((each) => asSubagent(each, hostServers)), ...(hasInlineAgents(agent) ? [INLINE] : [])],
     ...(outputSchema && { outputSchema: jsonObject.parse(JSON.parse(outputSchema)) }),

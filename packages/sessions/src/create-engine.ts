@@ -11,7 +11,6 @@ import { LimitBook } from "./budgets/limit-book.ts";
 import { SessionCommands } from "./commands/session-commands.ts";
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
 import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
-import { noRules } from "./approvals/no-rules.ts";
 import { DeltaHub } from "./delta-hub.ts";
 import type { EngineSettings, SpendingSettings } from "./engine-settings.ts";
 import type { Engine } from "./engine.ts";
@@ -19,11 +18,14 @@ import { EnvironmentCatalogue } from "./environments.ts";
 import { FileCatalogue } from "./files.ts";
 import { HookCompanion } from "./hooks/hook-companion.ts";
 import { DefinitionBook } from "./mcp/definition-book.ts";
+import { resolveTools } from "./resolve-tools.ts";
+import { KeptRules } from "./rules/kept-rules.ts";
 import { SessionActors } from "./session-actors.ts";
 import { SessionPlaces } from "./session-places.ts";
 import { SessionService } from "./session-service.ts";
 import { trustIn, trustView } from "./trust/folder-trust.ts";
 import type { Accompany } from "./turn-companion.ts";
+import { createWorktrees } from "./worktrees/create-worktrees.ts";
 
 export async function createEngine(store: Store, settings: EngineSettings): Promise<Engine> {
   await mkdir(settings.stateFolder, { recursive: true, mode: 0o700 });
@@ -31,7 +33,12 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const stateFolder = await realpath(settings.stateFolder);
   const roots = await AllowedRoots.open(settings.roots);
   const deltas = new DeltaHub();
-  const rules = noRules;
+  const agents = new AgentCatalogue(store.agents, settings.models);
+  const rules = new KeptRules({
+    ...{ records: store.records, file: settings.rules ?? [], project: settings.roots[0]!, stateFolder },
+    toolsOf: async (agent) =>
+      agent === undefined ? resolveTools([{ type: "agent_toolset_20260401" }], []) : (await agents.get(agent)).tools,
+  });
   const audit = new Auditor(store, settings.log);
   const killSwitch = new KillSwitch(store.records);
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
@@ -56,12 +63,10 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const approvals = new ApprovalDesk(store, { wake: (session) => actors.wake(session), log: settings.log });
   const expiry = new ApprovalExpiry(store, approvals, settings.log);
   const agents = new AgentCatalogue(store.agents, settings.models);
-  const places = new SessionPlaces(roots, stateFolder);
+  const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
+  const places = new SessionPlaces(roots, stateFolder, worktrees.maker);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!);
-  return {
-    agents,
-    environments,
-    sessions: new SessionService({
+  const sessions = new SessionService({
       store,
       agents,
       environments,

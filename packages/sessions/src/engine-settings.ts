@@ -6,9 +6,10 @@ import type {
   HostServer,
   TranscriptStore,
 } from "@tandem/claude-code";
-import type { HookConfig, PermissionMode, SessionId } from "@tandem/protocol";
+import type { HookConfig, PermissionMode, Rule, SessionId } from "@tandem/protocol";
 import type { DefaultLimits } from "./budgets/limit-book.ts";
 import type { Model } from "./engine.ts";
+import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 import type { NamedServer } from "./mcp/server-place.ts";
 import type { SandboxSettings } from "./sandbox.ts";
 import type { FolderTrust } from "./trust/folder-trust.ts";
@@ -65,10 +66,14 @@ export interface EngineSettings {
   /** Who is asked about what sessions do. */
   hooks?: readonly HookConfig[];
   sandbox?: SandboxSettings;
+  /** Those of the project's config; they hold for every session. */
+  rules?: readonly Rule[];
   /** How much sessions may do that do not say so themselves. */
   permissionMode?: PermissionMode;
   /** Where the user keeps slash commands for all folders. */
   commandFolders?: readonly string[];
+  /** How worktrees of sessions are made ready. */
+  worktrees?: WorktreeSettings;
   models: () => Promise<Model[]>;
   openConversation: (setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore) => Conversation;
   /** Ends Claude Code processes that dead servers of this machine have left. */

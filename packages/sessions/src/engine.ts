@@ -27,7 +27,9 @@ import type { Halt } from "./budgets/kill-switch.ts";
 import type { Approvals } from "./approvals/approvals.ts";
 import type { Audit } from "./audit/audit.ts";
 import type { McpServerView } from "./mcp/definition-book.ts";
+import type { Rules } from "./rules/rule-book.ts";
 import type { TrustView } from "./trust/folder-trust.ts";
+import type { Worktrees } from "./worktrees/worktrees.ts";
 import type { SlashCommand } from "./commands/command-catalogue.ts";
 
 /**
@@ -39,10 +41,12 @@ export interface Engine {
   readonly environments: Environments;
   readonly sessions: Sessions;
   readonly approvals: Approvals;
+  readonly rules: Rules;
   readonly files: Files;
   readonly budgets: BudgetBook;
   readonly killSwitch: Emergency;
   readonly audit: Audit;
+  readonly worktrees: Worktrees;
   readonly trust: Trust;
   readonly mcpServers: McpServers;
   /** The models that an agent may name. */

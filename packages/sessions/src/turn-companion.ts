@@ -1,4 +1,4 @@
-import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
+import type { ConversationOutput, ModelContent, TurnEnd } from "@tandem/claude-code";
 import type { EventId, SessionEventBody, StopReason } from "@tandem/protocol";
 import type { Lease, SessionRow } from "@tandem/storage";
 import { errorDetail } from "./turn-failure.ts";
@@ -12,8 +12,12 @@ import type { UsageLedger } from "./usage-ledger.ts";
 export interface TurnCompanion {
   /** Whether a message may begin a turn. One that may not stays in the inbox, and is offered again. */
   admit?(): Promise<Refusal | undefined>;
+  /** Whether no message may reach the model without `before`: then none steers a turn. */
+  readonly guardsMessages?: boolean;
   /** Before the model is asked. What it returns goes into the log before anything of the turn. */
   before?(turn: TurnStart): Promise<readonly SessionEventBody[]>;
+  /** What the model is told with the message of the turn. Asked after `before`. */
+  words?(): readonly ModelContent[];
   /** Everything that comes out of the conversation, in order. Must not throw. */
   observe?(output: Extract<ConversationOutput, { type: "event" }>): void;
   /** Once the turn is over, and before that is said. What it returns goes into the log before the last event. */
@@ -72,6 +76,14 @@ export class Companions {
       const said = await companion.before?.(turn);
       if (said?.length) await write(said);
     }
+  }
+
+  get guardMessages(): boolean {
+    return this.#all.some(({ guardsMessages }) => guardsMessages);
+  }
+
+  words(): ModelContent[] {
+    return this.#all.flatMap((companion) => companion.words?.() ?? []);
   }
 
   observe(output: Extract<ConversationOutput, { type: "event" }>): void {

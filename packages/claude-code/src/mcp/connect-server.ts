@@ -8,6 +8,7 @@ import {
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import type { ProcessLedger } from "../process-ledger.ts";
+import { inheritedVariables } from "../variables.ts";
 import { StdioTransport, type StdioPlace } from "./stdio-transport.ts";
 
 /** A server that lists tools without end must not take all memory. */
@@ -19,6 +20,7 @@ export type McpToolReply = CallToolResult;
 
 export type McpPlace =
   | { type: "http"; url: string; headers: Readonly<Record<string, string>> }
+  /** `variables` are those beside what any child may know. */
   | ({ type: "stdio" } & StdioPlace);
 
 export interface McpConnection extends AsyncDisposable {
@@ -34,13 +36,15 @@ export async function connectServer(
   place: McpPlace,
   settings: {
     ledger: ProcessLedger;
+    /** A local server is given the few of them that any child may know, and those of its place. */
+    hostVariables: Readonly<Record<string, string | undefined>>;
     connectMs: number;
     callMs: number;
     /** The server says that its tools have changed. */
     onToolsChanged: () => void;
   },
 ): Promise<McpConnection> {
-  const transport = openTransport(place, settings.ledger);
+  const transport = openTransport(place, settings);
   const client = new Client({ name: "tandem", version: "1.0.0" });
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => settings.onToolsChanged());
   try {
@@ -83,8 +87,14 @@ const asDefined = ({ name, description, inputSchema, annotations }: Tool): McpTo
   ...(annotations && { annotations }),
 });
 
-function openTransport(place: McpPlace, ledger: ProcessLedger): Transport {
-  if (place.type === "stdio") return new StdioTransport(place, ledger);
+function openTransport(
+  place: McpPlace,
+  { ledger, hostVariables }: Pick<Parameters<typeof connectServer>[1], "ledger" | "hostVariables">,
+): Transport {
+  if (place.type === "stdio") {
+    const variables = { ...inheritedVariables(hostVariables), ...place.variables };
+    return new StdioTransport({ ...place, variables }, ledger);
+  }
   const requestInit = { headers: { ...place.headers } };
   return new StreamableHTTPClientTransport(new URL(place.url), { requestInit }) as Transport;
 }

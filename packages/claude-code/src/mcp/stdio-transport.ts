@@ -9,6 +9,12 @@ const STDERR_TAIL = 2_000;
 /** Enough to close files. It has been told by the end of its input. */
 const GRACE_MS = 1_000;
 
+/** Servers that still run, so that a normal exit takes them along. */
+const running = new Set<number>();
+process.on("exit", () => {
+  for (const pid of running) killGroup(pid);
+});
+
 export interface StdioPlace {
   command: string;
   args: readonly string[];
@@ -53,14 +59,18 @@ export class StdioTransport implements Transport {
       child.once("close", () => {
         if (child.pid !== undefined) {
           killGroup(child.pid);
+          running.delete(child.pid);
           this.#ledger.remove(child.pid);
         }
         gone();
         this.onclose?.();
       });
     });
+    // What it left in the background would hold its pipes open for ever.
+    child.once("exit", () => child.pid !== undefined && killGroup(child.pid));
     child.once("error", reject).once("spawn", resolve);
     await promise;
+    running.add(child.pid!);
     try {
       this.#ledger.add(child.pid!);
     } catch (error) {

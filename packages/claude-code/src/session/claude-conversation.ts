@@ -25,7 +25,7 @@ import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
 import { commandLifecycle } from "./translate/command-lifecycle.ts";
 import type { TranslatorInput } from "./translate/translator-input.ts";
-import { Translator } from "./translate/translator.ts";
+import { Translator, type TranslatorSettings } from "./translate/translator.ts";
 import { Watch } from "./watch.ts";
 
 /** Claude Code takes a message back by this request, which the SDK has and does not declare. */
@@ -78,6 +78,7 @@ export class ClaudeConversation implements Conversation {
       judge: this.#gate.judge,
       names: this.#names,
       outputExpected: setup.outputSchema !== undefined,
+      facts: factsOf(setup),
     });
     this.#watch = new Watch(setup.deadlines, (error) => this.#fail(error));
     const configDir = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
@@ -275,7 +276,8 @@ export class ClaudeConversation implements Conversation {
 
   /** Every turn begins with the states of the servers; why one failed has to be asked for. */
   #lookAtServers(servers: readonly { name: string; status: string }[]): void {
-    const own = new Set([this.#names.customServer, ...(this.#setup.hostServers ?? []).map(({ name }) => name)]);
+    const { hostServers = [], connectedServers = [] } = this.#setup;
+    const own = new Set([this.#names.customServer, ...[...hostServers, ...connectedServers].map(({ name }) => name)]);
     const remote = servers.filter(({ name }) => !own.has(name));
     const told = JSON.stringify(remote.map(({ name, status }) => [name, status]));
     if (remote.length === 0 || told === this.#mcp) return;
@@ -349,6 +351,12 @@ export class ClaudeConversation implements Conversation {
     }
   }
 }
+
+/** A sandbox that is wanted and cannot be had ends the process before it says anything. */
+const factsOf = ({ sandbox, trusted }: ConversationSetup): TranslatorSettings["facts"] => ({
+  ...(sandbox && { sandbox: sandbox.on ? { on: true } : sandbox }),
+  ...(trusted && { skills: [...trusted.skills] }),
+});
 
 const flagSettings = ({ model, effort }: TurnWish): Parameters<Query["applyFlagSettings"]>[0] => ({
   model,

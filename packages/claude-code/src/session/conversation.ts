@@ -63,10 +63,13 @@ export interface ConnectedServer {
 export interface TrustedParts {
   /** Claude Code's own hooks, as its settings spell them. */
   hooks?: Record<string, unknown>;
-  /** For the commands that Claude Code runs. None of them decides who pays or where requests go. */
+  /** Rules of Claude Code's own shape for what is denied, beside what the gate says. */
+  denied: readonly string[];
+  /** For the commands that Claude Code runs. Those that decide who pays or where requests go are passed over. */
   variables: Readonly<Record<string, string>>;
-  /** The folder under which skills are found, if it has any. */
+  /** The folder under which skills are found, if it has any, and their names. */
   skillsIn?: string;
+  skills: readonly string[];
 }
 
 /** What of a conversation may change from turn to turn. */
@@ -102,8 +105,8 @@ export interface ConversationSetup {
   /** Without it, nothing of the folder is loaded but CLAUDE.md, as text. */
   trusted?: TrustedParts;
   planning?: boolean;
-  /** Shell commands run in a sandbox of the operating system, or the process does not come up. */
-  sandbox?: { domains: readonly string[] };
+  /** Where it is on, shell commands run in a sandbox of the operating system, or the process does not come up. */
+  sandbox?: { on: true; domains: readonly string[] } | { on: false; reason: string };
   subagents: readonly SubagentDefinition[];
   /** The object that each turn has to end with. */
   outputSchema?: Record<string, unknown>;

@@ -1,7 +1,7 @@
 import type { AgentDefinition, McpServerConfig, Options, Settings } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError } from "@tandem/protocol";
 import { BUILTIN_PLUGINS, BUILTIN_TOOLS, foreignParts, type Init } from "../isolation.ts";
-import { overridingVariables } from "../variables.ts";
+import { foldersOwn, overridingVariables } from "../variables.ts";
 import type { ConversationSetup, SubagentDefinition } from "./conversation.ts";
 import { projectInstructions } from "./project-instructions.ts";
 
@@ -46,15 +46,16 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
     ...(setup.outputSchema && { outputFormat: { type: "json_schema", schema } }),
     settings: {
       // Ours last: whatever the folder says, it cannot say who pays.
-      env: { ...trusted?.variables, ...overridingVariables(variables, setup.credential) },
+      env: { ...foldersOwn(trusted?.variables), ...overridingVariables(variables, setup.credential) },
       ...NO_HELPERS,
       ...(trusted?.hooks && { hooks: trusted.hooks as NonNullable<Settings["hooks"]> }),
+      ...(trusted && { permissions: { deny: [...trusted.denied] } }),
       // The gate is a hook, too.
       disableAllHooks: false,
       autoMemoryEnabled: false,
       // What may run while it plans is for the gate to say, not for a model.
       useAutoModeDuringPlan: false,
-      ...(setup.sandbox && { sandbox: sandboxSettings(setup.sandbox) }),
+      sandbox: setup.sandbox?.on ? sandboxSettings(setup.sandbox.domains) : { enabled: false },
       disableClaudeAiConnectors: true,
       enabledPlugins: Object.fromEntries(BUILTIN_PLUGINS.map((name) => [`${name}@builtin`, false])),
     },
@@ -75,7 +76,7 @@ const NO_HELPERS: Settings = {
 };
 
 /** No command gets out of it by asking to, and none runs at once because it is in it. */
-const sandboxSettings = ({ domains }: NonNullable<ConversationSetup["sandbox"]>): NonNullable<Settings["sandbox"]> => ({
+const sandboxSettings = (domains: readonly string[]): NonNullable<Settings["sandbox"]> => ({
   enabled: true,
   failIfUnavailable: true,
   autoAllowBashIfSandboxed: false,

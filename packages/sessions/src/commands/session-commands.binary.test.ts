@@ -20,11 +20,17 @@ beforeAll(async () => {
     join(commands, "issue.md"),
     "---\ndescription: Mend an issue\nargument-hint: [number]\n---\nMend issue $1. See @notes.md\n",
   );
-  await writeFile(join(commands, "git", "log.md"), '---\nmodel: haiku\n---\nWhat is new?\n!`echo seen: "$1" > ran.txt; cat ran.txt`');
+  await writeFile(
+    join(commands, "git", "log.md"),
+    '---\nmodel: haiku\n---\nWhat is new?\n!`echo seen: "$1" > ran.txt; cat ran.txt`',
+  );
   await writeFile(join(commands, "shadow.md"), "The folder's words.");
   await writeFile(join(user, "shadow.md"), "The user's own words.");
   await writeFile(join(stage.folder, "notes.md"), "Mind the gap.");
-  running = await stage.open({ commandFolders: [user], trustOf: async () => ({ trusted: isTrusted }) });
+  running = await stage.open({
+    commandFolders: [user],
+    trustOf: async (folder) => ({ trusted: isTrusted, state: "untrusted", folder, since: null }),
+  });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 beforeEach(() => {

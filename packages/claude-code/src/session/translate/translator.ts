@@ -6,7 +6,7 @@ import type {
   SDKUserMessage,
   SDKUserMessageReplay,
 } from "@anthropic-ai/claude-agent-sdk";
-import type { EventId, Interruption, LlmError, ThreadId } from "@tandem/protocol";
+import type { EventId, EventOf, Interruption, LlmError, ThreadId } from "@tandem/protocol";
 import { z } from "zod";
 import type { ConversationOutput, TurnEnd } from "../conversation.ts";
 import { Answers } from "./answers.ts";
@@ -31,6 +31,8 @@ export interface TranslatorSettings {
   names: ToolNames;
   /** Whether every turn has to end with an object. */
   outputExpected: boolean;
+  /** What is said of the process beside what it says itself. */
+  facts?: Pick<EventOf<"tandem.init">, "sandbox" | "skills">;
 }
 
 /** A message that the SDK passes on and its types do not have. */
@@ -246,6 +248,7 @@ export class Translator {
       folder: cwd,
       claude_session_id: init.session_id,
       claude_code_version,
+      ...this.#settings.facts,
     };
     // It comes with every turn, as a rule the same.
     const told = JSON.stringify(event);

@@ -1,0 +1,88 @@
+import type { EventId, HookConfig, SessionEventBody } from "@tandem/protocol";
+import { z } from "zod";
+import { namesTool } from "../rules/compile-rule.ts";
+import { type HookPlace, runHook } from "./run-hook.ts";
+
+/** What a hook may answer. Nothing at all means that it has nothing to say. */
+const hookAnswer = z.strictObject({
+  decision: z.enum(["allow", "block"]).optional(),
+  /** Why it blocks, for the model and for people. */
+  message: z.string().max(10_000).optional(),
+  /** Told to the model. */
+  context: z.string().max(100_000).optional(),
+  /** Before a tool: what it is called with instead. */
+  input: z.record(z.string(), z.unknown()).optional(),
+});
+
+export interface HookQuestion {
+  on: HookConfig["on"];
+  /** Of a tool's hooks: `Bash`, or `mcp__SERVER__TOOL`. */
+  tool?: string;
+  input?: Record<string, unknown>;
+  /** What it is told beside. */
+  about: Record<string, unknown>;
+  eventId?: EventId;
+}
+
+export type HooksSaid = { events: SessionEventBody[]; context?: string } & (
+  | { allow: true; input?: Record<string, unknown> }
+  | { allow: false; message: string }
+);
+
+/** Programs and addresses that are asked about what sessions do. One that fails blocks, unless its config says otherwise. */
+export class HostHooks {
+  readonly #hooks: readonly HookConfig[];
+
+  constructor(hooks: readonly HookConfig[]) {
+    this.#hooks = hooks;
+  }
+
+  /** Whether anybody is to be asked. */
+  has(on: HookConfig["on"]): boolean {
+    return this.#hooks.some((hook) => hook.on === on);
+  }
+
+  /** Asks those that it concerns, one after the other: each hears of what the former has changed. The first to block ends it. */
+  async ask(question: HookQuestion, place: HookPlace): Promise<HooksSaid> {
+    const { on, about, eventId } = question;
+    const events: SessionEventBody[] = [];
+    const contexts: string[] = [];
+    let { input } = question;
+    let changed = false;
+    const said = () => ({ events, ...(contexts.length > 0 && { context: contexts.join("\n\n") }) });
+    for (const hook of this.#hooks.filter((each) => each.on === on && concerns(each, question.tool))) {
+      const note = { type: "tandem.hook" as const, on, hook: hook.name, ...(eventId && { event_id: eventId }) };
+      try {
+        const text = (await runHook(hook, { on, ...about, ...(input && { input }) }, place)).trim();
+        const answer = text === "" ? {} : hookAnswer.parse(JSON.parse(text));
+        if (answer.decision === "block") {
+          const message = answer.message ?? `The hook ${hook.name} blocked it.`;
+          events.push({ ...note, outcome: "blocked", message });
+          return { ...said(), allow: false, message };
+        }
+        if (answer.context !== undefined) contexts.push(answer.context);
+        if (answer.input && on === "beforeTool") {
+          input = answer.input;
+          changed = true;
+        }
+        const isChange = answer.context !== undefined || (answer.input !== undefined && on === "beforeTool");
+        events.push({ ...note, outcome: isChange ? "changed" : "passed" });
+      } catch (error) {
+        const message = `The hook ${hook.name} failed: ${reason(error)}.`;
+        events.push({ ...note, outcome: "failed", message });
+        if (hook.failure === "block") return { ...said(), allow: false, message };
+      }
+    }
+    return { ...said(), allow: true, ...(changed && { input }) };
+  }
+}
+
+const concerns = ({ tool: pattern }: HookConfig, tool: string | undefined): boolean =>
+  pattern === undefined || tool === undefined || namesTool(pattern, tool);
+
+const reason = (error: unknown): string => {
+  if (error instanceof z.ZodError)
+    return `its answer is not what a hook may say (${z.prettifyError(error).replaceAll(/\s+/g, " ")})`;
+  if (error instanceof SyntaxError) return "its answer is no JSON";
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+};

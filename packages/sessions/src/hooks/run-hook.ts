@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import type { HookConfig } from "@tandem/protocol";
+
+/** More than a decision takes. One that answers with more is broken. */
+const LONGEST_ANSWER = 1024 * 1024;
+
+export interface HookPlace {
+  folder: string;
+  stateFolder: string;
+  hostVariables: Readonly<Record<string, string | undefined>>;
+  signal: AbortSignal;
+}
+
+/** Asks a hook. What it says, unread; rejects where it fails, takes too long or is not waited for any more. */
+export async function runHook(hook: HookConfig, question: object, place: HookPlace): Promise<string> {
+  const late = AbortSignal.timeout(hook.timeout);
+  const signal = AbortSignal.any([late, place.signal]);
+  try {
+    return await (hook.url === undefined ? runCommand : post)(hook, JSON.stringify(question), { ...place, signal });
+  } catch (error) {
+    if (late.aborted) throw new Error(`it took longer than ${hook.timeout / 1_000} s`, { cause: error });
+    if (place.signal.aborted) throw new Error("nobody waits for it any more", { cause: error });
+    throw error;
+  }
+}
+
+/** No shell: a program and its arguments. It leads a process group of its own that is in the ledger, and ends with it. */
+async function runCommand({ command = [] }: HookConfig, question: string, place: HookPlace): Promise<string> {
+  // Loaded where it is used: commands that only look at sessions are quicker without it.
+  const { inheritedVariables, ProcessLedger } = await import("@tandem/claude-code");
+  const [program = "", ...args] = command;
+  const env = inheritedVariables(place.hostVariables);
+  const child = spawn(program, args, { cwd: place.folder, env, stdio: "pipe", detached: true });
+  const { pid } = child;
+  const ledger = new ProcessLedger(join(place.stateFolder, "processes"));
+  const kill = (): void => killGroup(pid);
+  try {
+    if (pid !== undefined) ledger.add(pid);
+    place.signal.addEventListener("abort", kill, { once: true });
+    if (place.signal.aborted) kill();
+    // One that does not read what it is asked is judged by what it says.
+    child.stdin.on("error", () => {}).end(question);
+    let said = "";
+    let complaint = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      said += chunk;
+      if (said.length > LONGEST_ANSWER) kill();
+    });
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => (complaint = (complaint + chunk).slice(-500)));
+    const code = await new Promise<number | null>((resolve, reject) => {
+      // What it left in the background would hold its pipes open for ever.
+      child.once("error", reject).once("exit", kill).once("close", resolve);
+    });
+    if (said.length > LONGEST_ANSWER) throw new Error("its answer is too long");
+    if (code !== 0) throw new Error(`it ended with ${code ?? "a signal"}${complaint ? `: ${complaint.trim()}` : ""}`);
+    return said;
+  } finally {
+    kill();
+    place.signal.removeEventListener("abort", kill);
+    if (pid !== undefined) ledger.remove(pid);
+  }
+}
+
+/** To this address and no other: a redirect is a failure. */
+async function post({ url = "" }: HookConfig, question: string, { signal }: HookPlace): Promise<string> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(url, { method: "POST", body: question, headers, redirect: "error", signal });
+  if (!response.ok) throw new Error(`it answered with status ${response.status}`);
+  let said = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    said += decoder.decode(chunk as Uint8Array, { stream: true });
+    if (said.length > LONGEST_ANSWER) throw new Error("its answer is too long");
+  }
+  return said;
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // All of it has ended.
+  }
+}

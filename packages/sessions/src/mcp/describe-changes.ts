@@ -1,0 +1,28 @@
+import { isDeepStrictEqual } from "node:util";
+import type { McpTool } from "@tandem/claude-code";
+
+const LONGEST = 300;
+
+/** What is different between two definitions of a server's tools, a line each. */
+export function describeChanges(before: readonly McpTool[], after: readonly McpTool[]): string[] {
+  const known = new Map(before.map((tool) => [tool.name, tool]));
+  const changes: string[] = [];
+  for (const tool of after) {
+    const old = known.get(tool.name);
+    known.delete(tool.name);
+    if (!old) {
+      changes.push(`${tool.name} is new: ${quoted(tool.description)}`);
+      continue;
+    }
+    if (old.description !== tool.description) {
+      changes.push(`${tool.name} is described as ${quoted(tool.description)}, not as ${quoted(old.description)}`);
+    }
+    if (!isDeepStrictEqual(old.inputSchema, tool.inputSchema)) changes.push(`${tool.name} takes another input`);
+    if (!isDeepStrictEqual(old.annotations, tool.annotations))
+      changes.push(`${tool.name} says something else of what it does`);
+  }
+  for (const name of known.keys()) changes.push(`${name} is gone`);
+  return changes;
+}
+
+const quoted = (text = ""): string => JSON.stringify(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);

@@ -1,0 +1,60 @@
+import type { McpPlace } from "@tandem/claude-code";
+import { RequestError } from "@tandem/protocol";
+import type { FolderServer } from "../trust/trusted-parts.ts";
+
+/** An agent names a server of the project's config so. */
+const OWN = "tandem:";
+
+/** A server that a session is to have, and where it is; `origin` is what it is known by across sessions. */
+export interface ServerPlace {
+  name: string;
+  origin: string;
+  place: McpPlace;
+  timeoutMs?: number;
+}
+
+/** An MCP server of the project's config, its secrets read. */
+export type NamedServer = (name: string) => Promise<Pick<ServerPlace, "place" | "timeoutMs"> | undefined>;
+
+/** Where an agent's server is. */
+export async function placeOf(server: { name: string; url: string }, named?: NamedServer): Promise<ServerPlace> {
+  const { name, url } = server;
+  if (!url.startsWith(OWN)) return { name, origin: url, place: { type: "http", url: httpUrl(url), headers: {} } };
+  const found = await named?.(url.slice(OWN.length));
+  if (!found)
+    throw new RequestError("not_found", `tandem.yaml has no MCP server ${JSON.stringify(url.slice(OWN.length))}`);
+  return { name, origin: url, ...found };
+}
+
+/** Where a server of a trusted folder's `.mcp.json` is. */
+export function folderPlace(
+  name: string,
+  server: FolderServer,
+  at: { folder: string; root: string; variables: Readonly<Record<string, string | undefined>> },
+): ServerPlace {
+  const origin = `${at.root}#${name}`;
+  const expand = (text: string): string => expanded(text, at.variables);
+  const all = (entries: Record<string, string>): Record<string, string> =>
+    Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, expand(value)]));
+  if ("url" in server) {
+    if (server.type === "sse") throw new RequestError("invalid_request", "servers over SSE are not supported");
+    return { name, origin, place: { type: "http", url: httpUrl(expand(server.url)), headers: all(server.headers) } };
+  }
+  const args = server.args.map(expand);
+  const place = { command: expand(server.command), args, variables: all(server.env), folder: at.folder };
+  return { name, origin, place: { type: "stdio", ...place } };
+}
+
+/** `${NAME}` and `${NAME:-otherwise}`, as Claude Code writes them. */
+function expanded(text: string, variables: Readonly<Record<string, string | undefined>>): string {
+  return text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, otherwise: string | undefined) => {
+    const value = variables[name] ?? otherwise;
+    if (value === undefined) throw new RequestError("invalid_request", `the variable ${name} is not set`);
+    return value;
+  });
+}
+
+function httpUrl(url: string): string {
+  if (/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return url;
+  throw new RequestError("invalid_request", `${JSON.stringify(url)} is no http or https address`);
+}

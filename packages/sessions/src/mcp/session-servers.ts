@@ -1,0 +1,139 @@
+import { join } from "node:path";
+import type { ConnectedServer, Decision, McpConnection } from "@tandem/claude-code";
+import type { SessionEventBody } from "@tandem/protocol";
+import type { DefinitionBook, Judged } from "./definition-book.ts";
+import type { ServerPlace } from "./server-place.ts";
+
+interface Around {
+  book: DefinitionBook;
+  stateFolder: string;
+  hostVariables: Readonly<Record<string, string | undefined>>;
+  connectMs: number;
+  callMs: number;
+}
+
+interface Open {
+  origin: string;
+  connection: McpConnection;
+  judged: Judged;
+}
+
+/** A server that could not be had, and why. */
+export interface FailedServer {
+  name: string;
+  error: string;
+}
+
+/** The MCP servers of one conversation: connected to for it alone, and gone with it. */
+export class SessionServers implements AsyncDisposable {
+  readonly #open = new Map<string, Open>();
+  readonly #around: Around;
+  readonly #stopListening: () => void;
+  readonly failed: FailedServer[] = [];
+  readonly connected: ConnectedServer[] = [];
+
+  private constructor(around: Around) {
+    this.#around = around;
+    this.#stopListening = around.book.onAccepted((id) => {
+      for (const [name, open] of this.#open) if (open.judged.id === id) void this.#lookAgain(name);
+    });
+  }
+
+  /** `wanted` may reject: then that is why the server cannot be had. */
+  static async open(
+    wanted: readonly { name: string; place: Promise<ServerPlace> }[],
+    around: Around,
+  ): Promise<SessionServers> {
+    const servers = new SessionServers(around);
+    await Promise.all(wanted.map((one) => servers.#connect(one.name, one.place)));
+    // In the order in which they were named, whichever answered first.
+    const order = new Map(wanted.map(({ name }, index) => [name, index]));
+    servers.connected.sort((a, b) => order.get(a.name)! - order.get(b.name)!);
+    return servers;
+  }
+
+  /** What became of them, for the log. */
+  get events(): SessionEventBody[] {
+    if (this.connected.length + this.failed.length === 0) return [];
+    const servers = [
+      ...this.connected.map(({ name }) => ({ name, status: "connected" })),
+      ...this.failed.map(({ name, error }) => ({ name, status: "failed", error })),
+    ];
+    return [
+      { type: "tandem.mcp_status", servers },
+      ...this.failed.map(({ name, error }): SessionEventBody => ({
+        type: "session.error",
+        error: {
+          type: "mcp_connection_failed_error",
+          message: `The MCP server ${name} cannot be used: ${error}`,
+          retry_status: { type: "exhausted" },
+          mcp_server_name: name,
+        },
+      })),
+    ];
+  }
+
+  /** A server that says other things than were accepted is asked about, whatever else allows its calls. */
+  decide(call: { mcpServer?: string }, decision: Decision): Decision {
+    const open = this.#open.get(call.mcpServer ?? "");
+    if (!open || open.judged.changes.length === 0 || decision.permission === "deny") return decision;
+    // A person has said yes to this very call.
+    if (decision.verdict?.by === "grant") return decision;
+    const why =
+      `The MCP server ${call.mcpServer} is not what was accepted: ${open.judged.changes.join("; ")}. ` +
+      `Its calls are asked for until somebody accepts that (tandem mcp accept ${open.judged.id}).`;
+    return {
+      permission: "ask",
+      evaluation: { type: "always_ask" },
+      verdict: { action: "ask", by: "caution", why },
+      approval: decision.approval ?? { kind: "tool", expires_at: null },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopListening();
+    const open = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.all(open.map(({ connection }) => connection[Symbol.asyncDispose]()));
+  }
+
+  async #connect(name: string, wanted: Promise<ServerPlace>): Promise<void> {
+    const { book, connectMs, stateFolder, hostVariables } = this.#around;
+    try {
+      const { place, origin, timeoutMs = this.#around.callMs } = await wanted;
+      const { connectServer, ProcessLedger } = await import("@tandem/claude-code");
+      const connection = await connectServer(place, {
+        ...{ connectMs, hostVariables, callMs: timeoutMs },
+        ledger: new ProcessLedger(join(stateFolder, "processes")),
+        onToolsChanged: () => void this.#lookAgain(name),
+      });
+      try {
+        const judged = await book.judge({ name, origin }, await connection.tools());
+        this.#open.set(name, { origin, connection, judged });
+        const call: ConnectedServer["call"] = (tool, input, signal) => connection.call(tool, input, signal);
+        this.connected.push({ name, tools: judged.tools, timeoutMs, call });
+      } catch (error) {
+        await connection[Symbol.asyncDispose]();
+        throw error;
+      }
+    } catch (error) {
+      this.failed.push({ name, error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  /** What it says now. One that cannot be asked has not said what was accepted. */
+  async #lookAgain(name: string): Promise<void> {
+    const open = this.#open.get(name);
+    if (!open) return;
+    const { origin } = open;
+    // Until it is known what has changed, something has.
+    const before = open.judged;
+    open.judged = { ...before, changes: before.changes.length > 0 ? before.changes : ["its tools have just changed"] };
+    try {
+      open.judged = await this.#around.book.judge({ name, origin }, await open.connection.tools());
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      open.judged = { ...before, changes: [`its tools have changed and cannot be read: ${why}`] };
+    }
+  }
+}
