@@ -80,6 +80,16 @@ export interface QueryEstimate {
   plan: string;
 }
 
+export interface StructureOptions {
+  signal?: AbortSignal;
+  onSkipped?: (skipped: SkippedTable) => void;
+}
+
+/** Something that cannot be read, and why. */
+export interface SkippedTable extends TableName {
+  reason: string;
+}
+
 export type Dialect = "sqlite" | "postgres" | "duckdb" | "mysql";
 
 /**
@@ -90,8 +100,11 @@ export type Dialect = "sqlite" | "postgres" | "duckdb" | "mysql";
  */
 export interface Connection extends AsyncDisposable {
   readonly dialect: Dialect;
-  /** Schemas, tables and keys that the role may see, also those it does not own. Without the database's own tables. */
-  structure(options?: { signal?: AbortSignal }): Promise<Table[]>;
+  /**
+   * Schemas, tables and keys that the role may see, also those it does not own. Without the database's own tables. What is
+   * there and cannot be read by anybody, such as a view of a table that is gone, is told to `onSkipped`.
+   */
+  structure(options?: StructureOptions): Promise<Table[]>;
   /**
    * Parameters are `?` in order, in every dialect. In Postgres, where `?` is an operator too, a query with parameters writes
    * the operator as `??`; one without any is left as it is.

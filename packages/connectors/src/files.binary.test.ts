@@ -7,6 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "./contract/until.ts";
+import type { SkippedTable } from "./connection.ts";
 import { openConnection } from "./open-connection.ts";
 
 let folder = "";
@@ -48,6 +49,36 @@ describe("SQLite", () => {
     });
   });
 
+  it("reads R-Trees, and writes through none of them", async () => {
+    const path = join(folder, "places.db");
+    using database = new DatabaseSync(path);
+    database.exec(`
+      create virtual table boxes using rtree(id, minX, maxX, +name text);
+      insert into boxes values (1, 0, 10, 'a'), (2, 20, 30, 'b');`);
+    await using connection = await openConnection({ driver: "sqlite", path });
+    const skipped: SkippedTable[] = [];
+    expect(await connection.structure({ onSkipped: (item) => skipped.push(item) })).toMatchObject([
+      { name: "boxes", columns: [{ name: "id" }, { name: "minX" }, { name: "maxX" }, { name: "name" }] },
+    ]);
+    expect(skipped).toEqual([]);
+    const within = "select id, name from boxes where minX >= 15";
+    expect((await connection.query(within)).rows).toEqual([[2, "b"]]);
+    // The file is another one by now.
+    database.exec("insert into boxes values (3, 40, 50, 'c')");
+    expect((await connection.query(within)).rows).toEqual([
+      [2, "b"],
+      [3, "c"],
+    ]);
+    for (const sql of [
+      "insert into boxes values (9, 0, 1, 'x')",
+      "delete from boxes",
+      "update boxes_node set data = x''",
+    ]) {
+      await expect(connection.query(sql), sql).rejects.toMatchObject({ code: "query_refused" });
+    }
+    expect(database.prepare("select count(*) as n from boxes").get()).toEqual({ n: 3 });
+  });
+
   it("reads the structure of whatever SQLite allows", async () => {
     const path = join(folder, "odd.db");
     using database = new DatabaseSync(path, { enableForeignKeyConstraints: false });
@@ -62,7 +93,10 @@ describe("SQLite", () => {
       insert into plain (id) values (1), (2);
       analyze;`);
     await using connection = await openConnection({ driver: "sqlite", path });
-    const tables = Object.fromEntries((await connection.structure()).map((table) => [table.name, table]));
+    const skipped: SkippedTable[] = [];
+    const structure = await connection.structure({ onSkipped: (item) => skipped.push(item) });
+    const tables = Object.fromEntries(structure.map((table) => [table.name, table]));
+    expect(skipped).toEqual([{ schema: "main", name: "broken", reason: expect.stringContaining("main.gone") }]);
     expect(Object.keys(tables).sort()).toEqual(["Parents", "children", "notes", "orphans", "plain", "sqlite like"]);
     expect(tables["Parents"]).toMatchObject({
       primaryKey: ["b", "a"],

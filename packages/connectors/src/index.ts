@@ -9,6 +9,8 @@ export type {
   QueryEstimate,
   QueryOptions,
   Rows,
+  SkippedTable,
+  StructureOptions,
   Table,
   TableName,
   Value,

@@ -1,7 +1,7 @@
 import { StatementType, type DuckDBConnection, type DuckDBPreparedStatement } from "@duckdb/node-api";
-import type { QueryEstimate, Rows, Table, Value } from "../connection.ts";
+import type { QueryEstimate, Rows, Value } from "../connection.ts";
 import { refused, wrongParameters } from "../reader/failure.ts";
-import type { Reader, ReaderQuery } from "../reader/reader.ts";
+import type { Reader, ReaderQuery, Structure } from "../reader/reader.ts";
 import { RowsCollector } from "../rows-collector.ts";
 import { splitExplain } from "../split-explain.ts";
 import { readEstimate } from "./duckdb-estimate.ts";
@@ -52,8 +52,9 @@ export class DuckdbReader implements Reader {
     });
   }
 
-  async structure(): Promise<Table[]> {
-    return await this.#translated(() => readStructure(async (sql) => (await this.#run(sql, [], ALL)).rows));
+  async structure(): Promise<Structure> {
+    const ask = async (sql: string) => (await this.#run(sql, [], ALL)).rows;
+    return { tables: await this.#translated(() => readStructure(ask)), skipped: [] };
   }
 
   async #run(sql: string, parameters: readonly Value[], caps: { maxRows: number; maxBytes: number }): Promise<Rows> {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { ConnectionError } from "../connection-error.ts";
-import type { Connection, Dialect, QueryEstimate, QueryOptions, Rows, Table } from "../connection.ts";
+import type { Connection, Dialect, QueryEstimate, QueryOptions, Rows, StructureOptions, Table } from "../connection.ts";
 import { Pool } from "../pool.ts";
 import { queryLimits, type QueryLimits } from "../query-limits.ts";
 import { ReaderProcess } from "./reader-process.ts";
@@ -33,8 +33,10 @@ export class FileConnection implements Connection {
     return connection;
   }
 
-  async structure(options: { signal?: AbortSignal } = {}): Promise<Table[]> {
-    return expected(await this.#ask({ type: "structure" }, queryLimits(options)), "structure").tables;
+  async structure({ onSkipped, ...options }: StructureOptions = {}): Promise<Table[]> {
+    const reply = expected(await this.#ask({ type: "structure" }, queryLimits(options)), "structure");
+    for (const skipped of reply.skipped) onSkipped?.(skipped);
+    return reply.tables;
   }
 
   async query(sql: string, options: QueryOptions = {}): Promise<Rows> {

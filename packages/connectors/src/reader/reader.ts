@@ -1,5 +1,5 @@
 import type { ConnectionErrorCode } from "../connection-error.ts";
-import type { QueryEstimate, Rows, Table, Value } from "../connection.ts";
+import type { QueryEstimate, Rows, SkippedTable, Table, Value } from "../connection.ts";
 
 export interface ReaderQuery {
   sql: string;
@@ -8,11 +8,16 @@ export interface ReaderQuery {
   maxBytes: number;
 }
 
+export interface Structure {
+  tables: Table[];
+  skipped: SkippedTable[];
+}
+
 /** What the process that has a file open can do. */
 export interface Reader {
   query(query: ReaderQuery): Rows | Promise<Rows>;
   estimate(query: ReaderQuery): QueryEstimate | Promise<QueryEstimate>;
-  structure(): Table[] | Promise<Table[]>;
+  structure(): Structure | Promise<Structure>;
 }
 
 export type Request =
@@ -24,5 +29,5 @@ export type Reply =
   | { type: "opened" }
   | { type: "rows"; rows: Rows }
   | { type: "estimate"; estimate: QueryEstimate }
-  | { type: "structure"; tables: Table[] }
+  | ({ type: "structure" } & Structure)
   | { type: "failed"; code: ConnectionErrorCode; message: string; fix: string };

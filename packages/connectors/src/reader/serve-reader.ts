@@ -34,7 +34,7 @@ async function answer(request: Request, reader: Reader): Promise<Reply> {
     case "estimate":
       return { type: "estimate", estimate: await reader.estimate(request.query) };
     case "structure":
-      return { type: "structure", tables: await reader.structure() };
+      return { type: "structure", ...(await reader.structure()) };
   }
 }
 

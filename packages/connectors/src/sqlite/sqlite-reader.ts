@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
-import type { QueryEstimate, Rows, Table, Value } from "../connection.ts";
+import type { QueryEstimate, Rows, Value } from "../connection.ts";
 import { refused, wrongParameters } from "../reader/failure.ts";
-import type { Reader, ReaderQuery } from "../reader/reader.ts";
+import type { Reader, ReaderQuery, Structure } from "../reader/reader.ts";
 import { RowsCollector } from "../rows-collector.ts";
 import { inspectFile, openFile, type SqliteFile } from "./sqlite-file.ts";
 import { SqliteGuard } from "./sqlite-guard.ts";
@@ -31,7 +31,7 @@ export class SqliteReader implements Reader, Disposable {
     return { plan: rows.map((row) => row.at(-1)).join("\n") };
   }
 
-  structure(): Table[] {
+  structure(): Structure {
     return this.#consistently(() => readStructure((sql, ...values) => this.#database.prepare(sql).all(...values)));
   }
 
@@ -82,6 +82,7 @@ export class SqliteReader implements Reader, Disposable {
   #open(file: SqliteFile): DatabaseSync {
     try {
       const database = openFile(file);
+      connectSpatialTables(database);
       database.setAuthorizer(this.#guard.judge);
       // Whether it is a database at all is not looked at before the first page is read.
       database.prepare("select count(*) from sqlite_schema").get();
@@ -142,4 +143,20 @@ function toValue(value: SQLOutputValue): Value {
   }
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value);
   return `\\x${Buffer.from(value).toString("hex")}`;
+}
+
+/**
+ * An R-Tree prepares the statements with which it would be written when it is first touched, which the guard refuses. So it is
+ * touched before there is one; nothing is run, and a file that is open read-only could not be written by them.
+ */
+function connectSpatialTables(database: DatabaseSync): void {
+  const virtual = database.prepare("select name, sql from sqlite_schema where type = 'table' and rootpage = 0").all();
+  for (const { name, sql } of virtual) {
+    if (!/^\s*create\s+virtual\s+table\b[\s\S]*?\busing\s+(rtree|rtree_i32|geopoly)\b/i.test(String(sql))) continue;
+    try {
+      database.prepare("select count(*) from pragma_table_xinfo(?)").get(name!);
+    } catch {
+      // Whoever asks for it is told.
+    }
+  }
 }

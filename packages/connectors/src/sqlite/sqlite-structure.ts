@@ -1,6 +1,7 @@
 import type { SQLInputValue, SQLOutputValue } from "node:sqlite";
 import { columnKind } from "../column-kind.ts";
-import type { Column, ForeignKey, Table } from "../connection.ts";
+import type { Column, ForeignKey, SkippedTable, Table } from "../connection.ts";
+import type { Structure } from "../reader/reader.ts";
 
 const SCHEMA = "main";
 type Row = Record<string, SQLOutputValue>;
@@ -11,27 +12,40 @@ interface Found extends Table {
 }
 
 /** A few pragmas for each table: there is no server between, and a thousand tables take a fraction of a second. */
-export function readStructure(ask: Ask): Table[] {
+export function readStructure(ask: Ask): Structure {
   const estimates = readEstimates(ask);
+  const skipped: SkippedTable[] = [];
+  const skip = (name: string, reason: string) => skipped.push({ schema: SCHEMA, name, reason });
   const tables = ask(
     `select name, type from pragma_table_list
      where schema = ? and type <> 'shadow' and name not like 'sqlite\\_%' escape '\\' order by name`,
     SCHEMA,
-  ).flatMap(({ name, type }) => readTable(ask, String(name), type === "view", estimates));
+  ).flatMap(({ name, type }) => readTable(ask, { name: String(name), type: String(type) }, estimates, skip));
   const byName = new Map(tables.map((table) => [fold(table.name), table]));
   for (const table of tables) table.foreignKeys.push(...readForeignKeys(ask, table, byName));
-  return tables;
+  return { tables, skipped };
 }
 
-function readTable(ask: Ask, name: string, isView: boolean, estimates: Map<string, number>): Found[] {
+function readTable(
+  ask: Ask,
+  { name, type }: { name: string; type: string },
+  estimates: Map<string, number>,
+  skip: (name: string, reason: string) => void,
+): Found[] {
+  const isView = type === "view";
   let info: Row[];
   try {
     info = ask("select * from pragma_table_xinfo(?) where hidden <> 1 order by cid", name);
-  } catch {
+  } catch (error) {
     // A view of a table that is gone, or a table of a module that is not built in: nobody could read it either.
+    const what = type === "virtual" ? "virtual table" : type;
+    skip(name, `The ${what} cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
     return [];
   }
-  if (info.length === 0) return [];
+  if (info.length === 0) {
+    skip(name, "It has no columns that can be read.");
+    return [];
+  }
   const primaryKey = info.filter(({ pk }) => Number(pk) > 0).sort((a, b) => Number(a["pk"]) - Number(b["pk"]));
   const rowid =
     primaryKey.length === 1 && /^integer$/i.test(String(primaryKey[0]!["type"])) ? primaryKey[0] : undefined;
