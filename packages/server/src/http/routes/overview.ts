@@ -49,14 +49,4 @@ export const overviewRoutes: Route[] = [
       return { data: rows.map(({ agentId, ...row }) => ({ ...row, agent_id: agentId })) };
     },
   }),
-  jsonRoute({
-    name: "commands.list",
-    method: "GET",
-    path: "/v1/commands",
-    scope: "read",
-    extension: true,
-    summary: "List the slash commands that sessions take: none as yet, since every message goes to the model as it is",
-    response: listOf(z.object({ name: z.string(), description: z.string() }).meta({ id: "SlashCommand" })),
-    handle: async () => ({ data: [] }),
-  }),
 ];
