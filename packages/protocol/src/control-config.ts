@@ -111,6 +111,10 @@ export const worktreesSection = z.strictObject({
     })
     .prefault({})
     .describe("Each worktree has ports of its own, in `TANDEM_PORT` and `TANDEM_PORT_COUNT`."),
+  removeAtArchive: z
+    .boolean()
+    .default(false)
+    .describe("Whether an archived session's worktree goes, if all work in it is somewhere else too."),
 });
 
 export const sandboxSection = z.strictObject({

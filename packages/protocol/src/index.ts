@@ -69,6 +69,24 @@ export {
   type AuditVerdict,
 } from "./audit.ts";
 export {
+  worktree,
+  worktreeApply,
+  worktreeApplyParams,
+  worktreeMerge,
+  worktreeMergeParams,
+  worktreePrune,
+  worktreeRemoveParams,
+  worktreeStatus,
+  type WorktreeApply,
+  type WorktreeApplyParams,
+  type WorktreeMerge,
+  type WorktreeMergeParams,
+  type WorktreePrune,
+  type WorktreeRemoveParams,
+  type WorktreeStatus,
+  type WorktreeView,
+} from "./worktree.ts";
+export {
   BUDGET_SCOPES,
   BUDGET_UNITS,
   budgetGauge,

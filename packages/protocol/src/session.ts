@@ -34,6 +34,8 @@ export const SESSION_METADATA = {
   approvalExpiry: "tandem.approval_expiry",
   /** `off`: the agent cannot ask questions, for work that nobody watches. */
   questions: "tandem.questions",
+  /** The name of its worktree's branch, after `tandem/`; without it, the session's id. */
+  worktree: "tandem.worktree",
   /** The session that it was forked from; set by the engine. */
   forkedFrom: "tandem.forked_from",
 } as const;

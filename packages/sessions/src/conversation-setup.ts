@@ -7,6 +7,7 @@ import type { EngineSettings } from "./engine-settings.ts";
 import type { Equipment } from "./equipment.ts";
 import { offeredTools } from "./tool-policy.ts";
 import { wishOf } from "./turn-wish.ts";
+import { worktreeAt, worktreeVariables } from "./worktrees/worktree-book.ts";
 
 /** What Claude Code is told about a session. */
 export async function conversationSetup(
@@ -17,6 +18,7 @@ export async function conversationSetup(
 ): Promise<ConversationSetup> {
   const { agent, metadata } = row;
   const { model, effort, planning } = wishOf(row, settings);
+  const worktree = await worktreeAt(settings.stateFolder, row.folder);
   const roster = rosterOf(agent);
   const outputSchema = metadata[SESSION_METADATA.outputSchema];
   const maxTurns = metadata[SESSION_METADATA.maxTurns];
@@ -28,6 +30,7 @@ export async function conversationSetup(
     executable: settings.executable,
     credential: await settings.credential(),
     hostVariables: settings.hostVariables,
+    ...(worktree && { variables: worktreeVariables(worktree) }),
     stateFolder: settings.stateFolder,
     folder: row.folder,
     model,

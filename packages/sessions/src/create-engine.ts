@@ -20,9 +20,11 @@ import { HookCompanion } from "./hooks/hook-companion.ts";
 import { DefinitionBook } from "./mcp/definition-book.ts";
 import { resolveTools } from "./resolve-tools.ts";
 import { KeptRules } from "./rules/kept-rules.ts";
+import { standingOf } from "./permission-mode.ts";
 import { SessionActors } from "./session-actors.ts";
 import { SessionPlaces } from "./session-places.ts";
 import { SessionService } from "./session-service.ts";
+import { SessionWishes } from "./session-wishes.ts";
 import { trustIn, trustView } from "./trust/folder-trust.ts";
 import type { Accompany } from "./turn-companion.ts";
 import { createWorktrees } from "./worktrees/create-worktrees.ts";
@@ -46,12 +48,12 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const definitions = new DefinitionBook(store.records);
   const accompany: Accompany = (control) => [
     killSwitch.companion,
+    rules.companion,
     new HookCompanion(control, store.events, settings),
     new BudgetCompanion({ store, book, settings: spending, control }),
   ];
   const commands = new SessionCommands({
-    ...{ events: store.events, files: store.files, stateFolder },
-    rules: { bookOf: async () => ({ judge: () => undefined, suggest: () => undefined }) },
+    ...{ events: store.events, files: store.files, stateFolder, rules },
     isTrusted: async (folder) => (await settings.trustOf?.(folder))?.trusted ?? false,
     hostVariables: settings.hostVariables,
     userFolders: settings.commandFolders ?? [],
@@ -60,29 +62,40 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     ...{ accompany, commands, definitions, rules },
     halted: () => killSwitch.state(),
   });
-  const approvals = new ApprovalDesk(store, { wake: (session) => actors.wake(session), log: settings.log });
+  const approvals = new ApprovalDesk(store, {
+    wake: (session) => actors.wake(session),
+    standing: standingOf(settings.hostVariables),
+    log: settings.log,
+  });
   const expiry = new ApprovalExpiry(store, approvals, settings.log);
-  const agents = new AgentCatalogue(store.agents, settings.models);
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
   const places = new SessionPlaces(roots, stateFolder, worktrees.maker);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!);
   const sessions = new SessionService({
-      store,
-      agents,
-      environments,
-      places,
-      actors,
-      audit,
-      commands,
-      killSwitch,
+    store,
+    agents,
+    environments,
+    places,
+    actors,
+    audit,
+    commands,
+    killSwitch,
+    rules,
+    wishes: new SessionWishes(settings),
       deltas,
-      // Loaded where it is used: commands that only look at sessions are quicker without it.
-      forget: async (id) => {
-        const { forgetConversation } = await import("@tandem/claude-code");
-        await forgetConversation({ ...settings, credential: await settings.credential() }, id);
-      },
-    }),
+    // Loaded where it is used: commands that only look at sessions are quicker without it.
+    forget: async (id) => {
+      const { forgetConversation } = await import("@tandem/claude-code");
+      await forgetConversation({ ...settings, credential: await settings.credential() }, id);
+    },
+  });
+  return {
+    agents,
+    environments,
+    sessions,
+    worktrees: worktrees.desk((session, by) => sessions.archive(session, by)),
     approvals,
+    rules,
     files: new FileCatalogue(store.files),
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     mcpServers: definitions,

@@ -1,6 +1,8 @@
 export type {
   Agents,
   Engine,
+  McpServers,
+  Trust,
   Environments,
   FeedItem,
   FeedSession,
@@ -11,5 +13,14 @@ export type {
 } from "./engine.ts";
 export type { Approvals } from "./approvals/approvals.ts";
 export type { Audit } from "./audit/audit.ts";
+export type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
+export type { Worktrees } from "./worktrees/worktrees.ts";
+export type { McpServerView } from "./mcp/definition-book.ts";
+export type { NamedServer } from "./mcp/server-place.ts";
+export { checkMode, standingOf } from "./permission-mode.ts";
+export { whyNoSandbox } from "./sandbox.ts";
+export { trustView, type FolderTrust, type TrustView } from "./trust/folder-trust.ts";
 export { createEngine } from "./create-engine.ts";
 export type { EngineSettings } from "./engine-settings.ts";
+export type { JudgedPart } from "./rules/judge-parts.ts";
+export type { RulePlace, Rules, TestedCall, TestedSession } from "./rules/rule-book.ts";

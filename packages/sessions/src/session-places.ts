@@ -3,6 +3,7 @@ import {
   ENVIRONMENT_METADATA,
   newId,
   RequestError,
+  SESSION_METADATA,
   type Environment,
   type FileId,
   type SessionId,
@@ -10,41 +11,41 @@ import {
 import type { FileStore, SessionRow } from "@tandem/storage";
 import {
   createScratchFolder,
-  createWorktree,
   isInside,
   removeFolder,
-  removeWorktree,
   writeInside,
   type AllowedRoots,
 } from "@tandem/workspace";
 import type { SessionDraft } from "./session-draft.ts";
+import type { WorktreeMaker } from "./worktrees/worktree-maker.ts";
 
 /** Where sessions work: a folder as it is, a git worktree of one, or a private scratch folder. */
 export class SessionPlaces {
   readonly #roots: AllowedRoots;
   readonly #stateFolder: string;
   readonly #scratch: string;
-  readonly #worktrees: string;
+  readonly #maker: WorktreeMaker;
 
-  constructor(roots: AllowedRoots, stateFolder: string) {
+  constructor(roots: AllowedRoots, stateFolder: string, maker: WorktreeMaker) {
     this.#roots = roots;
     this.#stateFolder = stateFolder;
     this.#scratch = join(stateFolder, "scratch");
-    this.#worktrees = join(stateFolder, "worktrees");
+    this.#maker = maker;
   }
 
-  async prepare(environment: Environment, session: SessionId): Promise<string> {
+  /** Makes the folder of a new session. `metadata` is the session's, which may name its worktree. */
+  async prepare(environment: Environment, session: SessionId, metadata: SessionRow["metadata"]): Promise<string> {
     const path = environment.metadata[ENVIRONMENT_METADATA.path];
     if (path === undefined) return createScratchFolder(this.#scratch, session);
     const folder = await this.resolve(path);
     if (environment.metadata[ENVIRONMENT_METADATA.isolation] !== "worktree") return folder;
     const branch = environment.metadata[ENVIRONMENT_METADATA.branch];
-    const worktree = await createWorktree({
+    const name = metadata[SESSION_METADATA.worktree];
+    return this.#maker.make(session, {
       repository: folder,
-      into: join(this.#worktrees, session),
       ...(branch !== undefined && { branch }),
+      ...(name !== undefined && { name }),
     });
-    return worktree.folder;
   }
 
   /** A folder's real path, if sessions may work there. One that holds Tandem's own state would hold its tokens, too. */
@@ -63,7 +64,13 @@ export class SessionPlaces {
   /** Takes away what was made for a session. A worktree with work in it that is nowhere else stays: `conflict`. */
   async remove(row: SessionRow): Promise<void> {
     if (dirname(row.folder) === this.#scratch) await removeFolder(this.#scratch, row.folder);
-    if (dirname(row.folder) === this.#worktrees) await removeWorktree(row.folder);
+    if (row.folder === this.#maker.book.folderOf(row.id)) await this.#maker.drop(row.id);
+  }
+
+  /** The worktree of an archived session goes too, where that is wanted and nothing would be lost. */
+  async archived(row: SessionRow): Promise<void> {
+    if (!this.#maker.settings.removeAtArchive || row.folder !== this.#maker.book.folderOf(row.id)) return;
+    if ((await this.#maker.unsaved(row.id)) === undefined) await this.#maker.drop(row.id);
   }
 
   /** Puts uploaded files where the session's agent finds them. What is there already is not overwritten. */

@@ -31,11 +31,13 @@ import type { EnvironmentCatalogue } from "./environments.ts";
 import { Feed } from "./feed.ts";
 import { readOpenTurn, waitingCalls } from "./open-turn.ts";
 import { resolveTools } from "./resolve-tools.ts";
+import type { Rules } from "./rules/rule-book.ts";
 import type { SessionActors } from "./session-actors.ts";
 import { checkMetadata, draftSession } from "./session-draft.ts";
 import type { SessionPlaces } from "./session-places.ts";
 import { sentBy } from "./sent-by.ts";
 import { sessionView, threadView } from "./session-view.ts";
+import type { SessionWishes } from "./session-wishes.ts";
 
 const ANSWERS: readonly string[] = ["user.tool_confirmation", "user.custom_tool_result"];
 const RECENT_ANSWERS = 100;
@@ -51,6 +53,8 @@ export class SessionService implements Sessions {
   readonly #audit: Auditor;
   readonly #commands: SessionCommands;
   readonly #killSwitch: KillSwitch;
+  readonly #wishes: SessionWishes;
+  readonly #rules: Pick<Rules, "forget">;
   readonly #deltas: DeltaHub;
   readonly #forget: (claudeSession: string) => Promise<void>;
   readonly #feed: Feed;
@@ -65,6 +69,8 @@ export class SessionService implements Sessions {
     audit: Auditor;
     commands: SessionCommands;
     killSwitch: KillSwitch;
+    rules: Pick<Rules, "forget">;
+    wishes: SessionWishes;
     deltas: DeltaHub;
     /** Takes away what Claude Code itself has kept of a conversation. */
     forget: (claudeSession: string) => Promise<void>;
@@ -77,6 +83,8 @@ export class SessionService implements Sessions {
     this.#audit = parts.audit;
     this.#commands = parts.commands;
     this.#killSwitch = parts.killSwitch;
+    this.#wishes = parts.wishes;
+    this.#rules = parts.rules;
     this.#deltas = parts.deltas;
     this.#forget = parts.forget;
     this.#feed = new Feed(parts.store);
@@ -91,8 +99,8 @@ export class SessionService implements Sessions {
   async create(params: SessionCreateParams, by?: string): Promise<Session> {
     if (params.initial_events?.length) await this.#killSwitch.refuse();
     const environment = await this.#environments.open(params.environment_id);
-    const draft = await draftSession(params, this.#agents, this.#store.files, by);
-    const folder = await this.#places.prepare(environment, draft.row.id);
+    const draft = await draftSession(await this.#checked(params), this.#agents, this.#store.files, by);
+    const folder = await this.#places.prepare(environment, draft.row.id, draft.row.metadata);
     let row: SessionRow = { ...draft.row, folder, resources: [] };
     try {
       row = { ...row, resources: await this.#places.placeFiles(folder, draft.files, this.#store.files) };
@@ -107,6 +115,19 @@ export class SessionService implements Sessions {
     return sessionView(row);
   }
 
+  async #checked(params: SessionCreateParams): Promise<SessionCreateParams> {
+    const { metadata, initial_events: events } = params;
+    return {
+      ...params,
+      ...(metadata && { metadata: await this.#wishes.metadata(metadata) }),
+      ...(events && {
+        initial_events: await Promise.all(
+          events.map((event, index) => this.#wishes.message(event, `initial_events[${index}]`)),
+        ),
+      }),
+    };
+  }
+
   async get(id: string): Promise<Session> {
     return sessionView(await this.#row(id));
   }
@@ -119,10 +140,12 @@ export class SessionService implements Sessions {
   async update(id: string, params: SessionUpdateParams, by?: string): Promise<Session> {
     const { id: session } = await this.#open(id);
     if (params.vault_ids?.length) throw invalid("vault_ids: Tandem has no vaults");
+    const metadata = params.metadata && (await this.#wishes.metadata(params.metadata));
     const row = await this.#actors.with(session, (actor) =>
       actor.change((current) => {
         if (params.agent && actor.running) throw busy(id);
-        return describeUpdate(current, params, by);
+        const { change, events } = describeUpdate(current, { ...params, ...(metadata && { metadata }) }, by);
+        return { change, events: [...events, ...this.#wishes.modeEvents(current.metadata, change.metadata, by)] };
       }),
     );
     this.#feed.changed(session);
@@ -136,6 +159,7 @@ export class SessionService implements Sessions {
     if (row.archivedAt) return sessionView(row);
     const archived = await this.#actors.with(row.id, (actor) => actor.archive(by));
     await this.#actors.release(row.id);
+    await this.#places.archived(archived);
     this.#feed.changed(row.id);
     return sessionView(archived);
   }
@@ -157,6 +181,7 @@ export class SessionService implements Sessions {
         });
       }),
     );
+    await this.#rules.forget({ scope: "session", of: row.id });
     this.#feed.removed(row.id);
   }
 
@@ -166,7 +191,11 @@ export class SessionService implements Sessions {
     if (given) return given;
     for (const [index, event] of events.entries()) await this.#check(row, event, `events[${index}]`, events);
     const checked = await Promise.all(
-      events.map(async (event) => (event.type === "user.message" ? this.#commands.check(row, event) : event)),
+      events.map(async (event, index) =>
+        event.type === "user.message"
+          ? this.#wishes.message(await this.#commands.check(row, event), `events[${index}]`)
+          : event,
+      ),
     );
     const waiting = checked.map((event) => sentBy(event, by));
     await this.#store.inbox.put(row.id, waiting);

@@ -82,7 +82,10 @@ export class ClaudeConversation implements Conversation {
     });
     this.#watch = new Watch(setup.deadlines, (error) => this.#fail(error));
     const configDir = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
-    const variables = childVariables(setup.hostVariables, credential, configDir, "session");
+    const variables = {
+      ...childVariables(setup.hostVariables, credential, configDir, "session"),
+      ...setup.variables,
+    };
     if (setup.goOn) variables["CLAUDE_CODE_RESUME_INTERRUPTED_TURN"] = "1";
     Object.assign(variables, recording?.variables);
     this.#mirror = new TranscriptMirror(transcripts, {

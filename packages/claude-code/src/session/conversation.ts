@@ -86,6 +86,8 @@ export interface ConversationSetup {
   executable: string;
   credential: Credential;
   hostVariables: Readonly<Record<string, string | undefined>>;
+  /** Variables of its own, beside what every child has. */
+  variables?: Readonly<Record<string, string>>;
   /** Where process ledger and, for credentials other than a login, Claude Code's own state are kept. */
   stateFolder: string;
   /** Where it works; must exist. */

@@ -1,0 +1,94 @@
+import { z } from "zod";
+
+// A session's own worktree of a git repository, and what becomes of the work in it.
+
+export const worktreeMerge = z
+  .object({
+    into: z.string(),
+    kind: z.enum(["fast-forward", "merge", "nothing"]),
+    /** Where that branch stood, and where it stands now. */
+    before: z.string(),
+    after: z.string(),
+    commits: z.int(),
+    /** What is not committed, and stays in the worktree alone. */
+    left: z.array(z.string()),
+    dry_run: z.boolean(),
+  })
+  .meta({ id: "WorktreeMerge" });
+export type WorktreeMerge = z.infer<typeof worktreeMerge>;
+
+export const worktreeMergeParams = z
+  .strictObject({
+    into: z.string().min(1).max(250).optional().describe("A branch; without it, the one that the worktree came from."),
+    message: z.string().min(1).max(2_000).optional().describe("Of the merge commit, where one is needed."),
+    dry_run: z.boolean().default(false),
+    undo: z.boolean().default(false).describe("Puts the branch back where it stood before the last merge."),
+  })
+  .meta({ id: "WorktreeMergeParams" });
+export type WorktreeMergeParams = z.infer<typeof worktreeMergeParams>;
+
+export const worktreeApply = z
+  .object({ folder: z.string(), files: z.array(z.string()), dry_run: z.boolean(), undone: z.boolean() })
+  .meta({ id: "WorktreeApply" });
+export type WorktreeApply = z.infer<typeof worktreeApply>;
+
+export const worktreeApplyParams = z
+  .strictObject({
+    dry_run: z.boolean().default(false),
+    undo: z.boolean().default(false).describe("Takes back what was applied last."),
+  })
+  .meta({ id: "WorktreeApplyParams" });
+export type WorktreeApplyParams = z.infer<typeof worktreeApplyParams>;
+
+export const worktreeRemoveParams = z
+  .strictObject({
+    keep_branch: z
+      .boolean()
+      .default(false)
+      .describe("Commits and stashes that are nowhere else stay in the repository."),
+    discard: z.boolean().default(false).describe("What is not committed is lost."),
+  })
+  .meta({ id: "WorktreeRemoveParams" });
+export type WorktreeRemoveParams = z.infer<typeof worktreeRemoveParams>;
+
+export const worktree = z
+  .object({
+    type: z.literal("worktree"),
+    session_id: z.string(),
+    /** `gone` where the session was deleted. */
+    session: z.enum(["idle", "running", "rescheduling", "terminated", "archived", "gone"]),
+    title: z.string().nullable(),
+    folder: z.string(),
+    repository: z.string(),
+    branch: z.string(),
+    /** The branch that it came from; null where that was a tag, a commit or no branch. */
+    from: z.string().nullable(),
+    /** Where it began. */
+    commit: z.string(),
+    ports: z.object({ from: z.int(), count: z.int() }),
+    created_at: z.string(),
+  })
+  .meta({ id: "Worktree" });
+export type WorktreeView = z.infer<typeof worktree>;
+
+export const worktreeStatus = worktree
+  .extend({
+    /** Commits since it began. */
+    commits: z.int(),
+    /** Nowhere else: paths that are not committed, commits that no other branch has, stashes made on its branch. */
+    unsaved: z.object({ uncommitted: z.array(z.string()), commits: z.int(), stashes: z.int() }),
+    files: z.array(z.object({ path: z.string(), added: z.int(), removed: z.int() })),
+    /** The command that made it ready, and the end of what it said. */
+    setup: z.object({ command: z.string(), output: z.string() }).nullable(),
+    copied: z.int(),
+    skipped: z.array(z.object({ path: z.string(), why: z.string() })),
+    merged: worktreeMerge.nullable(),
+    applied: z.object({ folder: z.string(), files: z.array(z.string()) }).nullable(),
+  })
+  .meta({ id: "WorktreeStatus" });
+export type WorktreeStatus = z.infer<typeof worktreeStatus>;
+
+export const worktreePrune = z
+  .object({ removed: z.array(z.string()), kept: z.array(z.object({ session_id: z.string(), why: z.string() })) })
+  .meta({ id: "WorktreePrune" });
+export type WorktreePrune = z.infer<typeof worktreePrune>;

@@ -1,0 +1,27 @@
+import { join } from "node:path";
+import type { Store } from "@tandem/storage";
+import type { Audit } from "../audit/audit.ts";
+import type { EngineSettings } from "../engine-settings.ts";
+import { WorktreeDesk } from "./worktree-desk.ts";
+import { DEFAULT_WORKTREES, WorktreeMaker } from "./worktree-maker.ts";
+import type { Worktrees } from "./worktrees.ts";
+
+/** What makes worktrees, and what people do with them; `desk` is told how sessions are archived. */
+export function createWorktrees(
+  store: Store,
+  settings: Pick<EngineSettings, "worktrees" | "stateFolder" | "hostVariables">,
+  audit: Audit,
+): { maker: WorktreeMaker; desk: (archive: (session: string, by: string) => Promise<unknown>) => Worktrees } {
+  const { stateFolder, hostVariables } = settings;
+  // Loaded where it is used: commands that only look at sessions are quicker without it.
+  const load = () => import("@tandem/claude-code");
+  const maker = new WorktreeMaker({
+    stateFolder,
+    settings: settings.worktrees ?? DEFAULT_WORKTREES,
+    variables: async () => (await load()).inheritedVariables(hostVariables),
+    ledger: async () => new (await load()).ProcessLedger(join(stateFolder, "processes")),
+  });
+  const home = hostVariables["HOME"];
+  const note: Audit["note"] = (entry) => audit.note(entry);
+  return { maker, desk: (archive) => new WorktreeDesk({ maker, store, archive, note, home }) };
+}
