@@ -1,4 +1,5 @@
 import {
+  duration,
   newId,
   RequestError,
   SESSION_METADATA,
@@ -73,6 +74,12 @@ export function checkMetadata(metadata: Record<string, string>): void {
       throw invalid(`metadata.${key}: expected "append" or "replace"`);
     }
     if (key === SESSION_METADATA.outputSchema) checkSchema(key, value);
+    if (key === SESSION_METADATA.questions && value !== "on" && value !== "off") {
+      throw invalid(`metadata.${key}: expected "on" or "off"`);
+    }
+    if (key === SESSION_METADATA.approvalExpiry && !duration.safeParse(value).success) {
+      throw invalid(`metadata.${key}: expected a duration such as 30m, 8h or 2d`);
+    }
     if (key === SESSION_METADATA.onQuota && value !== "wait" && value !== "stop") {
       throw invalid(`metadata.${key}: expected "wait" or "stop"`);
     }

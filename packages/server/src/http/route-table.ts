@@ -4,10 +4,12 @@ import { jsonRoute, type Route } from "./route.ts";
 import { agentRoutes } from "./routes/agents.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
+import { approvalRoutes } from "./routes/approvals.ts";
 import { contextRoutes } from "./routes/context.ts";
 import { environmentRoutes } from "./routes/environments.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { jobRoutes } from "./routes/jobs.ts";
+import { mcpServerRoutes } from "./routes/mcp-servers.ts";
 import { memoryStoreRoutes } from "./routes/memory-stores.ts";
 import { memoryVersionRoutes } from "./routes/memory-versions.ts";
 import { modelRoutes } from "./routes/models.ts";
@@ -21,6 +23,7 @@ import { sessionResourceRoutes } from "./routes/session-resources.ts";
 import { sessionTaskRoutes } from "./routes/session-tasks.ts";
 import { sessionThreadRoutes } from "./routes/session-threads.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { trustRoutes } from "./routes/trust.ts";
 
 const described: readonly Route[] = [
   ...agentRoutes,
@@ -33,11 +36,14 @@ const described: readonly Route[] = [
   ...sessionTaskRoutes,
   ...sessionCommandRoutes,
   ...sessionFolderRoutes,
+  ...approvalRoutes,
   ...fileRoutes,
   ...memoryStoreRoutes,
   ...memoryVersionRoutes,
   ...modelRoutes,
   ...overviewRoutes,
+  ...trustRoutes,
+  ...mcpServerRoutes,
   ...budgetRoutes,
   ...auditRoutes,
   ...contextRoutes,

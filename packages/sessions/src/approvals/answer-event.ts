@@ -1,18 +1,11 @@
-import {
-  newId,
-  RequestError,
-  SESSION_METADATA,
-  type Approval,
-  type ApprovalAnswer,
-  type SessionEvent,
-} from "@tandem/protocol";
-import { checkMetadata } from "../session-draft.ts";
+import { newId, RequestError, type Approval, type ApprovalAnswer, type SessionEvent } from "@tandem/protocol";
+import { checkMode, type Standing } from "../permission-mode.ts";
 import type { Answer } from "../waiting-room.ts";
 import { readAnswers } from "./questions.ts";
 
 /** The event that carries an answer into a session's inbox. Throws `invalid_request` where it cannot be meant so. */
-export function answerEvent(approval: Approval, answer: ApprovalAnswer, by: string): Answer {
-  check(approval, answer);
+export function answerEvent(approval: Approval, answer: ApprovalAnswer, by: string, standing: Standing): Answer {
+  check(approval, answer, standing);
   const { result, message, ...rest } = answer;
   const place = { id: newId("event"), processed_at: null };
   if (approval.kind === "question") {
@@ -58,7 +51,7 @@ export const answeredCall = (event: SessionEvent): string | undefined => {
   return event.type === "user.custom_tool_result" ? event.custom_tool_use_id : undefined;
 };
 
-function check({ kind, suggestion }: Approval, answer: ApprovalAnswer): void {
+function check({ kind, suggestion }: Approval, answer: ApprovalAnswer, standing: Standing): void {
   const { result, scope, save_for: place, rule, input, mode, message } = answer;
   const isAllowed = result === "allow";
   if (message !== undefined && isAllowed) throw invalid("message: only a denial has one");
@@ -71,7 +64,7 @@ function check({ kind, suggestion }: Approval, answer: ApprovalAnswer): void {
   if (mode !== undefined && (!isAllowed || mode === "plan")) {
     throw invalid("mode: expected default, acceptEdits or bypassPermissions, and the plan to be allowed");
   }
-  if (mode !== undefined) checkMetadata({ [SESSION_METADATA.permissionMode]: mode });
+  if (mode !== undefined) checkMode(mode, standing, "mode");
   if (kind !== "tool" && scope !== "once") throw invalid(`scope: a ${kind} is answered once`);
   if (kind === "plan" && input !== undefined)
     throw invalid("input: a plan is not edited; deny it, and say what to change");

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { RequestError, type Approval, type ApprovalAnswer, type SessionEvent, type SessionId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
+import type { Standing } from "../permission-mode.ts";
 import { isAnswer, type Answer } from "../waiting-room.ts";
 import { answeredCall, answerEvent, expiredAnswer } from "./answer-event.ts";
 import { ApprovalReader, asCall, type FoundApproval } from "./approval-reader.ts";
@@ -17,11 +18,13 @@ export class ApprovalDesk implements Approvals {
   readonly #store: Store;
   readonly #reader: ApprovalReader;
   readonly #wake: (session: SessionId) => void;
+  readonly #standing: Standing;
 
-  constructor(store: Store, parts: { wake: (session: SessionId) => void; log: Log }) {
+  constructor(store: Store, parts: { wake: (session: SessionId) => void; standing: Standing; log: Log }) {
     this.#store = store;
     this.#reader = new ApprovalReader(store);
     this.#wake = parts.wake;
+    this.#standing = parts.standing;
     store.events.onAppend((session, events) => {
       for (const logged of events) {
         const call = asCall(logged);
@@ -55,7 +58,7 @@ export class ApprovalDesk implements Approvals {
 
   async answer(id: string, answer: ApprovalAnswer, by: string): Promise<Approval> {
     const found = await this.#find(id);
-    const event = answerEvent(found.approval, answer, by);
+    const event = answerEvent(found.approval, answer, by, this.#standing);
     const before = await this.#given(found);
     if (before) return this.#settled(found, event, before);
     return this.#put(found, event);

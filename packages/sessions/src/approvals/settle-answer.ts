@@ -1,6 +1,5 @@
-import { SESSION_METADATA, type Rule, type RuleScope } from "@tandem/protocol";
+import { SESSION_METADATA, type RuleScope } from "@tandem/protocol";
 import type { SessionChange, SessionRow } from "@tandem/storage";
-import { isDeepStrictEqual } from "node:util";
 import { unmade } from "../late-result.ts";
 import { closing, type OpenCall, type Placed } from "../open-turn.ts";
 import type { Rules } from "../rules/rule-book.ts";
@@ -37,16 +36,11 @@ export async function saveRule(call: OpenCall, answer: Answer, row: SessionRow, 
   const rule = answer.tandem.rule ?? call.use.tandem.approval?.suggestion;
   if (!rule) return;
   const place = placeOf(answer.tandem.scope === "session" ? "session" : (answer.tandem.save_for ?? "project"), row);
-  const known = await rules.list(place);
-  if (known.some((kept) => isSame(kept, rule))) return;
   await rules.add(rule, { ...place, by: answer.tandem.by });
 }
 
-const isSame = (a: Rule, b: Rule): boolean =>
-  isDeepStrictEqual([a.tool, a.pattern, a.action], [b.tool, b.pattern, b.action]);
-
 /** Whose a rule is that is saved from a session. */
-export function placeOf(scope: RuleScope, row: SessionRow): { scope: RuleScope; of: string | null } {
+function placeOf(scope: RuleScope, row: SessionRow): { scope: RuleScope; of: string | null } {
   const of = { user: null, project: row.folder, agent: row.agent.id, session: row.id };
   return { scope, of: of[scope] };
 }

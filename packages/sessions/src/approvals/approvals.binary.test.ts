@@ -1,0 +1,248 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Approval, LoggedEvent, Session } from "@tandem/protocol";
+import { reply, text, toolUse } from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+
+let stage: EngineStage;
+let engine: RunningEngine;
+beforeAll(async () => {
+  stage = await setEngineStage();
+  engine = await stage.open();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const touch = (name: string, id?: string) => toolUse("Bash", { command: `touch ${name}` }, id ? { id } : {});
+const isThere = (name: string): boolean => existsSync(join(stage.folder, name));
+const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body) ?? "";
+const isOver = ({ event }: LoggedEvent): boolean =>
+  event.type === "session.status_idle" && event.stop_reason.type !== "requires_action";
+const waits = ({ event }: LoggedEvent): boolean =>
+  event.type === "session.status_idle" && event.stop_reason.type === "requires_action";
+const once = { scope: "once" as const };
+
+/** Runs up to what waits for a person, and gives that. */
+async function untilAsked(running: RunningEngine, session: Session, words = "Do it."): Promise<Approval> {
+  const head = await running.engine.sessions.head(session.id);
+  await running.say(session, words);
+  await running.until(session, waits, head);
+  const { data } = await running.engine.approvals.list({ status: "pending", session: session.id, limit: 10 });
+  return data[0]!;
+}
+
+const restOf = (running: RunningEngine, session: Session): Promise<LoggedEvent[]> => running.until(session, isOver);
+
+describe("an approval", () => {
+  test("says what will run, where and why, and is found in the list of all sessions", async () => {
+    stage.rehearsal.use([touch("shown.txt"), text("Done.")]);
+    const session = await engine.session({ title: "Shown" });
+    const asked = await untilAsked(engine, session);
+    expect(asked).toMatchObject({
+      type: "approval",
+      kind: "tool",
+      session_id: session.id,
+      session_title: "Shown",
+      session_thread_id: null,
+      agent_name: "tester",
+      folder: stage.folder,
+      tool: "Bash",
+      input: { command: "touch shown.txt" },
+      expires_at: null,
+      status: "pending",
+      resolved: null,
+    });
+    const { data } = await engine.engine.approvals.list({ status: "pending", limit: 100 });
+    expect(data.map(({ id }) => id)).toContain(asked.id);
+    expect(await engine.engine.approvals.get(asked.id)).toEqual(asked);
+    const answered = await engine.engine.approvals.answer(asked.id, { result: "allow", ...once }, "Ada");
+    expect(answered).toMatchObject({ status: "resolved", resolved: { outcome: "allowed", by: "Ada", scope: "once" } });
+    const events = await restOf(engine, session);
+    expect(the(events, "user.tool_confirmation").tandem).toEqual({ scope: "once", by: "Ada" });
+    expect(isThere("shown.txt")).toBe(true);
+    const history = await engine.engine.approvals.list({ status: "resolved", limit: 1 });
+    expect(history.data[0]).toMatchObject({ id: asked.id, resolved: { by: "Ada" } });
+  });
+
+  test("shows the change that an edit would make", async () => {
+    await writeFile(join(stage.folder, "poem.txt"), "one\ntwo\nthree\n");
+    stage.rehearsal.use([
+      toolUse("Read", { file_path: join(stage.folder, "poem.txt") }),
+      toolUse("Edit", { file_path: join(stage.folder, "poem.txt"), old_string: "two", new_string: "2" }),
+      text("Done."),
+    ]);
+    const session = await engine.session();
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.say(session, "Edit.");
+    await engine.until(session, waits, head);
+    const { data } = await engine.engine.approvals.list({ status: "pending", session: session.id, limit: 1 });
+    let asked = data[0]!;
+    if (asked.tool === "Read") {
+      const after = await engine.engine.sessions.head(session.id);
+      await engine.engine.approvals.answer(asked.id, { result: "allow", ...once }, "Ada");
+      await engine.until(session, waits, after);
+      asked = (await engine.engine.approvals.list({ status: "pending", session: session.id, limit: 1 })).data[0]!;
+    }
+    expect(asked.diff).toEqual({
+      path: "poem.txt",
+      kind: "update",
+      hunks: [{ old_start: 1, old_lines: 4, new_start: 1, new_lines: 4, lines: [" one", "-two", "+2", " three", " "] }],
+    });
+    await engine.engine.approvals.answer(asked.id, { result: "deny", ...once }, "Ada");
+    await restOf(engine, session);
+  });
+
+  test("that is denied leaves no trace, and the model hears why", async () => {
+    stage.rehearsal.use([touch("denied.txt"), text("I see.")]);
+    const session = await engine.session();
+    const asked = await untilAsked(engine, session);
+    await engine.engine.approvals.answer(asked.id, { result: "deny", ...once, message: "Not on a Sunday." }, "Ada");
+    const events = await restOf(engine, session);
+    expect(the(events, "tandem.approval_resolved")).toMatchObject({
+      event_id: asked.id,
+      outcome: "denied",
+      by: "Ada",
+      message: "Not on a Sunday.",
+    });
+    expect(lastRequest()).toContain("Not on a Sunday.");
+    expect(isThere("denied.txt")).toBe(false);
+  });
+
+  test("with an edited input runs with that, and the model is told so", async () => {
+    stage.rehearsal.use([touch("original.txt"), text("Done.")]);
+    const session = await engine.session();
+    const asked = await untilAsked(engine, session);
+    const input = { command: "touch edited.txt" };
+    const answered = await engine.engine.approvals.answer(asked.id, { result: "allow", ...once, input }, "Ada");
+    expect(answered.resolved).toMatchObject({ outcome: "allowed", edited: true });
+    await restOf(engine, session);
+    expect([isThere("original.txt"), isThere("edited.txt")]).toEqual([false, true]);
+    expect(lastRequest()).toContain("The user changed the input of this call");
+  });
+
+  test("is answered once, whoever is first: the others hear who that was", async () => {
+    stage.rehearsal.use([touch("raced.txt"), text("Done.")]);
+    const session = await engine.session();
+    const asked = await untilAsked(engine, session);
+    const people = ["Ada", "Bob", "Cleo", "Dan"];
+    const answers = await Promise.allSettled(
+      people.map((by, index) =>
+        engine.engine.approvals.answer(asked.id, { result: index % 2 === 0 ? "allow" : "deny", ...once }, by),
+      ),
+    );
+    const won = answers.flatMap((answer, index) => (answer.status === "fulfilled" ? [people[index]!] : []));
+    expect(won).toHaveLength(1);
+    for (const answer of answers) {
+      if (answer.status === "rejected") expect(answer.reason).toMatchObject({ code: "conflict" });
+      if (answer.status === "rejected") expect(String(answer.reason)).toContain(`by ${won[0]}`);
+    }
+    const events = await restOf(engine, session);
+    expect(events.filter(({ event }) => event.type === "tandem.approval_resolved")).toHaveLength(1);
+    // Who is not sure asks again.
+    const again = { result: people.indexOf(won[0]!) % 2 === 0 ? ("allow" as const) : ("deny" as const), ...once };
+    expect(await engine.engine.approvals.answer(asked.id, again, won[0]!)).toMatchObject({ status: "resolved" });
+    await expect(engine.engine.approvals.answer(asked.id, again, "Eve")).rejects.toThrow(/already/);
+  });
+
+  test("is cancelled with its turn, and then cannot be answered any more", async () => {
+    stage.rehearsal.use([touch("cancelled.txt")]);
+    const session = await engine.session();
+    const asked = await untilAsked(engine, session);
+    await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
+    const events = await restOf(engine, session);
+    expect(the(events, "tandem.approval_resolved")).toMatchObject({ event_id: asked.id, outcome: "cancelled" });
+    await expect(engine.engine.approvals.answer(asked.id, { result: "allow", ...once }, "Ada")).rejects.toThrow(
+      /cancelled already.*its turn ended first/,
+    );
+    expect(isThere("cancelled.txt")).toBe(false);
+  });
+
+  test("takes no note of a client's, and no answer that cannot be meant", async () => {
+    stage.rehearsal.use([touch("noted.txt"), text("Done.")]);
+    const session = await engine.session();
+    const { id } = await untilAsked(engine, session);
+    const forged = { scope: "always" as const, save_for: "user" as const, by: "the king" };
+    await expect(
+      engine.engine.sessions.send(session.id, [
+        { type: "user.tool_confirmation", tool_use_id: id, result: "allow", tandem: forged },
+      ]),
+    ).rejects.toThrow(/POST \/v1\/approvals/);
+    const answer = (given: object) =>
+      engine.engine.approvals.answer(id, { result: "allow", ...once, ...given }, "Ada").catch((error: Error) => error);
+    expect(await answer({ mode: "acceptEdits" })).toMatchObject({ code: "invalid_request" });
+    expect(await answer({ result: "deny", input: {} })).toMatchObject({ code: "invalid_request" });
+    expect(await answer({ message: "yes, please" })).toMatchObject({ code: "invalid_request" });
+    expect(await answer({ result: "deny", scope: "always" })).toMatchObject({ code: "invalid_request" });
+    await expect(engine.engine.approvals.get("sevt_none")).rejects.toMatchObject({ code: "not_found" });
+    await answer({ result: "deny" });
+    await restOf(engine, session);
+  });
+
+  test("two at once are answered one by one", async () => {
+    stage.rehearsal.use([reply([touch("a.txt", "toolu_a"), touch("b.txt", "toolu_b")]), text("Done.")]);
+    const session = await engine.session();
+    await engine.say(session, "Both.");
+    await engine.until(
+      session,
+      ({ event }) =>
+        event.type === "session.status_idle" &&
+        event.stop_reason.type === "requires_action" &&
+        event.stop_reason.event_ids.length === 2,
+    );
+    const { data } = await engine.engine.approvals.list({ status: "pending", session: session.id, limit: 10 });
+    expect(data).toHaveLength(2);
+    const byCommand = (name: string) => data.find(({ input }) => input["command"] === `touch ${name}`)!;
+    await engine.engine.approvals.answer(byCommand("a.txt").id, { result: "deny", ...once }, "Ada");
+    await engine.engine.approvals.answer(byCommand("b.txt").id, { result: "allow", ...once }, "Bob");
+    await restOf(engine, session);
+    expect([isThere("a.txt"), isThere("b.txt")]).toEqual([false, true]);
+  });
+});
+
+describe("an approval that nobody answers", () => {
+  test("is denied when it expires, and the model hears it", async () => {
+    stage.rehearsal.use([touch("expired.txt"), text("A pity.")]);
+    const session = await engine.session({ metadata: { "tandem.approval_expiry": "1s" } });
+    const asked = await untilAsked(engine, session);
+    expect(asked.expires_at).not.toBeNull();
+    const events = await restOf(engine, session);
+    expect(the(events, "tandem.approval_resolved")).toMatchObject({ outcome: "expired", by: "tandem" });
+    expect(lastRequest()).toContain("Nobody answered until");
+    expect(isThere("expired.txt")).toBe(false);
+  });
+
+  test("is denied also where the server was away when it was due", async () => {
+    const first = await stage.open({ approvals: { expire: 1_000, keepProcess: 60_000 } });
+    stage.rehearsal.use([touch("overdue.txt")]);
+    const session = await first.session();
+    await untilAsked(first, session);
+    await first.stop();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    stage.rehearsal.use([text("A pity.")]);
+    const second = await stage.open();
+    const events = await restOf(second, session);
+    expect(the(events, "tandem.approval_resolved")).toMatchObject({ outcome: "expired" });
+    expect(isThere("overdue.txt")).toBe(false);
+    await second.stop();
+  });
+
+  test("gives its process back, and waits on; the answer finds another", async () => {
+    const patient = await stage.open({ approvals: { keepProcess: 300 } });
+    stage.rehearsal.use([touch("patient.txt")]);
+    const session = await patient.session();
+    const asked = await untilAsked(patient, session);
+    await expect
+      .poll(async () => patient.store.leases.holder(session.id as never), { timeout: 15_000 })
+      .toBeUndefined();
+    stage.rehearsal.use([touch("patient.txt"), text("Finally.")]);
+    const answered = await patient.engine.approvals.answer(asked.id, { result: "allow", ...once }, "Ada");
+    expect(answered.resolved).toMatchObject({ outcome: "allowed", late: true });
+    const events = await restOf(patient, session);
+    const uses = events.flatMap(({ event }) => (event.type === "agent.tool_use" ? [event] : []));
+    expect(uses.at(-1)).toMatchObject({ evaluated_permission: "allow", tandem: { verdict: { by: "grant" } } });
+    expect(isThere("patient.txt")).toBe(true);
+    expect(events.filter(isIdle)).toHaveLength(2);
+    await patient.stop();
+  });
+});
