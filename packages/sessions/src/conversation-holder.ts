@@ -112,8 +112,10 @@ export class ConversationHolder {
     const judges = {
       tools: row.agent.tools,
       toolsOf: (thread: ThreadId) => writer.toolsOf(thread),
+      agentOf: (thread: ThreadId) => writer.agentOf(thread),
       hostServers: setup.hostServers ?? [],
       book,
+      mode: settings.permissionMode ?? "default",
       plans: plansFolder(setup),
     };
     const host = createHost({

@@ -45,7 +45,12 @@ export class SessionWriter {
     return this.#row;
   }
 
-  /** The tools of the agent that works on a thread, where it is one of the roster. */
+  /** The agent that works on a thread, where it is one of the roster. */
+  agentOf(thread: ThreadId): string | undefined {
+    return this.#threads.agentOf(thread);
+  }
+
+  /** Its tools. */
   toolsOf(thread: ThreadId): readonly Tool[] | undefined {
     return this.#threads.toolsOf(thread);
   }

@@ -45,6 +45,12 @@ export class ThreadBook {
     if (row) this.#put({ ...row, status, updatedAt: at });
   }
 
+  /** The agent whose thread it is, if it is one of the roster. */
+  agentOf(thread: ThreadId): string | undefined {
+    const agent = this.#rows.get(thread)?.agent;
+    return agent?.type === "agent" ? agent.id : undefined;
+  }
+
   toolsOf(thread: ThreadId): readonly Tool[] | undefined {
     const agent = this.#rows.get(thread)?.agent;
     return agent?.type === "agent" ? agent.tools : undefined;

@@ -1,4 +1,5 @@
 import type { KeptRule, PermissionMode, Rule, RuleScope, ThreadId, Verdict } from "@tandem/protocol";
+import type { JudgedPart } from "./judge-parts.ts";
 
 /** A call before it is made. */
 export interface JudgedCall {
@@ -8,6 +9,8 @@ export interface JudgedCall {
   input: Record<string, unknown>;
   /** Null on the primary thread. */
   thread: ThreadId | null;
+  /** The agent of a subagent's thread, where it is one of the roster: it is held by its own rules and its caller's. */
+  agentId?: string | undefined;
 }
 
 /**
@@ -21,17 +24,39 @@ export interface RuleBook {
   suggest(call: JudgedCall): Rule | undefined;
 }
 
+/** Whose a rule is: the user's own (`of` is null), a project's folder, an agent's or a session's id. */
+export interface RulePlace {
+  scope: RuleScope;
+  of: string | null;
+}
+
 /** Rules as people keep them. */
 export interface Rules {
   /** Those of files come first, in their order; the others by age. */
-  list(of?: { scope: RuleScope; of: string | null }): Promise<KeptRule[]>;
-  add(rule: Rule, place: { scope: RuleScope; of: string | null; by: string }): Promise<KeptRule>;
+  list(of?: RulePlace): Promise<KeptRule[]>;
+  /** Refused with a sentence where it could not be held. What is kept already is not kept twice. */
+  add(rule: Rule, place: RulePlace & { by: string }): Promise<KeptRule>;
   remove(id: string): Promise<void>;
+  /** Takes away the rules of a session or an agent that is no more. */
+  forget(place: RulePlace): Promise<void>;
   /** For a session: the user's, its project's, its agent's and its own. */
   bookOf(session: { id: string; agentId: string; folder: string }): Promise<RuleBook>;
   /** What would become of a call written as `Bash(git push)`, `Edit(src/a.ts)` or `mcp__github__merge`, and why. */
-  test(
-    call: string,
-    session: { folder: string; mode: PermissionMode; agentId?: string; sessionId?: string },
-  ): Promise<Verdict & { considered: { rule: KeptRule; matched: boolean; why: string }[] }>;
+  test(call: string, session: TestedSession): Promise<TestedCall>;
+}
+
+export interface TestedSession {
+  folder: string;
+  mode: PermissionMode;
+  agentId?: string | undefined;
+  sessionId?: string | undefined;
+}
+
+export interface TestedCall {
+  /** What would become of it. */
+  verdict: Verdict;
+  /** Each thing that it does, with what every rule says of it. */
+  parts: JudgedPart[];
+  /** What an answer for more than once would save. */
+  suggestion?: Rule;
 }

@@ -1,0 +1,135 @@
+import type { Fit } from "./command-pattern.ts";
+import { namesTool, type CompiledRule } from "./compile-rule.ts";
+import { hostOf, isDomain, searchFit } from "./domain-pattern.ts";
+import { guardOf } from "./guard.ts";
+import { considerFile, type FileCall } from "./judge-file.ts";
+import { combine, deniesByPattern, resolvePart, type Caution, type Considered, type Judgement } from "./judge-parts.ts";
+import { judgeShell } from "./judge-shell.ts";
+import { absolute, realPath, type Place } from "./path-pattern.ts";
+import type { JudgedCall } from "./rule-book.ts";
+import { ACCESS, kindOf, NAME_FIELDS } from "./tool-kinds.ts";
+
+/** A call's name as rules know it. */
+export const fullName = ({ name, mcpServer }: Pick<JudgedCall, "name" | "mcpServer">): string =>
+  mcpServer === undefined ? name : `mcp__${mcpServer}__${name}`;
+
+/** What rules say of a call, part by part. Without a verdict where they say nothing. */
+export function applyRules(rules: readonly CompiledRule[], call: JudgedCall, place: Place): Judgement {
+  const tool = fullName(call);
+  const text = (field: string): string | undefined => {
+    const value = call.input[field];
+    return typeof value === "string" ? value : undefined;
+  };
+  if (tool.startsWith("mcp__")) return judgeOther(tool, call, rules, place);
+  switch (kindOf(tool)) {
+    case "shell": {
+      const line = text("command");
+      return line === undefined ? judgePlain(tool, rules, tool, UNREADABLE) : judgeShell(tool, line, rules, place);
+    }
+    case "edit":
+    case "read": {
+      const file = fileOf(tool, text, place);
+      return file ? judgeFile(file, rules, place) : judgePlain(tool, rules, tool, UNREADABLE);
+    }
+    case "web":
+      return judgeWeb(tool, call.input, rules);
+    case undefined: {
+      const field = Object.hasOwn(NAME_FIELDS, tool) ? NAME_FIELDS[tool] : undefined;
+      const name = field === undefined ? undefined : text(field);
+      if (tool === "PowerShell") return judgePlain(tool, rules, tool, deniesByPattern(rules) ? OTHER_SHELL : undefined);
+      return judgePlain(name === undefined ? tool : `${tool}(${name})`, rules, tool, undefined, name);
+    }
+  }
+}
+
+const UNREADABLE: Caution = { why: "what it is about cannot be read from it" };
+const OTHER_SHELL: Caution = { why: "what it runs cannot be read, and rules deny some commands" };
+
+function fileOf(tool: string, text: (field: string) => string | undefined, { folder }: Place): FileCall | undefined {
+  if (tool === "Glob" || tool === "Grep") {
+    // A pattern may begin with the folder that it is looked for in.
+    const pattern = tool === "Glob" ? text("pattern") : undefined;
+    const within =
+      pattern?.startsWith("/") || pattern?.startsWith("~") ? pattern.replace(/\/[^/]*[*?[{].*$/, "") : undefined;
+    const path = within ?? text("path") ?? folder;
+    return { tool, path, search: { names: tool === "Glob", glob: text("glob") } };
+  }
+  const path = text("file_path") ?? text("notebook_path");
+  return path === undefined ? undefined : { tool, path };
+}
+
+function judgeFile(file: FileCall, rules: readonly CompiledRule[], place: Place): Judgement {
+  const writes = ACCESS[file.tool]?.includes("write") === true;
+  const guarded = guardOf(absolute(file.path, place.folder, place.home), writes ? "write" : "read", place);
+  return combine([resolvePart(`${file.tool}(${file.path})`, considerFile(rules, file, place), guarded)]);
+}
+
+function judgeWeb(tool: string, input: Record<string, unknown>, rules: readonly CompiledRule[]): Judgement {
+  const address = typeof input["url"] === "string" ? input["url"] : undefined;
+  const host = address === undefined ? undefined : hostOf(/^[a-z]+:/i.test(address) ? address : `https://${address}`);
+  const considered = rules.flatMap(({ rule, pattern, restricts }): Considered[] => {
+    // A domain that is denied is denied by whatever tool of the web.
+    if (!namesTool(rule.tool, tool) && !(restricts && pattern.type === "domain")) return [];
+    if (pattern.type === "any") return [{ rule, fit: "yes", why: `it is for every call of ${rule.tool}` }];
+    if (pattern.type !== "domain") return [];
+    const fit: Fit =
+      tool === "WebSearch"
+        ? searchFit(pattern.domain, input, restricts)
+        : host === undefined
+          ? restricts
+            ? "maybe"
+            : "no"
+          : isDomain(pattern.domain, host, restricts)
+            ? "yes"
+            : "no";
+    return [{ rule, fit, why: `${host ?? "where it goes"} ${FITS[fit]}` }];
+  });
+  return combine([
+    resolvePart(`${tool}(${address ?? (typeof input["query"] === "string" ? input["query"] : "")})`, considered),
+  ]);
+}
+
+const FITS: Record<Fit, string> = { yes: "is meant by it", maybe: "may be meant by it", no: "is not meant by it" };
+
+/** Tools of MCP servers: by their names, and by paths that their input names. */
+function judgeOther(tool: string, call: JudgedCall, rules: readonly CompiledRule[], place: Place): Judgement {
+  const considered = byName(tool, rules);
+  const paths = [...stringsIn(call.input)].filter(
+    (text) => text.length < 4_096 && /[/.~]/.test(text) && !text.includes("\n"),
+  );
+  for (const { rule, pattern, restricts } of rules) {
+    if (!restricts || pattern.type !== "path") continue;
+    const named = paths.find((text) => {
+      const path = absolute(text.replace(/^file:\/\//, ""), place.folder, place.home);
+      return pattern.path.covers(path) || pattern.path.covers(realPath(path) ?? path);
+    });
+    if (named !== undefined) considered.push({ rule, fit: "yes", why: `its input names ${named}` });
+  }
+  return combine([resolvePart(tool, considered)]);
+}
+
+function* stringsIn(value: unknown, depth = 0): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (typeof value === "object" && value !== null && depth < 6) {
+    for (const each of Object.values(value)) yield* stringsIn(each, depth + 1);
+  }
+}
+
+const byName = (tool: string, rules: readonly CompiledRule[], name?: string): Considered[] =>
+  rules.flatMap(({ rule, pattern, restricts }): Considered[] => {
+    if (!namesTool(rule.tool, tool)) return [];
+    if (pattern.type === "any") return [{ rule, fit: "yes", why: `it is for every call of ${rule.tool}` }];
+    if (pattern.type !== "name")
+      return [{ rule, fit: restricts ? "maybe" : "no", why: "what the call is about cannot be read" }];
+    const same =
+      name === pattern.name || (pattern.name.endsWith("*") && name?.startsWith(pattern.name.slice(0, -1)) === true);
+    return [{ rule, fit: same ? "yes" : "no", why: same ? "its name is this" : "its name is another" }];
+  });
+
+const judgePlain = (
+  what: string,
+  rules: readonly CompiledRule[],
+  tool: string,
+  caution?: Caution,
+  name?: string,
+): Judgement => combine([resolvePart(what, byName(tool, rules, name), caution)]);

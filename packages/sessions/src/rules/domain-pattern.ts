@@ -1,0 +1,57 @@
+import type { Fit } from "./command-pattern.ts";
+
+/** Returns a sentence where it is not a pattern. */
+export function checkDomainPattern(pattern: string): string | undefined {
+  if (pattern === "*") return undefined;
+  const name = pattern.replace(/^\*\./, "");
+  if (/[/:@?#\s*]/.test(name) || hostOf(`http://${name}/`) === undefined) {
+    return "it has to be a domain such as `example.com` or `*.example.com`, without scheme, port and path";
+  }
+  return undefined;
+}
+
+/** `*.example.com` is all below it. What is denied or asked for (`below`) is meant with all below it. */
+export function isDomain(pattern: string, host: string, below: boolean): boolean {
+  if (pattern === "*") return true;
+  const name = hostOf(`http://${pattern.replace(/^\*\./, "")}/`) ?? "";
+  if (host.endsWith(`.${name}`)) return below || pattern.startsWith("*.");
+  return host === name && (below || !pattern.startsWith("*."));
+}
+
+/** The host that would be asked, written as everybody writes it; undefined for what is no address of the web. */
+export function hostOf(address: string): string | undefined {
+  try {
+    const { hostname, protocol } = new URL(address);
+    if (protocol !== "http:" && protocol !== "https:") return undefined;
+    const host = hostname.replace(/\.+$/, "");
+    return host === "" ? undefined : host;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Hosts that a word of a command names, in an address or by themselves. */
+export function hostsIn(text: string): string[] {
+  const found = text.match(/[a-z][a-z0-9+.-]*:\/\/[^\s'"]+|(?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}-]+\.?/giu) ?? [];
+  return found.flatMap((part) => {
+    const host = hostOf(part.includes("://") ? part.replace(/^[^:]+:/, "http:") : `http://${part}/`);
+    return host === undefined ? [] : [host];
+  });
+}
+
+/** A search: it stays inside of `allowed_domains`, or goes everywhere but to `blocked_domains`. */
+export function searchFit(pattern: string, input: Record<string, unknown>, restricts: boolean): Fit {
+  const list = (key: string): string[] => {
+    const value = input[key];
+    return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+  };
+  const asHosts = (names: string[]) => names.map((name) => hostOf(`http://${name}/`) ?? name);
+  const within = asHosts(list("allowed_domains"));
+  if (within.length > 0) {
+    const matching = within.filter((host) => isDomain(pattern, host, restricts));
+    return restricts ? (matching.length > 0 ? "yes" : "no") : matching.length === within.length ? "yes" : "no";
+  }
+  if (!restricts) return pattern === "*" ? "yes" : "no";
+  const name = pattern.replace(/^\*\./, "");
+  return pattern !== "*" && asHosts(list("blocked_domains")).includes(name) ? "no" : "maybe";
+}

@@ -1,0 +1,59 @@
+import { isAbsolute, matchesGlob } from "node:path";
+import type { Considered } from "./judge-parts.ts";
+import type { Fit } from "./command-pattern.ts";
+import { namesTool, type CompiledRule } from "./compile-rule.ts";
+import { absolute, realPath, type Place } from "./path-pattern.ts";
+import { ACCESS } from "./tool-kinds.ts";
+
+export interface FileCall {
+  /** `Edit`, `Read`, … */
+  tool: string;
+  path: string;
+  /** It looks through all that is below the path; at names alone where `names` says so. */
+  search?: { names: boolean; glob: string | undefined };
+}
+
+/** What rules say of a file that is read or written. */
+export function considerFile(rules: readonly CompiledRule[], call: FileCall, place: Place): Considered[] {
+  const access = ACCESS[call.tool] ?? ["read", "write"];
+  const lexical = absolute(call.path, place.folder, place.home);
+  const real = realPath(lexical);
+  return rules.flatMap((compiled): Considered[] => {
+    const { rule, pattern, restricts } = compiled;
+    if (pattern.type === "any") {
+      return namesTool(rule.tool, call.tool) ? [{ rule, fit: "yes", why: `it is for every call of ${rule.tool}` }] : [];
+    }
+    if (pattern.type !== "path") return [];
+    if (!restricts) {
+      if (!namesTool(rule.tool, call.tool)) return [];
+      const fit = real !== undefined && pattern.path.covers(real) ? "yes" : "no";
+      return [{ rule, fit, why: told(fit, real) }];
+    }
+    // Whoever denies `Edit(x)` does not want it to be written either.
+    if (!access.includes(pattern.access)) return [];
+    const fit = restrictingFit(compiled, call, lexical, real);
+    return [{ rule, fit, why: told(fit, real) }];
+  });
+}
+
+function restrictingFit({ pattern }: CompiledRule, call: FileCall, lexical: string, real: string | undefined): Fit {
+  if (pattern.type !== "path") return "no";
+  const { path } = pattern;
+  if (path.covers(lexical) || (real !== undefined && path.covers(real))) return "yes";
+  if (real === undefined) return "maybe";
+  if (!call.search || call.search.names) return "no";
+  // What is searched is read. A filter that leaves the name out leaves it unread.
+  if (call.search.glob !== undefined && path.name !== undefined && !couldName(call.search.glob, path.name)) return "no";
+  return path.reachesInto(real) ? "maybe" : "no";
+}
+
+function couldName(glob: string, name: string): boolean {
+  if (isAbsolute(glob) || /[{}[\]!]/.test(glob)) return true;
+  return matchesGlob(name, glob.replace(/^.*\//, ""));
+}
+
+function told(fit: Fit, real: string | undefined): string {
+  if (real === undefined) return "where the path leads cannot be found out";
+  if (fit === "yes") return `it covers ${real}`;
+  return fit === "maybe" ? `what it covers may be below ${real}` : `it does not cover ${real}`;
+}

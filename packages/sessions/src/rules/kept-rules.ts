@@ -1,0 +1,250 @@
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isAbsolute, join, sep } from "node:path";
+import { keptRule, newId, RequestError, type KeptRule, type Rule, type Tool, type Verdict } from "@tandem/protocol";
+import type { Records } from "@tandem/storage";
+import { decide } from "../tool-policy.ts";
+import type { TurnCompanion } from "../turn-companion.ts";
+import { applyRules } from "./apply-rules.ts";
+import { checkRule, compileRule, type CompiledRule } from "./compile-rule.ts";
+import { decideCall } from "./decide-call.ts";
+import type { Judgement } from "./judge-parts.ts";
+import { realPath, usualFolding, type Place } from "./path-pattern.ts";
+import { readCall } from "./read-call.ts";
+import type { RuleBook, RulePlace, Rules, TestedCall, TestedSession } from "./rule-book.ts";
+import { suggestRule } from "./suggest-rule.ts";
+
+const SPACE = "tandem";
+const KIND = "rule";
+/** More rules than people keep; each page is one read. */
+const PAGE = 1_000;
+
+/** So old may rules be that another process may have changed, while a turn is under way. */
+const FRESH_MS = 250;
+
+interface Parts {
+  records: Records;
+  /** Those of `tandem.yaml`. They hold for every session of this engine. */
+  file: readonly Rule[];
+  project: string;
+  stateFolder: string;
+  toolsOf: (agent: string | undefined) => Promise<readonly Tool[]>;
+}
+
+/** Rules in the store, and those of the project's file before them. */
+export class KeptRules implements Rules {
+  readonly #parts: Parts;
+  readonly #file: readonly KeptRule[];
+  #stored: readonly KeptRule[] = [];
+  #readAt = -Infinity;
+  #reading: Promise<void> | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#file = parts.file.map((rule, index): KeptRule => {
+      try {
+        checkRule(rule);
+      } catch (error) {
+        if (!(error instanceof RequestError)) throw error;
+        throw new RequestError("invalid_request", `tandem.yaml, rules[${index}]: ${error.message}`, { fix: error.fix });
+      }
+      return { ...rule, id: null, scope: "project", of: parts.project, source: "tandem.yaml", created_at: null };
+    });
+  }
+
+  async list(of?: RulePlace): Promise<KeptRule[]> {
+    await this.#read();
+    const place = of && (await this.#placed(of));
+    return this.#all().filter((rule) => !place || (rule.scope === place.scope && rule.of === place.of));
+  }
+
+  async add(rule: Rule, { by, ...given }: RulePlace & { by: string }): Promise<KeptRule> {
+    checkRule(rule);
+    const place = await this.#placed(given);
+    await this.#read();
+    const known = this.#stored.find((kept) => isSame(kept, { ...rule, ...place }));
+    if (known) return known;
+    const kept: KeptRule = { ...rule, ...place, id: newId("rule"), source: by, created_at: new Date().toISOString() };
+    await this.#parts.records.write(SPACE, [{ type: "put", kind: KIND, key: kept.id!, value: kept }]);
+    await this.#read();
+    return kept;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#read();
+    if (!this.#stored.some((rule) => rule.id === id)) {
+      throw new RequestError("not_found", `There is no rule ${id}.`, {
+        fix: "`tandem rules list` shows them; those of tandem.yaml are changed there.",
+      });
+    }
+    await this.#delete([id]);
+  }
+
+  async forget(place: RulePlace): Promise<void> {
+    await this.#read();
+    const of = this.#stored.filter((rule) => rule.scope === place.scope && rule.of === place.of);
+    if (of.length > 0) await this.#delete(of.map(({ id }) => id!));
+  }
+
+  async bookOf(session: { id: string; agentId: string; folder: string }): Promise<RuleBook> {
+    await this.#read();
+    const place = this.#place(session.folder);
+    const projects = await projectsOf(session.folder);
+    let source: readonly KeptRule[] | undefined;
+    let compiled: { rule: KeptRule; compiled: CompiledRule }[] = [];
+    const rulesFor = (agentId: string): CompiledRule[] => {
+      if (source !== this.#stored) {
+        source = this.#stored;
+        compiled = this.#all().flatMap((rule) => compile(rule, place).map((each) => ({ rule, compiled: each })));
+      }
+      return compiled
+        .filter(({ rule }) => holdsFor(rule, { id: session.id, agentId, projects }))
+        .map(({ compiled: each }) => each);
+    };
+    return {
+      judge: (call) => {
+        try {
+          const agents = new Set([session.agentId, call.agentId ?? session.agentId]);
+          const verdicts = [...agents].map((agentId) => applyRules(rulesFor(agentId), call, place).verdict);
+          return verdicts.reduce(stricter);
+        } catch (error) {
+          return {
+            action: "deny",
+            by: "caution",
+            why: `The rules could not be applied to this call: ${String(error)}.`,
+          };
+        }
+      },
+      suggest: (call) => {
+        try {
+          return suggestRule(call, place);
+        } catch {
+          return undefined;
+        }
+      },
+    };
+  }
+
+  async test(text: string, { folder, mode, agentId, sessionId }: TestedSession): Promise<TestedCall> {
+    const call = readCall(text);
+    await this.#read();
+    const place = this.#place(folder);
+    const projects = await projectsOf(folder);
+    const rules = this.#all()
+      .filter((rule) => holdsFor(rule, { id: sessionId, agentId, projects }))
+      .flatMap((rule) => compile(rule, place));
+    const judgement: Judgement = applyRules(rules, call, place);
+    const policy = decide(await this.#parts.toolsOf(agentId), call);
+    const { verdict } = decideCall(call, { policy, verdict: judgement.verdict, mode, place });
+    const suggestion = verdict.action === "ask" ? suggestRule(call, place) : undefined;
+    return { verdict, parts: judgement.parts, ...(suggestion && { suggestion }) };
+  }
+
+  /** Goes along with turns, so that what another process has changed counts within moments, and idle sessions cost nothing. */
+  get companion(): TurnCompanion {
+    return {
+      before: async () => {
+        await this.#read();
+        return [];
+      },
+      observe: () => {
+        // While the store is away, what was known before holds.
+        if (Date.now() - this.#readAt > FRESH_MS) void this.#read().catch(() => undefined);
+      },
+    };
+  }
+
+  #all(): KeptRule[] {
+    return [...this.#file, ...this.#stored];
+  }
+
+  /** Those who ask while the rules are being read wait for the next read: what they wait for may have come in between. */
+  async #read(): Promise<void> {
+    await this.#reading?.catch(() => undefined);
+    this.#reading ??= this.#readAll().finally(() => (this.#reading = undefined));
+    await this.#reading;
+  }
+
+  async #readAll(): Promise<void> {
+    const found: KeptRule[] = [];
+    for (let after: string | undefined; ;) {
+      const page = await this.#parts.records.list(SPACE, KIND, { limit: PAGE, ...(after !== undefined && { after }) });
+      found.push(...page.map(({ value }) => keptRule.parse(value)));
+      if (page.length < PAGE) break;
+      after = page.at(-1)!.key;
+    }
+    this.#readAt = Date.now();
+    // Ids sort by age.
+    if (JSON.stringify(found) !== JSON.stringify(this.#stored)) this.#stored = found;
+  }
+
+  async #delete(ids: readonly string[]): Promise<void> {
+    await this.#parts.records.write(
+      SPACE,
+      ids.map((key) => ({ type: "delete" as const, kind: KIND, key })),
+    );
+    await this.#read();
+  }
+
+  /** A project is known by the real path of its folder; a worktree of it is no project of its own. */
+  async #placed({ scope, of }: RulePlace): Promise<RulePlace> {
+    if (scope === "user") return { scope, of: null };
+    if (of === null) throw new RequestError("invalid_request", `A rule of a ${scope} has to say of which one.`);
+    if (scope !== "project") return { scope, of };
+    if (!isAbsolute(of))
+      throw new RequestError("invalid_request", `${of} is not the whole path of a project's folder.`);
+    return { scope, of: (await projectsOf(realPath(of) ?? of)).at(-1)! };
+  }
+
+  #place(folder: string): Place {
+    return {
+      folder: realPath(folder) ?? folder,
+      home: homedir(),
+      foldsCase: usualFolding,
+      state: this.#parts.stateFolder,
+    };
+  }
+}
+
+/** A rule that cannot be read any more is held as if it were for the whole tool, unless it allows something. */
+function compile(rule: KeptRule, place: Place): CompiledRule[] {
+  try {
+    return [compileRule(rule, place)];
+  } catch {
+    return rule.action === "allow" ? [] : [{ rule, pattern: { type: "any" }, restricts: true }];
+  }
+}
+
+function holdsFor(
+  { scope, of, id }: KeptRule,
+  session: { id: string | undefined; agentId: string | undefined; projects: readonly string[] },
+): boolean {
+  switch (scope) {
+    case "user":
+      return true;
+    case "project":
+      return id === null || session.projects.some((folder) => folder === of || folder.startsWith(of + sep));
+    case "agent":
+      return of === session.agentId;
+    case "session":
+      return of === session.id;
+  }
+}
+
+/** A session's folder, and, where that is a git worktree, the repository that it is one of. */
+async function projectsOf(folder: string): Promise<string[]> {
+  const real = realPath(folder) ?? folder;
+  const link = await readFile(join(real, ".git"), "utf8").catch(() => "");
+  const main = /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\][^/\\]+\s*$/.exec(link)?.[1];
+  return main === undefined ? [real] : [real, realPath(main) ?? main];
+}
+
+const RANKS = ["allow", undefined, "ask", "deny"] as const;
+
+/** No verdict leaves it to the policy, which may be stricter than a rule that allows. */
+function stricter(a: Verdict | undefined, b: Verdict | undefined): Verdict | undefined {
+  return RANKS.indexOf(a?.action) >= RANKS.indexOf(b?.action) ? a : b;
+}
+
+const isSame = (a: Rule & RulePlace, b: Rule & RulePlace): boolean =>
+  a.tool === b.tool && a.pattern === b.pattern && a.action === b.action && a.scope === b.scope && a.of === b.of;

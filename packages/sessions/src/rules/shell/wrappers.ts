@@ -1,0 +1,158 @@
+import type { ShellCommand, ShellWord } from "./shell-line.ts";
+
+/** What a program runs that its words say. */
+export interface Inner {
+  /** As words, not as text. */
+  commands: ShellWord[][];
+  /** As text for a shell. */
+  lines: { text: string; inside: string }[];
+  /** Variables that are set for the commands. */
+  assigns: ShellCommand["assigns"];
+  /** Whether the program does nothing but call it. */
+  transparent: boolean;
+  /** Why there may be more. */
+  doubt: string | undefined;
+}
+
+interface Options {
+  /** Letters of options that stand alone. */
+  flags: string;
+  /** Letters of options with a value. */
+  values: string;
+  /** Words before the command that are no options. */
+  operands?: number;
+  transparent?: boolean;
+}
+
+/** Programs that call another, named by their words. */
+const CALLING: Readonly<Record<string, Options>> = {
+  command: { flags: "p", values: "", transparent: true },
+  builtin: { flags: "", values: "", transparent: true },
+  noglob: { flags: "", values: "", transparent: true },
+  nocorrect: { flags: "", values: "", transparent: true },
+  nohup: { flags: "", values: "", transparent: true },
+  time: { flags: "pv", values: "", transparent: true },
+  nice: { flags: "", values: "n", transparent: true },
+  ionice: { flags: "t", values: "cn", transparent: true },
+  stdbuf: { flags: "", values: "ioe", transparent: true },
+  timeout: { flags: "v", values: "ks", operands: 1, transparent: true },
+  setsid: { flags: "cfw", values: "", transparent: true },
+  exec: { flags: "cl", values: "a" },
+  sudo: { flags: "nEHkSbAPi", values: "ugpC" },
+  doas: { flags: "nLs", values: "uC" },
+  env: { flags: "i0v", values: "uC" },
+  busybox: { flags: "", values: "" },
+  toybox: { flags: "", values: "" },
+  xargs: { flags: "0rtpx", values: "nPLIdsaE" },
+  chronic: { flags: "ve", values: "", transparent: true },
+};
+
+const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"]);
+const FOUND = /^-(?:exec|execdir|ok|okdir)$/;
+
+const NOTHING: Inner = { commands: [], lines: [], assigns: [], transparent: false, doubt: undefined };
+const doubtful = (doubt: string): Inner => ({ ...NOTHING, doubt });
+
+export function findInner(program: string, command: ShellCommand): Inner {
+  const { words } = command;
+  if (SHELLS.has(program)) return shellInner(program, command);
+  if (program === "fish" || program === "pwsh" || program === "powershell" || program === "cmd") {
+    return doubtful(`\`${program}\` is another shell`);
+  }
+  if (program === "eval") return joined(words.slice(1), "eval");
+  if (program === "trap") {
+    const [, code] = words;
+    return code === undefined || code.text === "-" ? NOTHING : joined([code], "trap");
+  }
+  if (program === "watch") return doubtful("`watch` runs a line of its own");
+  if (program === "find") return foundInner(words);
+  const options = Object.hasOwn(CALLING, program) ? CALLING[program] : undefined;
+  if (!options) return NOTHING;
+  // `command -v` and `command -V` only look.
+  if (program === "command" && /^-[vV]+$/.test(words[1]?.text ?? "")) return NOTHING;
+  return calledInner(program, words, options);
+}
+
+function calledInner(program: string, words: readonly ShellWord[], options: Options): Inner {
+  let at = skipOptions(words, options);
+  if (at === undefined) return doubtful(`what \`${program}\` calls is not plain`);
+  const assigns: Inner["assigns"] = [];
+  if (program === "env" || program === "sudo") {
+    for (; at < words.length; at += 1) {
+      const name = /^([A-Za-z_]\w*)=/.exec(words[at]!.text ?? words[at]!.source)?.[1];
+      if (name === undefined) break;
+      assigns.push({ name, value: words[at]! });
+    }
+  }
+  const called = words.slice(at + (options.operands ?? 0));
+  // What xargs adds is known to nobody.
+  if (program === "xargs") called.push({ source: "…", text: undefined, glob: false, home: false, bare: false });
+  const transparent = options.transparent === true && called.length > 0;
+  return { ...NOTHING, commands: called.length > 0 ? [called] : [], assigns, transparent };
+}
+
+/** Where the words after the options begin; undefined where that is not certain. */
+function skipOptions(words: readonly ShellWord[], { flags, values }: Options): number | undefined {
+  let at = 1;
+  for (; at < words.length; at += 1) {
+    const { text, glob } = words[at]!;
+    if (text === undefined || glob) return undefined;
+    if (text === "--") return at + 1;
+    if (!text.startsWith("-") || text === "-") return at;
+    if (text.startsWith("--")) {
+      // Without its value in the same word, nobody knows whether the next one is it.
+      if (/^--[a-z-]+=/.test(text) || /^--(?:null|no-run-if-empty|preserve-status|foreground|verbose)$/.test(text))
+        continue;
+      return undefined;
+    }
+    // `nice -10`
+    if (/^-\d+$/.test(text) && values.includes("n")) continue;
+    for (let letter = 1; letter < text.length; letter += 1) {
+      const option = text[letter]!;
+      if (flags.includes(option)) continue;
+      if (!values.includes(option)) return undefined;
+      if (letter === text.length - 1) at += 1;
+      break;
+    }
+  }
+  return at > words.length ? undefined : at;
+}
+
+function shellInner(program: string, { words, redirects }: ShellCommand): Inner {
+  let runsText = false;
+  let at = 1;
+  for (; at < words.length; at += 1) {
+    const text = words[at]!.text;
+    if (text === undefined || words[at]!.glob) return doubtful(`what \`${program}\` runs depends on a variable`);
+    if (!/^[-+]./.test(text)) break;
+    if (/^-[a-zA-Z]*c/.test(text)) runsText = true;
+    // Options with a value, and those that read other files first.
+    if (!/^-[celuxfvin]+$/.test(text)) return doubtful(`what \`${program}\` runs is not plain`);
+  }
+  if (runsText) return words[at] ? joined([words[at]!], `${program} -c`) : NOTHING;
+  // A file: it is known by its name only.
+  if (words[at]) return NOTHING;
+  const given = redirects.find(({ operator }) => operator === "<<" || operator === "<<<");
+  return given ? joined([given.target], program) : doubtful(`\`${program}\` runs what it is given`);
+}
+
+function foundInner(words: readonly ShellWord[]): Inner {
+  const commands: ShellWord[][] = [];
+  for (let at = 1; at < words.length; at += 1) {
+    const { text } = words[at]!;
+    if (text === undefined) return { ...NOTHING, commands, doubt: "what `find` does depends on a variable" };
+    if (!FOUND.test(text)) continue;
+    const end = words.findIndex((word, index) => index > at && (word.text === ";" || word.text === "+"));
+    const called = words.slice(at + 1, end === -1 ? undefined : end);
+    commands.push(called.map((word) => (word.text?.includes("{}") ? { ...word, text: undefined } : word)));
+    if (end === -1) return { ...NOTHING, commands, doubt: "what `find` runs does not end" };
+    at = end;
+  }
+  return { ...NOTHING, commands };
+}
+
+function joined(words: readonly ShellWord[], inside: string): Inner {
+  const texts = words.map(({ text, glob }) => (glob ? undefined : text));
+  if (texts.some((text) => text === undefined)) return doubtful(`what \`${inside}\` runs depends on a variable`);
+  return { ...NOTHING, lines: [{ text: texts.join(" "), inside }] };
+}
