@@ -264,6 +264,8 @@ export const message = z
     parts: z.array(part),
     /** Of user messages. */
     delivery: delivery.optional(),
+    /** The `tandem.rewound` event since which the agent does not know of it any more. */
+    rewound: z.string().optional(),
   })
   .meta({ id: "Message" });
 export type Message = z.infer<typeof message>;

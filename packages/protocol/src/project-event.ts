@@ -90,6 +90,8 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
     case "tandem.recovered":
       for (const closed of event.closed) breakOffTool(timeline, entry, closed);
       return timeline.addBeside(entry, { type: "recovery", id, at, cause: event.cause, closed: event.closed });
+    case "tandem.rewound":
+      return rewind(timeline, entry, event);
     case "session.status_running":
       timeline.idle = false;
       return;
@@ -103,6 +105,17 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
       if (notice) timeline.addBeside(entry, { type: "notice", id, at, about: event.type, ...notice });
     }
   }
+}
+
+/** History stays: what the agent does not know any more is marked. A rewind of files alone leaves it what it knows. */
+function rewind(timeline: Timeline, entry: LoggedEvent, event: EventOf<"tandem.rewound">): void {
+  if (event.undoes !== undefined) timeline.undoRewind(event.undoes);
+  else if (event.scope !== "files" && event.to_message_id) timeline.rewind(event.to_message_id, event.id);
+  const notice = noticeOf(event);
+  if (!notice) return;
+  timeline.beginWith("session", entry, [
+    { type: "notice", id: event.id, at: event.processed_at, about: event.type, ...notice },
+  ]);
 }
 
 /** An interrupt that comes too late, or for another turn than the one that runs. */

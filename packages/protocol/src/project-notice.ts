@@ -1,5 +1,5 @@
 import type { PartOf } from "./message.ts";
-import type { SessionEvent } from "./session-event.ts";
+import type { EventOf, SessionEvent } from "./session-event.ts";
 
 type Notice = Pick<PartOf<"notice">, "level" | "text">;
 
@@ -36,7 +36,9 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
         ? undefined
         : { level: "info", text: `${event.model} ignores ${event.ignored.join(" and ")}` };
     case "tandem.rewound":
-      return { level: "info", text: `Rewound: ${event.scope === "both" ? "files and conversation" : event.scope}` };
+      return { level: "info", text: rewoundText(event) };
+    case "tandem.forked":
+      return { level: "info", text: `Forked from ${event.from_session_id}; what follows was copied from there` };
     case "tandem.hook":
       return event.outcome === "blocked" || event.outcome === "failed"
         ? {
@@ -47,4 +49,10 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
     default:
       return undefined;
   }
+}
+
+function rewoundText({ scope, files, undoes }: EventOf<"tandem.rewound">): string {
+  const what = scope === "both" ? "files and conversation" : scope;
+  const count = scope === "conversation" ? "" : `, ${files} ${files === 1 ? "file" : "files"} changed`;
+  return `${undoes === undefined ? "Rewound" : "A rewind was undone"}: ${what}${count}`;
 }

@@ -104,6 +104,23 @@ export class Timeline {
     return true;
   }
 
+  /** The agent goes on from before a message: it and what follows stay, marked. One before this fold marks all. */
+  rewind(toMessage: string, by: string): void {
+    const from = this.#placeOfMessage.get(toMessage) ?? 0;
+    for (let place = from; place < this.messages.length; place += 1) {
+      const message = this.messages[place]!;
+      if (message.rewound === undefined) this.messages[place] = { ...message, rewound: by };
+    }
+  }
+
+  undoRewind(by: string): void {
+    this.messages.forEach((message, place) => {
+      if (message.rewound !== by) return;
+      const { rewound: _, ...rest } = message;
+      this.messages[place] = rest;
+    });
+  }
+
   placeOfOpen(thread: string | null): number | undefined {
     return this.#lines.get(thread)?.open;
   }

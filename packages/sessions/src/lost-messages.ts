@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Conversation, ModelContent } from "@tandem/claude-code";
 import type { EventId, EventOf, SessionId } from "@tandem/protocol";
-import type { Store, Transcripts } from "@tandem/storage";
+import type { SessionRow, Store, Transcripts } from "@tandem/storage";
+import { isRewound, rewoundSpans } from "./checkpoints/rewound-spans.ts";
 import { readContent } from "./read-content.ts";
+import { loadTranscripts } from "./transcript-store.ts";
 
 const LOOKED_AT = 20;
 
@@ -23,7 +25,10 @@ export async function lostMessages(
   sending: EventId,
 ): Promise<ModelContent[]> {
   const recent = await store.events.read(session, { order: "desc", limit: LOOKED_AT, types: ["user.message"] });
-  const messages = recent.map(({ event }) => event as EventOf<"user.message">).filter(({ id }) => id !== sending);
+  const spans = await rewoundSpans(store.events, session);
+  const messages = recent
+    .filter(({ seq, event }) => event.id !== sending && !isRewound(seq, spans))
+    .map(({ event }) => event as EventOf<"user.message">);
   const known = messages.findIndex(({ id }) => conversation.remembers(messageUuid(id)));
   const lost = (known === -1 ? messages : messages.slice(0, known)).toReversed();
   if (lost.length === 0) return [];
@@ -44,9 +49,10 @@ const unreadable = (error: unknown): ModelContent[] => [
 ];
 
 /** Whether a message has reached the transcript that is stored. */
-export async function isKept(transcripts: Transcripts, session: SessionId, message: EventId): Promise<boolean> {
+export async function isKept(transcripts: Transcripts, row: SessionRow, message: EventId): Promise<boolean> {
   // Loaded where it is used: commands that only look at sessions are quicker without it.
   const { messageUuids } = await import("@tandem/claude-code");
   const uuid = messageUuid(message);
-  return (await transcripts.load(session, "")).some((line) => messageUuids(line).includes(uuid));
+  const lines = (await loadTranscripts(transcripts, row.id, row.claudeSession)).get("") ?? [];
+  return lines.some((line) => messageUuids(line).includes(uuid));
 }

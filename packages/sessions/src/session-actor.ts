@@ -148,6 +148,19 @@ export class SessionActor {
     });
   }
 
+  /** Does something between turns: none runs, none begins, and no process has the conversation. */
+  atRest<T>(work: (writer: SessionWriter) => Promise<T>): Promise<T> {
+    return this.#step(async () => {
+      if (this.running) {
+        throw new RequestError("conflict", `A turn of the session ${this.lease.session} is under way.`, {
+          fix: "Interrupt it, or wait until it is idle.",
+        });
+      }
+      await this.#runner.close();
+      return work(this.#writer);
+    });
+  }
+
   /** From now on it can only be read. */
   archive(by?: string): Promise<SessionRow> {
     return this.#finish(async () => {

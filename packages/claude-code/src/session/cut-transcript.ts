@@ -25,9 +25,14 @@ export function cutTranscript(
   const at = end === -1 ? undefined : timed.safeParse(main[end]).data?.timestamp;
   const kept = new Map<string, TranscriptLine[]>();
   for (const [path, lines] of transcripts) {
-    const rest = path === "" ? lines.slice(0, end === -1 ? undefined : end) : lines.filter((line) => isBefore(line, at));
+    const rest =
+      path === "" ? lines.slice(0, end === -1 ? undefined : end) : lines.filter((line) => isBefore(line, at));
     // What is only Claude Code's notes to itself says nothing.
-    if (rest.some(({ uuid }) => uuid !== undefined)) kept.set(path, rest.map((line) => moved(line, place)));
+    if (rest.some(({ uuid }) => uuid !== undefined))
+      kept.set(
+        path,
+        rest.map((line) => moved(line, place)),
+      );
   }
   return kept.has("") ? kept : new Map();
 }

@@ -13,6 +13,8 @@ export interface CheckpointLimits extends FolderLimits {
 
 /** The last ones of each owner stay for as long as any: a rewind that may be undone is one of them. */
 const SPARED = 4;
+/** A file of its own for each object takes many times the room. */
+const MOST_LOOSE = 2_000;
 
 /** The checkpoints of all folders. */
 export class CheckpointShelf {
@@ -29,7 +31,7 @@ export class CheckpointShelf {
   async of(folder: string): Promise<CheckpointStore> {
     const known = this.#stores.get(folder);
     if (known) return known;
-    const place = join(this.#root, createHash("sha256").update(folder).digest("hex").slice(0, 24));
+    const place = this.#place(folder);
     await mkdir(place, { recursive: true, mode: 0o700 });
     await writeFile(join(place, "folder"), folder, { mode: 0o600 });
     return this.#open(folder, place);
@@ -49,8 +51,8 @@ export class CheckpointShelf {
         continue;
       }
       await store.drop(old);
-      if (old.length > 0) await store.collect();
-      rest.push({ store, kept: all.slice(old.length), bytes: await store.bytes() });
+      if (old.length > 0 || (await store.size()).loose > MOST_LOOSE) await store.collect();
+      rest.push({ store, kept: all.slice(old.length), bytes: (await store.size()).bytes });
     }
     let bytes = rest.reduce((total, each) => total + each.bytes, 0);
     // Half of what may go goes at once: what a single checkpoint takes is not known before it is gone.
@@ -61,15 +63,23 @@ export class CheckpointShelf {
       await store.drop(gone);
       await store.collect();
       dropped += gone.length;
-      bytes += (await store.bytes()) - own;
+      bytes += (await store.size()).bytes - own;
     }
     return { dropped, bytes };
   }
 
   /** All that is kept of an owner. */
   async forget(owner: string, folder: string): Promise<void> {
+    if (!(await stat(folder).catch(() => undefined))) return;
     const store = await this.of(folder);
     await store.drop(await store.list(owner));
+    if ((await store.list()).length > 0) return store.collect();
+    this.#stores.delete(folder);
+    await rm(this.#place(folder), { recursive: true, force: true });
+  }
+
+  #place(folder: string): string {
+    return join(this.#root, createHash("sha256").update(folder).digest("hex").slice(0, 24));
   }
 
   async #all(now: number): Promise<{ store: CheckpointStore; place: string }[]> {

@@ -21,6 +21,8 @@ export interface Checkpoint {
   id: string;
   /** Whose it is. */
   owner: string;
+  /** What it was taken for, in the owner's words. */
+  label: string;
   tree: string;
   at: string;
   /** Files that were there and left out, and how many; no more than a thousand are named. */
@@ -32,7 +34,10 @@ export interface Checkpoint {
   head: string | null;
 }
 
+type Seen = Omit<Checkpoint, "id" | "owner" | "at" | "label">;
+
 const note = z.object({
+  label: z.string(),
   at: z.string(),
   skipped: z.array(z.string()),
   skippedCount: z.int(),
@@ -58,10 +63,10 @@ export class CheckpointStore {
   }
 
   /** Keeps the folder as it is now. */
-  async take(owner: string, signal?: AbortSignal): Promise<Checkpoint> {
+  async take(owner: string, label: string, signal?: AbortSignal): Promise<Checkpoint> {
     const options = { until: Date.now() + TAKE_MS, ...(signal && { signal }) };
     const seen = await this.#healing(() => this.#git.withIndex("current", (index) => this.#read(index, options), true));
-    return this.#keep(owner, seen, options);
+    return this.#keep(owner, { ...seen, label }, options);
   }
 
   /** Where it is still kept. */
@@ -94,6 +99,7 @@ export class CheckpointStore {
    */
   async restore(
     owner: string,
+    label: string,
     { present, target, paths }: { present: Checkpoint; target: Checkpoint; paths: ReadonlySet<string> },
   ): Promise<Checkpoint> {
     const options = { until: Date.now() + RESTORE_MS };
@@ -112,7 +118,7 @@ export class CheckpointStore {
       },
       true,
     );
-    return this.#keep(owner, result, options);
+    return this.#keep(owner, { ...result, label }, options);
   }
 
   /** Makes another folder's files what they were here at a checkpoint. What neither side has kept stays as it is. */
@@ -140,15 +146,15 @@ export class CheckpointStore {
     await this.#git.text(["gc", "--quiet", "--prune=2.hours.ago"], { until: Date.now() + RESTORE_MS });
   }
 
-  /** On disk. */
-  async bytes(): Promise<number> {
+  /** On disk, and how many objects are not packed. */
+  async size(): Promise<{ bytes: number; loose: number }> {
     const counted = await this.#git.text(["count-objects", "-v"]);
     const of = (key: string): number => Number(new RegExp(`^${key}: (\\d+)$`, "m").exec(counted)?.[1] ?? 0);
-    return (of("size") + of("size-pack")) * 1024;
+    return { bytes: (of("size") + of("size-pack")) * 1024, loose: of("count") };
   }
 
   /** Brings an index up to the folder, and makes a tree of it. */
-  async #read(index: string, options: RunOptions): Promise<Omit<Checkpoint, "id" | "owner" | "at">> {
+  async #read(index: string, options: RunOptions): Promise<Seen> {
     const { candidates, skipped, nested, head } = await readFolder(this.#git, index, this.#limits, options);
     const own = { ...options, index };
     if (candidates.length > 0) {
@@ -174,7 +180,7 @@ export class CheckpointStore {
     }
   }
 
-  async #keep(owner: string, seen: Omit<Checkpoint, "id" | "owner" | "at">, options: RunOptions): Promise<Checkpoint> {
+  async #keep(owner: string, seen: Seen & { label: string }, options: RunOptions): Promise<Checkpoint> {
     if (!OWNER.test(owner)) throw new RequestError("invalid_request", `A checkpoint cannot belong to ${owner}.`);
     const { tree, ...rest } = seen;
     const about = { at: new Date().toISOString(), ...rest };

@@ -33,8 +33,8 @@ const read = (path: string) => readFile(join(folder, path), "utf8");
 const remove = (path: string) => rm(join(folder, path), { recursive: true });
 
 async function restore(target: Checkpoint, paths: string[]): Promise<Checkpoint> {
-  const present = await store.take("tester");
-  return store.restore("tester", { present, target, paths: new Set(paths) });
+  const present = await store.take("tester", "test");
+  return store.restore("tester", "test", { present, target, paths: new Set(paths) });
 }
 const pathsBetween = async (from: Checkpoint, to: Checkpoint) =>
   (await store.changes(from, to)).map(({ path }) => path).sort();
@@ -43,13 +43,13 @@ describe("a checkpoint", () => {
   test("brings back what was deleted, changed, made, moved, linked and made executable, in a folder without git", async () => {
     await write({ "a.txt": "one\n", "deep/er/b.txt": "two\n", "c.sh": "echo\n", "e.txt": "end\r\nof\r\n" });
     await symlink("a.txt", join(folder, "link"));
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     await remove("a.txt");
     await remove("deep");
     await remove("link");
     await write({ link: "not a link", "new/file.txt": "new", "e.txt": "end\nof\n" });
     await chmod(join(folder, "c.sh"), 0o755);
-    const after = await store.take("tester");
+    const after = await store.take("tester", "test");
     const touched = await pathsBetween(before, after);
     expect(touched).toEqual(["a.txt", "c.sh", "deep/er/b.txt", "e.txt", "link", "new/file.txt"]);
     await restore(before, touched);
@@ -66,7 +66,7 @@ describe("a checkpoint", () => {
 
   test("puts back only the paths that it is told", async () => {
     await write({ "mine.txt": "1", "yours.txt": "1" });
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     await write({ "mine.txt": "2", "yours.txt": "2" });
     await restore(before, ["mine.txt"]);
     expect([await read("mine.txt"), await read("yours.txt")]).toEqual(["1", "2"]);
@@ -74,23 +74,23 @@ describe("a checkpoint", () => {
 
   test("a file where a folder was, and the other way round", async () => {
     await write({ "x/y.txt": "inner", z: "file" });
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     await remove("x");
     await remove("z");
     await write({ x: "file now", "z/inner.txt": "inner now" });
-    const touched = await pathsBetween(before, await store.take("tester"));
+    const touched = await pathsBetween(before, await store.take("tester", "test"));
     await restore(before, touched);
     expect([await read("x/y.txt"), await read("z")]).toEqual(["inner", "file"]);
   });
 
   test("does not write through a link that leads out of the folder", async () => {
     await write({ "d/secret.txt": "inside" });
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     await mkdir(root.at("outside"));
     await writeFile(root.at("outside", "secret.txt"), "outside");
     await remove("d");
     await symlink(root.at("outside"), join(folder, "d"));
-    await restore(before, await pathsBetween(before, await store.take("tester")));
+    await restore(before, await pathsBetween(before, await store.take("tester", "test")));
     expect(await readFile(root.at("outside", "secret.txt"), "utf8")).toBe("outside");
     expect(await read("d/secret.txt")).toBe("inside");
     expect((await lstat(join(folder, "d"))).isDirectory()).toBe(true);
@@ -105,9 +105,9 @@ describe("a checkpoint", () => {
       "dist/out.js": "built",
       "node_modules/x/index.js": "installed",
     });
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     for (const path of [".env", "app/.env", "dist", "node_modules"]) await remove(path);
-    const touched = await pathsBetween(before, await store.take("tester"));
+    const touched = await pathsBetween(before, await store.take("tester", "test"));
     expect(touched).toEqual([".env", "app/.env"]);
     await restore(before, touched);
     expect(await read(".env")).toBe("KEY=1");
@@ -115,10 +115,10 @@ describe("a checkpoint", () => {
 
   test("leaves out files that are too large, says which, and never restores or deletes them", async () => {
     await write({ "big.bin": new Uint8Array(2 * 1024 * 1024), "grows.txt": "small" });
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     expect(before).toMatchObject({ skipped: ["big.bin"], skippedCount: 1 });
     await write({ "grows.txt": new Uint8Array(2 * 1024 * 1024), "other.txt": "o" });
-    const after = await store.take("tester");
+    const after = await store.take("tester", "test");
     expect(after.skipped).toEqual(["big.bin", "grows.txt"]);
     expect(await pathsBetween(before, after)).toEqual(["other.txt"]);
     await restore(before, ["big.bin", "grows.txt", "other.txt"]);
@@ -129,7 +129,7 @@ describe("a checkpoint", () => {
   test("refuses a folder with too many files", async () => {
     await write(Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`f${i}.txt`, "x"])));
     const small = await new CheckpointShelf(root.at("other-shelf"), { ...LIMITS, maxFiles: 20 }).of(folder);
-    await expect(small.take("tester")).rejects.toMatchObject({
+    await expect(small.take("tester", "test")).rejects.toMatchObject({
       code: "too_large",
       message: expect.stringContaining("more than 20 files"),
     });
@@ -138,15 +138,15 @@ describe("a checkpoint", () => {
   test("sees a change that is as long as before and made in the same moment", async () => {
     for (let round = 0; round < 20; round += 1) {
       await write({ "same.txt": `${round % 10}` });
-      const one = await store.take("tester");
+      const one = await store.take("tester", "test");
       await write({ "same.txt": `${(round + 1) % 10}` });
-      expect(await pathsBetween(one, await store.take("tester"))).toEqual(["same.txt"]);
+      expect(await pathsBetween(one, await store.take("tester", "test"))).toEqual(["same.txt"]);
     }
   });
 
   test("may be taken by many at once", async () => {
     await write({ "a.txt": "1" });
-    const taken = await Promise.all(Array.from({ length: 8 }, () => store.take("tester")));
+    const taken = await Promise.all(Array.from({ length: 8 }, () => store.take("tester", "test")));
     expect(new Set(taken.map(({ tree }) => tree)).size).toBe(1);
     expect(await store.list("tester")).toHaveLength(8);
   });
@@ -167,11 +167,11 @@ describe("in a git repository", () => {
     await write({ "staged.txt": "2\n" });
     await asUser(folder, "add", "staged.txt");
     await write({ "untracked.txt": "u" });
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     const was = await fingerprint();
     await write({ "a.txt": "changed\n" });
     await remove("untracked.txt");
-    await restore(before, await pathsBetween(before, await store.take("tester")));
+    await restore(before, await pathsBetween(before, await store.take("tester", "test")));
     expect(await read("untracked.txt")).toBe("u");
     expect(await fingerprint()).toEqual(was);
     expect(before.head).toBe(await asUser(folder, "rev-parse", "HEAD"));
@@ -183,9 +183,9 @@ describe("in a git repository", () => {
     await asUser(folder, "init", "--quiet");
     await asUser(folder, "config", "filter.evil.clean", `touch ${trace}; cat`);
     await asUser(folder, "config", "filter.evil.smudge", `touch ${trace}; cat`);
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     await write({ "a.txt": "$Id$\ny\n" });
-    const after = await store.take("tester");
+    const after = await store.take("tester", "test");
     expect((await store.diff(before, after, WHOLE)).files[0]).toMatchObject({ binary: false, added: 1, removed: 1 });
     await restore(before, ["a.txt"]);
     expect(await read("a.txt")).toBe("$Id$\nx\n");
@@ -195,10 +195,10 @@ describe("in a git repository", () => {
   test("repositories inside of it are left alone", async () => {
     await write({ "a.txt": "1", "inner/b.txt": "inner" });
     await commitAll(join(folder, "inner"), "inner");
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     expect(before.nested).toEqual(["inner"]);
     await write({ "a.txt": "2", "inner/b.txt": "inner changed" });
-    await restore(before, await pathsBetween(before, await store.take("tester")));
+    await restore(before, await pathsBetween(before, await store.take("tester", "test")));
     expect([await read("a.txt"), await read("inner/b.txt")]).toEqual(["1", "inner changed"]);
     expect(await asUser(join(folder, "inner"), "status", "--porcelain")).toBe("M b.txt");
   });
@@ -208,11 +208,11 @@ describe("a diff", () => {
   test("has renames, counts, patches and marks what is binary", async () => {
     const long = Array.from({ length: 30 }, (_, i) => `line ${i}`).join("\n");
     await write({ "old.txt": long, "gone.txt": "bye\n", "pic.bin": new Uint8Array([0, 1, 2]) });
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     await remove("old.txt");
     await remove("gone.txt");
     await write({ "moved.txt": `${long}\nmore\n`, "pic.bin": new Uint8Array([0, 9]), "ü b.txt": "new\n" });
-    const diff = await store.diff(before, await store.take("tester"), WHOLE);
+    const diff = await store.diff(before, await store.take("tester", "test"), WHOLE);
     expect(diff.files).toEqual([
       { path: "gone.txt", status: "deleted", binary: false, added: 0, removed: 1, patch: expect.any(String) },
       {
@@ -231,9 +231,9 @@ describe("a diff", () => {
   });
 
   test("keeps to its limits, and says so", async () => {
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     await write({ "a.txt": "a\n".repeat(1_000), "b.txt": "b\n".repeat(1_000), "c.txt": "c\n" });
-    const after = await store.take("tester");
+    const after = await store.take("tester", "test");
     const few = await store.diff(before, after, { ...WHOLE, maxFiles: 2 });
     expect(few.files.map(({ path, patch }) => [path, patch !== undefined])).toEqual([
       ["a.txt", true],
@@ -251,20 +251,20 @@ describe("what is cut off", () => {
     await write(Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}.txt`, `${i}`.repeat(2_000)])));
     for (let round = 0; round < 5; round += 1) {
       const signal = AbortSignal.timeout(5 + round * 10);
-      await store.take("tester", signal).catch(() => undefined);
+      await store.take("tester", "test", signal).catch(() => undefined);
     }
-    const { tree } = await store.take("tester");
+    const { tree } = await store.take("tester", "test");
     const fresh = await new CheckpointShelf(root.at("fresh"), LIMITS).of(folder);
-    expect(tree).toBe((await fresh.take("tester")).tree);
+    expect(tree).toBe((await fresh.take("tester", "test")).tree);
   });
 
   test("an index whose objects are lost is made anew", async () => {
     await write({ "a.txt": "precious" });
-    await store.take("tester");
+    await store.take("tester", "test");
     const [name] = execFileSync("ls", [root.at("shelf")], { encoding: "utf8" }).split("\n");
     execFileSync("sh", ["-c", `rm -rf ${root.at("shelf", name!, "git/objects")}/[0-9a-f][0-9a-f]`]);
     await write({ "b.txt": "b" });
-    const target = await store.take("tester");
+    const target = await store.take("tester", "test");
     await remove("a.txt");
     await restore(target, ["a.txt"]);
     expect(await read("a.txt")).toBe("precious");
@@ -272,7 +272,7 @@ describe("what is cut off", () => {
 
   test("something in the way that is not kept stops a restore before it begins", async () => {
     await write({ "a.txt": "1", out: "a file" });
-    const before = await store.take("tester");
+    const before = await store.take("tester", "test");
     await remove("out");
     await write({ ".gitignore": "out/\n", "a.txt": "2", "out/large.bin": "ignored" });
     await expect(restore(before, ["a.txt", "out"])).rejects.toMatchObject({ code: "conflict" });
@@ -284,7 +284,7 @@ describe("pruning", () => {
   test("drops what is too old, and gives the disk back", async () => {
     const shelf = new CheckpointShelf(root.at("shelf"), LIMITS);
     await write({ "a.txt": "1" });
-    await store.take("tester");
+    await store.take("tester", "test");
     expect(await shelf.prune()).toMatchObject({ dropped: 0 });
     expect(await shelf.prune(Date.now() + 2 * LIMITS.keepMs)).toEqual({ dropped: 1, bytes: 0 });
     expect((await store.list()).length).toBe(0);
@@ -296,7 +296,7 @@ describe("pruning", () => {
     const taken: string[] = [];
     for (let i = 0; i < 8; i += 1) {
       await write({ "a.txt": String(i) });
-      taken.push((await same.take(i === 0 ? "other" : "tester")).id);
+      taken.push((await same.take(i === 0 ? "other" : "tester", "test")).id);
     }
     await shelf.prune();
     const kept = (await same.list()).map(({ id }) => id);

@@ -1,0 +1,202 @@
+import { randomUUID } from "node:crypto";
+import {
+  ENVIRONMENT_METADATA,
+  newId,
+  RequestError,
+  SESSION_METADATA,
+  type Environment,
+  type LoggedEvent,
+  type SessionEvent,
+  type SessionEventBody,
+  type SessionId,
+} from "@tandem/protocol";
+import type { SessionRow, Store } from "@tandem/storage";
+import type { Checkpoint, CheckpointShelf } from "@tandem/workspace";
+import type { EnvironmentCatalogue } from "../environments.ts";
+import { messageUuid } from "../lost-messages.ts";
+import type { SessionPlaces } from "../session-places.ts";
+import { loadTranscripts } from "../transcript-store.ts";
+import { noUsageYet } from "../usage-ledger.ts";
+import type { ForkParams } from "./history.ts";
+import { isRewound, rewoundSpans } from "./rewound-spans.ts";
+import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
+
+const PAGE = 500;
+/** They tell of the files of another session. */
+const LEFT_OUT: readonly string[] = ["tandem.checkpoint", "tandem.rewound", "tandem.forked", "session.deleted"];
+
+interface Parts {
+  store: Store;
+  shelf: CheckpointShelf | undefined;
+  environments: EnvironmentCatalogue;
+  places: SessionPlaces;
+}
+
+/**
+ * A new session with the past of another: its log begins with `tandem.forked`, then come the events that the agent still
+ * remembers, as they are and under the ids that they have, then what is the fork's own. It has used nothing so far.
+ */
+export async function forkSession(parts: Parts, row: SessionRow, params: ForkParams): Promise<SessionRow> {
+  const { store } = parts;
+  const past = await readPast(store.events, row.id);
+  const names = params.turn !== undefined || params.before_message_id !== undefined;
+  const turn = names ? findTurn(past, { turn: params.turn, message: params.before_message_id }) : undefined;
+  if (!turn && row.status !== "idle" && row.status !== "terminated") {
+    throw new RequestError("conflict", "The session is at work: it cannot be forked where it stands.", {
+      fix: "Name a message before which to fork, or wait until it is idle.",
+    });
+  }
+  const id = newId("session");
+  const notices: string[] = [];
+  // A worktree's name is that of one worktree.
+  const { [SESSION_METADATA.worktree]: _, ...rest } = row.metadata;
+  const metadata = { ...rest, [SESSION_METADATA.forkedFrom]: row.id };
+  const { environment, folder } = await findPlace(parts, { row, past, turn, params, id, metadata, notices });
+  try {
+    const at = new Date().toISOString();
+    const claudeSession = randomUUID();
+    const transcripts = await copyTranscripts(store, row, past, turn, { id: claudeSession, folder });
+    const fork: SessionRow = {
+      ...row,
+      ...{ id, status: "idle", environmentId: environment, folder },
+      title: params.title === undefined ? row.title : params.title,
+      metadata,
+      ...{ usage: noUsageYet(), activeMs: 0, waitingFor: [], parked: null },
+      claudeSession: transcripts.length > 0 ? claudeSession : undefined,
+      ...{ createdAt: at, updatedAt: at, archivedAt: null },
+    };
+    const events = await copyEvents(store, row, turn, notices);
+    const known = new Set(
+      events.flatMap(({ event }) => ("session_thread_id" in event ? [event.session_thread_id] : [])),
+    );
+    const threads = (await store.sessions.threads(row.id))
+      .filter((thread) => thread.id === row.primaryThread || known.has(thread.id))
+      .map((thread) => ({ ...thread, session: id, status: "idle" as const, usage: null }));
+    await store.sessions.restore({ session: fork, threads, events, inbox: [], transcripts });
+    return fork;
+  } catch (error) {
+    if (folder !== row.folder) await parts.places.remove({ ...row, id, folder });
+    throw error;
+  }
+}
+
+async function copyEvents(
+  store: Store,
+  row: SessionRow,
+  turn: PastTurn | undefined,
+  notices: readonly string[],
+): Promise<LoggedEvent[]> {
+  const spans = await rewoundSpans(store.events, row.id);
+  const copied: Omit<LoggedEvent, "seq">[] = [
+    own({ type: "tandem.forked", from_session_id: row.id, before_message_id: turn?.message ?? null }),
+    ...notices.map((text) => own({ type: "tandem.notice", level: "warning", text })),
+  ];
+  for (let after = 0; ;) {
+    const page = await store.events.read(row.id, { after, limit: PAGE, ...(turn && { before: turn.seq }) });
+    const rest = page.filter(({ seq, event }) => !isRewound(seq, spans) && !LEFT_OUT.includes(event.type));
+    copied.push(...rest.filter(({ seq }) => !turn || seq < turn.seq).map(unspent));
+    if (page.length < PAGE || (turn && page.at(-1)!.seq >= turn.seq)) break;
+    after = page.at(-1)!.seq;
+  }
+  // A turn that was followed by another at once has no end of its own in the log.
+  const end = copied.findLast(({ event }) => event.type.startsWith("session.status_"))?.event.type;
+  if (end !== undefined && end !== "session.status_idle") {
+    copied.push(own({ type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null }));
+  }
+  return copied.map((logged, index) => ({ ...logged, seq: index + 1 }));
+}
+
+/** What was used was used by the session that it was copied from. */
+function unspent({ thread, event }: LoggedEvent): Omit<LoggedEvent, "seq"> {
+  if (event.type !== "session.usage") return { thread, event };
+  const nothing: SessionEvent = {
+    ...{ type: "session.usage", id: event.id, processed_at: event.processed_at },
+    usage: noUsageYet(),
+    tandem: { usd: 0, by_model: {}, by_thread: {} },
+  };
+  return { thread, event: nothing };
+}
+
+const own = (body: SessionEventBody): Omit<LoggedEvent, "seq"> => ({
+  thread: null,
+  event: { ...body, id: newId("event"), processed_at: new Date().toISOString() },
+});
+
+async function copyTranscripts(
+  store: Store,
+  row: SessionRow,
+  past: SessionPast,
+  turn: PastTurn | undefined,
+  place: { id: string; folder: string },
+) {
+  const { cutTranscript } = await import("@tandem/claude-code");
+  const left = turn ? past.turns.filter(({ rewound, seq }) => !rewound && seq >= turn.seq) : [];
+  const transcripts = await loadTranscripts(store.transcripts, row.id, row.claudeSession);
+  const uuids = left.map(({ message }) => messageUuid(message));
+  return [...cutTranscript(transcripts, uuids, place)].map(([subpath, lines]) => ({ subpath, lines }));
+}
+
+interface PlaceWish {
+  row: SessionRow;
+  past: SessionPast;
+  turn: PastTurn | undefined;
+  params: ForkParams;
+  id: SessionId;
+  metadata: SessionRow["metadata"];
+  notices: string[];
+}
+
+/** A folder that is the session's alone is not shared: its fork gets one of its own, with the files as they were. */
+async function findPlace(parts: Parts, wish: PlaceWish): Promise<{ environment: string; folder: string }> {
+  const { environments, places } = parts;
+  const { row, params, id, metadata } = wish;
+  if (params.environment_id !== undefined) {
+    if (params.worktree) throw new RequestError("invalid_request", "Name an environment, or ask for a worktree.");
+    const environment = await environments.open(params.environment_id);
+    return { environment: environment.id, folder: await places.prepare(environment, id, metadata) };
+  }
+  // One that is gone cannot say whether the folder is shared: it is then.
+  const old = await environments.get(row.environmentId).catch(() => undefined);
+  const path = old?.metadata[ENVIRONMENT_METADATA.path];
+  const isWorktree = old?.metadata[ENVIRONMENT_METADATA.isolation] === "worktree";
+  const isScratch = old !== undefined && path === undefined;
+  if (!params.worktree && !isWorktree && !isScratch) return { environment: row.environmentId, folder: row.folder };
+  if (params.worktree && isScratch) {
+    throw new RequestError(
+      "invalid_request",
+      "A session in a scratch folder has no git repository to make a worktree of.",
+    );
+  }
+  const files = await filesThen(parts, wish);
+  const environment = isScratch
+    ? old
+    : await worktreeEnvironment(parts, { old, path: path ?? row.folder, commit: files?.head ?? null, row });
+  const folder = await places.prepare(environment, id, metadata);
+  if (files) await (await parts.shelf!.of(row.folder)).writeTo(folder, files);
+  else wish.notices.push("The files are not as they were then: no checkpoint is kept of that moment.");
+  return { environment: environment.id, folder };
+}
+
+/** It says where its worktrees begin, and that is with each fork another commit. */
+async function worktreeEnvironment(
+  { environments }: Parts,
+  { old, path, commit, row }: { old: Environment | undefined; path: string; commit: string | null; row: SessionRow },
+): Promise<Environment> {
+  return environments.create({
+    name: `fork of ${row.title ?? row.id}`.slice(0, 256),
+    metadata: {
+      ...old?.metadata,
+      [ENVIRONMENT_METADATA.path]: path,
+      [ENVIRONMENT_METADATA.isolation]: "worktree",
+      ...(commit !== null && { [ENVIRONMENT_METADATA.branch]: commit }),
+    },
+  });
+}
+
+async function filesThen({ shelf }: Parts, { row, past, turn }: PlaceWish): Promise<Checkpoint | undefined> {
+  if (!shelf) return undefined;
+  const store = await shelf.of(row.folder);
+  if (!turn) return store.take(row.id, "fork");
+  const mark = markBefore(past, turn);
+  return mark && store.find(row.id, mark.checkpoint);
+}

@@ -1,0 +1,182 @@
+import { randomUUID } from "node:crypto";
+import { RequestError, type EventId, type SessionEventBody } from "@tandem/protocol";
+import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
+import type { CheckpointShelf } from "@tandem/workspace";
+import { messageUuid } from "../lost-messages.ts";
+import type { SessionWriter } from "../session-writer.ts";
+import { loadTranscripts, storeTranscripts } from "../transcript-store.ts";
+import { FilesOfSession } from "./files-of-session.ts";
+import type { ForeignChange } from "./file-plan.ts";
+import type { RewindOutcome, RewindParams } from "./history.ts";
+import { findTurn, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
+
+const NAMED = 5;
+
+interface Parts {
+  store: Store;
+  shelf: CheckpointShelf | undefined;
+  row: SessionRow;
+}
+
+/** As whoever holds the session's lease. Without it, nothing can be changed. */
+interface Hand {
+  writer: SessionWriter;
+  lease: Lease;
+}
+
+/** Puts files, conversation or both where they stood before a turn; without a hand, says what that would mean. */
+export async function rewindSession({ store, shelf, row }: Parts, params: RewindParams, hand?: Hand) {
+  const past = await readPast(store.events, row.id);
+  const turn = findTurn(past, { turn: params.turn, message: params.to_message_id });
+  const { scope = "both" } = params;
+  const outcome: RewindOutcome = {
+    ...{ dry_run: !hand, scope, to_message_id: turn.message, turn: turn.number },
+    ...{ diff: null, foreign: [] },
+    turns: scope === "files" ? 0 : past.turns.filter(({ rewound, seq }) => !rewound && seq >= turn.seq).length,
+  };
+  let filesNow: { checkpoint: string; undo: string; files: number } | undefined;
+  if (scope !== "conversation") {
+    const files = await FilesOfSession.open(shelf, row, past);
+    const target = await files.before(turn);
+    await files.looking(async (present) => {
+      const { changes, foreign } = await files.plan(target, turn, present, store.events);
+      const paths = changes.map(({ path }) => path);
+      outcome.foreign = foreign;
+      outcome.diff = await files.difference(present, target, paths);
+      if (!hand) return;
+      if (foreign.length > 0 && !params.force) throw refusal(foreign);
+      filesNow = await restoreFiles(files, { ...hand, row }, { present, target, paths, message: turn.message });
+    });
+  }
+  if (!hand) return outcome;
+  const conversation = scope === "files" ? undefined : await cutConversation(store, hand.lease, row, past, turn);
+  const rewound: SessionEventBody = {
+    type: "tandem.rewound",
+    scope,
+    to_message_id: turn.message,
+    checkpoint_id: filesNow?.checkpoint ?? null,
+    undo_checkpoint_id: filesNow?.undo ?? null,
+    files: filesNow?.files ?? 0,
+    ...(conversation && { conversation }),
+  };
+  const change: SessionChange = conversation ? { claudeSession: conversation.to } : {};
+  await hand.writer.write([rewound], change);
+  return outcome;
+}
+
+/** Takes the last rewind back. What was said and done before it is remembered again, and the files are as they were. */
+export async function undoRewind({ store, shelf, row }: Parts, force: boolean, hand: Hand): Promise<RewindOutcome> {
+  const past = await readPast(store.events, row.id);
+  const rewind = past.rewinds.at(-1);
+  // Its end is not in the log: the server died over it. What it was about to do to the conversation did not happen.
+  const cut = past.marks.findLast(({ kind }) => kind === "rewind" || kind === "rewound");
+  const isCut = cut?.kind === "rewind" && cut.seq > (rewind?.seq ?? 0);
+  if (!isCut && (!rewind || rewind.event.undoes !== undefined)) {
+    throw new RequestError("conflict", "There is no rewind to be undone.");
+  }
+  const since = isCut ? cut.seq : rewind!.seq;
+  if (past.turns.some(({ seq }) => seq > since)) {
+    throw new RequestError("conflict", "The session has gone on since it was rewound.", {
+      fix: "Rewind it to before that, or fork it.",
+    });
+  }
+  const event = isCut ? undefined : rewind!.event;
+  const undoId = isCut ? cut.checkpoint : event!.undo_checkpoint_id;
+  const outcome: RewindOutcome = {
+    ...{ dry_run: false, scope: event?.scope ?? "files", to_message_id: null, turn: null },
+    ...{ diff: null, foreign: [], turns: 0 },
+  };
+  let filesNow: { checkpoint: string; undo: string; files: number } | undefined;
+  if (undoId !== null) {
+    const files = await FilesOfSession.open(shelf, row, past);
+    const target = await files.find(undoId);
+    await files.looking(async (present) => {
+      const left = event?.checkpoint_id ? await files.find(event.checkpoint_id) : present;
+      const paths = new Set((await files.store.changes(left, target)).map(({ path }) => path));
+      const back = new Set((await files.store.changes(present, target)).map(({ path }) => path));
+      outcome.foreign = (await files.store.changes(left, present))
+        .filter(({ path }) => paths.has(path) && back.has(path))
+        .map(({ path }) => ({ path, reason: "changed since the rewind" }));
+      outcome.diff = await files.difference(present, target, paths);
+      if (outcome.foreign.length > 0 && !force) throw refusal(outcome.foreign);
+      filesNow = await restoreFiles(files, { ...hand, row }, { present, target, paths, message: null });
+    });
+  }
+  const conversation = event?.conversation && { from: event.conversation.to, to: event.conversation.from };
+  const undone: SessionEventBody = {
+    type: "tandem.rewound",
+    scope: outcome.scope,
+    to_message_id: null,
+    checkpoint_id: filesNow?.checkpoint ?? null,
+    undo_checkpoint_id: filesNow?.undo ?? null,
+    files: filesNow?.files ?? 0,
+    ...(conversation && { conversation }),
+    ...(event && { undoes: event.id }),
+  };
+  await hand.writer.write([undone], conversation ? { claudeSession: conversation.to } : {});
+  return outcome;
+}
+
+/** First the log says how it was: whatever happens then, that can be gone back to. */
+async function restoreFiles(
+  files: FilesOfSession,
+  { writer, row }: Hand & { row: SessionRow },
+  {
+    present,
+    target,
+    paths,
+    message,
+  }: {
+    present: Parameters<typeof files.store.restore>[2]["present"];
+    target: Parameters<typeof files.store.restore>[2]["target"];
+    paths: Iterable<string>;
+    message: EventId | null;
+  },
+): Promise<{ checkpoint: string; undo: string; files: number }> {
+  const undo = await files.store.take(row.id, "rewind");
+  const wanted = new Set(paths);
+  await writer.write([
+    {
+      type: "tandem.checkpoint",
+      checkpoint_id: undo.id,
+      when: "rewind",
+      message_id: message,
+      files_changed: 0,
+      skipped: undo.skippedCount,
+    },
+  ]);
+  const now = await files.store.restore(row.id, "rewound", { present, target, paths: wanted });
+  return { checkpoint: now.id, undo: undo.id, files: wanted.size };
+}
+
+/** The conversation up to a message goes on under a new name. The old one stays as it is, to be gone back to. */
+async function cutConversation(
+  store: Store,
+  lease: Lease,
+  row: SessionRow,
+  past: SessionPast,
+  turn: PastTurn,
+): Promise<{ from: string; to: string }> {
+  const { cutTranscript } = await import("@tandem/claude-code");
+  const id = randomUUID();
+  const forgotten = past.turns.filter(({ rewound, seq }) => !rewound && seq >= turn.seq);
+  const kept = cutTranscript(
+    await loadTranscripts(store.transcripts, row.id, row.claudeSession),
+    forgotten.map(({ message }) => messageUuid(message)),
+    { id, folder: row.folder },
+  );
+  await storeTranscripts(store.transcripts, lease, id, kept);
+  return { from: row.claudeSession ?? "", to: kept.size > 0 ? id : "" };
+}
+
+function refusal(foreign: readonly ForeignChange[]): RequestError {
+  const named = foreign.slice(0, NAMED).map(({ path, reason }) => `${path} (${reason})`);
+  const rest = foreign.length > NAMED ? `, and ${foreign.length - NAMED} more` : "";
+  return new RequestError(
+    "conflict",
+    `Somebody else has changed what would be overwritten: ${named.join(", ")}${rest}.`,
+    {
+      fix: "Look at it with a dry run; with force it is overwritten all the same, and can be had back by an undo.",
+    },
+  );
+}

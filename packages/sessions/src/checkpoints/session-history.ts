@@ -1,0 +1,107 @@
+import { RequestError, type Session } from "@tandem/protocol";
+import type { SessionRow, Store } from "@tandem/storage";
+import type { CheckpointShelf } from "@tandem/workspace";
+import type { Sessions } from "../engine.ts";
+import type { EnvironmentCatalogue } from "../environments.ts";
+import type { SessionActors } from "../session-actors.ts";
+import type { SessionPlaces } from "../session-places.ts";
+import { FilesOfSession } from "./files-of-session.ts";
+import { forkSession } from "./fork-session.ts";
+import type { DiffQuery, ForkParams, History, RewindOutcome, RewindParams, SessionDiff } from "./history.ts";
+import { rewindSession, undoRewind } from "./rewind-session.ts";
+import { readPast } from "./session-past.ts";
+
+interface Parts {
+  store: Store;
+  shelf: CheckpointShelf | undefined;
+  environments: EnvironmentCatalogue;
+  places: SessionPlaces;
+  actors: SessionActors;
+  sessions: Pick<Sessions, "get" | "send">;
+  /** A session is there that no client has made. */
+  announce: (row: SessionRow) => void;
+}
+
+export class SessionHistory implements History {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async checkpoints(id: string): ReturnType<History["checkpoints"]> {
+    const { store, shelf } = this.#parts;
+    const row = await this.#row(id);
+    const past = await readPast(store.events, row.id);
+    const kept = shelf ? await (await FilesOfSession.open(shelf, row, past)).kept() : new Set<string>();
+    const numbers = new Map(past.turns.map(({ message, number }) => [message, number]));
+    return {
+      turns: past.turns.map(({ number, message, seq, at, text, rewound }, index) => {
+        const next = past.turns[index + 1]?.seq ?? Infinity;
+        const after = past.marks.find((mark) => mark.kind === "after" && mark.seq > seq && mark.seq < next);
+        return {
+          ...{ turn: number, message_id: message, at, text, rewound },
+          files_changed: after?.filesChanged ?? null,
+        };
+      }),
+      checkpoints: past.marks.map(({ checkpoint, kind, message, at, filesChanged, skipped }) => ({
+        ...{ checkpoint_id: checkpoint, when: kind, message_id: message },
+        turn: (message && numbers.get(message)) ?? null,
+        ...{ at, files_changed: filesChanged, skipped, kept: kept.has(checkpoint) },
+      })),
+    };
+  }
+
+  async diff(id: string, query: DiffQuery): Promise<SessionDiff> {
+    const { store, shelf } = this.#parts;
+    const row = await this.#row(id);
+    const files = await FilesOfSession.open(shelf, row, await readPast(store.events, row.id));
+    return files.diff(query);
+  }
+
+  async rewind(id: string, params: RewindParams): Promise<RewindOutcome> {
+    const row = await this.#open(id);
+    if (params.dry_run) return rewindSession({ ...this.#parts, row }, params);
+    return this.#parts.actors.with(row.id, (actor) =>
+      actor.atRest((writer) =>
+        rewindSession({ ...this.#parts, row: writer.row }, params, { writer, lease: actor.lease }),
+      ),
+    );
+  }
+
+  async undoRewind(id: string, { force = false }: { force?: boolean }): Promise<RewindOutcome> {
+    const row = await this.#open(id);
+    return this.#parts.actors.with(row.id, (actor) =>
+      actor.atRest((writer) => undoRewind({ ...this.#parts, row: writer.row }, force, { writer, lease: actor.lease })),
+    );
+  }
+
+  async fork(id: string, params: ForkParams): Promise<Session> {
+    const fork = await forkSession(this.#parts, await this.#row(id), params);
+    this.#parts.announce(fork);
+    return this.#parts.sessions.get(fork.id);
+  }
+
+  async compact(id: string, by?: string): Promise<void> {
+    const row = await this.#open(id);
+    const { claudeSession, status } = row;
+    if (!claudeSession) throw new RequestError("conflict", "Nothing has been said yet that could be compacted.");
+    if (status !== "idle") {
+      throw new RequestError("conflict", "The session is at work.", { fix: "Wait until it is idle." });
+    }
+    const content = [{ type: "text" as const, text: "/compact" }];
+    await this.#parts.sessions.send(id, [{ type: "user.message", content, tandem: { commands: true } }], by);
+  }
+
+  async #row(id: string): Promise<SessionRow> {
+    const row = await this.#parts.store.sessions.get(id);
+    if (row) return row;
+    throw new RequestError("not_found", `There is no session ${id}.`);
+  }
+
+  async #open(id: string): Promise<SessionRow> {
+    const row = await this.#row(id);
+    if (!row.archivedAt) return row;
+    throw new RequestError("invalid_request", `The session ${id} is archived and takes nothing any more.`);
+  }
+}
