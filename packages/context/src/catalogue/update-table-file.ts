@@ -43,7 +43,7 @@ export function updateTableFile(
   read?: TableFile,
 ): Draft {
   const { connection, table } = found;
-  const path = tablePath({ connection, schema: table.schema, table: table.name });
+  const path = found.path ?? tablePath({ connection, schema: table.schema, table: table.name });
   const current = existing === null ? undefined : (read ?? readCurrent(path, existing));
   const wanted = wantedTable(found, current, new OwnedText(existing, current, hand));
   if (canonicalJson(wanted) === canonicalJson(current ?? null))
@@ -53,7 +53,7 @@ export function updateTableFile(
 }
 
 /** For a table that the database has no more. Its file goes, unless a person has written something in it. */
-export function removeTableFile(existing: string, hand: ReadonlySet<number> = new Set()): Draft {
+export function removeTableFile(existing: string, hand: ReadonlySet<number> = new Set(), path?: string): Draft {
   const current = readCurrent("A table's file", existing);
   const { connection, schema, table } = current;
   const isKept = new OwnedText(existing, current, hand).isAnywhere();
@@ -63,7 +63,7 @@ export function removeTableFile(existing: string, hand: ReadonlySet<number> = ne
   const finding = "the database does not have it any more";
   const evidence = [{ type: "database" as const, connection, table: `${schema}.${table}`, finding }];
   const whole = [{ from: 1, to: Infinity, aspect: "structure" as const, evidence }];
-  return { path: tablePath(current), before: existing, after, support: whole, removal: whole };
+  return { path: path ?? tablePath(current), before: existing, after, support: whole, removal: whole };
 }
 
 function readCurrent(path: string, text: string): TableFile {

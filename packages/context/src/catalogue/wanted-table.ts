@@ -17,6 +17,8 @@ import {
 export interface FoundTable {
   connection: string;
   table: Table;
+  /** Where its file is, if not at its plain path. */
+  path?: string;
   profile?: TableProfile;
   /** All that lead away from it. Rejected ones are passed over. */
   joins?: readonly Relationship[];

@@ -1,3 +1,4 @@
+import type { TableName } from "@tandem/connectors";
 import { setImmediate } from "node:timers/promises";
 import { updateTableFile } from "../catalogue/update-table-file.ts";
 import type { Draft } from "../proposals/proposals.ts";
@@ -16,6 +17,7 @@ export const PROPOSAL_STAGE = "proposal";
 export interface Findings {
   connectionName: string;
   fileOf: (scanned: ScannedTable) => KnownTable | undefined;
+  pathOf: (table: TableName) => string;
   described: Described | undefined;
   joins: FoundJoins | undefined;
 }
@@ -24,7 +26,7 @@ export interface Findings {
 export async function draftTables(
   run: Run,
   tables: readonly ScannedTable[],
-  { connectionName, fileOf, described, joins }: Findings,
+  { connectionName, fileOf, pathOf, described, joins }: Findings,
 ): Promise<Draft[]> {
   const found = joins && {
     ...joins,
@@ -43,6 +45,7 @@ export async function draftTables(
       {
         connection: connectionName,
         table,
+        path: pathOf(table),
         ...(profile && { profile }),
         ...(found && { joins: joinsOfTable(scanned, known?.file, found) }),
         ...(description && { descriptions: onlyWanted(scanned, known, description) }),

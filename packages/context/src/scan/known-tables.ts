@@ -1,11 +1,13 @@
+import type { TableName } from "@tandem/connectors";
 import { TandemError } from "@tandem/protocol";
 import { parseTableFile } from "../catalogue/parse-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
-import { tablePath } from "../catalogue/table-path.ts";
+import { distinctTablePath, foldedPath, tablePath } from "../catalogue/table-path.ts";
 import { describeProblem } from "../file-problem.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Run } from "../runs/run.ts";
 import { inParallel } from "../in-parallel.ts";
+import { tableKey } from "./scanned-table.ts";
 
 const FILES_AT_ONCE = 16;
 
@@ -22,6 +24,35 @@ export interface KnownTables {
   byPath: ReadonlyMap<string, KnownTable>;
   /** Files that are there and cannot be read; they are listed, and left alone. */
   unreadable: ReadonlySet<string>;
+}
+
+/**
+ * Where the files of tables are, or are to be: as they are, whatever their names; a new one at its plain path, unless another
+ * table's file would be found there by a disk that does not tell `Orders` from `orders`.
+ */
+export function pathsOfTables(
+  connection: string,
+  tables: readonly TableName[],
+  { byPath }: Pick<KnownTables, "byPath">,
+): (table: TableName) => string {
+  const paths = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const { path, file } of byPath.values()) {
+    taken.add(foldedPath(path));
+    // A copy under another name is nobody's file.
+    const { schema, table } = file;
+    const isOwn = [tablePath, distinctTablePath].some((place) => place({ connection, schema, table }) === path);
+    if (isOwn) paths.set(tableKey({ schema, name: table }), path);
+  }
+  for (const table of tables) {
+    if (paths.has(tableKey(table))) continue;
+    const identity = { connection, schema: table.schema, table: table.name };
+    const plain = tablePath(identity);
+    const path = taken.has(foldedPath(plain)) && !byPath.has(plain) ? distinctTablePath(identity) : plain;
+    paths.set(tableKey(table), path);
+    taken.add(foldedPath(path));
+  }
+  return (table) => paths.get(tableKey(table)) ?? tablePath({ connection, schema: table.schema, table: table.name });
 }
 
 /** What the catalogue has of a connection. What people have changed since is recorded first, so that their lines are known. */

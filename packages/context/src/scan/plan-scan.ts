@@ -1,13 +1,12 @@
 import type { Config, Usage } from "@tandem/protocol";
 import { noUsage } from "@tandem/protocol";
 import type { Connection } from "@tandem/connectors";
-import { tablePath } from "../catalogue/table-path.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { DESCRIPTION_SYSTEM } from "./description-prompt.ts";
 import { inBatches } from "./in-batches.ts";
 import { JOIN_LIMITS } from "./suggest-joins.ts";
 import { JOIN_SYSTEM } from "./join-prompt.ts";
-import { knownTables } from "./known-tables.ts";
+import { knownTables, pathsOfTables } from "./known-tables.ts";
 import { descriptionLimits, portionsOf, portionSize } from "./portion.ts";
 import { wantedDescriptions } from "./wanted-descriptions.ts";
 
@@ -47,8 +46,9 @@ export async function planScan(input: {
   const { folder, connectionName, connection, config, hasModel, signal } = input;
   const known = folder && (await knownTables({ signal, skip: () => {} }, folder, connectionName));
   const tables = await connection.structure({ signal });
+  const pathOf = pathsOfTables(connectionName, tables, known ?? { byPath: new Map() });
   const wanted = tables.filter((table) => {
-    const path = tablePath({ connection: connectionName, schema: table.schema, table: table.name });
+    const path = pathOf(table);
     const wants = wantedDescriptions(table, known?.byPath.get(path)?.file);
     return !known?.unreadable.has(path) && (wants.table || wants.columns.size > 0);
   });

@@ -13,7 +13,7 @@ import type { ScannedTable } from "./scanned-table.ts";
 const MANY = 4;
 const SHARE_GONE_AT_ONCE = 0.5;
 
-interface Scanned extends Findings {
+interface Scanned extends Omit<Findings, "pathOf"> {
   context: ScanContext;
   tables: readonly ScannedTable[];
   drafts: readonly Draft[];
@@ -37,7 +37,7 @@ export async function proposeScan(run: Run, scanned: Scanned): Promise<ScanResul
     descriptions: described?.counts ?? null,
     proposals: [],
   };
-  const removals = gone.map(({ text, hand }) => removeTableFile(text, hand));
+  const removals = gone.map(({ path, text, hand }) => removeTableFile(text, hand, path));
   const isSuspicious =
     gone.length >= MANY && gone.length > SHARE_GONE_AT_ONCE * (gone.length + tables.length - counts.added);
   const title = `Scan of ${connectionName}`;

@@ -4,6 +4,7 @@ import { always, planLimit, rateLimited, refusal, when } from "@tandem/rehearsal
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CatalogueReader } from "../tools/catalogue-reader.ts";
 import { askedTables, describeAll, isAboutDescriptions, isAboutJoins, nameJoins } from "./testing/answers.ts";
 import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
 import { ScanStage } from "./testing/scan-stage.ts";
@@ -325,6 +326,45 @@ describe("in the middle of a scan", () => {
     expect(result.tables).toMatchObject({ seen: 3, added: 3 });
     expect(await stage.file("orders")).toBeDefined();
     expect(await stage.file("staff")).toBeUndefined();
+  });
+
+  test("what cannot be read is listed, and its file stays", async () => {
+    await using stage = await ScanStage.open(`${SHOP}; CREATE VIEW late AS SELECT * FROM orders WHERE total > 100;`);
+    expect(await stage.scan()).toMatchObject({ state: "done" });
+    expect(await stage.file("late")).toBeDefined();
+    stage.database.exec("PRAGMA legacy_alter_table = on; ALTER TABLE orders RENAME TO orders_v2;");
+    const { state, skipped, result } = await stage.scan();
+    expect(state).toBe("partly");
+    expect(skipped).toEqual([{ stage: "structure", item: "main.late", code: "not_supported" }]);
+    expect(result.tables).toMatchObject({ added: 1, gone: 1 });
+    expect(await stage.file("late")).toBeDefined();
+  });
+
+  test("two tables whose names differ only in case have two files on every disk, and each keeps its own", async () => {
+    await using stage = await ScanStage.open(SHOP);
+    // SQLite would not have both: as a database has them that does.
+    const both = (names: readonly string[]) => (connection: Connection) =>
+      with_(connection, {
+        structure: async (options) =>
+          (await connection.structure(options)).flatMap((table) =>
+            table.name === "staff" ? names.map((name) => ({ ...table, name })) : [],
+          ),
+      });
+    await stage.scan({ connection: both(["Staff"]) });
+    const { state } = await stage.scan({ connection: both(["STAFF", "Staff", "staff"]) });
+    expect(state).toBe("done");
+    const paths = await stage.context.folder.list("catalogue/");
+    expect(new Set(paths.map((path) => path.toLowerCase())).size).toBe(3);
+    expect(paths).toContain(stage.path("Staff"));
+    const again = await stage.scan({ connection: both(["staff", "STAFF", "Staff"]) });
+    expect(again.result.proposals).toEqual([]);
+    const catalogue = new CatalogueReader(stage.context.folder);
+    for (const table of ["STAFF", "Staff", "staff"]) {
+      expect(await catalogue.find(`main.${table}`)).toMatchObject({ table });
+      expect(await catalogue.read({ connection: "shop", schema: "main", table })).toMatchObject({ table });
+    }
+    await stage.scan({ connection: both(["Staff", "staff"]) });
+    expect((await catalogue.tables("shop")).map(({ table }) => table).toSorted()).toEqual(["Staff", "staff"]);
   });
 
   test("a quota that resets soon is waited for and told", async () => {

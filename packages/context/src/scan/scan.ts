@@ -1,12 +1,11 @@
-import type { Connection, Table } from "@tandem/connectors";
+import type { Connection, SkippedTable, Table } from "@tandem/connectors";
 import { type Config, TandemError } from "@tandem/protocol";
 import { profileTables, type TableProfile } from "@tandem/relationships";
-import { tablePath } from "../catalogue/table-path.ts";
 import type { Run } from "../runs/run.ts";
 import { describeTables } from "./describe-tables.ts";
 import { draftTables } from "./draft-tables.ts";
 import { findJoins } from "./find-joins.ts";
-import { knownTables } from "./known-tables.ts";
+import { knownTables, pathsOfTables } from "./known-tables.ts";
 import { proposeScan } from "./propose-scan.ts";
 import type { ScanContext, ScanResult } from "./scan-result.ts";
 import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
@@ -27,10 +26,9 @@ export interface ScanInput {
 export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
   const { context, connectionName, connection, config } = input;
   const known = await knownTables(run, context.folder, connectionName);
-  const pathOf = ({ schema, name }: Table) => tablePath({ connection: connectionName, schema, table: name });
+  const { tables: all, skipped } = await readStructure(run, input, known.byPath.size);
+  const pathOf = pathsOfTables(connectionName, all, known);
   const fileOf = ({ table }: ScannedTable) => known.byPath.get(pathOf(table));
-
-  const all = await readStructure(run, input, known.byPath.size);
   const readable = all.filter((table) => !known.unreadable.has(pathOf(table)));
   const tables = await profile(run, input, readable);
 
@@ -46,16 +44,23 @@ export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
     llm && wanted && (await describeTables(run, llm, wanted, { connection: connectionName, ...config }));
   const joins = await findJoins(run, tables, { name: connectionName, connection, config });
 
-  const present = new Set(all.map(pathOf));
+  const present = new Set([...all, ...skipped].map(pathOf));
   const gone = [...known.byPath.values()].filter(({ path, file }) => !present.has(path) && !file.gone);
-  const drafts = await draftTables(run, tables, { connectionName, fileOf, described, joins });
+  const drafts = await draftTables(run, tables, { connectionName, fileOf, pathOf, described, joins });
   return await proposeScan(run, { connectionName, context, tables, fileOf, drafts, gone, described, joins });
 }
 
-async function readStructure(run: Run, { connection, connectionName }: ScanInput, known: number): Promise<Table[]> {
+/** What cannot be read is listed; that it is there is known all the same. */
+async function readStructure(
+  run: Run,
+  { connection, connectionName }: ScanInput,
+  known: number,
+): Promise<{ tables: Table[]; skipped: SkippedTable[] }> {
   const stage = "structure";
   run.emit({ type: "stage_started", stage, total: null });
-  const tables = await connection.structure({ signal: run.signal });
+  const skipped: SkippedTable[] = [];
+  const tables = await connection.structure({ signal: run.signal, onSkipped: (item) => skipped.push(item) });
+  for (const item of skipped) run.skip(stage, tableLabel(item), new TandemError("not_supported", item.reason));
   if (tables.length === 0 && known > 0) {
     throw new TandemError("nothing_there", `${connectionName} shows no tables, though the catalogue has ${known}.`, {
       fix: "Check the role's rights and the connection's schemas; the catalogue is left as it is.",
@@ -63,7 +68,7 @@ async function readStructure(run: Run, { connection, connectionName }: ScanInput
   }
   const views = tables.filter(({ type }) => type === "view").length;
   run.emit({ type: "stage_finished", stage, counts: { tables: tables.length - views, views } });
-  return tables;
+  return { tables, skipped };
 }
 
 /** A table that has vanished is left out; one that could not be looked at goes on without a profile. */

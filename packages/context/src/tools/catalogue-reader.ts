@@ -1,8 +1,9 @@
 import { nearest, RequestError } from "@tandem/protocol";
+import { locateTable } from "../catalogue/locate-table.ts";
 import { parseTableFile } from "../catalogue/parse-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
 import { readOutline, type TableOutline } from "../catalogue/table-outline.ts";
-import { type TableIdentity, tablePath } from "../catalogue/table-path.ts";
+import { type TableIdentity, withoutHash } from "../catalogue/table-path.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
 import { inParallel } from "../in-parallel.ts";
@@ -60,8 +61,8 @@ export class CatalogueReader {
     return files.filter((file) => file !== undefined);
   }
 
-  read(table: TableIdentity): Promise<TableFile | undefined> {
-    return this.#read(tablePath(table));
+  async read(table: TableIdentity): Promise<TableFile | undefined> {
+    return (await locateTable(this.#folder, table))?.file;
   }
 
   /** By `connection/schema.table`, `schema.table` or `table`, in any case; more than one that fits is an error that lists them. */
@@ -92,7 +93,7 @@ export class CatalogueReader {
   async #candidates(connection?: string): Promise<{ path: string; names: string[] }[]> {
     const paths = await this.#folder.list(connection === undefined ? PREFIX : `${PREFIX}${connection}/`);
     return paths.map((path) => {
-      const full = path.slice(PREFIX.length).replace(/\.yaml$/, "");
+      const full = withoutHash(path.slice(PREFIX.length).replace(/\.yaml$/, ""));
       const qualified = full.slice(full.indexOf("/") + 1);
       return { path, names: [full, qualified, qualified.slice(qualified.indexOf(".") + 1)].map(decode) };
     });

@@ -1,8 +1,9 @@
 import { type Document, isMap, isSeq, YAMLMap, YAMLSeq } from "yaml";
+import { type LocatedTable, locateTable } from "../../catalogue/locate-table.ts";
 import { parseTableFile } from "../../catalogue/parse-table-file.ts";
 import type { JoinEntry, TableFile } from "../../catalogue/table-file.ts";
 import { tableLines } from "../../catalogue/table-lines.ts";
-import { tableKey, tablePath } from "../../catalogue/table-path.ts";
+import { tableKey } from "../../catalogue/table-path.ts";
 import { joinKey, oneLine } from "../../catalogue/table-values.ts";
 import { editYaml } from "../../edit-yaml.ts";
 import type { ContextFolder } from "../../folder/context-folder.ts";
@@ -30,21 +31,24 @@ export async function draftDbt(
   documents: readonly DocumentRecord[],
 ): Promise<TableDraft[]> {
   const { folder, store, catalogue } = parts;
-  const byPath = new Map<string, { file: TableFile; found: { dbt: DbtTable; document: string }[] }>();
+  const byTable = new Map<string, LocatedTable & { found: { dbt: DbtTable; document: string }[] }>();
   for (const { type, connection, title, chunks, citation } of documents) {
     if (type !== "dbt" || connection === undefined) continue;
     const dbt = readDbtDocument(title, await readChunks(store, chunks));
     const file = dbt && findTable(catalogue, connection, dbt.relation);
     if (!dbt || !file) continue;
-    const known = byPath.get(tablePath(file));
-    if (known) known.found.push({ dbt, document: citation });
-    else byPath.set(tablePath(file), { file, found: [{ dbt, document: citation }] });
+    const key = tableKey(file);
+    const known = byTable.get(key);
+    if (known) {
+      known.found.push({ dbt, document: citation });
+      continue;
+    }
+    const located = await locateTable(folder, file);
+    if (located) byTable.set(key, { ...located, found: [{ dbt, document: citation }] });
   }
-  const hand = await folder.handLines([...byPath.keys()]);
+  const hand = await folder.handLines([...byTable.values()].map(({ path }) => path));
   const drafts: TableDraft[] = [];
-  for (const [path, { file, found }] of byPath) {
-    const before = await folder.read(path);
-    if (before === undefined) continue;
+  for (const { path, text: before, file, found } of byTable.values()) {
     const draft = draftTable(path, before, found, { catalogue, hand: hand.get(path) ?? new Set() });
     if (draft) drafts.push({ ...draft, artifact: tableKey(file), documents: found.map(({ document }) => document) });
   }
