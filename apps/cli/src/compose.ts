@@ -21,6 +21,7 @@ import type { Context } from "./context.ts";
 import { Databases } from "./databases.ts";
 import { sessionPayerOf } from "./describe-project.ts";
 import { serverSettings } from "./server/server-settings.ts";
+import { engineControls } from "./sessions/engine-controls.ts";
 import { offeredModels } from "./sessions/offered-models.ts";
 
 // The only place that wires rooms together. Each is loaded when it is needed: together they take longer to load than most
@@ -299,7 +300,9 @@ export async function createEngine(
     holder: holderName(command),
     mcpTimeout: sessions.mcpTimeout,
     ...(hostServers && { hostServers }),
+    ...engineControls(context.env, project, readSecret),
     roots: [...sessionRoots(project), ...folders],
+    worktrees: worktreeSettings(project),
     commandFolders: [join(stateFolder, "commands"), join(claudeFolder(context.env), "commands")],
     models: offeredModels({
       ask: listModels,
@@ -310,6 +313,12 @@ export async function createEngine(
     sweep: () => sweepProcesses(context.env),
     log,
   });
+}
+
+/** Who asks for a setup has been trusted by now. */
+function worktreeSettings({ config: { worktrees } }: Project): NonNullable<EngineSettings["worktrees"]> {
+  const { copy, setup, setupTimeout: setupTimeoutMs, ports, removeAtArchive } = worktrees;
+  return { copy, setup, setupTimeoutMs, ports, removeAtArchive };
 }
 
 function refuseToRun(): never {

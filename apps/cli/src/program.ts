@@ -14,6 +14,7 @@ import type { ObjectOptions } from "./commands/object.ts";
 import type { RehearseOptions } from "./commands/rehearse.ts";
 import type { SetupOptions } from "./commands/setup.ts";
 import type { TextOptions } from "./commands/text.ts";
+import type { TrustOptions } from "./commands/trust.ts";
 
 /** What an action does: run, and say with which code the process is to end. Nothing means 0. */
 export type Runner = (command: Command, run: (context: Context) => Promise<number | void>) => Promise<void>;
@@ -156,14 +157,18 @@ export function createProgram(version: string, runner: Runner): Command {
   });
 
   examples(
-    command(program, LOOK, "trust", "Let this folder's tandem.yaml run programs, read files and choose addresses.")
+    command(program, LOOK, "trust", "Let this folder's tandem.yaml, or with --folder what .claude brings, take effect.")
+      .option("--folder [path]", "settings, hooks, MCP servers and skills of a folder, for sessions (default: this one)")
       .option("--revoke", "trust it no longer")
+      .option("--list", "show the folders that are trusted for sessions")
       .addOption(json())
-      .action((options: { revoke?: boolean }, self: Command) =>
+      .action((options: TrustOptions, self: Command) =>
         runner(self, async (context) => (await import("./commands/trust.ts")).trust(context, options)),
       ),
     "tandem trust",
-    "tandem trust --revoke",
+    "tandem trust --folder ~/src/shop",
+    "tandem trust --list",
+    "tandem trust --folder --revoke",
   );
 
   addRehearse(

@@ -237,6 +237,11 @@ const sessions = z.strictObject({
     .enum(["none", "trusted"])
     .default("trusted")
     .describe("Whether settings, skills, hooks and MCP servers of a trusted folder load (`tandem trust --folder`)."),
+  trustedFolders: z
+    .array(z.string().min(1))
+    .default([])
+    .meta({ [NEEDS_TRUST]: true })
+    .describe("Folders that are trusted whatever is in them, without `tandem trust --folder`."),
   context: z.boolean().default(true).describe("Whether sessions can search the project's context, once it has one."),
 });
 

@@ -6,7 +6,19 @@ import type { Context } from "../context.ts";
 import { openProject } from "../open-project.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 
-export async function trust(context: Context, { revoke = false }: { revoke?: boolean }): Promise<void> {
+export interface TrustOptions {
+  /** True without a path: this one. */
+  folder?: string | true;
+  list?: boolean;
+  revoke?: boolean;
+}
+
+export async function trust(context: Context, { folder, list, revoke = false }: TrustOptions): Promise<void> {
+  if (list || folder !== undefined) {
+    const { listTrusted, trustFolder: trustForSessions } = await import("./trust-folder.ts");
+    if (list) return listTrusted(context);
+    return trustForSessions(context, { ...(typeof folder === "string" && { path: folder }), revoke });
+  }
   if (revoke) {
     const place = findProject(context.cwd, context.project);
     if (!place) throw new TandemError("config_missing", "There is no tandem.yaml in this folder or above it.");

@@ -1,0 +1,50 @@
+import { TandemError } from "@tandem/protocol";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { ensureTandemHome, tandemHome, type Variables } from "./tandem-home.ts";
+import { writeFileAtomically } from "./write-file-atomically.ts";
+
+/** A list of folders, each with what was trusted of it, where only the user can write. */
+export class TrustFile<Entry extends z.ZodType> {
+  readonly #name: string;
+  readonly #schema: z.ZodType<{ version: 1; folders: Record<string, z.output<Entry>> }>;
+
+  constructor(name: string, entry: Entry) {
+    this.#name = name;
+    this.#schema = z.object({ version: z.literal(1), folders: z.record(z.string(), entry) }) as never;
+  }
+
+  async read(env: Variables): Promise<Record<string, z.output<Entry>>> {
+    const file = join(tandemHome(env), this.#name);
+    const info = await stat(file).catch(() => undefined);
+    if (!info) return {};
+    // Whoever can write this file can run programs as the user.
+    if (process.platform !== "win32" && (info.mode & 0o022) !== 0) {
+      throw new TandemError("trust_unreadable", `${file} can be written by others, so it is not believed.`, {
+        fix: `Run chmod 600 ${file}, and check what is in it.`,
+      });
+    }
+    try {
+      return this.#schema.parse(JSON.parse(await readFile(file, "utf8"))).folders;
+    } catch (cause) {
+      throw new TandemError("trust_unreadable", `${file} cannot be read as a list of trusted folders.`, {
+        fix: "Remove it, and trust your folders again with `tandem trust`.",
+        cause,
+      });
+    }
+  }
+
+  async write(env: Variables, folders: Record<string, z.output<Entry>>): Promise<void> {
+    await ensureTandemHome(env);
+    const text = `${JSON.stringify({ version: 1, folders }, null, 2)}\n`;
+    await writeFileAtomically(join(tandemHome(env), this.#name), text, 0o600);
+  }
+
+  /** False if the folder was not in it. */
+  async remove(env: Variables, folder: string): Promise<boolean> {
+    const { [folder]: removed, ...others } = await this.read(env);
+    if (removed !== undefined) await this.write(env, others);
+    return removed !== undefined;
+  }
+}

@@ -1,0 +1,49 @@
+import type { EngineSettings } from "@tandem/sessions";
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Project } from "../config/load-project.ts";
+import type { Variables } from "../config/tandem-home.ts";
+import { folderTrust, type TrustSettings } from "../config/trusted-folders.ts";
+
+/** What the config says about who may do what in sessions. */
+export function engineControls(
+  env: Variables,
+  project: Project,
+  readSecret: (reference: string) => Promise<string>,
+): Pick<EngineSettings, "trustOf" | "mcpServer" | "hooks" | "sandbox" | "permissionMode"> {
+  const { hooks, mcpServers, sandbox, sessions } = project.config;
+  const secrets = async (entries: Record<string, string>): Promise<Record<string, string>> =>
+    Object.fromEntries(await Promise.all(Object.entries(entries).map(async ([k, v]) => [k, await readSecret(v)])));
+  const trust = trustSettings(project);
+  return {
+    trustOf: (folder) => folderTrust(env, folder, trust),
+    mcpServer: async (name) => {
+      const server = Object.hasOwn(mcpServers, name) ? mcpServers[name] : undefined;
+      if (!server) return undefined;
+      const { command, args, url = "", timeout } = server;
+      const timeoutMs = timeout === undefined ? {} : { timeoutMs: timeout };
+      if (command === undefined) {
+        return { place: { type: "http", url, headers: await secrets(server.headers) }, ...timeoutMs };
+      }
+      const variables = await secrets(server.env);
+      return { place: { type: "stdio", command, args, variables, folder: project.folder }, ...timeoutMs };
+    },
+    hooks,
+    sandbox,
+    permissionMode: sessions.permissionMode,
+  };
+}
+
+export const trustSettings = ({ config, folder }: Pick<Project, "config" | "folder">): TrustSettings => ({
+  settings: config.sessions.settings,
+  always: config.sessions.trustedFolders.map((path) => realPath(resolve(folder, path))),
+});
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // One that is not there is nobody's working folder.
+    return path;
+  }
+}
