@@ -20,6 +20,8 @@ import { HookCompanion } from "./hooks/hook-companion.ts";
 import { DefinitionBook } from "./mcp/definition-book.ts";
 import { resolveTools } from "./resolve-tools.ts";
 import { KeptRules } from "./rules/kept-rules.ts";
+import { ruledSession } from "./rules/ruled-session.ts";
+import { Notifier, type NotifySettings } from "./notify/notifier.ts";
 import { standingOf } from "./permission-mode.ts";
 import { SessionActors } from "./session-actors.ts";
 import { SessionPlaces } from "./session-places.ts";
@@ -40,6 +42,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     ...{ records: store.records, file: settings.rules ?? [], project: settings.roots[0]!, stateFolder },
     toolsOf: async (agent) =>
       agent === undefined ? resolveTools([{ type: "agent_toolset_20260401" }], []) : (await agents.get(agent)).tools,
+    sessionOf: async (id) => ruledSession(await store.sessions.get(id), id, settings),
   });
   const audit = new Auditor(store, settings.log);
   const killSwitch = new KillSwitch(store.records);
@@ -68,6 +71,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     log: settings.log,
   });
   const expiry = new ApprovalExpiry(store, approvals, settings.log);
+  const notifier = new Notifier(store, settings.notify ?? NOBODY, settings);
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
   const places = new SessionPlaces(roots, stateFolder, worktrees.maker);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!);
@@ -82,7 +86,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     killSwitch,
     rules,
     wishes: new SessionWishes(settings),
-      deltas,
+    deltas,
     // Loaded where it is used: commands that only look at sessions are quicker without it.
     forget: async (id) => {
       const { forgetConversation } = await import("@tandem/claude-code");
@@ -95,6 +99,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     sessions,
     worktrees: worktrees.desk((session, by) => sessions.archive(session, by)),
     approvals,
+    notifications: notifier,
     rules,
     files: new FileCatalogue(store.files),
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
@@ -109,9 +114,11 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       audit.start();
       await actors.start();
       await expiry.start();
+      await notifier.start(() => approvals.pending());
     },
     async stop(deadlineMs) {
       expiry.stop();
+      await notifier.stop();
       await actors.stop(deadlineMs);
       await audit.stop();
     },
@@ -123,3 +130,5 @@ const unlimited = (project: string): SpendingSettings => ({
   project,
   payer: async () => null,
 });
+
+const NOBODY: NotifySettings = { webhooks: [], desktop: false, link: () => undefined };

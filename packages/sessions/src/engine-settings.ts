@@ -9,6 +9,7 @@ import type {
 import type { HookConfig, PermissionMode, Rule, SessionId } from "@tandem/protocol";
 import type { DefaultLimits } from "./budgets/limit-book.ts";
 import type { Model } from "./engine.ts";
+import type { NotifySettings } from "./notify/notifier.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 import type { NamedServer } from "./mcp/server-place.ts";
 import type { SandboxSettings } from "./sandbox.ts";
@@ -47,6 +48,8 @@ export interface EngineSettings {
   spending?: SpendingSettings;
   /** Calls that wait for a person: when they are denied, and how long they keep a process. */
   approvals?: { expire?: number | undefined; keepProcess: number };
+  /** Who is told when a session waits, is done or has failed. */
+  notify?: NotifySettings;
   /** A writer that is not heard of for so long has lost its sessions. */
   leaseTtl: number;
   /** Who writes, in words for whoever finds a session held. */

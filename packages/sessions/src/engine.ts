@@ -30,6 +30,7 @@ import type { McpServerView } from "./mcp/definition-book.ts";
 import type { Rules } from "./rules/rule-book.ts";
 import type { TrustView } from "./trust/folder-trust.ts";
 import type { Worktrees } from "./worktrees/worktrees.ts";
+import type { Notifications } from "./notify/notifier.ts";
 import type { SlashCommand } from "./commands/command-catalogue.ts";
 
 /**
@@ -41,6 +42,7 @@ export interface Engine {
   readonly environments: Environments;
   readonly sessions: Sessions;
   readonly approvals: Approvals;
+  readonly notifications: Notifications;
   readonly rules: Rules;
   readonly files: Files;
   readonly budgets: BudgetBook;

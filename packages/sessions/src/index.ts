@@ -22,5 +22,6 @@ export { whyNoSandbox } from "./sandbox.ts";
 export { trustView, type FolderTrust, type TrustView } from "./trust/folder-trust.ts";
 export { createEngine } from "./create-engine.ts";
 export type { EngineSettings } from "./engine-settings.ts";
+export type { Notifications, NotifySettings } from "./notify/notifier.ts";
 export type { JudgedPart } from "./rules/judge-parts.ts";
 export type { RulePlace, Rules, TestedCall, TestedSession } from "./rules/rule-book.ts";

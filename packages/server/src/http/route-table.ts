@@ -5,6 +5,7 @@ import { agentRoutes } from "./routes/agents.ts";
 import { auditRoutes } from "./routes/audit.ts";
 import { budgetRoutes } from "./routes/budgets.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
+import { worktreeRoutes } from "./routes/worktrees.ts";
 import { contextRoutes } from "./routes/context.ts";
 import { environmentRoutes } from "./routes/environments.ts";
 import { fileRoutes } from "./routes/files.ts";
@@ -13,9 +14,11 @@ import { mcpServerRoutes } from "./routes/mcp-servers.ts";
 import { memoryStoreRoutes } from "./routes/memory-stores.ts";
 import { memoryVersionRoutes } from "./routes/memory-versions.ts";
 import { modelRoutes } from "./routes/models.ts";
+import { notificationRoutes } from "./routes/notifications.ts";
 import { overviewRoutes } from "./routes/overview.ts";
 import { proposalRoutes } from "./routes/proposals.ts";
 import { sessionCommandRoutes } from "./routes/session-commands.ts";
+import { ruleRoutes } from "./routes/rules.ts";
 import { sessionEventRoutes } from "./routes/session-events.ts";
 import { sessionFolderRoutes } from "./routes/session-folder.ts";
 import { sessionMessageRoutes } from "./routes/session-messages.ts";
@@ -37,6 +40,7 @@ const described: readonly Route[] = [
   ...sessionCommandRoutes,
   ...sessionFolderRoutes,
   ...approvalRoutes,
+  ...notificationRoutes,
   ...fileRoutes,
   ...memoryStoreRoutes,
   ...memoryVersionRoutes,
@@ -45,10 +49,12 @@ const described: readonly Route[] = [
   ...trustRoutes,
   ...mcpServerRoutes,
   ...budgetRoutes,
+  ...worktreeRoutes,
   ...auditRoutes,
   ...contextRoutes,
   ...proposalRoutes,
   ...jobRoutes,
+  ...ruleRoutes,
 ];
 
 let document: unknown;

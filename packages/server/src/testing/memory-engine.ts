@@ -103,6 +103,7 @@ export class MemoryEngine {
     return {
       agents: { ...catalogue, versions: empty },
       environments: catalogue,
+      notifications: { test: async () => [] },
       approvals: { list: async () => ({ data: [], next: null }), get: nothing, answer: nothing },
       files: { ...catalogue, upload: nothing, content: nothing },
       rules: {

@@ -1,0 +1,84 @@
+import type { LoggedEvent, NOTIFY_EVENTS, SessionId } from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
+import { asCall } from "../approvals/approval-reader.ts";
+import { isApproval } from "../approvals/outcome.ts";
+
+export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
+
+/** What somebody is told. Never what a tool was given or gave back: those who want to know follow the link. */
+export interface Notification {
+  type: NotifyEvent | "test";
+  at: string;
+  /** A sentence. */
+  text: string;
+  session_id?: string;
+  session_title?: string | null;
+  agent_name?: string;
+  /** Of `approval`: what is asked, and for which tool. */
+  approval_id?: string;
+  kind?: "tool" | "plan" | "question";
+  tool?: string;
+  /** Of `failed`: why the turn stopped. */
+  reason?: string;
+  link?: string;
+}
+
+/** What an event is worth telling, and under which name, so that it is told once. */
+export function worthTelling({ event, thread }: LoggedEvent): { key: string; type: NotifyEvent } | undefined {
+  const call = asCall({ event, thread });
+  if (call && isApproval(call)) return { key: event.id, type: "approval" };
+  if (event.type !== "session.status_idle") return undefined;
+  switch (event.stop_reason.type) {
+    case "requires_action":
+      return undefined;
+    case "end_turn":
+      return { key: event.id, type: "completed" };
+    default:
+      return { key: event.id, type: "failed" };
+  }
+}
+
+export function describe(
+  { event, thread }: LoggedEvent,
+  row: SessionRow,
+  link: (path: string) => string | undefined,
+): Notification {
+  const call = asCall({ event, thread });
+  const name = row.title ?? row.id;
+  const base = {
+    at: event.processed_at ?? new Date().toISOString(),
+    session_id: row.id as SessionId,
+    session_title: row.title,
+    agent_name: row.agent.name,
+  };
+  const linked = (path: string) => {
+    const address = link(path);
+    return address === undefined ? {} : { link: address };
+  };
+  if (call) {
+    const kind = call.use.tandem.approval?.kind ?? "tool";
+    const asks = {
+      tool: `asks to call ${call.use.name}`,
+      plan: "has a plan to be approved",
+      question: "has a question",
+    };
+    return {
+      type: "approval",
+      ...base,
+      text: `${name}: ${row.agent.name} ${asks[kind]}.`,
+      approval_id: event.id,
+      kind,
+      tool: call.use.name,
+      ...linked(`/v1/approvals/${event.id}`),
+    };
+  }
+  const reason = event.type === "session.status_idle" ? event.stop_reason.type : "unknown";
+  const isDone = reason === "end_turn";
+  return {
+    type: isDone ? "completed" : "failed",
+    ...base,
+    text: isDone ? `${name}: ${row.agent.name} is done.` : `${name}: ${row.agent.name} has stopped (${reason}).`,
+    ...(!isDone && { reason }),
+    ...linked(`/v1/sessions/${row.id}`),
+  };
+}

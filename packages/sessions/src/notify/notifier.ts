@@ -1,0 +1,240 @@
+import { createHash } from "node:crypto";
+import { newId, RequestError, type Approval, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import type { StoredRecord, Store } from "@tandem/storage";
+import { z } from "zod";
+import { Alarm } from "../alarm.ts";
+import { describe, worthTelling, type Notification, type NotifyEvent } from "./notification.ts";
+import { sendWebhook, type Delivery, type Webhook } from "./send-webhook.ts";
+import { showOnDesktop } from "./show-on-desktop.ts";
+
+const SPACE = "notifications";
+/** What is to be delivered, and what was, so that nothing is told twice. */
+const DUE = "due";
+const TOLD = "told";
+const PAGE = 200;
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 10 * 60_000;
+/** After a day it is no news any more. */
+const DEADLINE_MS = 24 * 60 * 60_000;
+/** So long nobody else tries what somebody is trying. */
+const TRYING_MS = 60_000;
+const LOOK_MS = 30_000;
+const REMEMBER_MS = 7 * 24 * 60 * 60_000;
+
+export interface NotifySettings {
+  webhooks: readonly (Webhook & { on: readonly NotifyEvent[] })[];
+  desktop: boolean;
+  /** Where a path of the API is reached; undefined where nobody knows. */
+  link: (path: string) => string | undefined;
+}
+
+export interface Notifications {
+  /** Sends a test to everybody who is told of anything, and says what came of it. */
+  test(): Promise<{ target: string; delivered: boolean; detail: string | null }[]>;
+}
+
+const due = z.object({
+  url: z.string(),
+  notification: z.looseObject({ type: z.string(), at: z.string(), text: z.string() }),
+  attempts: z.int(),
+  next_at: z.number(),
+  until: z.number(),
+});
+type Due = z.infer<typeof due>;
+
+/** Tells those who want to know that a session waits, is done or has failed. What is due outlives this process. */
+export class Notifier implements Notifications {
+  readonly #store: Store;
+  readonly #settings: NotifySettings;
+  readonly #variables: Readonly<Record<string, string | undefined>>;
+  readonly #log: { warn(details: Record<string, unknown>, message: string): void };
+  readonly #alarm = new Alarm();
+  readonly #stop = new AbortController();
+  #look: NodeJS.Timeout | undefined;
+  #stopListening: (() => void) | undefined;
+  #work: Promise<void> = Promise.resolve();
+  #isDesktopAbsent = false;
+
+  constructor(
+    store: Store,
+    settings: NotifySettings,
+    parts: {
+      hostVariables: Readonly<Record<string, string | undefined>>;
+      log: { warn(details: Record<string, unknown>, message: string): void };
+    },
+  ) {
+    this.#store = store;
+    this.#settings = settings;
+    this.#variables = parts.hostVariables;
+    this.#log = parts.log;
+  }
+
+  get #isQuiet(): boolean {
+    return this.#settings.webhooks.length === 0 && !this.#settings.desktop;
+  }
+
+  /** `pending` gives approvals that a former process may have died before telling of. */
+  async start(pending: () => Promise<readonly Approval[]>): Promise<void> {
+    if (this.#isQuiet) return;
+    this.#stopListening = this.#store.events.onAppend((session, events) => {
+      for (const logged of events) if (worthTelling(logged)) this.#later(() => this.#tell(session, logged));
+    });
+    this.#later(async () => {
+      for (const { id, session_id: session } of await pending()) await this.#tellAgain(session as SessionId, id);
+    });
+    this.#later(() => this.#forget());
+    this.#later(() => this.#deliverDue());
+    this.#look = setInterval(() => this.#later(() => this.#deliverDue()), LOOK_MS);
+    this.#look.unref();
+  }
+
+  /** Resolves when nothing is being sent any more. What is due is sent after the next start. */
+  async stop(): Promise<void> {
+    this.#stopListening?.();
+    clearInterval(this.#look);
+    this.#alarm.clear();
+    this.#stop.abort();
+    await this.#work;
+  }
+
+  async test(): ReturnType<Notifications["test"]> {
+    if (this.#isQuiet) {
+      throw new RequestError("invalid_request", "Nobody is to be told of anything.", {
+        fix: "Name a webhook in notify.webhooks of tandem.yaml, or set notify.desktop to true.",
+      });
+    }
+    const notification: Notification = {
+      type: "test",
+      at: new Date().toISOString(),
+      text: "This is a test. Notifications of sessions arrive here.",
+    };
+    const said = (target: string, delivery: Delivery) => ({
+      target,
+      delivered: delivery.type === "delivered",
+      detail: delivery.type === "delivered" ? null : delivery.why,
+    });
+    return Promise.all([
+      ...this.#settings.webhooks.map(async (webhook) =>
+        said(placeOf(webhook.url), await sendWebhook(webhook, newId("event"), notification)),
+      ),
+      ...(this.#settings.desktop ? [showOnDesktop(notification, this.#variables).then((d) => said("desktop", d))] : []),
+    ]);
+  }
+
+  /** One after the other, and nobody waits for it. */
+  #later(work: () => Promise<void>): void {
+    const unlessStopped = async (): Promise<void> => {
+      if (!this.#stop.signal.aborted) await work();
+    };
+    this.#work = this.#work.then(unlessStopped).catch((error: unknown) => {
+      this.#log.warn({ error: String(error) }, "a notification could not be handled");
+    });
+  }
+
+  async #tellAgain(session: SessionId, id: string): Promise<void> {
+    const logged = await this.#store.events.find(session, id);
+    if (logged) await this.#tell(session, logged);
+  }
+
+  async #tell(session: SessionId, logged: LoggedEvent): Promise<void> {
+    const found = worthTelling(logged);
+    const row = found && (await this.#store.sessions.get(session));
+    if (!row || (await this.#store.records.get(SPACE, TOLD, found.key))) return;
+    const notification = describe(logged, row, this.#settings.link);
+    const now = Date.now();
+    const entries = this.#settings.webhooks
+      .filter(({ on }) => on.includes(found.type))
+      .map(({ url }): { key: string; value: Due } => ({
+        key: `${found.key}/${hash(url)}`,
+        value: { url, notification: { ...notification }, attempts: 0, next_at: now, until: now + DEADLINE_MS },
+      }));
+    await this.#store.records.write(SPACE, [
+      { type: "put", kind: TOLD, key: found.key, value: { at: now }, version: 0 },
+      ...entries.map(({ key, value }) => ({ type: "put" as const, kind: DUE, key, value })),
+    ]);
+    if (this.#settings.desktop) await this.#show(notification);
+    await this.#deliverDue();
+  }
+
+  async #show(notification: Notification): Promise<void> {
+    if (this.#isDesktopAbsent) return;
+    const delivery = await showOnDesktop(notification, this.#variables);
+    if (delivery.type === "delivered") return;
+    // Said once: it will not be there the next time either.
+    this.#isDesktopAbsent = delivery.type === "refused";
+    this.#log.warn({ why: delivery.why }, "the desktop could not show a notification");
+  }
+
+  async #deliverDue(): Promise<void> {
+    let next = Infinity;
+    for (let after: string | undefined; ;) {
+      const records = await this.#store.records.list(SPACE, DUE, {
+        limit: PAGE,
+        ...(after !== undefined && { after }),
+      });
+      const times = await Promise.all(records.map((record) => this.#deliver(record)));
+      next = Math.min(next, ...times);
+      if (records.length < PAGE) break;
+      after = records.at(-1)!.key;
+    }
+    if (next === Infinity) return;
+    this.#alarm.set(Math.max(0, Math.min(next - Date.now(), LONGEST_RETRY_MS)), () =>
+      this.#later(() => this.#deliverDue()),
+    );
+  }
+
+  /** Tries one that is due; when it is to be tried next. */
+  async #deliver({ key, value, version }: StoredRecord): Promise<number> {
+    const entry = due.parse(value);
+    if (entry.next_at > Date.now()) return entry.next_at;
+    const claimed: Due = { ...entry, attempts: entry.attempts + 1, next_at: Date.now() + TRYING_MS };
+    if (!(await this.#claim(key, claimed, version))) return Date.now() + TRYING_MS;
+    const webhook = this.#settings.webhooks.find(({ url }) => url === entry.url);
+    const notification = entry.notification as unknown as Notification;
+    const delivery: Delivery = webhook
+      ? await sendWebhook(webhook, key, notification, this.#stop.signal)
+      : { type: "refused", why: "it is not in the settings any more" };
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** entry.attempts, LONGEST_RETRY_MS);
+    const nextAt = Date.now() + wait * (0.75 + Math.random() / 2);
+    if (delivery.type === "failed" && nextAt < entry.until) {
+      const change = { type: "put" as const, kind: DUE, key, value: { ...claimed, next_at: nextAt } };
+      await this.#store.records.write(SPACE, [change]);
+      return nextAt;
+    }
+    await this.#store.records.write(SPACE, [{ type: "delete", kind: DUE, key }]);
+    if (delivery.type !== "delivered") {
+      const details = { webhook: placeOf(entry.url), attempts: claimed.attempts, why: delivery.why };
+      this.#log.warn(details, "a notification was given up");
+    }
+    return Infinity;
+  }
+
+  async #claim(key: string, value: Due, version: number): Promise<boolean> {
+    try {
+      await this.#store.records.write(SPACE, [{ type: "put", kind: DUE, key, value, version }]);
+      return true;
+    } catch (error) {
+      if (error instanceof RequestError && error.code === "conflict") return false;
+      throw error;
+    }
+  }
+
+  async #forget(): Promise<void> {
+    const before = Date.now() - REMEMBER_MS;
+    const old = (await this.#store.records.list(SPACE, TOLD, { limit: 10 * PAGE })).filter(
+      ({ updatedAt }) => Date.parse(updatedAt) < before,
+    );
+    await this.#store.records.write(
+      SPACE,
+      old.map(({ key }) => ({ type: "delete" as const, kind: TOLD, key })),
+    );
+  }
+}
+
+const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
+
+/** An address without what may be secret in it. */
+const placeOf = (url: string): string => {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`;
+};
