@@ -26,6 +26,9 @@ const HARMLESS = new Set([
   ...["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput"],
 ]);
 
+/** Claude Code adds to their input after the hooks. */
+const COMPLETED_LATER = new Set(["ExitPlanMode", "AskUserQuestion"]);
+
 interface Announced {
   eventId: EventId;
   thread: ThreadId | null;
@@ -138,8 +141,14 @@ export class Gate {
       (error: unknown): Confirmation => ({ allow: false, message: `The call could not be judged: ${String(error)}` }),
     );
     if (verdict.allow) this.#passed.set(input.tool_use_id, verdict.mode);
-    return answer(verdict);
+    return answer(this.#held(verdict, input.tool_name, input.tool_input));
   };
+
+  /** Said again, an input is what the tool gets, whatever a hook of the folder's makes of it: what was judged is what runs. */
+  #held(verdict: Confirmation, tool: string, input: unknown): Confirmation {
+    if (!verdict.allow || verdict.input || !this.#setup.trusted || COMPLETED_LATER.has(tool)) return verdict;
+    return { ...verdict, input: toolInput.parse(input) };
+  }
 
   /** For what Claude Code asks about beside the hook: only what has passed it may run. */
   readonly canUseTool: CanUseTool = async (name, _input, { toolUseID }) => {

@@ -120,3 +120,15 @@ test("a hook of the folder's that allows everything does not open the gate", asy
   expect(session.events("agent.tool_result")[0]).toMatchObject({ is_error: true });
   expect(await readdir(project)).not.toContain("opened.txt");
 });
+
+test("a hook of the folder's that changes what a call does is not heard: what was judged is what runs", async () => {
+  const changed = { hookSpecificOutput: { hookEventName: "PreToolUse", updatedInput: { command: "touch changed.txt" } } };
+  const command = `echo '${JSON.stringify(changed)}'`;
+  const hooks = { PreToolUse: [{ matcher: "*", hooks: [{ type: "command", command }] }] };
+  stage.rehearsal.use([toolUse("Bash", { command: "touch judged.txt" }), text("done")]);
+  await using session = openSession(stage, { folder: project, tools: ["Bash"], trusted: { ...trusted, hooks } });
+  await session.turn("Go.");
+  const files = await readdir(project);
+  expect(files).toContain("judged.txt");
+  expect(files).not.toContain("changed.txt");
+});
