@@ -4,8 +4,15 @@ import type { Connection } from "./connection.ts";
 export type Place =
   | { driver: "sqlite"; path: string }
   | { driver: "duckdb"; path: string }
-  | { driver: "postgres"; url: string; schemas?: readonly string[] }
-  | { driver: "mysql"; url: string; schemas?: readonly string[] };
+  | ({ driver: "postgres" } & ServerPlace)
+  | ({ driver: "mysql" } & ServerPlace);
+
+export interface ServerPlace {
+  url: string;
+  schemas?: readonly string[];
+  /** The address as it is now: asked for when the database refuses the password that we have. */
+  renew?: () => Promise<string>;
+}
 
 /** As long as we have a file of DuckDB open, nobody can write to it. */
 const DUCKDB_IDLE_MS = 1_000;
@@ -25,11 +32,11 @@ export async function openConnection(place: Place): Promise<Connection> {
     }
     case "postgres": {
       const { PostgresConnection } = await import("./postgres/postgres-connection.ts");
-      return await PostgresConnection.open(place.url, place.schemas);
+      return await PostgresConnection.open(place);
     }
     case "mysql": {
       const { MysqlConnection } = await import("./mysql/mysql-connection.ts");
-      return await MysqlConnection.open(place.url, place.schemas);
+      return await MysqlConnection.open(place);
     }
   }
 }

@@ -182,6 +182,36 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
     });
   });
 
+  it("is connected to with the password as it is now, where it was changed meanwhile", async () => {
+    const admin = await server.connect();
+    await admin.query("create user rotated identified by 'old'");
+    const url = (password: string) => server.url("", `rotated:${password}`);
+    let [kept, asked] = ["old", 0];
+    const renew = async () => {
+      asked += 1;
+      return url(kept);
+    };
+    await using connection = await openConnection({ driver: "mysql", url: url("old"), renew });
+    const rotate = async (password: string) => {
+      await admin.query(`set password for rotated = password('${password}')`);
+      const [rows] = await admin.query("select id from information_schema.processlist where user = 'rotated'");
+      for (const { id } of rows as { id: number }[]) await admin.query(`kill ${id}`);
+    };
+    expect(await one(connection)).toBe(1);
+    expect(asked).toBe(0);
+    await rotate("new");
+    // Where it is kept, it is still the old one: asked for once, and not again and again.
+    await expect
+      .poll(() => one(connection).catch((error: unknown) => (error as ConnectionError).code))
+      .toBe("connection_refused");
+    const before = asked;
+    await expect(one(connection)).rejects.toMatchObject({ code: "connection_refused" });
+    expect(asked).toBe(before + 1);
+    kept = "new";
+    expect(await one(connection)).toBe(1);
+    await admin.end();
+  });
+
   it("is connected to again after it was away", async () => {
     await using connection = await openConnection({ driver: "mysql", url: server.url("shop") });
     expect(await one(connection)).toBe(1);

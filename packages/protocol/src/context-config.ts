@@ -8,6 +8,10 @@ const name = z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/, NAME_EXPECTED);
 const URL_EXPECTED =
   "expected postgres://… or mysql://… without a password, or env:NAME, file:path or command:program …";
 
+/** Also where its name is written otherwise (`%70assword`), and for what else keys are unlocked with. */
+const holdsPassword = (url: string): boolean =>
+  [...(URL.parse(url)?.searchParams.keys() ?? [])].some((key) => /pass|pwd|secret|token/i.test(key));
+
 export const CONNECTION_DRIVERS = ["sqlite", "postgres", "duckdb", "mysql"] as const;
 
 const connection = z
@@ -19,6 +23,11 @@ const connection = z
       .refine(
         (text) => SECRET_FORM.test(text) || /^(postgres(ql)?|mysql|mariadb):\/\/(?![^/]*:[^/]*@)/.test(text),
         URL_EXPECTED,
+      )
+      // An address is shown in lists; a password in its query would be, too.
+      .refine(
+        (text) => SECRET_FORM.test(text) || !holdsPassword(text),
+        "a password does not belong in the address: name where it is kept in `password`, as env:NAME, file:path or command:program …",
       )
       .optional()
       .meta({ format: SECRET_FORMAT })

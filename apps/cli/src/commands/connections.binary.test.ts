@@ -40,6 +40,11 @@ describe("tandem connections add", () => {
 
   test.each([
     ["a password in the address", ["crm", "postgres://reader:sesame@127.0.0.1/crm"], "without a password"],
+    [
+      "a password in the address's query",
+      ["crm", "postgres://127.0.0.1/crm?user=a&%70assword=sesame"],
+      "a password does not belong in the address",
+    ],
     ["a name that cannot be one", ["My Shop", "shop.sqlite"], "expected a name of small letters"],
     ["a secret without a driver", ["crm", "env:CRM_URL"], "--driver"],
     ["a pasted password", ["crm", "postgres://127.0.0.1/crm", "--password", "sesame"], "env:NAME"],

@@ -2,7 +2,7 @@ import { type ConnectionConfig, TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { openNamedConnection } from "../compose.ts";
-import { findConnection, shownPlace } from "../config/connection-place.ts";
+import { findConnection, shownPlace, shownUrl } from "../config/connection-place.ts";
 import type { ProjectPlace } from "../config/find-project.ts";
 import { guessDriver } from "../config/guess-driver.ts";
 import type { Project } from "../config/load-project.ts";
@@ -26,7 +26,10 @@ export async function list(context: Context): Promise<void> {
   const { config } = await openProject(context);
   const connections = Object.entries(config.connections);
   if (context.json) {
-    const entries = connections.map(([name, connection]) => ({ name, ...connection }));
+    const entries = connections.map(([name, { url, ...connection }]) => ({
+      ...{ name, ...connection },
+      ...(url !== undefined && { url: shownUrl(url) }),
+    }));
     await write(context.stdout, `${JSON.stringify({ connections: entries }, null, 2)}\n`);
     return;
   }

@@ -22,12 +22,19 @@ export function findConnection({ config, shownFile }: Project, name: string): Co
 }
 
 /** Where a database is, with its password. The caller has made sure that the folder is trusted. */
-export async function connectionPlace(
-  name: string,
-  { driver, path, url, password, schemas }: ConnectionConfig,
-  place: SecretPlace,
-): Promise<Place> {
+export async function connectionPlace(name: string, connection: ConnectionConfig, place: SecretPlace): Promise<Place> {
+  const { driver, path, schemas } = connection;
   if (driver === "sqlite" || driver === "duckdb") return { driver, path: resolve(place.folder, path!) };
+  // A password that is changed while we run is found where it is kept; the command's own deadline is over by then.
+  const renew = () => serverUrl(name, connection, { ...place, signal: undefined });
+  return { driver, url: await serverUrl(name, connection, place), ...(schemas && { schemas }), renew };
+}
+
+async function serverUrl(
+  name: string,
+  { driver, url, password }: ConnectionConfig,
+  place: SecretPlace,
+): Promise<string> {
   const address = URL_FORM.test(url!) ? url! : await resolveSecret(url!, place);
   const parsed = URL_FORM.test(address) ? URL.parse(address) : null;
   if (!parsed) {
@@ -37,8 +44,14 @@ export async function connectionPlace(
     });
   }
   if (password !== undefined) parsed.password = encodeURIComponent(await resolveSecret(password, place));
-  return { driver, url: parsed.href, ...(schemas && { schemas }) };
+  return parsed.href;
 }
 
 /** For people: without a password, which only a secret's place could hold anyway. */
-export const shownPlace = ({ path, url }: ConnectionConfig): string => path ?? url ?? "";
+export const shownPlace = ({ path, url }: ConnectionConfig): string => path ?? shownUrl(url ?? "");
+
+/** With nothing in it that may be a secret, whatever a config that was written by hand has come to. */
+export const shownUrl = (url: string): string =>
+  url
+    .replace(/(:\/\/[^/@:]*):[^/@]*@/, "$1:***@")
+    .replaceAll(/([?&][^=&]*(?:pass|pwd|secret|token|key)[^=&]*=)[^&#]*/gi, "$1***");

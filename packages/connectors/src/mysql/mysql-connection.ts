@@ -1,6 +1,8 @@
 import type { Connection, QueryEstimate, QueryOptions, Rows, Table } from "../connection.ts";
 import { Pool } from "../pool.ts";
+import type { ServerPlace } from "../open-connection.ts";
 import { queryLimits, type QueryLimits } from "../query-limits.ts";
+import { RenewableUrl } from "../renewable-url.ts";
 import { serverAddress, type ServerAddress } from "../server-address.ts";
 import { splitExplain } from "../split-explain.ts";
 import { judgeFunctions } from "./judge-functions.ts";
@@ -11,21 +13,25 @@ import { readStructure } from "./mysql-structure.ts";
 
 const SESSIONS = 4;
 
+const addressOf = (url: string): ServerAddress => serverAddress(url, ["mysql:", "mariadb:"], 3306);
+
 export class MysqlConnection implements Connection {
   readonly dialect = "mysql";
   readonly #pool: Pool<MysqlSession>;
   readonly #address: ServerAddress;
   readonly #schemas: readonly string[];
 
-  private constructor(url: string, schemas?: readonly string[]) {
-    this.#address = serverAddress(url, ["mysql:", "mariadb:"], 3306);
-    const uri = url.replace(/^mariadb:/, "mysql:");
-    this.#pool = new Pool(() => MysqlSession.open(uri, this.#address), { size: SESSIONS });
+  private constructor({ url, schemas, renew }: ServerPlace) {
+    this.#address = addressOf(url);
+    const place = new RenewableUrl(url, renew);
+    const open = () =>
+      place.open((current) => MysqlSession.open(current.replace(/^mariadb:/, "mysql:"), addressOf(current)));
+    this.#pool = new Pool(open, { size: SESSIONS });
     this.#schemas = schemas ?? (this.#address.database ? [this.#address.database] : []);
   }
 
-  static async open(url: string, schemas?: readonly string[]): Promise<MysqlConnection> {
-    const connection = new MysqlConnection(url, schemas);
+  static async open(place: ServerPlace): Promise<MysqlConnection> {
+    const connection = new MysqlConnection(place);
     await connection.#pool.use(queryLimits(), async () => {});
     return connection;
   }

@@ -1,7 +1,9 @@
 import type { Connection, QueryEstimate, QueryOptions, Rows, Table } from "../connection.ts";
 import { Pool } from "../pool.ts";
+import type { ServerPlace } from "../open-connection.ts";
 import { queryLimits, type QueryLimits } from "../query-limits.ts";
 import { refused, wrongParameters } from "../reader/failure.ts";
+import { RenewableUrl } from "../renewable-url.ts";
 import { serverAddress, type ServerAddress } from "../server-address.ts";
 import { judgeCalls } from "./judge-calls.ts";
 import { toConnectionError } from "./postgres-error.ts";
@@ -25,15 +27,16 @@ export class PostgresConnection implements Connection {
   readonly #schemas: readonly string[] | undefined;
   readonly #address: ServerAddress;
 
-  private constructor(url: string, schemas?: readonly string[]) {
-    const address = serverAddress(url, ["postgres:", "postgresql:"], 5432);
-    this.#pool = new Pool(() => PostgresSession.open(url, address, schemas), { size: SESSIONS });
+  private constructor({ url, schemas, renew }: ServerPlace) {
+    this.#address = addressOf(url);
+    const place = new RenewableUrl(url, renew);
+    const open = () => place.open((current) => PostgresSession.open(current, addressOf(current), schemas));
+    this.#pool = new Pool(open, { size: SESSIONS });
     this.#schemas = schemas;
-    this.#address = address;
   }
 
-  static async open(url: string, schemas?: readonly string[]): Promise<PostgresConnection> {
-    const connection = new PostgresConnection(url, schemas);
+  static async open(place: ServerPlace): Promise<PostgresConnection> {
+    const connection = new PostgresConnection(place);
     await connection.#pool.use(queryLimits(), async () => {});
     return connection;
   }
@@ -86,6 +89,8 @@ export class PostgresConnection implements Connection {
     return this.#pool.use(limits, (session) => session.reading(limits.timeoutMs, () => work(session)));
   }
 }
+
+const addressOf = (url: string): ServerAddress => serverAddress(url, ["postgres:", "postgresql:"], 5432);
 
 /** What is judged is the text that is sent, to the letter. */
 async function judge(sql: string, { parameters = [] }: QueryOptions): Promise<Judged> {
