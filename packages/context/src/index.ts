@@ -75,7 +75,7 @@ export { scan, type ScanInput } from "./scan/scan.ts";
 export type { ScanContext, ScanResult } from "./scan/scan-result.ts";
 export type { ScannedTable } from "./scan/scanned-table.ts";
 export { tableGraph, type GraphEdge, type GraphNode, type TableGraph } from "./tools/table-graph.ts";
-export { cancelJob } from "./runs/cancel-job.ts";
+export { awaitCancelled, cancelJob, endCancelled } from "./runs/cancel-job.ts";
 export { JobDesk, jobKind, type JobDeskParts, type JobKind } from "./runs/job-desk.ts";
 export { described } from "./search/documents.ts";
 export { foundPath } from "./tools/join-tool.ts";

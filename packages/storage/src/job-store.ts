@@ -1,8 +1,11 @@
 import type { JobId } from "@tandem/protocol";
 import type { Page, PageQuery } from "./store.ts";
 
-export const JOB_STATES = ["queued", "running", "done", "partly", "failed", "cancelled"] as const;
-/** `partly`: it went to its end, and something was skipped or failed on the way. */
+export const JOB_STATES = ["queued", "running", "interrupted", "done", "partly", "failed", "cancelled"] as const;
+/**
+ * `interrupted`: it was begun, and nobody holds it any more; it can be taken up. Nobody writes that: it is what is read of a
+ * running job whose lease was released or has run out. `partly`: it went to its end, and something was skipped or failed.
+ */
 export type JobState = (typeof JOB_STATES)[number];
 
 export interface JobRow {
@@ -61,7 +64,9 @@ export interface JobStore {
   write(
     lease: JobLease,
     events: readonly JobEvent["event"][],
-    change?: Partial<Pick<JobRow, "state" | "progress" | "result" | "error" | "startedAt" | "endedAt">>,
+    change?: Partial<Pick<JobRow, "progress" | "result" | "error" | "startedAt" | "endedAt">> & {
+      state?: Exclude<JobState, "interrupted">;
+    },
   ): Promise<JobEvent[]>;
   events(id: JobId, range: { after: number; limit: number }): Promise<JobEvent[]>;
   /**

@@ -89,7 +89,7 @@ async function runIngest(
       ...(await jobModels(context, project)),
       signal: context.signal,
       onStart: (job) => {
-        watched = watchJob(store.jobs, job, (event) => view.show(event), watching.signal);
+        watched = watchJob(store.jobs, job, (event, isKept) => view.show(event, isKept), watching.signal);
       },
       body: (run) =>
         room.ingest(run, {

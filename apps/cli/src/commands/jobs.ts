@@ -6,8 +6,13 @@ import { EXIT_CODES, exitCodeOf } from "../exit-code.ts";
 import { RunView } from "../jobs/run-view.ts";
 import { watchJob } from "../jobs/watch-job.ts";
 import { openProject } from "../open-project.ts";
+import { Progress } from "../progress.ts";
 import { ago, toCount } from "../shown.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
+
+const HOLDER = holderName("tandem jobs");
+/** Longer than a lease: after that, whoever has not stopped is alive and busy. */
+const CANCEL_MS = 20_000;
 
 export interface JobListOptions {
   kind?: string;
@@ -41,11 +46,17 @@ export async function show(context: Context, id: string): Promise<void> {
   await print(context, await withJobs(context, (jobs) => find(jobs, id)));
 }
 
+/** Waits until it has ended: one whose process has died ends when its lease has run out. */
 export async function cancel(context: Context, id: string): Promise<void> {
   const room = await loadContext();
   const row = await withJobs(context, async (jobs) => {
     const found = await find(jobs, id);
-    return withHolder(jobs, await room.cancelJob(jobs.store.jobs, found.id, holderName("tandem jobs")));
+    const { jobs: store } = jobs.store;
+    const asked = await room.cancelJob(store, found.id, HOLDER);
+    if (asked.endedAt !== null) return withHolder(jobs, asked);
+    using _ = new Progress(context, `Waiting for ${found.id} to stop …`);
+    const signal = AbortSignal.any([context.signal, AbortSignal.timeout(CANCEL_MS)]);
+    return withHolder(jobs, (await room.awaitCancelled(store, found.id, HOLDER, signal)) ?? asked);
   });
   await print(context, row);
 }
@@ -56,7 +67,7 @@ export async function follow(context: Context, id: string): Promise<number> {
     const found = await find(jobs, id);
     if (found.holder === null && found.endedAt === null) throw leftAlone(found);
     using view = new RunView(context, found.kind);
-    await watchJob(jobs.store.jobs, found.id, (event) => view.show(event), context.signal);
+    await watchJob(jobs.store.jobs, found.id, (event, isKept) => view.show(event, isKept), context.signal);
     return find(jobs, found.id);
   });
   context.signal.throwIfAborted();
@@ -82,7 +93,10 @@ async function withJobs<T>(context: Context, work: (jobs: Jobs) => Promise<T>): 
     );
   }
   await using store = await openStore(context, project);
-  return await work({ store, space: (await openContext(project, store)).id });
+  const { id: space } = await openContext(project, store);
+  // Somebody wanted these to stop, and has not seen it.
+  await (await loadContext()).endCancelled(store.jobs, space, HOLDER);
+  return await work({ store, space });
 }
 
 /** Who works on it; null: nobody, because it has ended, or because they were interrupted. */
@@ -141,10 +155,11 @@ const shownParams = ({ params }: JobRow): string =>
         .join(" ")
     : "";
 
-function paintState({ stdout }: Context, { state, holder, endedAt }: HeldJob): string {
+function paintState({ stdout }: Context, { state }: HeldJob): string {
   const { good, warn, bad, dim } = styleFor(stdout);
-  // Its row says what was true when somebody last worked on it.
-  if (endedAt === null && holder === null) return bad("interrupted");
-  const paint = { queued: dim, running: warn, done: good, partly: warn, failed: bad, cancelled: dim }[state];
+  const paint = {
+    ...{ queued: dim, running: warn, interrupted: bad, done: good },
+    ...{ partly: warn, failed: bad, cancelled: dim },
+  }[state];
   return paint(state);
 }

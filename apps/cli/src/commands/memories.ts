@@ -110,7 +110,7 @@ async function runCapture(context: Context, project: Project, store: Store, sess
       ...(await jobModels(context, project)),
       signal: context.signal,
       onStart: (job) => {
-        watched = watchJob(store.jobs, job, (event) => view.show(event), watching.signal);
+        watched = watchJob(store.jobs, job, (event, isKept) => view.show(event, isKept), watching.signal);
       },
       body: (run) => kind.work(run, { session }),
     });

@@ -90,7 +90,7 @@ async function scanOne(context: Context, project: Project, store: Store, name: s
       ...(await jobModels(context, project)),
       signal: context.signal,
       onStart: (job) => {
-        watched = watchJob(store.jobs, job, (event) => view.show(event), watching.signal);
+        watched = watchJob(store.jobs, job, (event, isKept) => view.show(event, isKept), watching.signal);
       },
       // Opened in the job: a database that is down is that job's failure, and the others go on.
       body: async (run) => {

@@ -22,7 +22,8 @@ export class RunView implements Disposable {
     this.#progress = new Progress(context, `${what} …`);
   }
 
-  show(event: RunEvent): void {
+  /** `isKept`: an earlier run of the same job had come to the end of this stage, and what was dear in it is not done again. */
+  show(event: RunEvent, isKept = false): void {
     switch (event.type) {
       case "stage_started":
         this.#move(event.stage, 0, event.total, null);
@@ -31,7 +32,7 @@ export class RunView implements Disposable {
         this.#move(event.stage, event.done, event.total, event.item);
         break;
       case "stage_finished":
-        this.#line(`${event.stage}: ${describeCounts(event.counts)}`);
+        this.#line(`${event.stage}: ${describeCounts(event.counts)}${isKept ? " (kept)" : ""}`);
         break;
       case "skipped":
         this.#line(`${event.stage}: skipped ${event.item}: ${event.message}`);

@@ -7,28 +7,50 @@ export interface Watched {
   spent: Extract<RunEvent, { type: "spent" }>;
 }
 
+const PAGE = 1_000;
+
 /**
  * Reads a job's log as it grows, until it ends or the signal fires, and returns what is to be told at the end. Of a job that was
- * taken up again, only what was said since counts.
+ * taken up again, only what was said since counts; `isKept` is of a stage that had come to its end before.
  */
 export async function watchJob(
-  jobs: Pick<JobStore, "follow">,
+  jobs: Pick<JobStore, "events" | "follow">,
   job: JobId,
-  show: (event: RunEvent) => void,
+  show: (event: RunEvent, isKept: boolean) => void,
   signal: AbortSignal,
 ): Promise<Watched> {
+  const { before, stages } = await earlierRuns(jobs, job);
   let watched = nothing();
-  for await (const events of jobs.follow(job, 0, signal)) {
+  for await (const events of jobs.follow(job, before, signal)) {
     for (const { event } of events) {
       const { data } = runEvent.safeParse(event);
       if (!data) continue;
       if (data.type === "started") watched = nothing();
       if (data.type === "skipped") watched.skipped.push(data);
       if (data.type === "spent") watched.spent = data;
-      show(data);
+      show(data, data.type === "stage_finished" && stages.has(data.stage));
     }
   }
   return watched;
+}
+
+/** Where the present run begins, and the stages that earlier ones have finished. */
+async function earlierRuns(
+  jobs: Pick<JobStore, "events">,
+  job: JobId,
+): Promise<{ before: number; stages: ReadonlySet<string> }> {
+  const finished: { seq: number; stage: string }[] = [];
+  let before = 0;
+  for (let after = 0; ;) {
+    const page = await jobs.events(job, { after, limit: PAGE });
+    for (const { seq, event } of page) {
+      if (event.type === "started") before = seq - 1;
+      if (event.type === "stage_finished") finished.push({ seq, stage: String(event["stage"]) });
+    }
+    after = page.at(-1)?.seq ?? after;
+    if (page.length < PAGE) break;
+  }
+  return { before, stages: new Set(finished.filter(({ seq }) => seq <= before).map(({ stage }) => stage)) };
 }
 
 const nothing = (): Watched => ({ skipped: [], spent: { type: "spent", requests: 0, cached: 0, usd: 0 } });

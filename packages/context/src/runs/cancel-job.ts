@@ -1,23 +1,60 @@
 import { RequestError, type JobId } from "@tandem/protocol";
 import type { JobRow, JobStore } from "@tandem/storage";
+import { setTimeout as delay } from "node:timers/promises";
 import { ended } from "./claim-job.ts";
 
 /** Long enough to write one line. */
 const LEASE_MS = 5_000;
+const LOOK_MS = 250;
 
-/** Asks whoever works on a job to stop; one that nobody works on is ended here. Returns the job as it is then. */
+/**
+ * Asks whoever works on a job to stop; one that nobody works on is ended here. The wish is kept: whoever takes the job up
+ * ends it. Returns the job as it is then.
+ */
 export async function cancelJob(jobs: JobStore, id: JobId, holder: string): Promise<JobRow> {
   if (!(await jobs.requestCancel(id))) {
     const row = await jobs.get(id);
     if (!row) throw new RequestError("not_found", `There is no job ${id}.`);
     throw new RequestError("conflict", `The job ${id} has ended already: it is ${row.state}.`);
   }
-  const lease = await jobs.take(id, holder, LEASE_MS);
-  if (lease) {
-    await jobs.write(lease, [{ type: "ended", state: "cancelled", message: null }], ended("cancelled"));
-    await jobs.release(lease);
-  }
+  await endIfLeft(jobs, id, holder);
   const row = await jobs.get(id);
   if (row) return row;
   throw new RequestError("not_found", `The job ${id} was deleted meanwhile.`);
+}
+
+/**
+ * Waits until a job that is to be cancelled has ended: by whoever works on it, or here, once the lease of one who has died
+ * runs out. Undefined if the signal fires first, or it was deleted.
+ */
+export async function awaitCancelled(
+  jobs: JobStore,
+  id: JobId,
+  holder: string,
+  signal: AbortSignal,
+): Promise<JobRow | undefined> {
+  while (!signal.aborted) {
+    await endIfLeft(jobs, id, holder);
+    const row = await jobs.get(id);
+    if (row?.endedAt !== null) return row;
+    await delay(LOOK_MS, undefined, { signal, ref: false }).catch(() => {});
+  }
+  return undefined;
+}
+
+/** Ends jobs that somebody wanted to stop while nobody worked on them. */
+export async function endCancelled(jobs: JobStore, space: string, holder: string): Promise<void> {
+  for (const { id, cancelRequested } of await jobs.waiting(space)) {
+    if (cancelRequested) await endIfLeft(jobs, id, holder);
+  }
+}
+
+async function endIfLeft(jobs: JobStore, id: JobId, holder: string): Promise<void> {
+  const lease = await jobs.take(id, holder, LEASE_MS).catch((error: unknown) => {
+    if (error instanceof RequestError && error.code === "not_found") return undefined;
+    throw error;
+  });
+  if (!lease) return;
+  await jobs.write(lease, [{ type: "ended", state: "cancelled", message: null }], ended("cancelled"));
+  await jobs.release(lease);
 }

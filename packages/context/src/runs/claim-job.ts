@@ -97,7 +97,9 @@ function newJob({ space, kind, params }: JobWanted): JobRow {
   };
 }
 
-export const ended = (state: JobRow["state"]): Pick<JobRow, "state" | "endedAt"> => ({
+export type EndState = Exclude<JobRow["state"], "queued" | "running" | "interrupted">;
+
+export const ended = (state: EndState): { state: EndState; endedAt: string } => ({
   state,
   endedAt: new Date().toISOString(),
 });

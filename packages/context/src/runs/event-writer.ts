@@ -1,10 +1,10 @@
-import { LeaseLost, type JobLease, type JobRow, type JobStore } from "@tandem/storage";
+import { LeaseLost, type JobLease, type JobStore } from "@tandem/storage";
 import type { RunEvent } from "./run.ts";
 
 /** Rare enough for the store, and often enough for a person's eyes. */
 const FLUSH_MS = 200;
 
-type Change = Partial<Pick<JobRow, "state" | "progress" | "result" | "error" | "startedAt" | "endedAt">>;
+type Change = NonNullable<Parameters<JobStore["write"]>[2]>;
 
 /** Writes what a job says into its log, in batches. Of several that say how far something is, only the last is kept. */
 export class EventWriter {

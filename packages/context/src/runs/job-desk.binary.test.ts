@@ -1,3 +1,4 @@
+import type { JobId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -42,7 +43,7 @@ describe.each(ENGINES)("the job desk on %s", (_, start) => {
     const { id, params } = await first.start("wait", {});
     expect(params).toEqual({ name: "nobody" });
     await first[Symbol.asyncDispose]();
-    expect(await stateOf(id)).toBe("running");
+    expect(await stateOf(id)).toBe("interrupted");
     await expect(first.start("wait", {})).rejects.toMatchObject({ code: "unavailable" });
 
     const end = Promise.withResolvers<unknown>();
@@ -63,12 +64,68 @@ describe.each(ENGINES)("the job desk on %s", (_, start) => {
     await using desk = openDesk("three", new Promise(() => {}));
     const before = begun.length;
     await desk.resume();
-    expect([begun.length, await stateOf(id)]).toEqual([before, "running"]);
+    expect([begun.length, await stateOf(id)]).toEqual([before, "interrupted"]);
     await using again = openDesk("two", new Promise(() => {}));
     await again.resume(["another"]);
     expect(begun.length).toBe(before);
     await again.resume(["another", "wait"]);
     expect(begun.length).toBe(before + 1);
+  });
+
+  test("of several that were left, all are taken up, one after the other", async () => {
+    const names = ["a", "b", "c"];
+    const ids: string[] = [];
+    for (const name of names) {
+      const desk = openDesk("five", new Promise(() => {}));
+      ids.push((await desk.start("wait", { name })).id);
+      await desk[Symbol.asyncDispose]();
+    }
+    const before = begun.length;
+    const end = Promise.withResolvers<unknown>();
+    await using desk = openDesk("five", end.promise);
+    await desk.resume();
+    expect(begun.slice(before)).toEqual([{ name: "a" }]);
+    expect(await Promise.all(ids.map(stateOf))).toEqual(["running", "interrupted", "interrupted"]);
+    // One that somebody gives up while it waits for its turn is not begun.
+    expect(await desk.cancel(ids[1] as JobId)).toMatchObject({ state: "cancelled" });
+    end.resolve({});
+    await expect.poll(() => stateOf(ids[2]!), { timeout: 10_000 }).toBe("done");
+    expect(begun.slice(before)).toEqual([{ name: "a" }, { name: "c" }]);
+    expect(await Promise.all(ids.map(stateOf))).toEqual(["done", "cancelled", "done"]);
+    expect(warnings).toEqual([]);
+  });
+
+  /** A job that somebody held for a moment longer than they lived. */
+  async function heldByTheDead(space: string, name: string, ttlMs: number): Promise<JobId> {
+    const desk = openDesk(space, new Promise(() => {}));
+    const { id } = await desk.start("wait", { name });
+    await desk[Symbol.asyncDispose]();
+    expect(await store.jobs.take(id, "one who dies", ttlMs)).toBeDefined();
+    return id;
+  }
+
+  test("what one who has just died still holds is taken up when that has run out", async () => {
+    const id = await heldByTheDead("six", "orphan", 1_500);
+    await using desk = openDesk("six", Promise.resolve({ late: true }));
+    const before = begun.length;
+    await desk.resume();
+    expect([begun.length, await stateOf(id)]).toEqual([before, "running"]);
+    await expect.poll(() => stateOf(id), { timeout: 20_000 }).toBe("done");
+    expect(begun.length).toBe(before + 1);
+  });
+
+  test("a wish to cancel outlives whoever held the job, and whoever had the wish", async () => {
+    const id = await heldByTheDead("seven", "dying", 1_500);
+    await using desk = openDesk("seven", new Promise(() => {}));
+    expect(await desk.cancel(id)).toMatchObject({ state: "running", cancelRequested: true });
+    await expect.poll(() => stateOf(id), { timeout: 20_000 }).toBe("cancelled");
+
+    const other = await heldByTheDead("seven", "dying too", 1_500);
+    expect(await cancelJob(store.jobs, other, "one who leaves")).toMatchObject({ state: "running" });
+    await expect.poll(() => stateOf(other), { timeout: 20_000 }).toBe("interrupted");
+    const before = begun.length;
+    await desk.resume();
+    expect([begun.length, await stateOf(other)]).toEqual([before, "cancelled"]);
   });
 
   test("a job is cancelled whether somebody works on it or not, and only once", async () => {

@@ -1,10 +1,14 @@
 import { nearest, RequestError, type JobId } from "@tandem/protocol";
 import type { JobRow, Store } from "@tandem/storage";
+import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { cancelJob } from "./cancel-job.ts";
+import { awaitCancelled, cancelJob, endCancelled } from "./cancel-job.ts";
 import type { LlmSource } from "./metered-llm.ts";
 import { runJob } from "./run-job.ts";
 import type { Run } from "./run.ts";
+
+/** The clocks of a store and of its users differ a little. */
+const LAPSE_MARGIN_MS = 500;
 
 /** What a kind of job is started with, and what it does. */
 export interface JobKind {
@@ -34,6 +38,7 @@ export class JobDesk implements AsyncDisposable {
   readonly #parts: JobDeskParts;
   readonly #stop = new AbortController();
   readonly #running = new Map<JobId, Promise<void>>();
+  readonly #background = new Set<Promise<void>>();
 
   constructor(parts: JobDeskParts) {
     this.#parts = parts;
@@ -43,15 +48,70 @@ export class JobDesk implements AsyncDisposable {
     return Object.keys(this.#parts.kinds);
   }
 
-  /** Takes up what was left unfinished by one that is no more: all that is done here, or some kinds of it. */
+  /**
+   * Takes up what was left unfinished by one that is no more: all that is done here, or some kinds of it. Of each kind one
+   * after the other; resolves when the first ones have begun. What a process holds that may have died just now is looked at
+   * again when its lease has run out.
+   */
   async resume(wanted: readonly string[] = this.kinds): Promise<void> {
-    const { store, space, log } = this.#parts;
-    for (const { id, kind, params } of await store.jobs.waiting(space)) {
-      if (!wanted.includes(kind) || !this.kinds.includes(kind) || this.#running.has(id)) continue;
-      await this.start(kind, params).catch((error: unknown) => {
-        log.warn({ job: id, error: String(error) }, "a job could not be taken up");
-      });
+    const { store, space, holder } = this.#parts;
+    await endCancelled(store.jobs, space, holder);
+    const isOurs = ({ id, kind }: JobRow) =>
+      wanted.includes(kind) && this.kinds.includes(kind) && !this.#running.has(id);
+    const left = (await store.jobs.waiting(space)).filter(isOurs);
+    const { data: held } = await store.jobs.list({ space, states: ["queued", "running"], limit: 100 });
+    for (const job of held.filter(isOurs)) {
+      const lease = await store.jobs.holder(job.id);
+      if (lease) this.#inBackground(this.#takeOver(job, Date.parse(lease.expiresAt)));
     }
+    const first = [...Map.groupBy(left, ({ kind }) => kind).values()].map((jobs) => {
+      const begun = Promise.withResolvers<void>();
+      this.#inBackground(this.#inTurn(jobs, begun.resolve).finally(begun.resolve));
+      return begun.promise;
+    });
+    await Promise.all(first);
+  }
+
+  /** One after the other: only one of a kind is under way. */
+  async #inTurn(jobs: readonly JobRow[], onBegun: () => void): Promise<void> {
+    for (const job of jobs) {
+      const begun = await this.#takeUp(job);
+      onBegun();
+      await (begun && this.#running.get(begun));
+    }
+  }
+
+  /** Which one has begun: of two with the same params, the other may have. */
+  async #takeUp({ id, kind, params }: JobRow): Promise<JobId | undefined> {
+    const { store, log } = this.#parts;
+    try {
+      // It may have been ended, or taken up by another, since it was listed.
+      const row = await store.jobs.get(id);
+      const isLeft = row?.endedAt === null && !row.cancelRequested && !this.#running.has(id);
+      return isLeft && !this.#stop.signal.aborted ? (await this.start(kind, params)).id : undefined;
+    } catch (error) {
+      log.warn({ job: id, error: String(error) }, "a job could not be taken up");
+      return undefined;
+    }
+  }
+
+  /** Whoever lives has prolonged it by then. */
+  async #takeOver(job: JobRow, expiresAt: number): Promise<void> {
+    const { store, space, holder } = this.#parts;
+    const wait = Math.max(0, expiresAt - Date.now()) + LAPSE_MARGIN_MS;
+    await delay(wait, undefined, { signal: this.#stop.signal, ref: false }).catch(() => {});
+    if (this.#stop.signal.aborted || (await store.jobs.holder(job.id))) return;
+    await endCancelled(store.jobs, space, holder);
+    await this.#takeUp(job);
+  }
+
+  #inBackground(work: Promise<unknown>): void {
+    const settled = work.then(
+      () => {},
+      (error: unknown) => this.#parts.log.warn({ error: String(error) }, "jobs could not be looked after"),
+    );
+    this.#background.add(settled);
+    void settled.finally(() => this.#background.delete(settled));
   }
 
   /** Resolves once it has begun, with its row; it goes on by itself. */
@@ -99,12 +159,15 @@ export class JobDesk implements AsyncDisposable {
   /** The job as it is then: ended, or about to. */
   async cancel(id: JobId): Promise<JobRow> {
     const { store, holder } = this.#parts;
-    return cancelJob(store.jobs, id, holder);
+    const row = await cancelJob(store.jobs, id, holder);
+    // Whoever works on it may be dead, and then nobody else would end it.
+    if (row.endedAt === null) this.#inBackground(awaitCancelled(store.jobs, id, holder, this.#stop.signal));
+    return row;
   }
 
   /** What runs is interrupted, and taken up by the next server. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    await Promise.all(this.#running.values());
+    await Promise.all([...this.#running.values(), ...this.#background]);
   }
 }

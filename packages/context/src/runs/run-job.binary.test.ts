@@ -225,7 +225,7 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
       },
     });
     await expect(runJob(input)).rejects.toMatchObject({ code: "aborted", message: "The scan was interrupted." });
-    expect(await store.jobs.get(id)).toMatchObject({ state: "running", endedAt: null });
+    expect(await store.jobs.get(id)).toMatchObject({ state: "interrupted", endedAt: null });
     const body = async (run: Run) => [await ask(run, "first"), await ask(run, "second")];
     const again = { ...input, signal: undefined, onStart: undefined, body };
     expect((await runJob({ ...again, params: { connection: "another" } })).id).not.toBe(id);

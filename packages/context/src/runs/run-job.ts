@@ -1,6 +1,6 @@
 import { TandemError, type JobId } from "@tandem/protocol";
 import { LeaseLost, type JobLease, type JobRow, type JobStore } from "@tandem/storage";
-import { claimJob, ended, type JobWanted } from "./claim-job.ts";
+import { claimJob, type EndState, ended, type JobWanted } from "./claim-job.ts";
 import { EventWriter } from "./event-writer.ts";
 import { type Budget, type LlmSource, MeteredLlm } from "./metered-llm.ts";
 import type { Run, RunEvent } from "./run.ts";
@@ -100,7 +100,7 @@ export async function runJob(input: JobInput): Promise<JobRow> {
     await store.jobs.release(lease).catch(() => {});
   }
 
-  async function end(state: JobRow["state"], error: TandemError | undefined, result: unknown): Promise<JobRow> {
+  async function end(state: EndState, error: TandemError | undefined, result: unknown): Promise<JobRow> {
     emit({ type: "spent", ...spent() });
     emit({ type: "ended", state, message: error?.message ?? null });
     const told = error && { code: error.code, message: error.message, ...(error.fix && { fix: error.fix }) };

@@ -95,6 +95,7 @@ export const BEHAVIOURS = [
   { id: "job.pages", title: "Jobs are listed by space, kind and state, by page" },
   { id: "job.lease", title: "One holder at a time; one that has ended is not taken" },
   { id: "job.waiting", title: "Jobs that are queued, or were left while they ran, are found" },
+  { id: "job.interrupted", title: "A job that was begun and that nobody holds is read as interrupted" },
   { id: "job.write", title: "Events and the row are written together, numbered without gaps" },
   { id: "job.fence", title: "Who lost a job, or goes on after its end, is refused, and nothing is written" },
   { id: "job.follow", title: "A follower, here or elsewhere, sees each event once, until the job has ended" },
@@ -132,7 +133,10 @@ export const BEHAVIOURS = [
   { id: "audit.tampered", title: "What was changed, taken out or cut off is found, and the first of it named" },
 
   // Spending
-  { id: "spending.together", title: "Of many that reserve at once, as many get it as fit; the others see what is left" },
+  {
+    id: "spending.together",
+    title: "Of many that reserve at once, as many get it as fit; the others see what is left",
+  },
   { id: "spending.all-or-none", title: "A reservation is made on all accounts or on none, and what was spent counts" },
   { id: "spending.once", title: "What a session has spent counts once, however often it is said, and as its log says" },
   { id: "spending.days", title: "What a session spends from a new account on is that one's alone" },

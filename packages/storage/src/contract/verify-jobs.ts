@@ -135,6 +135,36 @@ export const verifyJobs: Record<Jobs, Verify> = {
     expect(await waiting(newSpace())).toEqual([]);
   },
 
+  "job.interrupted": async (stage) => {
+    const { jobs } = stage.store;
+    const space = newSpace();
+    const { row, ...lease } = await stage.job({ space, state: "queued" });
+    const states = async (): Promise<unknown[]> => {
+      const listed = (await stage.other.jobs.list({ space, limit: 10 })).data.map(({ state }) => state);
+      const interrupted = (await jobs.list({ space, limit: 10, states: ["interrupted"] })).data.length;
+      const running = (await jobs.list({ space, limit: 10, states: ["running"] })).data.length;
+      return [(await jobs.get(row.id))?.state, ...listed, interrupted, running];
+    };
+    await jobs.release(lease);
+    expect(await states()).toEqual(["queued", "queued", 0, 0]);
+    const held = (await jobs.take(row.id, "one", MINUTE))!;
+    await jobs.write(held, [], { state: "running" });
+    expect(await states()).toEqual(["running", "running", 0, 1]);
+    // Its holder dies: nobody has written anything.
+    await jobs.renew([held], 1);
+    await until(async () => (await jobs.holder(row.id)) === undefined || undefined);
+    expect(await states()).toEqual(["interrupted", "interrupted", 1, 0]);
+    expect((await jobs.waiting(space)).map(({ state }) => state)).toEqual(["interrupted"]);
+    const next = (await jobs.take(row.id, "two", MINUTE))!;
+    expect(await states()).toEqual(["running", "running", 0, 1]);
+    await jobs.release(next);
+    expect(await states()).toEqual(["interrupted", "interrupted", 1, 0]);
+    const last = (await jobs.take(row.id, "three", MINUTE))!;
+    await jobs.write(last, [], { state: "done", endedAt: day(1) });
+    await jobs.release(last);
+    expect(await states()).toEqual(["done", "done", 0, 0]);
+  },
+
   "job.write": async (stage) => {
     const { jobs } = stage.store;
     const { row, ...lease } = await stage.job();

@@ -24,7 +24,14 @@ export interface StoredJob {
   progress: string | null;
   result: string | null;
   error: string | null;
+  /** Only read: what the state is as long as nobody works on it. */
+  shown?: string;
 }
+
+const nobodyHolds: Sql = sql`(lease_holder is null or lease_until < now_ms())`;
+/** Who dies cannot write that they have. */
+const shownState: Sql = sql`case when state = 'running' and ${nobodyHolds} then 'interrupted' else state end`;
+const jobAndLog: Sql<StoredJob> = sql`job.*, ${shownState} as shown from job join log on log.session = job.id`;
 
 export const isUnfinished: Sql = sql`state in ('queued', 'running')`;
 const isEnded = (state: string): boolean => state !== "queued" && state !== "running";
@@ -35,7 +42,7 @@ export const createJob = operation("jobs.create", function* (row: StoredJob): Wo
 });
 
 export const getJob = operation("jobs.get", function* (id: string): Work<StoredJob | undefined> {
-  return yield* one(sql<StoredJob>`select * from job where id = ${id}`);
+  return yield* one(sql<StoredJob>`select ${jobAndLog} where id = ${id}`);
 });
 
 export interface JobFilter {
@@ -48,13 +55,13 @@ export interface JobFilter {
 export const listJobs = operation("jobs.list", function* (args: { page: PageArgs; filter: JobFilter }) {
   const { space, kind, states, created } = args.filter;
   return yield* readPage<StoredJob>(args.page, {
-    select: sql`job.* from job`,
+    select: jobAndLog,
     at: "created_at",
     id: "id",
     conditions: [
       ...(space === undefined ? [] : [sql`space = ${space}`]),
       ...(kind === undefined ? [] : [sql`kind = ${kind}`]),
-      ...(states === undefined ? [] : [sql`state in ${list(states)}`]),
+      ...(states === undefined ? [] : [sql`${shownState} in ${list(states)}`]),
       ...within("created_at", created),
     ],
   });
@@ -82,8 +89,8 @@ export const takeJob = operation(
 export const waitingJobs = operation("jobs.waiting", function* (space: string | undefined): Work<StoredJob[]> {
   const inSpace = space === undefined ? sql`` : sql`and space = ${space}`;
   return yield* all(sql<StoredJob>`
-    select job.* from job join log on log.session = job.id
-    where ${isUnfinished} ${inSpace} and (lease_holder is null or lease_until < now_ms())
+    select ${jobAndLog}
+    where ${isUnfinished} ${inSpace} and ${nobodyHolds}
     order by job.created_at, job.id`);
 });
 
