@@ -17,6 +17,15 @@ beforeAll(async () => {
 afterAll(() => stage?.[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([]));
 
+/** Nobody is asked. */
+const free = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
 const limited = (limits: object) => ({ metadata: { "tandem.limits": JSON.stringify(limits) } });
 const stopOf = (events: readonly LoggedEvent[]) => the(events, "session.status_idle").stop_reason.type;
 const requests = () => stage.rehearsal.requests.filter(({ path }) => path.startsWith("/v1/messages")).length;
@@ -48,8 +57,11 @@ describe("a limit of a session's own", () => {
   });
 
   test("stops a turn when the next answer does not fit any more", async () => {
-    stage.rehearsal.use([toolUse("Bash", { command: "echo one" }, dear), toolUse("Bash", { command: "echo two" }, dear)]);
-    const session = await engine.session(limited({ turn: { usd: 0.4 } }));
+    stage.rehearsal.use([
+      toolUse("Bash", { command: "echo one" }, dear),
+      toolUse("Bash", { command: "echo two" }, dear),
+    ]);
+    const session = await engine.session(limited({ turn: { usd: 0.4 } }), free);
     const events = await engine.turn(session, "Spend.");
     expect(stopOf(events)).toBe("budget_reached");
     expect(the(events, "tandem.budget").gauge).toMatchObject({ scope: "turn", unit: "usd", limit: 0.4 });
@@ -65,7 +77,7 @@ describe("a limit of a session's own", () => {
   ])("holds for %s", async (unit, limits, limit) => {
     const call = toolUse("Bash", { command: "echo again" }, dear);
     stage.rehearsal.use(unit === "turns" ? [text("One.")] : [call, call, call]);
-    const session = await engine.session(limited({ session: limits }));
+    const session = await engine.session(limited({ session: limits }), free);
     if (unit === "turns") expect(stopOf(await engine.turn(session, "First."))).toBe("end_turn");
     const events = await engine.turn(session, "More.");
     expect(stopOf(events)).toBe("budget_reached");
@@ -76,15 +88,16 @@ describe("a limit of a session's own", () => {
 
   test("holds for time at work", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "tail -F /dev/null" })]);
-    const session = await engine.session(limited({ turn: { seconds: 2 } }));
+    const session = await engine.session(limited({ turn: { seconds: 3 } }), free);
     const events = await engine.turn(session, "Wait.");
     expect(stopOf(events)).toBe("budget_reached");
-    expect(the(events, "tandem.budget").gauge).toMatchObject({ scope: "turn", unit: "seconds", limit: 2 });
+    expect(the(events, "tandem.budget").gauge).toMatchObject({ scope: "turn", unit: "seconds", limit: 3 });
   });
 });
 
 describe("subagents", () => {
   const agents = {
+    ...free,
     multiagent: {
       type: "multiagent_20261001" as const,
       subagents: { type: "enabled" as const, inline_agents: { type: "enabled" as const }, predefined_agents: [] },

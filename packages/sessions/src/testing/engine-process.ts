@@ -3,20 +3,26 @@ import { json } from "node:stream/consumers";
 import type { AgentCreateParams } from "@tandem/protocol";
 import { openStore } from "@tandem/storage";
 import { createEngine } from "../create-engine.ts";
-import { handle, stageSettings } from "./engine-stage.ts";
+import { handle, stageSettings, type SpawnOptions } from "./engine-stage.ts";
 
 // An engine of a stage in a process of its own, which tests may kill or halt. Says which session it has begun.
 const [root = ""] = process.argv.slice(2);
-const { url, agent, words } = (await json(process.stdin)) as {
+const input = (await json(process.stdin)) as SpawnOptions & {
   url: string;
   agent: Partial<AgentCreateParams>;
   words: string;
 };
+const { url, agent, words, credential } = input;
 const store = await openStore(join(root, "tandem.db"));
-const engine = await createEngine(store, { ...(await stageSettings(root, url)), leaseTtl: 1_000 });
+const engine = await createEngine(store, {
+  ...(await stageSettings(root, url)),
+  leaseTtl: 1_000,
+  ...input.settings,
+  ...(credential && { credential: async () => credential }),
+});
 await engine.start();
 const running = handle(engine, store);
-const session = await running.session({}, agent);
+const session = await running.session(input.session, agent);
 await running.say(session, words);
 console.log(JSON.stringify(session));
 // Without this it would end as soon as nothing is under way.

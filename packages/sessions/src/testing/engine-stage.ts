@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findExecutable, openConversation, ProcessLedger, type Credential } from "@tandem/claude-code";
 import type { AgentCreateParams, LoggedEvent, Session, SessionCreateParams, SessionEventType } from "@tandem/protocol";
-import { startRehearsal, type Rehearsal, type Script } from "@tandem/rehearsal";
+import { startRehearsal, type Rehearsal, type RehearsalOptions, type Script } from "@tandem/rehearsal";
 import { openStore, type Store } from "@tandem/storage";
 import { createEngine } from "../create-engine.ts";
 import type { EngineSettings } from "../engine-settings.ts";
@@ -29,7 +29,18 @@ export interface EngineStage extends AsyncDisposable {
   processes(): Promise<number[]>;
   open(overrides?: Partial<EngineSettings> & { home?: string }): Promise<RunningEngine>;
   /** An engine in a process of its own, with a session of this agent that it has been told something. */
-  spawn(agent: Partial<AgentCreateParams>, words: string): Promise<{ process: ChildProcess; session: Session }>;
+  spawn(
+    agent: Partial<AgentCreateParams>,
+    words: string,
+    more?: SpawnOptions,
+  ): Promise<{ process: ChildProcess; session: Session }>;
+}
+
+/** What an engine in another process is told beside; all of it travels as JSON. */
+export interface SpawnOptions {
+  session?: Partial<SessionCreateParams>;
+  settings?: Partial<Pick<EngineSettings, "quota" | "recovery" | "hostVariables">>;
+  credential?: Credential;
 }
 
 export interface RunningEngine {
@@ -47,11 +58,11 @@ export interface RunningEngine {
   vanish(): Promise<void>;
 }
 
-export async function setEngineStage(script: Script = []): Promise<EngineStage> {
+export async function setEngineStage(script: Script = [], options?: RehearsalOptions): Promise<EngineStage> {
   const root = await mkdtemp(join(tmpdir(), "tandem-engine-"));
   const folder = join(root, "project");
   await mkdir(folder);
-  const rehearsal = await startRehearsal(script);
+  const rehearsal = await startRehearsal(script, options);
   const running: RunningEngine[] = [];
   const spawned: ChildProcess[] = [];
 
@@ -65,13 +76,13 @@ export async function setEngineStage(script: Script = []): Promise<EngineStage> 
     return opened;
   }
 
-  async function spawnEngine(agent: Partial<AgentCreateParams>, words: string) {
+  async function spawnEngine(agent: Partial<AgentCreateParams>, words: string, more: SpawnOptions = {}) {
     const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve("./engine-process.ts")), root], {
       env: { PATH: process.env["PATH"], HOME: root },
       stdio: ["pipe", "pipe", "inherit"],
     });
     spawned.push(child);
-    child.stdin.end(JSON.stringify({ url: rehearsal.url, agent, words }));
+    child.stdin.end(JSON.stringify({ url: rehearsal.url, agent, words, ...more }));
     const died = once(child, "exit").then((): never => {
       throw new Error("The engine's process ended before it had begun a session.");
     });
