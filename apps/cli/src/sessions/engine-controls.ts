@@ -10,8 +10,8 @@ export function engineControls(
   env: Variables,
   project: Project,
   readSecret: (reference: string) => Promise<string>,
-): Pick<EngineSettings, "trustOf" | "mcpServer" | "hooks" | "sandbox" | "permissionMode"> {
-  const { hooks, mcpServers, sandbox, sessions } = project.config;
+): Pick<EngineSettings, "trustOf" | "mcpServer" | "hooks" | "rules" | "sandbox" | "permissionMode"> {
+  const { hooks, mcpServers, rules, sandbox, sessions } = project.config;
   const secrets = async (entries: Record<string, string>): Promise<Record<string, string>> =>
     Object.fromEntries(await Promise.all(Object.entries(entries).map(async ([k, v]) => [k, await readSecret(v)])));
   const trust = trustSettings(project);
@@ -29,6 +29,7 @@ export function engineControls(
       return { place: { type: "stdio", command, args, variables, folder: project.folder }, ...timeoutMs };
     },
     hooks,
+    rules,
     sandbox,
     permissionMode: sessions.permissionMode,
   };

@@ -1,14 +1,22 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, sep } from "node:path";
-import { keptRule, newId, RequestError, type KeptRule, type Rule, type Tool, type Verdict } from "@tandem/protocol";
+import {
+  keptRule,
+  newId,
+  RequestError,
+  type KeptRule,
+  type PermissionMode,
+  type Rule,
+  type Tool,
+  type Verdict,
+} from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { decide } from "../tool-policy.ts";
 import type { TurnCompanion } from "../turn-companion.ts";
 import { applyRules } from "./apply-rules.ts";
 import { checkRule, compileRule, type CompiledRule } from "./compile-rule.ts";
 import { decideCall } from "./decide-call.ts";
-import type { Judgement } from "./judge-parts.ts";
 import { realPath, usualFolding, type Place } from "./path-pattern.ts";
 import { readCall } from "./read-call.ts";
 import type { RuleBook, RulePlace, Rules, TestedCall, TestedSession } from "./rule-book.ts";
@@ -28,7 +36,10 @@ interface Parts {
   file: readonly Rule[];
   project: string;
   stateFolder: string;
+  /** The tools of an agent; without one, those of an agent that says nothing of them. */
   toolsOf: (agent: string | undefined) => Promise<readonly Tool[]>;
+  /** Rejects with `RequestError("not_found")`. */
+  sessionOf: (id: string) => Promise<{ folder: string; agentId: string; mode: PermissionMode | undefined }>;
 }
 
 /** Rules in the store, and those of the project's file before them. */
@@ -125,16 +136,20 @@ export class KeptRules implements Rules {
     };
   }
 
-  async test(text: string, { folder, mode, agentId, sessionId }: TestedSession): Promise<TestedCall> {
+  async test(text: string, wanted: TestedSession): Promise<TestedCall> {
     const call = readCall(text);
     await this.#read();
+    const session = wanted.sessionId === undefined ? undefined : await this.#parts.sessionOf(wanted.sessionId);
+    const agentId = wanted.agentId ?? session?.agentId;
+    const folder = wanted.folder ?? session?.folder ?? this.#parts.project;
     const place = this.#place(folder);
     const projects = await projectsOf(folder);
     const rules = this.#all()
-      .filter((rule) => holdsFor(rule, { id: sessionId, agentId, projects }))
+      .filter((rule) => holdsFor(rule, { id: wanted.sessionId, agentId, projects }))
       .flatMap((rule) => compile(rule, place));
-    const judgement: Judgement = applyRules(rules, call, place);
+    const judgement = applyRules(rules, call, place);
     const policy = decide(await this.#parts.toolsOf(agentId), call);
+    const mode = wanted.mode ?? session?.mode ?? "default";
     const { verdict } = decideCall(call, { policy, verdict: judgement.verdict, mode, place });
     const suggestion = verdict.action === "ask" ? suggestRule(call, place) : undefined;
     return { verdict, parts: judgement.parts, ...(suggestion && { suggestion }) };

@@ -45,11 +45,12 @@ export interface Rules {
   test(call: string, session: TestedSession): Promise<TestedCall>;
 }
 
+/** For whom a call is tried. A session brings its folder, agent and mode; without it, the project's folder and `default`. */
 export interface TestedSession {
-  folder: string;
-  mode: PermissionMode;
-  agentId?: string | undefined;
   sessionId?: string | undefined;
+  agentId?: string | undefined;
+  folder?: string | undefined;
+  mode?: PermissionMode | undefined;
 }
 
 export interface TestedCall {

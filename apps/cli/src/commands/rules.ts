@@ -1,0 +1,154 @@
+import { resolve } from "node:path";
+import { userInfo } from "node:os";
+import { rule as ruleSchema, TandemError, type KeptRule, type PermissionMode, type RuleAction } from "@tandem/protocol";
+import type { JudgedPart, RulePlace, TestedCall } from "@tandem/sessions";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import { openProjectOrDefaults } from "../open-project.ts";
+import { findAgent } from "../sessions/find-agent.ts";
+import { findSession } from "../sessions/find-session.ts";
+import { openClient } from "../sessions/open-client.ts";
+import type { SessionsClient } from "../sessions/sessions-client.ts";
+import { printable, styleFor, table, widthOf, wrap, write, type Style } from "../terminal.ts";
+
+const COMMAND = "tandem rules";
+const WIDEST = 100;
+
+export interface PlaceFlags {
+  scope?: "user" | "project";
+  agent?: string;
+  session?: string;
+}
+
+export interface TestFlags {
+  mode?: PermissionMode;
+  agent?: string;
+  session?: string;
+  cwd?: string;
+}
+
+export async function list(context: Context, flags: PlaceFlags): Promise<void> {
+  const project = await openProjectOrDefaults(context);
+  await using client = await openClient(context, project, { command: COMMAND });
+  const place = await placeOf(client, project, flags);
+  const rules = await client.rules.list(place);
+  const { stdout, json } = context;
+  if (json) {
+    await write(stdout, `${JSON.stringify({ rules }, null, 2)}\n`);
+    return;
+  }
+  const style = styleFor(stdout);
+  const none = style.dim('No rules. The agents\' own policies decide. Add one: tandem rules add deny "Bash(rm)"');
+  await write(stdout, `${rules.length > 0 ? ruleTable(rules, style).join("\n") : none}\n`);
+}
+
+export async function add(
+  context: Context,
+  action: RuleAction,
+  text: string,
+  { reason, ...flags }: PlaceFlags & { reason?: string },
+): Promise<void> {
+  const rule = readRule(action, text, reason);
+  const project = await openProjectOrDefaults(context);
+  await using client = await openClient(context, project, { command: COMMAND });
+  const place = (await placeOf(client, project, flags)) ?? { scope: "user", of: null };
+  const kept = await client.rules.add(rule, { ...place, by: userInfo().username });
+  const { stdout, json } = context;
+  if (json) await write(stdout, `${JSON.stringify({ rule: kept }, null, 2)}\n`);
+  else await write(stdout, `${ruleTable([kept], styleFor(stdout)).join("\n")}\n`);
+}
+
+export async function remove(context: Context, ids: readonly string[]): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  for (const id of ids) await client.rules.remove(id);
+  const { stdout, json } = context;
+  const said = ids.length === 1 ? "The rule is removed." : `${ids.length} rules are removed.`;
+  await write(stdout, json ? `${JSON.stringify({ removed: ids }, null, 2)}\n` : `${said}\n`);
+}
+
+/** Ends with 0 whatever the verdict is: it was a question. */
+export async function test(context: Context, call: string, flags: TestFlags): Promise<void> {
+  const project = await openProjectOrDefaults(context);
+  await using client = await openClient(context, project, { command: COMMAND });
+  const session = flags.session === undefined ? undefined : await findSession(client, flags.session);
+  const agent = flags.agent === undefined ? undefined : await findAgent(client, flags.agent);
+  const here = session === undefined || flags.cwd !== undefined;
+  const tested = await client.rules.test(call, {
+    ...(session && { sessionId: session.id }),
+    ...(agent && { agentId: agent.id }),
+    ...(flags.mode && { mode: flags.mode }),
+    ...(here && { folder: resolve(context.cwd, flags.cwd ?? ".") }),
+  });
+  const { stdout, json } = context;
+  if (json) await write(stdout, `${JSON.stringify({ call, ...tested }, null, 2)}\n`);
+  else await write(stdout, `${explain(tested, styleFor(stdout), Math.min(widthOf(stdout), WIDEST)).join("\n")}\n`);
+}
+
+/** `Bash(git push *)`, or a tool alone. */
+function readRule(action: RuleAction, text: string, reason: string | undefined) {
+  const found = /^([^()\s]+)(?:\(([^]+)\))?$/.exec(text.trim());
+  if (!found) {
+    throw new TandemError("usage", `${JSON.stringify(text)} is not a rule.`, {
+      fix: 'Write a tool, and what of it in parentheses: "Bash(git push *)".',
+    });
+  }
+  const [, tool, pattern] = found;
+  return ruleSchema.parse({ tool, action, ...(pattern && { pattern }), ...(reason && { reason }) });
+}
+
+async function placeOf(client: SessionsClient, project: Project, flags: PlaceFlags): Promise<RulePlace | undefined> {
+  const { scope, agent, session } = flags;
+  if ([scope, agent, session].filter((flag) => flag !== undefined).length > 1) {
+    throw new TandemError("usage", "A rule is yours, the project's, an agent's or a session's: name one of them.");
+  }
+  if (scope === "user") return { scope, of: null };
+  if (scope === "project") return { scope, of: project.folder };
+  if (agent !== undefined) return { scope: "agent", of: (await findAgent(client, agent)).id };
+  if (session !== undefined) return { scope: "session", of: (await findSession(client, session)).id };
+  return undefined;
+}
+
+function ruleTable(rules: readonly KeptRule[], style: Style): string[] {
+  return table(
+    rules.map((rule) => [
+      painted(rule.action, style),
+      style.bold(printable(shown(rule))),
+      rule.scope === "user" ? "yours" : printable(`${rule.scope} ${rule.of ?? ""}`),
+      style.dim(rule.id ?? rule.source),
+      style.dim(printable(rule.reason ?? "")),
+    ]),
+  );
+}
+
+function explain({ verdict, parts, suggestion }: TestedCall, style: Style, width: number): string[] {
+  const { dim, bold } = style;
+  const lines = [painted(verdict.action, style), ...wrap(printable(verdict.why), width - 2).map((line) => `  ${line}`)];
+  for (const part of parts) {
+    lines.push("", `${bold(printable(part.what))}  ${partVerdict(part, style)}`);
+    const rows = part.considered.map(({ rule, fit, why }) => [
+      `  ${FITS[fit]}`,
+      painted(rule.action, style),
+      printable(shown(rule)),
+      dim(rule.scope),
+      dim(printable(why)),
+    ]);
+    lines.push(...(rows.length > 0 ? table(rows) : [dim("  No rule is about it.")]));
+  }
+  if (suggestion)
+    lines.push("", dim("To allow exactly this from now on:"), `  tandem rules add allow '${shown(suggestion)}'`);
+  return lines;
+}
+
+const FITS = { yes: "●", maybe: "◐", no: "○" };
+
+function partVerdict({ verdict, neutral }: JudgedPart, style: Style): string {
+  if (verdict) return painted(verdict.action, style);
+  return style.dim(neutral ? "does nothing by itself" : "left to policy and mode");
+}
+
+const shown = ({ tool, pattern }: { tool: string; pattern?: string | undefined }): string =>
+  pattern === undefined ? tool : `${tool}(${pattern})`;
+
+function painted(action: RuleAction, { good, warn, bad }: Style): string {
+  return { allow: good, ask: warn, deny: bad }[action](action);
+}
