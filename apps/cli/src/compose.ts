@@ -23,6 +23,7 @@ import { sessionPayerOf } from "./describe-project.ts";
 import { serverSettings } from "./server/server-settings.ts";
 import { engineControls } from "./sessions/engine-controls.ts";
 import { offeredModels } from "./sessions/offered-models.ts";
+import { worktreeSettings } from "./sessions/worktree-settings.ts";
 
 // The only place that wires rooms together. Each is loaded when it is needed: together they take longer to load than most
 // commands to run.
@@ -313,12 +314,6 @@ export async function createEngine(
     sweep: () => sweepProcesses(context.env),
     log,
   });
-}
-
-/** Who asks for a setup has been trusted by now. */
-function worktreeSettings({ config: { worktrees } }: Project): NonNullable<EngineSettings["worktrees"]> {
-  const { copy, setup, setupTimeout: setupTimeoutMs, ports, removeAtArchive } = worktrees;
-  return { copy, setup, setupTimeoutMs, ports, removeAtArchive };
 }
 
 function refuseToRun(): never {

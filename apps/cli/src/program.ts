@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { addAuditCommands } from "./audit-commands.ts";
 import { addBudgetCommands } from "./budget-commands.ts";
 import { addContextCommands } from "./context-commands.ts";
 import type { Context } from "./context.ts";
@@ -9,7 +10,9 @@ import { addIngestCommand } from "./ingest-command.ts";
 import { addMemoryCommands } from "./memory-commands.ts";
 import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from "./option-choices.ts";
 import { addProposalCommands } from "./proposal-commands.ts";
+import { addRuleCommands } from "./rule-commands.ts";
 import { addSessionCommands } from "./session-commands.ts";
+import { addWorktreeCommands } from "./worktree-commands.ts";
 import type { ObjectOptions } from "./commands/object.ts";
 import type { RehearseOptions } from "./commands/rehearse.ts";
 import type { SetupOptions } from "./commands/setup.ts";
@@ -112,6 +115,9 @@ export function createProgram(version: string, runner: Runner): Command {
 
   addSessionCommands(program, AGENTS, { examples, json, runner });
   addBudgetCommands(program, AGENTS, { examples, json, runner });
+  addWorktreeCommands(program, AGENTS, { examples, json, runner });
+  addAuditCommands(program, AGENTS, { examples, json, runner });
+  addRuleCommands(program, AGENTS, { examples, json, runner });
 
   addDatabaseCommands(program, KNOW, { examples, json, runner });
   addIngestCommand(program, KNOW, { examples, json, runner });

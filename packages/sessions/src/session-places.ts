@@ -34,7 +34,7 @@ export class SessionPlaces {
   }
 
   /** Makes the folder of a new session. `metadata` is the session's, which may name its worktree. */
-  async prepare(environment: Environment, session: SessionId, metadata: SessionRow["metadata"]): Promise<string> {
+  async prepare(environment: Environment, session: SessionId, metadata: SessionRow["metadata"] = {}): Promise<string> {
     const path = environment.metadata[ENVIRONMENT_METADATA.path];
     if (path === undefined) return createScratchFolder(this.#scratch, session);
     const folder = await this.resolve(path);

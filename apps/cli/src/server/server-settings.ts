@@ -5,10 +5,12 @@ import { resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
 
 const MIB = 1024 * 1024;
+/** For a worktree of a large repository, before it can be made ready. */
+const CHECKOUT_MS = 180_000;
 
 /** What the config says of the server, as the server takes it. `port` goes before the config's. */
 export async function serverSettings(
-  { config: { server }, folder, settings }: Project,
+  { config: { server, worktrees }, folder, settings }: Project,
   port: number | undefined,
 ): Promise<Partial<ServerSettings>> {
   const { certificate, key } = server.tls;
@@ -23,6 +25,7 @@ export async function serverSettings(
     allowedOrigins: server.allowedOrigins,
     maxJsonBytes: server.maxBodyMb * MIB,
     maxUploadBytes: server.maxUploadMb * MIB,
+    patientTimeoutMs: worktrees.setupTimeout + CHECKOUT_MS,
   };
 }
 

@@ -1,7 +1,7 @@
 import { isOnPrimary, project, RequestError, type SessionId } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { Leases } from "@tandem/storage";
-import { userInfo } from "node:os";
+import { localActor } from "../local-actor.ts";
 import { Happenings } from "./happenings.ts";
 import type { Happening, SessionsClient } from "./sessions-client.ts";
 
@@ -21,14 +21,17 @@ export function createLocalClient(
     environments,
     budgets: engine.budgets,
     killSwitch: engine.killSwitch,
+    worktrees: engine.worktrees,
+    audit: engine.audit,
+    rules: engine.rules,
     sessions: {
-      create: (params) => sessions.create(params),
+      create: (params) => sessions.create(params, localActor()),
       get: (id) => sessions.get(id),
-      update: (id, params) => sessions.update(id, params),
-      delete: (id) => sessions.delete(id),
+      update: (id, params) => sessions.update(id, params, localActor()),
+      delete: (id) => sessions.delete(id, localActor()),
       list: (query) => sessions.list(query),
       commands: (id) => sessions.commands(id),
-      shell: (id, command, signal) => sessions.shell(id, command, userInfo().username, signal),
+      shell: (id, command, signal) => sessions.shell(id, command, localActor(), signal),
       async send(id, events) {
         // What one sends to a session that another process holds would be done there, unseen from here.
         const held = await leases.holder(id as SessionId);
@@ -37,7 +40,7 @@ export function createLocalClient(
             fix: "Go on with it there, or when that process has ended.",
           });
         }
-        return sessions.send(id, events);
+        return sessions.send(id, events, localActor());
       },
     },
     async newest(session, { limit, types }) {

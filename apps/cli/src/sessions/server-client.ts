@@ -12,9 +12,14 @@ import type { Page, PageQuery } from "@tandem/storage";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { readFrames } from "./read-frames.ts";
+import { serverAudit } from "./server-audit.ts";
 import type { Query, ServerConnection } from "./server-connection.ts";
+import { serverWorktrees } from "./server-worktrees.ts";
+import { serverRules } from "./server-rules.ts";
 import { isDelta, type Happening, type SessionsClient } from "./sessions-client.ts";
 
+/** Making a worktree ready takes as long as the config says; the server knows, and ends it. */
+const SETUP_MS = 24 * 60 * 60 * 1_000;
 /** How long a server that has gone away may take to come back, as after a restart. */
 const RECONNECT_FOR_MS = 20_000;
 const RECONNECT_EVERY_MS = 500;
@@ -74,7 +79,7 @@ export function createServerClient(server: ServerConnection): SessionsClient {
       list: (query) => server.call("GET", at("environments"), { schema: pageOf(environment), query: page(query) }),
     },
     sessions: {
-      create: (body) => server.call("POST", at("sessions"), { schema: session, body }),
+      create: (body) => server.call("POST", at("sessions"), { schema: session, body, deadlineMs: SETUP_MS }),
       get: (id) => server.call("GET", at("sessions", id), { schema: session }),
       update: (id, body) => server.call("POST", at("sessions", id), { schema: session, body }),
       delete: async (id) => void (await server.call("DELETE", at("sessions", id), { schema: z.unknown() })),
@@ -111,6 +116,9 @@ export function createServerClient(server: ServerConnection): SessionsClient {
       },
       resume: async () => void (await server.call("POST", at("resume"), { schema: stopped })),
     },
+    worktrees: serverWorktrees(server),
+    audit: serverAudit(server),
+    rules: serverRules(server),
     async newest(id, { limit, types }) {
       const query = { order: "desc", limit, types };
       return (await server.call("GET", at("sessions", id, "events"), { schema: pageOf(event), query })).data;

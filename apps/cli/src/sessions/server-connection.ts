@@ -50,15 +50,26 @@ export class ServerConnection implements Disposable {
   async call<T>(
     method: "GET" | "POST" | "DELETE",
     path: string,
-    { schema, query = {}, body, signal }: { schema: z.ZodType<T>; query?: Query; body?: unknown; signal?: AbortSignal },
+    {
+      schema,
+      query = {},
+      body,
+      signal,
+      deadlineMs = DEADLINE_MS,
+    }: { schema: z.ZodType<T>; query?: Query; body?: unknown; signal?: AbortSignal; deadlineMs?: number },
   ): Promise<T> {
-    const deadline = AbortSignal.timeout(DEADLINE_MS);
+    const deadline = AbortSignal.timeout(deadlineMs);
     const answer = await this.#request(method, path, {
       query,
       body,
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     });
     return schema.parse(JSON.parse(await readText(answer)));
+  }
+
+  /** What is no JSON, as it is. */
+  async text(path: string): Promise<string> {
+    return readText(await this.#request("GET", path, { query: {}, signal: AbortSignal.timeout(DEADLINE_MS) }));
   }
 
   /** Whether the server and its database can do their work. */

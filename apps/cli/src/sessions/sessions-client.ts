@@ -18,7 +18,10 @@ export interface SessionsClient extends AsyncDisposable {
     shell(id: string, command: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;
   };
   readonly budgets: Engine["budgets"];
+  readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
   readonly killSwitch: Engine["killSwitch"];
+  readonly worktrees: Engine["worktrees"];
+  readonly audit: Pick<Engine["audit"], "list" | "export" | "verify">;
   /** The newest events of a session, the newest first. */
   newest(session: string, query: { limit: number; types?: readonly string[] }): Promise<SessionEvent[]>;
   /** The last messages of a session, as people see them, oldest first; and whether there are earlier ones. */

@@ -33,6 +33,8 @@ interface RouteBase {
   summary: string;
   /** Ours, not Anthropic's. */
   extension: boolean;
+  /** It may take as long as making a worktree ready takes. */
+  patient: boolean;
   query: z.ZodObject;
 }
 
@@ -99,6 +101,7 @@ interface Definition<Path extends `/${string}`, Q extends z.ZodObject> {
   scope: Scope;
   summary: string;
   extension?: boolean;
+  patient?: boolean;
   query?: Q;
 }
 
@@ -114,7 +117,7 @@ export function jsonRoute<
     handle(call: Call<Params<Path>, z.output<Q>, z.output<B>>): Promise<z.input<R>>;
   },
 ): JsonRoute {
-  return { extension: false, query: noQuery, body: undefined, ...definition, kind: "json" } as unknown as JsonRoute;
+  return { extension: false, patient: false, query: noQuery, body: undefined, ...definition, kind: "json" } as unknown as JsonRoute;
 }
 
 export function streamRoute<Path extends `/${string}`, Q extends z.ZodObject = typeof noQuery>(
@@ -123,7 +126,7 @@ export function streamRoute<Path extends `/${string}`, Q extends z.ZodObject = t
     handle(call: Call<Params<Path>, z.output<Q>>, streams: Parameters<StreamRoute["handle"]>[1]): Promise<void>;
   },
 ): StreamRoute {
-  return { extension: false, query: noQuery, ...definition, kind: "stream" } as unknown as StreamRoute;
+  return { extension: false, patient: false, query: noQuery, ...definition, kind: "stream" } as unknown as StreamRoute;
 }
 
 export function uploadRoute<Path extends `/${string}`, B extends z.ZodObject>(
@@ -135,7 +138,7 @@ export function uploadRoute<Path extends `/${string}`, B extends z.ZodObject>(
     ): Promise<unknown>;
   },
 ): UploadRoute {
-  return { extension: false, query: noQuery, ...definition, kind: "upload" } as unknown as UploadRoute;
+  return { extension: false, patient: false, query: noQuery, ...definition, kind: "upload" } as unknown as UploadRoute;
 }
 
 export function downloadRoute<Path extends `/${string}`>(
@@ -143,5 +146,5 @@ export function downloadRoute<Path extends `/${string}`>(
     handle(call: Call<Params<Path>>): Promise<Download>;
   },
 ): DownloadRoute {
-  return { extension: false, query: noQuery, ...definition, kind: "download" } as unknown as DownloadRoute;
+  return { extension: false, patient: false, query: noQuery, ...definition, kind: "download" } as unknown as DownloadRoute;
 }

@@ -57,6 +57,8 @@ export class RouteRunner {
     checkParams(arrival.params);
     const gone = new AbortController();
     arrival.outgoing.once("close", () => gone.abort());
+    // Until then, the connection may be silent.
+    if (route.patient) arrival.incoming.setTimeout(this.#settings.patientTimeoutMs + this.#settings.silenceTimeoutMs);
     const call: Call = {
       engine: this.#engine,
       context: this.#context,
@@ -124,13 +126,13 @@ export class RouteRunner {
     return new Response(JSON.stringify(result), { headers: { "content-type": "application/json" } });
   }
 
-  async #inTime<T>({ name, method }: Route, work: Promise<T>): Promise<T> {
+  async #inTime<T>({ name, method, patient }: Route, work: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       // What may still be under way must not be begun a second time.
       const headers: Record<string, string> = method === "GET" ? {} : { "x-should-retry": "false" };
       reject(new WireError("timeout", `${name} has taken too long.`, { headers }));
-    }, this.#settings.handlerTimeoutMs);
+    }, this.#settings[patient ? "patientTimeoutMs" : "handlerTimeoutMs"]);
     try {
       return await Promise.race([work, promise]);
     } finally {

@@ -25,7 +25,9 @@ export interface ServerSettings {
   requestTimeoutMs: number;
   /** The engine has so long for one request. */
   handlerTimeoutMs: number;
-  /** Longer than that: a connection that says nothing, or takes nothing of what it is sent, is cut off. */
+  /** And so long where a worktree may have to be made ready first. */
+  patientTimeoutMs: number;
+  /** Longer than that of most: a connection that says nothing, or takes nothing of what it is sent, is cut off. */
   silenceTimeoutMs: number;
 
   /** Proxies and Node's own fetch give up on a stream that is silent for minutes. */
@@ -59,6 +61,7 @@ export const defaultSettings: ServerSettings = {
   headersTimeoutMs: 15_000,
   requestTimeoutMs: 300_000,
   handlerTimeoutMs: 120_000,
+  patientTimeoutMs: 780_000,
   silenceTimeoutMs: 180_000,
   heartbeatMs: 15_000,
   batchMs: 5,

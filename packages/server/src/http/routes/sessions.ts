@@ -32,6 +32,7 @@ export const sessionRoutes: Route[] = [
     path: "/v1/sessions",
     scope: "run",
     summary: "Create a session of an agent in an environment",
+    patient: true,
     body: sessionCreateParams,
     response: session,
     handle: ({ engine, body, token }) => engine.sessions.create(body, token.name),

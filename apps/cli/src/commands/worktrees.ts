@@ -1,0 +1,200 @@
+import type { WorktreeStatus, WorktreeView } from "@tandem/protocol";
+import { confirm } from "../confirm.ts";
+import type { Context } from "../context.ts";
+import { localActor } from "../local-actor.ts";
+import { openProjectOrDefaults } from "../open-project.ts";
+import { findSession } from "../sessions/find-session.ts";
+import { openClient } from "../sessions/open-client.ts";
+import type { SessionsClient } from "../sessions/sessions-client.ts";
+import { ago } from "../shown.ts";
+import { printable, styleFor, table, write } from "../terminal.ts";
+
+const MOST_FILES = 20;
+
+const open = async (context: Context): Promise<SessionsClient> =>
+  openClient(context, await openProjectOrDefaults(context), { command: "tandem worktrees" });
+
+/** A worktree may outlive its session, so that its id is taken as it is. */
+const idOf = async (client: SessionsClient, id: string): Promise<string> =>
+  id === "last" ? (await findSession(client, id)).id : id;
+
+export async function list(context: Context): Promise<void> {
+  await using client = await open(context);
+  const worktrees = await client.worktrees.list();
+  const { stdout } = context;
+  if (context.json) return write(stdout, `${JSON.stringify({ worktrees }, null, 2)}\n`);
+  const { dim, bold } = styleFor(stdout);
+  if (worktrees.length === 0) {
+    return write(stdout, `${dim('No worktrees. A session gets one of its own with tandem run --worktree "…"')}\n`);
+  }
+  const rows = worktrees.map((worktree) => [
+    worktree.session_id,
+    shownState(context, worktree),
+    bold(printable(worktree.branch)),
+    dim(printable(worktree.from === null ? "from no branch" : `from ${worktree.from}`)),
+    dim(portsOf(worktree)),
+    dim(ago(worktree.created_at)),
+  ]);
+  await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+export async function show(context: Context, id: string): Promise<void> {
+  await using client = await open(context);
+  const status = await client.worktrees.status(await idOf(client, id));
+  const { stdout } = context;
+  if (context.json) return write(stdout, `${JSON.stringify(status, null, 2)}\n`);
+  const { dim, bold, warn } = styleFor(stdout);
+  const { merged, applied } = status;
+  const rows = [
+    [dim("session"), status.session_id],
+    [dim("title"), bold(printable(status.title ?? "–"))],
+    [dim("state"), shownState(context, status)],
+    [dim("folder"), printable(status.folder)],
+    [dim("repository"), printable(status.repository)],
+    [
+      dim("branch"),
+      `${printable(status.branch)}, ${status.from === null ? "from no branch" : `from ${printable(status.from)}`}`,
+    ],
+    [dim("ports"), portsOf(status)],
+    [dim("work"), workOf(status)],
+    [
+      dim("only here"),
+      status.unsaved.uncommitted.length + status.unsaved.commits + status.unsaved.stashes > 0
+        ? warn(unsavedOf(status))
+        : "nothing",
+    ],
+    ...(merged ? [[dim("merged"), `${merged.commits} into ${printable(merged.into)}`]] : []),
+    ...(applied ? [[dim("applied"), `${applied.files.length} files in ${printable(applied.folder)}`]] : []),
+    ...(status.copied > 0 ? [[dim("copied"), `${status.copied} files that git does not have`]] : []),
+    ...status.skipped.map(({ path, why }) => [dim("not copied"), `${printable(path)}: ${printable(why)}`]),
+  ];
+  await write(stdout, `${table(rows).join("\n")}\n${filesOf(context, status)}`);
+}
+
+/** The patch as it is, for a pager or for git. */
+export async function diff(context: Context, id: string): Promise<void> {
+  await using client = await open(context);
+  const session = await idOf(client, id);
+  const patch = await client.worktrees.patch(session);
+  const { stdout } = context;
+  if (context.json) return write(stdout, `${JSON.stringify({ session_id: session, patch })}\n`);
+  const { good, bad, accent, bold } = styleFor(stdout);
+  const paint = (line: string): string => {
+    if (line.startsWith("diff ") || line.startsWith("+++ ") || line.startsWith("--- ")) return bold(line);
+    if (line.startsWith("@@")) return accent(line);
+    return line.startsWith("+") ? good(line) : line.startsWith("-") ? bad(line) : line;
+  };
+  // Into a file or a pipe it must stay what git takes.
+  await write(stdout, stdout.isTTY ? printable(patch).split("\n").map(paint).join("\n") : patch);
+}
+
+export async function merge(
+  context: Context,
+  id: string,
+  options: { into?: string; message?: string; dryRun?: boolean; undo?: boolean },
+): Promise<void> {
+  await using client = await open(context);
+  const session = await idOf(client, id);
+  const { into, message, dryRun = false, undo = false } = options;
+  const params = { ...(into && { into }), ...(message && { message }), dry_run: dryRun, undo };
+  const result = await client.worktrees.merge(session, params, localActor());
+  const branch = printable(result.into);
+  const commits = `${result.commits} ${result.commits === 1 ? "commit" : "commits"}`;
+  const how = result.kind === "merge" ? "by a merge commit" : "by moving it forward";
+  const text = undo
+    ? `${branch} stands at ${result.after.slice(0, 10)} again, as before the merge.`
+    : result.kind === "nothing"
+      ? `${branch} has all of it already.`
+      : dryRun
+        ? `${commits} would go into ${branch}, ${how}.`
+        : `${commits} went into ${branch}, ${how}. Take it back: tandem worktrees merge ${session} --undo`;
+  const left =
+    result.left.length > 0 && !undo
+      ? [`${result.left.length} changes are not committed, and stay in the worktree.`]
+      : [];
+  await answer(context, result, [text, ...left]);
+}
+
+export async function patch(
+  context: Context,
+  id: string,
+  options: { dryRun?: boolean; undo?: boolean },
+): Promise<void> {
+  await using client = await open(context);
+  const session = await idOf(client, id);
+  const { dryRun = false, undo = false } = options;
+  const result = await client.worktrees.apply(session, { dry_run: dryRun, undo }, localActor());
+  const { folder, files } = result;
+  const names = files.slice(0, MOST_FILES).map((path) => `  ${printable(path)}`);
+  const what = `${files.length} ${files.length === 1 ? "file" : "files"} in ${printable(folder)}`;
+  const text = undo
+    ? `${dryRun ? "Would take back" : "Taken back"}: ${what}`
+    : files.length === 0
+      ? "Nothing was changed in the worktree."
+      : dryRun
+        ? `Would change ${what}`
+        : `Changed ${what}. Take it back: tandem worktrees patch ${session} --undo`;
+  await answer(context, result, [text, ...names]);
+}
+
+export async function remove(
+  context: Context,
+  id: string,
+  options: { keepBranch?: boolean; discard?: boolean; yes?: boolean },
+): Promise<void> {
+  await using client = await open(context);
+  const session = await idOf(client, id);
+  const { keepBranch = false, discard = false, yes = false } = options;
+  if (discard && !yes) {
+    const { unsaved, folder } = await client.worktrees.status(session);
+    const lost = unsaved.uncommitted.map((path) => `  ${printable(path)}`).join("\n");
+    if (lost) await confirm(context, `Lost with ${printable(folder)}:\n${lost}\n`, "Remove it?");
+  }
+  await client.worktrees.remove(session, { keep_branch: keepBranch, discard }, localActor());
+  await answer(context, { removed: session }, [`The worktree of ${session} is gone; the session is archived.`]);
+}
+
+export async function prune(context: Context, { dryRun = false }: { dryRun?: boolean }): Promise<void> {
+  await using client = await open(context);
+  const result = await client.worktrees.prune(dryRun, localActor());
+  const lines = [
+    ...result.removed.map((id) => `${dryRun ? "would go" : "gone"}  ${id}`),
+    ...result.kept.map(({ session_id: id, why }) => `kept  ${id}  ${printable(why)}`),
+  ];
+  await answer(context, result, lines.length > 0 ? lines : ["Nothing to remove: every worktree is a live session's."]);
+}
+
+async function answer({ stdout, json }: Context, result: object, lines: readonly string[]): Promise<void> {
+  await write(stdout, json ? `${JSON.stringify(result, null, 2)}\n` : `${lines.join("\n")}\n`);
+}
+
+function shownState({ stdout }: Context, { session }: WorktreeView): string {
+  const { good, warn, dim } = styleFor(stdout);
+  return { idle: dim, running: good, rescheduling: warn, terminated: dim, archived: dim, gone: warn }[session](session);
+}
+
+const portsOf = ({ ports }: WorktreeView): string =>
+  ports.count === 1 ? `port ${ports.from}` : `ports ${ports.from}–${ports.from + ports.count - 1}`;
+
+function workOf({ commits, files }: WorktreeStatus): string {
+  const lines = files.reduce((sum, file) => [sum[0]! + file.added, sum[1]! + file.removed], [0, 0]);
+  return `${commits} ${commits === 1 ? "commit" : "commits"}, ${files.length} files changed, +${lines[0]} −${lines[1]}`;
+}
+
+function unsavedOf({ unsaved: { uncommitted, commits, stashes } }: WorktreeStatus): string {
+  return [
+    ...(uncommitted.length > 0 ? [`${uncommitted.length} not committed`] : []),
+    ...(commits > 0 ? [`${commits} commits on no other branch`] : []),
+    ...(stashes > 0 ? [`${stashes} stashes`] : []),
+  ].join(", ");
+}
+
+function filesOf({ stdout }: Context, { files }: WorktreeStatus): string {
+  if (files.length === 0) return "";
+  const { dim, good, bad } = styleFor(stdout);
+  const rows = files
+    .slice(0, MOST_FILES)
+    .map(({ path, added, removed }) => [`  ${printable(path)}`, good(`+${added}`), bad(`−${removed}`)]);
+  const more = files.length > MOST_FILES ? `${dim(`  … ${files.length - MOST_FILES} more`)}\n` : "";
+  return `\n${table(rows).join("\n")}\n${more}`;
+}
