@@ -8,6 +8,9 @@ import { Budgets } from "./budgets/budgets.ts";
 import { createEmergency } from "./budgets/emergency.ts";
 import { KillSwitch } from "./budgets/kill-switch.ts";
 import { LimitBook } from "./budgets/limit-book.ts";
+import { forgetSession } from "./checkpoints/forget-session.ts";
+import { Keeping } from "./checkpoints/keeping.ts";
+import { SessionHistory } from "./checkpoints/session-history.ts";
 import { SessionCommands } from "./commands/session-commands.ts";
 import { ApprovalDesk } from "./approvals/approval-desk.ts";
 import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
@@ -49,11 +52,13 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
   const book = new LimitBook(store.records, spending.limits);
   const definitions = new DefinitionBook(store.records);
+  const keeping = new Keeping(settings, stateFolder);
   const accompany: Accompany = (control) => [
     killSwitch.companion,
     rules.companion,
     new HookCompanion(control, store.events, settings),
     new BudgetCompanion({ store, book, settings: spending, control }),
+    ...keeping.companions(control),
   ];
   const commands = new SessionCommands({
     ...{ events: store.events, files: store.files, stateFolder, rules },
@@ -87,16 +92,18 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     rules,
     wishes: new SessionWishes(settings),
     deltas,
-    // Loaded where it is used: commands that only look at sessions are quicker without it.
-    forget: async (id) => {
-      const { forgetConversation } = await import("@tandem/claude-code");
-      await forgetConversation({ ...settings, credential: await settings.credential() }, id);
-    },
+    forget: (row) => forgetSession({ store, shelf: keeping.shelf, settings }, row),
   });
+  const history = new SessionHistory({
+    ...{ store, shelf: keeping.shelf, environments, places, actors, sessions },
+    announce: (row) => sessions.announce(row),
+  });
+  keeping.onFull = (session) => history.compactNext(session, "tandem");
   return {
     agents,
     environments,
     sessions,
+    history,
     worktrees: worktrees.desk((session, by) => sessions.archive(session, by)),
     approvals,
     notifications: notifier,
@@ -114,10 +121,12 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       audit.start();
       await actors.start();
       await expiry.start();
+      keeping.start();
       await notifier.start(() => approvals.pending());
     },
     async stop(deadlineMs) {
       expiry.stop();
+      keeping.stop();
       await notifier.stop();
       await actors.stop(deadlineMs);
       await audit.stop();

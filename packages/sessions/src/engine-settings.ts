@@ -7,6 +7,7 @@ import type {
   TranscriptStore,
 } from "@tandem/claude-code";
 import type { HookConfig, PermissionMode, Rule, SessionId } from "@tandem/protocol";
+import type { CheckpointLimits } from "@tandem/workspace";
 import type { DefaultLimits } from "./budgets/limit-book.ts";
 import type { Model } from "./engine.ts";
 import type { NotifySettings } from "./notify/notifier.ts";
@@ -81,6 +82,10 @@ export interface EngineSettings {
   openConversation: (setup: ConversationSetup, host: ConversationHost, transcripts: TranscriptStore) => Conversation;
   /** Ends Claude Code processes that dead servers of this machine have left. */
   sweep: () => Promise<unknown>;
+  /** How much is kept of the folders that sessions work in, to rewind to; without it, nothing. */
+  checkpoints?: CheckpointLimits;
+  /** The share of the context window at which an idle session is compacted; without it, Claude Code decides. */
+  compactAt?: number;
   /** For what went wrong and concerns nobody's request. */
   log: { warn(details: Record<string, unknown>, message: string): void };
 }

@@ -26,6 +26,7 @@ import type { EventRange, Page, PageQuery, SessionStore } from "@tandem/storage"
 import type { Halt } from "./budgets/kill-switch.ts";
 import type { Approvals } from "./approvals/approvals.ts";
 import type { Audit } from "./audit/audit.ts";
+import type { History } from "./checkpoints/history.ts";
 import type { McpServerView } from "./mcp/definition-book.ts";
 import type { Rules } from "./rules/rule-book.ts";
 import type { TrustView } from "./trust/folder-trust.ts";
@@ -41,6 +42,7 @@ export interface Engine {
   readonly agents: Agents;
   readonly environments: Environments;
   readonly sessions: Sessions;
+  readonly history: History;
   readonly approvals: Approvals;
   readonly notifications: Notifications;
   readonly rules: Rules;

@@ -56,7 +56,7 @@ export class SessionService implements Sessions {
   readonly #wishes: SessionWishes;
   readonly #rules: Pick<Rules, "forget">;
   readonly #deltas: DeltaHub;
-  readonly #forget: (claudeSession: string) => Promise<void>;
+  readonly #forget: (row: SessionRow) => Promise<void>;
   readonly #feed: Feed;
   readonly folder: SessionFolder;
 
@@ -72,8 +72,8 @@ export class SessionService implements Sessions {
     rules: Pick<Rules, "forget">;
     wishes: SessionWishes;
     deltas: DeltaHub;
-    /** Takes away what Claude Code itself has kept of a conversation. */
-    forget: (claudeSession: string) => Promise<void>;
+    /** Takes away what is kept of a session elsewhere. */
+    forget: (row: SessionRow) => Promise<void>;
   }) {
     this.#store = parts.store;
     this.#agents = parts.agents;
@@ -167,9 +167,9 @@ export class SessionService implements Sessions {
   async delete(id: string, by = "unknown"): Promise<void> {
     const row = await this.#row(id);
     await this.#actors.with(row.id, (actor) =>
-      actor.delete(async ({ claudeSession }) => {
-        await this.#places.remove(row);
-        if (claudeSession) await this.#forget(claudeSession);
+      actor.delete(async (current) => {
+        await this.#places.remove(current);
+        await this.#forget(current);
         // What its log says must be in the audit before there is no log.
         await this.#audit.catchUp(row.id);
         const usd = Number(row.usage.list_cost.amount) / 100;
@@ -254,6 +254,11 @@ export class SessionService implements Sessions {
     await this.#actors.with(row.id, (actor) => actor.change(() => ({ change: {}, events: [event] })));
     const [last] = await this.#store.events.read(row.id, { order: "desc", limit: 1, types: ["tandem.shell"] });
     return last?.event as EventOf<"tandem.shell">;
+  }
+
+  /** A session is there that was not made by `create`. */
+  announce({ id }: SessionRow): void {
+    this.#feed.changed(id);
   }
 
   feed(signal: AbortSignal): AsyncIterable<FeedItem> {

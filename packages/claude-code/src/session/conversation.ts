@@ -218,7 +218,7 @@ export interface TurnEnd {
   /** Under an output schema. */
   output?: unknown;
   /** What Claude Code says that this turn took, by model; subagents included. */
-  reported: Record<string, ModelUsage & { usd: number }>;
+  reported: Record<string, ModelUsage & { usd: number; contextWindow?: number }>;
 }
 
 /**

@@ -113,6 +113,10 @@ export class MemoryEngine {
       budgets: { list: async () => [], session: async () => [], set: async () => [] },
       killSwitch: { state: async () => undefined, stop: nothing, resume: async () => undefined },
       sessions: this.#sessions(catalogue),
+      history: {
+        ...{ checkpoints: nothing, diff: nothing, rewind: nothing, undoRewind: nothing, fork: nothing },
+        compact: nothing,
+      },
       audit: {
         note: async () => undefined,
         list: empty,

@@ -1,4 +1,4 @@
-import { RequestError, type Session } from "@tandem/protocol";
+import { RequestError, type Session, type SessionId } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { CheckpointShelf } from "@tandem/workspace";
 import type { Sessions } from "../engine.ts";
@@ -89,6 +89,11 @@ export class SessionHistory implements History {
     if (status !== "idle") {
       throw new RequestError("conflict", "The session is at work.", { fix: "Wait until it is idle." });
     }
+    await this.compactNext(row.id, by);
+  }
+
+  /** As soon as the turn that is under way has ended, if one is. */
+  async compactNext(id: SessionId, by?: string): Promise<void> {
     const content = [{ type: "text" as const, text: "/compact" }];
     await this.#parts.sessions.send(id, [{ type: "user.message", content, tandem: { commands: true } }], by);
   }

@@ -70,10 +70,11 @@ export class CheckpointShelf {
 
   /** All that is kept of an owner. */
   async forget(owner: string, folder: string): Promise<void> {
-    if (!(await stat(folder).catch(() => undefined))) return;
-    const store = await this.of(folder);
-    await store.drop(await store.list(owner));
-    if ((await store.list()).length > 0) return store.collect();
+    if (await stat(folder).catch(() => undefined)) {
+      const store = await this.of(folder);
+      await store.drop(await store.list(owner));
+      if ((await store.list()).length > 0) return store.collect();
+    }
     this.#stores.delete(folder);
     await rm(this.#place(folder), { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
-import type { ModelUsage } from "@tandem/protocol";
 import { z } from "zod";
+import type { TurnEnd } from "../conversation.ts";
 
-export type Reported = Record<string, ModelUsage & { usd: number }>;
+export type Reported = TurnEnd["reported"];
 
 const totals = z.record(
   z.string(),
@@ -11,6 +11,7 @@ const totals = z.record(
     cacheReadInputTokens: z.number(),
     cacheCreationInputTokens: z.number(),
     costUSD: z.number(),
+    contextWindow: z.number().optional(),
   }),
 );
 
@@ -25,6 +26,7 @@ export const readTotals = (modelUsage: unknown): Reported =>
         cache_read_input_tokens: used.cacheReadInputTokens,
         cache_creation_input_tokens: used.cacheCreationInputTokens,
         usd: used.costUSD,
+        ...(used.contextWindow && { contextWindow: used.contextWindow }),
       },
     ]),
   );

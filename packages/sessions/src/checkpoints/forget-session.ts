@@ -1,0 +1,21 @@
+import type { SessionRow, Store } from "@tandem/storage";
+import type { CheckpointShelf } from "@tandem/workspace";
+import type { EngineSettings } from "../engine-settings.ts";
+import { readPast } from "./session-past.ts";
+
+/** Takes away what is kept of a session outside of the store: its checkpoints, and Claude Code's own transcripts. */
+export async function forgetSession(
+  { store, shelf, settings }: { store: Store; shelf: CheckpointShelf | undefined; settings: EngineSettings },
+  row: SessionRow,
+): Promise<void> {
+  const { rewinds } = await readPast(store.events, row.id);
+  const rewound = rewinds.flatMap(({ event }) => (event.conversation ? Object.values(event.conversation) : []));
+  const conversations = new Set([row.claudeSession, ...rewound].filter((id): id is string => Boolean(id)));
+  if (conversations.size > 0) {
+    // Loaded where it is used: commands that only look at sessions are quicker without it.
+    const { forgetConversation } = await import("@tandem/claude-code");
+    const place = { ...settings, credential: await settings.credential() };
+    for (const id of conversations) await forgetConversation(place, id);
+  }
+  await shelf?.forget(row.id, row.folder);
+}
