@@ -14,7 +14,7 @@ export interface Legacy {
   announced: EventId[];
   /** Answers that may not have reached the model: results of custom tools, and what was answered without a process. */
   answered: { call: OpenCall; answer: Answer }[];
-  /** Nothing has been done since the last of them, so that nothing can be done twice. */
+  /** Nothing has been done since the last of the latter, so that nothing can be done twice: they are told again. */
   isUntold: boolean;
   /** Calls that were allowed without a process, and not made since. */
   grants: ReturnType<typeof openGrants>;
@@ -74,7 +74,7 @@ const lateAnswers = (events: readonly LoggedEvent[]): Set<string> =>
 
 function isUntold(events: readonly LoggedEvent[]): boolean {
   const last = events.findLastIndex(({ event }) => event.type === "tandem.approval_resolved" && event.late);
-  return last !== -1 && !events.slice(last).some(({ event }) => /^(agent|span)\.(?!.*_result$)/.test(event.type));
+  return last !== -1 && !events.slice(last).some(({ event }) => isUse(event));
 }
 
 const isUse = (event: SessionEvent): event is OpenCall["use"] =>

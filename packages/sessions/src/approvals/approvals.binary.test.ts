@@ -5,6 +5,7 @@ import type { Approval, LoggedEvent, Session } from "@tandem/protocol";
 import { reply, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { allow, deny, isOver, pendingOf, untilAsked, waitsFor } from "../testing/approvals.ts";
 
 let stage: EngineStage;
 let engine: RunningEngine;
@@ -17,29 +18,16 @@ afterAll(() => stage[Symbol.asyncDispose]());
 const touch = (name: string, id?: string) => toolUse("Bash", { command: `touch ${name}` }, id ? { id } : {});
 const isThere = (name: string): boolean => existsSync(join(stage.folder, name));
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body) ?? "";
-const isOver = ({ event }: LoggedEvent): boolean =>
-  event.type === "session.status_idle" && event.stop_reason.type !== "requires_action";
-const waits = ({ event }: LoggedEvent): boolean =>
-  event.type === "session.status_idle" && event.stop_reason.type === "requires_action";
-const once = { scope: "once" as const };
-
-/** Runs up to what waits for a person, and gives that. */
-async function untilAsked(running: RunningEngine, session: Session, words = "Do it."): Promise<Approval> {
-  const head = await running.engine.sessions.head(session.id);
-  await running.say(session, words);
-  await running.until(session, waits, head);
-  const { data } = await running.engine.approvals.list({ status: "pending", session: session.id, limit: 10 });
-  return data[0]!;
-}
-
+const asked = async (running: RunningEngine, session: Session): Promise<Approval> =>
+  (await untilAsked(running, session))[0]!;
 const restOf = (running: RunningEngine, session: Session): Promise<LoggedEvent[]> => running.until(session, isOver);
 
 describe("an approval", () => {
   test("says what will run, where and why, and is found in the list of all sessions", async () => {
     stage.rehearsal.use([touch("shown.txt"), text("Done.")]);
     const session = await engine.session({ title: "Shown" });
-    const asked = await untilAsked(engine, session);
-    expect(asked).toMatchObject({
+    const approval = await asked(engine, session);
+    expect(approval).toMatchObject({
       type: "approval",
       kind: "tool",
       session_id: session.id,
@@ -54,15 +42,15 @@ describe("an approval", () => {
       resolved: null,
     });
     const { data } = await engine.engine.approvals.list({ status: "pending", limit: 100 });
-    expect(data.map(({ id }) => id)).toContain(asked.id);
-    expect(await engine.engine.approvals.get(asked.id)).toEqual(asked);
-    const answered = await engine.engine.approvals.answer(asked.id, { result: "allow", ...once }, "Ada");
+    expect(data.map(({ id }) => id)).toContain(approval.id);
+    expect(await engine.engine.approvals.get(approval.id)).toEqual(approval);
+    const answered = await engine.engine.approvals.answer(approval.id, allow, "Ada");
     expect(answered).toMatchObject({ status: "resolved", resolved: { outcome: "allowed", by: "Ada", scope: "once" } });
     const events = await restOf(engine, session);
     expect(the(events, "user.tool_confirmation").tandem).toEqual({ scope: "once", by: "Ada" });
     expect(isThere("shown.txt")).toBe(true);
     const history = await engine.engine.approvals.list({ status: "resolved", limit: 1 });
-    expect(history.data[0]).toMatchObject({ id: asked.id, resolved: { by: "Ada" } });
+    expect(history.data[0]).toMatchObject({ id: approval.id, resolved: { by: "Ada" } });
   });
 
   test("shows the change that an edit would make", async () => {
@@ -73,34 +61,30 @@ describe("an approval", () => {
       text("Done."),
     ]);
     const session = await engine.session();
-    const head = await engine.engine.sessions.head(session.id);
-    await engine.say(session, "Edit.");
-    await engine.until(session, waits, head);
-    const { data } = await engine.engine.approvals.list({ status: "pending", session: session.id, limit: 1 });
-    let asked = data[0]!;
-    if (asked.tool === "Read") {
+    let approval = await asked(engine, session);
+    if (approval.tool === "Read") {
       const after = await engine.engine.sessions.head(session.id);
-      await engine.engine.approvals.answer(asked.id, { result: "allow", ...once }, "Ada");
-      await engine.until(session, waits, after);
-      asked = (await engine.engine.approvals.list({ status: "pending", session: session.id, limit: 1 })).data[0]!;
+      await engine.engine.approvals.answer(approval.id, allow, "Ada");
+      await engine.until(session, waitsFor(1), after);
+      approval = (await pendingOf(engine, session))[0]!;
     }
-    expect(asked.diff).toEqual({
+    expect(approval.diff).toEqual({
       path: "poem.txt",
       kind: "update",
       hunks: [{ old_start: 1, old_lines: 4, new_start: 1, new_lines: 4, lines: [" one", "-two", "+2", " three", " "] }],
     });
-    await engine.engine.approvals.answer(asked.id, { result: "deny", ...once }, "Ada");
+    await engine.engine.approvals.answer(approval.id, deny, "Ada");
     await restOf(engine, session);
   });
 
   test("that is denied leaves no trace, and the model hears why", async () => {
     stage.rehearsal.use([touch("denied.txt"), text("I see.")]);
     const session = await engine.session();
-    const asked = await untilAsked(engine, session);
-    await engine.engine.approvals.answer(asked.id, { result: "deny", ...once, message: "Not on a Sunday." }, "Ada");
+    const approval = await asked(engine, session);
+    await engine.engine.approvals.answer(approval.id, { ...deny, message: "Not on a Sunday." }, "Ada");
     const events = await restOf(engine, session);
     expect(the(events, "tandem.approval_resolved")).toMatchObject({
-      event_id: asked.id,
+      event_id: approval.id,
       outcome: "denied",
       by: "Ada",
       message: "Not on a Sunday.",
@@ -112,9 +96,9 @@ describe("an approval", () => {
   test("with an edited input runs with that, and the model is told so", async () => {
     stage.rehearsal.use([touch("original.txt"), text("Done.")]);
     const session = await engine.session();
-    const asked = await untilAsked(engine, session);
+    const approval = await asked(engine, session);
     const input = { command: "touch edited.txt" };
-    const answered = await engine.engine.approvals.answer(asked.id, { result: "allow", ...once, input }, "Ada");
+    const answered = await engine.engine.approvals.answer(approval.id, { ...allow, input }, "Ada");
     expect(answered.resolved).toMatchObject({ outcome: "allowed", edited: true });
     await restOf(engine, session);
     expect([isThere("original.txt"), isThere("edited.txt")]).toEqual([false, true]);
@@ -124,12 +108,10 @@ describe("an approval", () => {
   test("is answered once, whoever is first: the others hear who that was", async () => {
     stage.rehearsal.use([touch("raced.txt"), text("Done.")]);
     const session = await engine.session();
-    const asked = await untilAsked(engine, session);
+    const approval = await asked(engine, session);
     const people = ["Ada", "Bob", "Cleo", "Dan"];
     const answers = await Promise.allSettled(
-      people.map((by, index) =>
-        engine.engine.approvals.answer(asked.id, { result: index % 2 === 0 ? "allow" : "deny", ...once }, by),
-      ),
+      people.map((by, index) => engine.engine.approvals.answer(approval.id, index % 2 === 0 ? allow : deny, by)),
     );
     const won = answers.flatMap((answer, index) => (answer.status === "fulfilled" ? [people[index]!] : []));
     expect(won).toHaveLength(1);
@@ -140,19 +122,19 @@ describe("an approval", () => {
     const events = await restOf(engine, session);
     expect(events.filter(({ event }) => event.type === "tandem.approval_resolved")).toHaveLength(1);
     // Who is not sure asks again.
-    const again = { result: people.indexOf(won[0]!) % 2 === 0 ? ("allow" as const) : ("deny" as const), ...once };
-    expect(await engine.engine.approvals.answer(asked.id, again, won[0]!)).toMatchObject({ status: "resolved" });
-    await expect(engine.engine.approvals.answer(asked.id, again, "Eve")).rejects.toThrow(/already/);
+    const again = people.indexOf(won[0]!) % 2 === 0 ? allow : deny;
+    expect(await engine.engine.approvals.answer(approval.id, again, won[0]!)).toMatchObject({ status: "resolved" });
+    await expect(engine.engine.approvals.answer(approval.id, again, "Eve")).rejects.toThrow(/already/);
   });
 
   test("is cancelled with its turn, and then cannot be answered any more", async () => {
     stage.rehearsal.use([touch("cancelled.txt")]);
     const session = await engine.session();
-    const asked = await untilAsked(engine, session);
+    const approval = await asked(engine, session);
     await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
     const events = await restOf(engine, session);
-    expect(the(events, "tandem.approval_resolved")).toMatchObject({ event_id: asked.id, outcome: "cancelled" });
-    await expect(engine.engine.approvals.answer(asked.id, { result: "allow", ...once }, "Ada")).rejects.toThrow(
+    expect(the(events, "tandem.approval_resolved")).toMatchObject({ event_id: approval.id, outcome: "cancelled" });
+    await expect(engine.engine.approvals.answer(approval.id, allow, "Ada")).rejects.toThrow(
       /cancelled already.*its turn ended first/,
     );
     expect(isThere("cancelled.txt")).toBe(false);
@@ -161,7 +143,7 @@ describe("an approval", () => {
   test("takes no note of a client's, and no answer that cannot be meant", async () => {
     stage.rehearsal.use([touch("noted.txt"), text("Done.")]);
     const session = await engine.session();
-    const { id } = await untilAsked(engine, session);
+    const { id } = await asked(engine, session);
     const forged = { scope: "always" as const, save_for: "user" as const, by: "the king" };
     await expect(
       engine.engine.sessions.send(session.id, [
@@ -169,7 +151,7 @@ describe("an approval", () => {
       ]),
     ).rejects.toThrow(/POST \/v1\/approvals/);
     const answer = (given: object) =>
-      engine.engine.approvals.answer(id, { result: "allow", ...once, ...given }, "Ada").catch((error: Error) => error);
+      engine.engine.approvals.answer(id, { ...allow, ...given }, "Ada").catch((error: Error) => error);
     expect(await answer({ mode: "acceptEdits" })).toMatchObject({ code: "invalid_request" });
     expect(await answer({ result: "deny", input: {} })).toMatchObject({ code: "invalid_request" });
     expect(await answer({ message: "yes, please" })).toMatchObject({ code: "invalid_request" });
@@ -182,19 +164,11 @@ describe("an approval", () => {
   test("two at once are answered one by one", async () => {
     stage.rehearsal.use([reply([touch("a.txt", "toolu_a"), touch("b.txt", "toolu_b")]), text("Done.")]);
     const session = await engine.session();
-    await engine.say(session, "Both.");
-    await engine.until(
-      session,
-      ({ event }) =>
-        event.type === "session.status_idle" &&
-        event.stop_reason.type === "requires_action" &&
-        event.stop_reason.event_ids.length === 2,
-    );
-    const { data } = await engine.engine.approvals.list({ status: "pending", session: session.id, limit: 10 });
+    const data = await untilAsked(engine, session, { count: 2 });
     expect(data).toHaveLength(2);
     const byCommand = (name: string) => data.find(({ input }) => input["command"] === `touch ${name}`)!;
-    await engine.engine.approvals.answer(byCommand("a.txt").id, { result: "deny", ...once }, "Ada");
-    await engine.engine.approvals.answer(byCommand("b.txt").id, { result: "allow", ...once }, "Bob");
+    await engine.engine.approvals.answer(byCommand("a.txt").id, deny, "Ada");
+    await engine.engine.approvals.answer(byCommand("b.txt").id, allow, "Bob");
     await restOf(engine, session);
     expect([isThere("a.txt"), isThere("b.txt")]).toEqual([false, true]);
   });
@@ -204,8 +178,8 @@ describe("an approval that nobody answers", () => {
   test("is denied when it expires, and the model hears it", async () => {
     stage.rehearsal.use([touch("expired.txt"), text("A pity.")]);
     const session = await engine.session({ metadata: { "tandem.approval_expiry": "1s" } });
-    const asked = await untilAsked(engine, session);
-    expect(asked.expires_at).not.toBeNull();
+    const approval = await asked(engine, session);
+    expect(approval.expires_at).not.toBeNull();
     const events = await restOf(engine, session);
     expect(the(events, "tandem.approval_resolved")).toMatchObject({ outcome: "expired", by: "tandem" });
     expect(lastRequest()).toContain("Nobody answered until");
@@ -216,9 +190,9 @@ describe("an approval that nobody answers", () => {
     const first = await stage.open({ approvals: { expire: 1_000, keepProcess: 60_000 } });
     stage.rehearsal.use([touch("overdue.txt")]);
     const session = await first.session();
-    await untilAsked(first, session);
+    const approval = await asked(first, session);
     await first.stop();
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await expect.poll(() => Date.now() > Date.parse(approval.expires_at!)).toBe(true);
     stage.rehearsal.use([text("A pity.")]);
     const second = await stage.open();
     const events = await restOf(second, session);
@@ -231,12 +205,12 @@ describe("an approval that nobody answers", () => {
     const patient = await stage.open({ approvals: { keepProcess: 300 } });
     stage.rehearsal.use([touch("patient.txt")]);
     const session = await patient.session();
-    const asked = await untilAsked(patient, session);
+    const approval = await asked(patient, session);
     await expect
       .poll(async () => patient.store.leases.holder(session.id as never), { timeout: 15_000 })
       .toBeUndefined();
     stage.rehearsal.use([touch("patient.txt"), text("Finally.")]);
-    const answered = await patient.engine.approvals.answer(asked.id, { result: "allow", ...once }, "Ada");
+    const answered = await patient.engine.approvals.answer(approval.id, allow, "Ada");
     expect(answered.resolved).toMatchObject({ outcome: "allowed", late: true });
     const events = await restOf(patient, session);
     const uses = events.flatMap(({ event }) => (event.type === "agent.tool_use" ? [event] : []));

@@ -1,0 +1,281 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { LoggedEvent } from "@tandem/protocol";
+import { reply, slowly, text, toolUse, when } from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allow, deny, isOver, pendingOf, untilAsked } from "../testing/approvals.ts";
+import { setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+
+let stage: EngineStage;
+beforeAll(async () => {
+  stage = await setEngineStage();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const touch = (name: string, id?: string) => toolUse("Bash", { command: `touch ${name}` }, id ? { id } : {});
+const isThere = (name: string): boolean => existsSync(join(stage.folder, name));
+const lastRequest = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body) ?? "";
+const open = (): Promise<RunningEngine> => stage.open({ leaseTtl: 1_000 });
+const resolutions = (events: readonly LoggedEvent[]) =>
+  events.flatMap(({ event }) => (event.type === "tandem.approval_resolved" ? [event] : []));
+
+/** From one moment to the next, engine and Claude Code are gone. */
+async function crash(engine: RunningEngine): Promise<void> {
+  await engine.vanish();
+  for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
+}
+
+describe("what waits for a person", () => {
+  test("outlives a server that is killed: the answer lets exactly that call run", async () => {
+    stage.rehearsal.use([touch("killed.txt")]);
+    const { process: server, session } = await stage.spawn({}, "Do it.");
+    const engine = await open();
+    await expect.poll(() => pendingOf(engine, session), { timeout: 20_000 }).toHaveLength(1);
+    server.kill("SIGKILL");
+    const [asked] = await pendingOf(engine, session);
+    expect(asked).toMatchObject({ status: "pending", tool: "Bash" });
+    stage.rehearsal.use([touch("killed.txt"), text("Finally.")]);
+    await engine.engine.approvals.answer(asked!.id, allow, "Ada");
+    const events = await engine.until(session, isOver);
+    expect(resolutions(events)).toMatchObject([{ event_id: asked!.id, outcome: "allowed", by: "Ada", late: true }]);
+    expect(isThere("killed.txt")).toBe(true);
+    await engine.stop();
+  });
+
+  test("and a second crash, after the answer: the grant is in the log", async () => {
+    const first = await open();
+    stage.rehearsal.use([touch("twice.txt")]);
+    const session = await first.session();
+    const [asked] = await untilAsked(first, session);
+    await crash(first);
+    const second = await open();
+    stage.rehearsal.use([slowly(text("Never said."), { firstByteMs: 30_000 })]);
+    const head = await second.engine.sessions.head(session.id);
+    await second.engine.approvals.answer(asked!.id, allow, "Ada");
+    await second.until(session, ({ event }) => event.type === "span.model_request_start", head);
+    await crash(second);
+    stage.rehearsal.use([touch("twice.txt"), text("Finally.")]);
+    // It goes on by itself, though recovery is `stop`: nothing was done that could be done twice.
+    const third = await open();
+    const events = await third.until(session, isOver);
+    const uses = events.flatMap(({ event }) => (event.type === "agent.tool_use" ? [event] : []));
+    expect(uses.map((use) => use.tandem.verdict?.by)).toEqual([expect.anything(), "grant"]);
+    expect(resolutions(events)).toHaveLength(1);
+    expect(isThere("twice.txt")).toBe(true);
+    await third.stop();
+  });
+
+  test("two calls, with a crash between their answers: both answers count", async () => {
+    const first = await open();
+    stage.rehearsal.use([reply([touch("one.txt", "toolu_one"), touch("two.txt", "toolu_two")])]);
+    const session = await first.session();
+    const asked = await untilAsked(first, session, { count: 2 });
+    const idOf = (name: string) => asked.find(({ input }) => input["command"] === `touch ${name}`)!.id;
+    await crash(first);
+    const second = await open();
+    await second.engine.approvals.answer(idOf("one.txt"), { ...deny, message: "Not this one." }, "Ada");
+    await crash(second);
+    const third = await open();
+    stage.rehearsal.use([touch("two.txt"), text("Done.")]);
+    await third.engine.approvals.answer(idOf("two.txt"), allow, "Bob");
+    const events = await third.until(session, isOver);
+    expect(resolutions(events).map(({ outcome, by }) => [outcome, by])).toEqual([
+      ["denied", "Ada"],
+      ["allowed", "Bob"],
+    ]);
+    expect(lastRequest()).toContain("Not this one.");
+    expect([isThere("one.txt"), isThere("two.txt")]).toEqual([false, true]);
+    await third.stop();
+  });
+
+  test("an edited input is what the agent is told to call with, and all that passes", async () => {
+    const first = await open();
+    stage.rehearsal.use([touch("draft.txt")]);
+    const session = await first.session();
+    const [asked] = await untilAsked(first, session);
+    await crash(first);
+    const second = await open();
+    stage.rehearsal.use([touch("final.txt"), text("Done.")]);
+    await second.engine.approvals.answer(asked!.id, { ...allow, input: { command: "touch final.txt" } }, "Ada");
+    await second.until(session, isOver);
+    expect(lastRequest()).toContain("the input that the user changed it to");
+    expect([isThere("draft.txt"), isThere("final.txt")]).toEqual([false, true]);
+    await second.stop();
+  });
+
+  test("a subagent's request says who asks; after a crash its answer is a grant for whoever makes the call", async () => {
+    const first = await open();
+    const scout = await first.engine.agents.create({
+      name: "scout",
+      model: "haiku",
+      system: "You are the scout.",
+      tools: [{ type: "agent_toolset_20260401" }],
+    });
+    const isScout = (request: { body: unknown }) => JSON.stringify(request.body).includes("You are the scout.");
+    stage.rehearsal.use([
+      when(isScout, touch("scouted.txt")),
+      toolUse("Agent", { description: "Look", prompt: "Look around.", subagent_type: "scout" }),
+    ]);
+    const session = await first.session({}, { multiagent: { type: "coordinator", agents: [scout.id] } });
+    const [asked] = await untilAsked(first, session);
+    expect(asked).toMatchObject({ agent_name: "scout", session_thread_id: expect.stringMatching(/^sthr_/) });
+    await crash(first);
+    const second = await open();
+    stage.rehearsal.use([touch("scouted.txt"), text("Done.")]);
+    await second.engine.approvals.answer(asked!.id, allow, "Ada");
+    const events = await second.until(session, isOver);
+    expect(lastRequest()).toContain("A subagent of yours called Bash");
+    expect(resolutions(events)).toMatchObject([{ outcome: "allowed", late: true }]);
+    expect(isThere("scouted.txt")).toBe(true);
+    await second.stop();
+  });
+});
+
+describe("a question", () => {
+  const question = {
+    questions: [
+      {
+        question: "Which colours?",
+        header: "Colours",
+        options: [
+          { label: "Red", description: "Like a rose." },
+          { label: "Blue", description: "Like the sea." },
+        ],
+        multiSelect: true,
+      },
+      {
+        question: "Which name?",
+        header: "Name",
+        options: [
+          { label: "Ada", description: "Short." },
+          { label: "Augusta", description: "Long." },
+        ],
+        multiSelect: false,
+      },
+    ],
+  };
+  const ask = () => toolUse("AskUserQuestion", question);
+  const answers = { "Which colours?": ["Red", "Blue"], "Which name?": "Grace, if I may" };
+
+  test("arrives as a call that a client answers, and the answers reach the model", async () => {
+    const engine = await open();
+    stage.rehearsal.use([ask(), text("Noted.")]);
+    const session = await engine.session();
+    const [asked] = await untilAsked(engine, session);
+    expect(asked).toMatchObject({ kind: "question", tool: "ask_user_question", input: question });
+    const send = (content: string) =>
+      engine.engine.sessions.send(
+        session.id,
+        [
+          {
+            type: "user.custom_tool_result",
+            custom_tool_use_id: asked!.id,
+            content: [{ type: "text", text: content }],
+          },
+        ],
+        "Ada",
+      );
+    await expect(send("Red")).rejects.toThrow(/2 questions.*JSON/);
+    await expect(send('{"answers": {"Which colours?": "Red"}}')).rejects.toThrow(/"Which name\?" has no answer/);
+    await expect(send('{"answers": {"Which colours?": "Red", "Which name?": ["Ada", "Augusta"]}}')).rejects.toThrow(
+      /takes one answer/,
+    );
+    await expect(send('{"answers": {"Which colours?": "", "Which name?": "Ada"}}')).rejects.toThrow(/has no answer/);
+    await expect(send('{"answers": {"Whose?": "Ada"}}')).rejects.toThrow(/no question "Whose\?"/);
+    await send(JSON.stringify({ answers }));
+    const events = await engine.until(session, isOver);
+    expect(the(events, "agent.custom_tool_use")).toMatchObject({ name: "ask_user_question" });
+    expect(resolutions(events)).toMatchObject([{ outcome: "allowed", by: "Ada" }]);
+    expect(lastRequest()).toContain('\\"Which colours?\\"=\\"Red, Blue\\"');
+    expect(lastRequest()).toContain("Grace, if I may");
+    await engine.stop();
+  });
+
+  test("outlives a crash, and is answered at the approvals' desk, too", async () => {
+    const first = await open();
+    stage.rehearsal.use([ask()]);
+    const session = await first.session();
+    const [asked] = await untilAsked(first, session);
+    await crash(first);
+    const second = await open();
+    stage.rehearsal.use([text("Noted.")]);
+    await expect(second.engine.approvals.answer(asked!.id, allow, "Ada")).rejects.toThrow(/answers/);
+    await second.engine.approvals.answer(asked!.id, { ...allow, input: { answers } }, "Ada");
+    const events = await second.until(session, isOver);
+    expect(resolutions(events)).toMatchObject([{ outcome: "allowed", by: "Ada", late: true }]);
+    expect(lastRequest()).toContain("Grace, if I may");
+    await second.stop();
+  });
+
+  test("is not offered where nobody is there to answer", async () => {
+    const engine = await open();
+    stage.rehearsal.use([text("Alone."), text("In company.")]);
+    const tools = async (metadata: Record<string, string>) => {
+      await engine.turn(await engine.session({ metadata }), "Hello.");
+      return stage.rehearsal.modelRequests.at(-1)!.toolNames;
+    };
+    expect(await tools({ "tandem.questions": "off" })).not.toContain("AskUserQuestion");
+    expect(await tools({})).toContain("AskUserQuestion");
+    await engine.stop();
+  });
+});
+
+describe("a plan", () => {
+  const planFile = (request: { body: unknown }): string =>
+    /[^"\\ ]*plans\/[a-z0-9-]+\.md/.exec(JSON.stringify(request.body))![0];
+  const write = (request: { body: unknown }) =>
+    toolUse("Write", { file_path: planFile(request), content: "# The plan\n\n1. Touch a file." });
+  const isFirst = (request: { body: unknown }) => !JSON.stringify(request.body).includes("tool_result");
+  const handIn = () => toolUse("ExitPlanMode", { allowedPrompts: [{ tool: "Bash", prompt: "touch files" }] });
+  const planning = { metadata: { "tandem.permission_mode": "plan" } };
+
+  test("is shown whole; denied it is worked on, allowed it is carried out in the mode that was chosen", async () => {
+    const engine = await open();
+    stage.rehearsal.use([when(isFirst, write), handIn(), handIn(), touch("planned.txt"), text("Carried out.")]);
+    const session = await engine.session(planning);
+    const [asked] = await untilAsked(engine, session);
+    expect(asked).toMatchObject({
+      kind: "plan",
+      tool: "ExitPlanMode",
+      plan: "# The plan\n\n1. Touch a file.",
+      input: { allowedPrompts: [{ tool: "Bash", prompt: "touch files" }] },
+    });
+    let head = await engine.engine.sessions.head(session.id);
+    await engine.engine.approvals.answer(asked!.id, { ...deny, message: "Say which file." }, "Ada");
+    await engine.until(session, ({ event }) => event.type === "session.status_idle", head);
+    expect(lastRequest()).toContain("Say which file.");
+    expect((await engine.engine.sessions.get(session.id)).metadata).toEqual(planning.metadata);
+    const [again] = await pendingOf(engine, session);
+    head = await engine.engine.sessions.head(session.id);
+    await engine.engine.approvals.answer(again!.id, { ...allow, mode: "acceptEdits" }, "Ada");
+    const events = await engine.until(session, ({ event }) => event.type === "session.status_idle", head);
+    expect(the(events, "tandem.mode")).toMatchObject({ mode: "acceptEdits", by: "Ada" });
+    expect((await engine.engine.sessions.get(session.id)).metadata).toEqual({
+      "tandem.permission_mode": "acceptEdits",
+    });
+    expect(lastRequest()).toContain("User has approved your plan");
+    // Edits are accepted now; a command is still asked about.
+    const [command] = await pendingOf(engine, session);
+    expect(command).toMatchObject({ tool: "Bash" });
+    await engine.engine.approvals.answer(command!.id, allow, "Ada");
+    await engine.until(session, isOver);
+    expect(isThere("planned.txt")).toBe(true);
+    await engine.stop();
+  });
+
+  test("outlives a crash: the agent goes on with what was approved", async () => {
+    const first = await open();
+    stage.rehearsal.use([when(isFirst, write), handIn()]);
+    const session = await first.session(planning);
+    const [asked] = await untilAsked(first, session);
+    await crash(first);
+    const second = await open();
+    stage.rehearsal.use([text("I begin.")]);
+    await second.engine.approvals.answer(asked!.id, { ...allow, mode: "default" }, "Ada");
+    const events = await second.until(session, isOver);
+    expect(resolutions(events)).toMatchObject([{ outcome: "allowed", mode: "default", late: true }]);
+    expect(lastRequest()).toContain("The user has approved your plan");
+    expect((await second.engine.sessions.get(session.id)).metadata).toEqual({ "tandem.permission_mode": "default" });
+    await second.stop();
+  });
+});
