@@ -111,7 +111,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     files: new FileCatalogue(store.files),
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     mcpServers: definitions,
-    budgets: new Budgets(store, book, spending),
+    budgets: new Budgets(store, book, spending, () => void actors.lookAround()),
     killSwitch: createEmergency(store, killSwitch, actors),
     audit,
     models: settings.models,

@@ -22,11 +22,14 @@ export class Budgets {
   readonly #store: Store;
   readonly #book: LimitBook;
   readonly #settings: SpendingSettings;
+  readonly #onRaised: () => void;
 
-  constructor(store: Store, book: LimitBook, settings: SpendingSettings) {
+  /** `onRaised`: what waited because of a limit may go on. */
+  constructor(store: Store, book: LimitBook, settings: SpendingSettings, onRaised: () => void) {
     this.#store = store;
     this.#book = book;
     this.#settings = settings;
+    this.#onRaised = onRaised;
   }
 
   /** Today's, this project's and every agent's: what has a limit, or something spent or reserved. */
@@ -87,6 +90,7 @@ export class Budgets {
       });
     }
     await this.#book.set(scope, of, limitsSchema.parse(limits));
+    this.#onRaised();
     return this.list();
   }
 

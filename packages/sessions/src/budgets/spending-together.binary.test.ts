@@ -1,0 +1,138 @@
+import { once } from "node:events";
+import type { BudgetGauge, LoggedEvent } from "@tandem/protocol";
+import { slowly, text, toolUse } from "@tandem/rehearsal";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { judgeSession } from "../testing/judge-session.ts";
+
+// Sonnet: $2 per million tokens in, $10 out.
+const dear = { usage: { input_tokens: 100_000, output_tokens: 1_000 } };
+const DEAR_USD = 0.21;
+
+let stage: EngineStage;
+beforeEach(async () => {
+  stage = await setEngineStage();
+});
+afterEach(() => stage[Symbol.asyncDispose]());
+
+const free = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+const stopOf = (events: readonly LoggedEvent[]) => the(events, "session.status_idle").stop_reason.type;
+const money = async (engine: RunningEngine, scope: string): Promise<BudgetGauge | undefined> =>
+  (await engine.engine.budgets.list()).find((gauge) => gauge.scope === scope && gauge.unit === "usd");
+
+test("two sessions at once share a day's money, and none of it is promised twice", async () => {
+  const engine = await stage.open();
+  await engine.engine.budgets.set("day", undefined, { usd: 1 });
+  stage.rehearsal.use(() => toolUse("Bash", { command: "echo again" }, { ...dear, pace: { firstByteMs: 200 } }));
+  const sessions = await Promise.all([engine.session({}, free), engine.session({}, free)]);
+  const turns = await Promise.all(sessions.map((session) => engine.turn(session, "Spend.")));
+  for (const events of turns) {
+    expect(stopOf(events)).toBe("budget_reached");
+    expect(the(events, "tandem.budget").gauge).toMatchObject({ scope: "day", unit: "usd", limit: 1 });
+  }
+  const day = (await money(engine, "day"))!;
+  const usages = turns.map((events) => the(events, "session.usage").tandem!.usd);
+  expect(day.spent).toBeCloseTo(usages[0]! + usages[1]!, 6);
+  expect(day.reserved).toBe(0);
+  expect(day.spent).toBeGreaterThan(DEAR_USD * 2);
+  expect(day.spent).toBeLessThanOrEqual(1 + 2 * DEAR_USD);
+  // A third one is not even begun, and goes on by itself when there is money again.
+  const third = await engine.session({}, free);
+  const refused = await engine.turn(third, "Me too.");
+  expect(typesOf(refused)).toEqual(["tandem.budget", "session.status_idle"]);
+  stage.rehearsal.use([text("Thanks.")]);
+  await engine.engine.budgets.set("day", undefined, { usd: 5 });
+  const head = await engine.engine.sessions.head(third.id);
+  expect(stopOf(await engine.until(third, isIdle, head))).toBe("end_turn");
+}, 60_000);
+
+test("a server that is killed in the middle of a turn leaves nothing reserved, and what it spent is counted once", async () => {
+  stage.rehearsal.use([
+    toolUse("Bash", { command: "echo one" }, dear),
+    slowly(text("Never heard."), { firstByteMs: 60_000 }),
+  ]);
+  const { process: server, session } = await stage.spawn(free, "Spend.");
+  const watching = await stage.open({ leaseTtl: 1_000 });
+  await watching.until(session, ({ event }) => event.type === "agent.tool_result");
+  await expect.poll(async () => (await money(watching, "day"))?.reserved, { timeout: 10_000 }).toBeGreaterThan(0);
+  server.kill("SIGKILL");
+  await once(server, "exit");
+  const events = await watching.until(session, isIdle);
+  expect(typesOf(events)).toContain("tandem.recovered");
+  const day = (await money(watching, "day"))!;
+  expect(day.reserved).toBe(0);
+  expect(day.spent).toBeCloseTo(DEAR_USD, 6);
+  const [own] = await watching.engine.budgets.session(session.id);
+  expect(own).toMatchObject({ scope: "session", unit: "usd", reserved: 0 });
+  expect(own!.spent).toBeCloseTo(DEAR_USD, 6);
+  stage.rehearsal.use([text("Again.", dear)]);
+  await watching.turn(session, "Once more.");
+  expect((await money(watching, "day"))!.spent).toBeCloseTo(2 * DEAR_USD, 6);
+  expect(await judgeSession(watching, session)).toEqual([]);
+}, 90_000);
+
+test("a session's budget in the API's words: refused in advance, 400 to messages, raised, resumed", async () => {
+  const engine = await stage.open();
+  const cents = (amount: string) => ({ type: "limit" as const, max_list_cost: { amount, currency: "USD" as const } });
+  const session = await engine.session({ budget: cents("3") }, free);
+  const refused = await engine.turn(session, "Hello.");
+  expect(typesOf(refused)).toEqual(["session.status_idle"]);
+  expect(stopOf(refused)).toBe("budget_reached");
+  await expect(engine.say(session, "More.")).rejects.toThrow(/budget/);
+  stage.rehearsal.use([text("Hello.")]);
+  const head = await engine.engine.sessions.head(session.id);
+  await engine.engine.sessions.update(session.id, { budget: cents("100") });
+  const events = await engine.until(session, isIdle, head);
+  expect(stopOf(events)).toBe("end_turn");
+}, 60_000);
+
+test("everything stops at once, without a process left, until it is let go on; also after a restart", async () => {
+  stage.rehearsal.use(() => toolUse("Bash", { command: "tail -F /dev/null" }));
+  const engine = await stage.open();
+  const sessions = await Promise.all([engine.session({}, free), engine.session({}, free)]);
+  for (const session of sessions) {
+    await engine.say(session, "Wait.");
+    await engine.until(session, ({ event }) => event.type === "agent.tool_use");
+  }
+  const started = await stage.processes();
+  expect(started).toHaveLength(2);
+  const halt = await engine.engine.killSwitch.stop("ada", "It is in a loop.");
+  expect(halt.interrupted).toBe(2);
+  expect(await stage.processes()).toEqual([]);
+  for (const session of sessions) {
+    const events = await engine.until(session, isIdle);
+    expect(the(events, "tandem.notice").text).toMatch(/^Everything was stopped by ada at .*: It is in a loop\.$/);
+    expect(stopOf(events)).toBe("end_turn");
+  }
+  await expect(engine.say(sessions[0]!, "More.")).rejects.toThrow(/stopped by ada/);
+  await engine.stop();
+
+  const second = await stage.open();
+  expect(await second.engine.killSwitch.state()).toMatchObject({ by: "ada" });
+  // What had been put into the inbox before waits too.
+  const [session] = sessions;
+  await second.store.inbox.put(session!.id as never, [
+    {
+      type: "user.message",
+      content: [{ type: "text", text: "Later." }],
+      id: "sevt_later" as never,
+      processed_at: null,
+    },
+  ]);
+  stage.rehearsal.use([text("Now.")]);
+  await second.engine.sessions.update(session!.id, { title: "Still here" });
+  const asked = stage.rehearsal.modelRequests.length;
+  expect((await second.engine.sessions.events(session!.id, { limit: 500 })).waiting).toHaveLength(1);
+  const head = await second.engine.sessions.head(session!.id);
+  await second.engine.killSwitch.resume();
+  const events = await second.until(session!, isIdle, head);
+  expect(the(events, "agent.message").content[0]!.text).toBe("Now.");
+  expect(stage.rehearsal.modelRequests.length).toBe(asked + 1);
+}, 60_000);
