@@ -197,8 +197,10 @@ function checkServer(server: { name: string; url: string }, index: number, all: 
   if (RESERVED_SERVERS.has(server.name)) {
     throw new RequestError("invalid_request", `${place}.name: "${server.name}" is a name of Tandem's own.`);
   }
+  if (/^tandem:[a-z][a-z0-9_-]{0,39}$/.test(server.url)) return;
   if (!/^https?:\/\//.test(server.url) || !URL.canParse(server.url)) {
-    throw new RequestError("invalid_request", `${place}.url: expected a URL that begins with https:// or http://.`);
+    const expected = "a URL that begins with https:// or http://, or tandem:NAME for a server of tandem.yaml";
+    throw new RequestError("invalid_request", `${place}.url: expected ${expected}.`);
   }
 }
 

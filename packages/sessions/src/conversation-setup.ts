@@ -23,8 +23,7 @@ export async function conversationSetup(
   const outputSchema = metadata[SESSION_METADATA.outputSchema];
   const maxTurns = metadata[SESSION_METADATA.maxTurns];
   const hostServers = ((await settings.hostServers?.(row.id)) ?? []).filter(
-    ({ name }) =>
-      ![...agent.mcp_servers, ...(equipment.setup.connectedServers ?? [])].some((server) => server.name === name),
+    ({ name }) => !agent.mcp_servers.some((server) => server.name === name),
   );
   return {
     executable: settings.executable,

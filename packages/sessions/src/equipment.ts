@@ -52,7 +52,7 @@ export async function openEquipment(
   };
 }
 
-/** Those that the agent names, then those of the folder; a name is taken by the first. */
+/** Those that the agent names, then those of the folder that take nobody's name. */
 async function wantedServers(
   row: SessionRow,
   settings: EngineSettings,
@@ -63,7 +63,8 @@ async function wantedServers(
     name: server.name,
     place: placeOf(server, settings.mcpServer),
   }));
-  const taken = new Set(own.map(({ name }) => name));
+  const hosted = (await settings.hostServers?.(row.id)) ?? [];
+  const taken = new Set([...own, ...hosted].map(({ name }) => name));
   const folders = Object.entries(parts?.servers ?? {}).filter(([name]) => !taken.has(name));
   if (folders.length === 0) return own;
   const { isDenied } = await import("@tandem/claude-code");

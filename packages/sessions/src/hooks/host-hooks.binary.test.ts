@@ -1,0 +1,125 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { HookConfig } from "@tandem/protocol";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { HostHooks } from "./host-hooks.ts";
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "tandem-hooks-"));
+});
+afterEach(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
+
+const place = () => ({
+  folder: root,
+  stateFolder: root,
+  hostVariables: { PATH: process.env["PATH"] ?? "", ANTHROPIC_API_KEY: "sk-ant-of-the-host", SECRET: "x" },
+  signal: new AbortController().signal,
+});
+
+const shell = (script: string, extra: Partial<HookConfig> = {}): HookConfig => ({
+  name: "guard",
+  on: "beforeTool",
+  command: ["/bin/sh", "-c", script],
+  timeout: 10_000,
+  failure: "block",
+  ...extra,
+});
+const ask = (hooks: HookConfig[], tool = "Bash", input: Record<string, unknown> = { command: "ls" }) =>
+  new HostHooks(hooks).ask({ on: "beforeTool", tool, input, about: { session_id: "sess_1" } }, place());
+const say = (answer: object): string => `echo '${JSON.stringify(answer)}'`;
+
+describe("a hook that is a command", () => {
+  test("gets the call on stdin, and few of the host's variables", async () => {
+    const said = await ask([shell(`cat > asked.json; env > env.txt; ${say({ context: "$(pwd)" })}`)]);
+    expect(said).toMatchObject({ allow: true, events: [{ outcome: "changed", hook: "guard" }] });
+    const { readFile } = await import("node:fs/promises");
+    expect(JSON.parse(await readFile(join(root, "asked.json"), "utf8"))).toEqual({
+      on: "beforeTool",
+      session_id: "sess_1",
+      input: { command: "ls" },
+    });
+    const variables = await readFile(join(root, "env.txt"), "utf8");
+    expect(variables).not.toMatch(/sk-ant|SECRET/);
+  });
+
+  test("may say nothing", async () => {
+    expect(await ask([shell("true")])).toMatchObject({ allow: true, events: [{ outcome: "passed" }] });
+  });
+
+  test("may block, and those after it are not asked", async () => {
+    const said = await ask([shell(say({ decision: "block", message: "Not on a Friday." })), shell("touch asked")]);
+    expect(said).toMatchObject({ allow: false, message: "Not on a Friday.", events: [{ outcome: "blocked" }] });
+    expect(await readdir(root)).not.toContain("asked");
+  });
+
+  test("may change the input, and the next hears of that", async () => {
+    const first = shell(say({ input: { command: "ls -l" } }));
+    const second = shell(`cat > seen.json`);
+    const said = await ask([first, second]);
+    expect(said).toMatchObject({ allow: true, input: { command: "ls -l" } });
+    const { readFile } = await import("node:fs/promises");
+    expect(await readFile(join(root, "seen.json"), "utf8")).toContain("ls -l");
+  });
+
+  test("is asked only about the tools that it is for", async () => {
+    const hooks = [shell(say({ decision: "block" }), { tool: "edit" })];
+    expect(await ask(hooks, "Bash")).toMatchObject({ allow: true, events: [] });
+    expect(await ask(hooks, "Write")).toMatchObject({ allow: false });
+    const servers = [shell(say({ decision: "block" }), { tool: "mcp__github__*" })];
+    expect(await ask(servers, "mcp__github__merge")).toMatchObject({ allow: false });
+    expect(await ask(servers, "mcp__gitlab__merge")).toMatchObject({ allow: true });
+  });
+});
+
+describe("a hook that fails blocks, unless it says otherwise", () => {
+  test.each([
+    ["ends with an error", shell("echo no >&2; exit 3"), "it ended with 3: no"],
+    ["is not there", shell("", { command: ["./no-such-program"] }), "ENOENT"],
+    ["says what is no JSON", shell("echo yes"), "no JSON"],
+    ["says what a hook may not say", shell(say({ decision: "maybe" })), "not what a hook may say"],
+    ["says more than a hook may say", shell(say({ decision: "allow", rule: "*" })), "not what a hook may say"],
+    ["takes too long", shell("tail -f /dev/null", { timeout: 300 }), "longer than 0.3 s"],
+    ["leaves something behind that goes on", shell("tail -f /dev/null & sleep 60", { timeout: 300 }), "longer than"],
+  ])("one that %s", async (_, hook, why) => {
+    const blocked = await ask([hook]);
+    expect(blocked).toMatchObject({ allow: false, events: [{ outcome: "failed" }] });
+    expect(blocked).toHaveProperty("message", expect.stringContaining(why));
+    expect(await ask([{ ...hook, failure: "ignore" }])).toMatchObject({ allow: true, events: [{ outcome: "failed" }] });
+    expect(await readdir(join(root, "processes")), "nothing is left in the ledger").toEqual([]);
+  });
+});
+
+describe("a hook that is an address", () => {
+  async function serve(status: number, body: string, headers: Record<string, string> = {}) {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      request.resume().on("end", () => response.writeHead(status, headers).end(body));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    const hook: HookConfig = { name: "web", on: "beforeTool", url, timeout: 5_000, failure: "block" };
+    return { hook, asked, [Symbol.dispose]: () => void server.close() };
+  }
+
+  test("is asked by POST", async () => {
+    using web = await serve(200, JSON.stringify({ context: "Mind the tests." }));
+    expect(await ask([web.hook])).toMatchObject({ allow: true, context: "Mind the tests." });
+  });
+
+  test("that redirects has failed: it is not followed", async () => {
+    using elsewhere = await serve(200, "{}");
+    using web = await serve(302, "", { location: elsewhere.hook.url! });
+    expect(await ask([web.hook])).toMatchObject({ allow: false });
+    expect(elsewhere.asked).toEqual([]);
+  });
+
+  test("that answers with an error has failed", async () => {
+    using web = await serve(500, "{}");
+    expect(await ask([web.hook])).toMatchObject({ allow: false, message: expect.stringContaining("status 500") });
+  });
+});
