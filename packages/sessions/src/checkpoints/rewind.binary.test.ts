@@ -1,0 +1,180 @@
+import { existsSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { project, type LoggedEvent, type Session } from "@tandem/protocol";
+import { text, toolUse } from "@tandem/rehearsal";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+
+const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+
+let stage: EngineStage;
+let engine: RunningEngine;
+let session: Session;
+beforeAll(async () => {
+  stage = await setEngineStage();
+  engine = await stage.open({ checkpoints: CHECKPOINTS });
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+beforeEach(async () => {
+  session = await engine.session({}, allowAll);
+});
+
+const at = (path: string): string => join(stage.folder, path);
+const read = (path: string) => readFile(at(path), "utf8");
+const history = () => engine.engine.history;
+const bash = (command: string) => [toolUse("Bash", { command }), text("Done.")];
+
+async function turn(words: string, script: Parameters<typeof stage.rehearsal.use>[0]): Promise<LoggedEvent[]> {
+  stage.rehearsal.use(script);
+  return engine.turn(session, words);
+}
+const events = async () => (await engine.engine.sessions.events(session.id, { limit: 1_000 })).events;
+/** What the model was given with the last request. */
+const lastRequest = (): string => JSON.stringify(stage.rehearsal.requests.at(-1));
+
+describe("a rewind", () => {
+  test("brings back a file that Bash deleted, and takes away what it made", async () => {
+    await writeFile(at("kept.txt"), "precious\n");
+    await turn("Hello.", [text("Hello.")]);
+    await turn("Tidy up.", bash("rm kept.txt && mkdir new && echo x > new/made.txt"));
+    expect([existsSync(at("kept.txt")), existsSync(at("new/made.txt"))]).toEqual([false, true]);
+    const plan = await history().rewind(session.id, { turn: 2, scope: "files", dry_run: true });
+    expect(plan).toMatchObject({ dry_run: true, turn: 2, foreign: [] });
+    expect(plan.diff?.files.map(({ path, status }) => [path, status])).toEqual([
+      ["kept.txt", "added"],
+      ["new/made.txt", "deleted"],
+    ]);
+    expect(existsSync(at("kept.txt"))).toBe(false);
+    await history().rewind(session.id, { turn: 2, scope: "files" });
+    expect(await read("kept.txt")).toBe("precious\n");
+    expect(existsSync(at("new"))).toBe(false);
+    await turn("Go on.", [text("I remember.")]);
+    expect(lastRequest()).toContain("Tidy up.");
+    await rm(at("kept.txt"));
+  });
+
+  test("of the conversation is not known to the model any more, and the log keeps it", async () => {
+    await turn("FIRST-words", [text("One.")]);
+    await turn("SECOND-words", [text("SECOND-answer")]);
+    await turn("THIRD-words", [text("THIRD-answer")]);
+    const before = await engine.engine.sessions.get(session.id);
+    const outcome = await history().rewind(session.id, { turn: 2, scope: "conversation" });
+    expect(outcome).toMatchObject({ turns: 2, diff: null });
+    await turn("FOURTH-words", [text("Four.")]);
+    const request = lastRequest();
+    expect(request).toContain("FIRST-words");
+    expect(request).toContain("FOURTH-words");
+    for (const gone of ["SECOND-words", "SECOND-answer", "THIRD-words", "THIRD-answer"]) {
+      expect(request).not.toContain(gone);
+    }
+    const shown = project(await events());
+    const marked = shown.filter(({ rewound }) => rewound !== undefined).flatMap(({ parts }) => parts);
+    expect(JSON.stringify(marked)).toContain("SECOND-answer");
+    expect(JSON.stringify(marked)).not.toContain("FOURTH-words");
+    const { usage } = await engine.engine.sessions.get(session.id);
+    expect(usage.output_tokens).toBeGreaterThan(before.usage.output_tokens);
+    // In another process as well.
+    await engine.engine.sessions.update(session.id, { metadata: { "tandem.max_turns": "50" } });
+    await turn("FIFTH-words", [text("Five.")]);
+    expect(lastRequest()).toContain("FOURTH-words");
+    expect(lastRequest()).not.toContain("SECOND-words");
+  });
+
+  test("to the beginning leaves nothing that the model knows", async () => {
+    await turn("FIRST-words", [text("One.")]);
+    await turn("SECOND-words", [text("Two.")]);
+    await history().rewind(session.id, { turn: 1, scope: "conversation" });
+    await turn("THIRD-words", [text("Three.")]);
+    expect(lastRequest()).not.toMatch(/FIRST-words|SECOND-words/);
+    await turn("FOURTH-words", [text("Four.")]);
+    expect(lastRequest()).toContain("THIRD-words");
+    await expect(history().rewind(session.id, { turn: 1 })).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("can be undone: files and conversation are as they were", async () => {
+    await writeFile(at("undo.txt"), "old\n");
+    await turn("FIRST-words", [text("One.")]);
+    await turn("SECOND-words", bash("echo new > undo.txt"));
+    await history().rewind(session.id, { turn: 2 });
+    expect(await read("undo.txt")).toBe("old\n");
+    await history().undoRewind(session.id, {});
+    expect(await read("undo.txt")).toBe("new\n");
+    await turn("THIRD-words", [text("Three.")]);
+    expect(lastRequest()).toContain("SECOND-words");
+    expect(project(await events()).some(({ rewound }) => rewound !== undefined)).toBe(false);
+    await expect(history().undoRewind(session.id, {})).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("leaves what others did, and refuses to overwrite what they did to the same files, unless it is forced", async () => {
+    await writeFile(at("shared.txt"), "1\n");
+    await writeFile(at("foreign.txt"), "1\n");
+    await turn("Change it.", bash("echo 2 > shared.txt"));
+    await writeFile(at("shared.txt"), "3, by a person\n");
+    await writeFile(at("foreign.txt"), "2, by a person\n");
+    const plan = await history().rewind(session.id, { turn: 1, scope: "files", dry_run: true });
+    expect(plan.foreign).toEqual([{ path: "shared.txt", reason: expect.stringContaining("since") }]);
+    await expect(history().rewind(session.id, { turn: 1, scope: "files" })).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("shared.txt"),
+    });
+    expect(await read("shared.txt")).toBe("3, by a person\n");
+    await history().rewind(session.id, { turn: 1, scope: "files", force: true });
+    expect([await read("shared.txt"), await read("foreign.txt")]).toEqual(["1\n", "2, by a person\n"]);
+    await history().undoRewind(session.id, {});
+    expect(await read("shared.txt")).toBe("3, by a person\n");
+  });
+
+  test("sees what a person changed between two turns", async () => {
+    await writeFile(at("between.txt"), "1\n");
+    await turn("One.", [text("One.")]);
+    await writeFile(at("between.txt"), "2, by a person\n");
+    await turn("Two.", bash("echo 3 >> between.txt"));
+    const plan = await history().rewind(session.id, { turn: 1, scope: "files", dry_run: true });
+    expect(plan.foreign).toEqual([{ path: "between.txt", reason: expect.stringContaining("between two turns") }]);
+    const last = await history().rewind(session.id, { turn: 2, scope: "files", dry_run: true });
+    expect(last.foreign).toEqual([]);
+  });
+
+  test("is refused while a turn runs", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: "tail -F nothing.txt" })]);
+    await engine.say(session, "Wait.");
+    await engine.until(session, ({ event }) => event.type === "agent.tool_use");
+    await expect(history().rewind(session.id, { turn: 1 })).rejects.toMatchObject({ code: "conflict" });
+    await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
+    await engine.until(session, ({ event }) => event.type === "session.status_idle");
+  });
+});
+
+test("a diff of a turn, of a session, and to now", async () => {
+  await writeFile(at("diff.txt"), "a\n");
+  await turn("One.", bash("echo b >> diff.txt"));
+  await turn("Two.", bash("echo c >> diff.txt"));
+  await writeFile(at("diff.txt"), "by a person\n");
+  const lines = async (query: object) => {
+    const { files } = await history().diff(session.id, query);
+    return files.map(({ path, added, removed }) => [path, added, removed]);
+  };
+  expect(await lines({ turn: 2 })).toEqual([["diff.txt", 1, 0]]);
+  expect(await lines({})).toEqual([["diff.txt", 2, 0]]);
+  expect(await lines({ to: "now" })).toEqual([["diff.txt", 1, 1]]);
+  const { checkpoints, turns } = await history().checkpoints(session.id);
+  expect(turns).toMatchObject([
+    { turn: 1, text: "One.", files_changed: 1, rewound: false },
+    { turn: 2, text: "Two.", files_changed: 1 },
+  ]);
+  expect(checkpoints.map(({ when, turn: number, kept }) => [when, number, kept])).toEqual([
+    ["before", 1, true],
+    ["after", 1, true],
+    ["before", 2, true],
+    ["after", 2, true],
+  ]);
+});
