@@ -21,7 +21,7 @@ export {
 } from "./proposals/proposal.ts";
 export type { AcceptRules } from "./proposals/accept-rules.ts";
 export { createProposals, type ProposalParts } from "./proposals/create-proposals.ts";
-export type { Draft, Proposals, Support } from "./proposals/proposals.ts";
+export type { Draft, ProposalPage, Proposals, Support } from "./proposals/proposals.ts";
 export type { Budget, LlmSource } from "./runs/metered-llm.ts";
 export { runJob, type JobInput } from "./runs/run-job.ts";
 export { runEvent, type Run, type RunEvent } from "./runs/run.ts";

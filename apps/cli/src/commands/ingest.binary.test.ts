@@ -91,6 +91,10 @@ describe("tandem ingest", () => {
     });
     const file = await machine.run(["ingest", "--file", "handbook/refunds.md", "--json"], { env });
     expect(JSON.parse(file.stdout)).toMatchObject({ state: "done", sources: [{ name: "files", added: 1 }] });
+    await writeFile(machine.folder.join("project", "picture.png"), "PNG");
+    const picture = await machine.run(["ingest", "--file", "picture.png"], { env });
+    expect(picture.code).toBe(1);
+    expect(picture.stdout).toContain("picture.png is of a kind that is not read.");
   });
 
   test("what was skipped or failed is listed, and the exit code says so", async () => {

@@ -178,6 +178,15 @@ export function createProposals({ folder, store, space, accept, now = () => new 
       return loaded?.applying ? decide(id, async ({ proposal }) => proposal) : loaded?.proposal;
     },
 
+    page: async (id, query) => {
+      let page = await records.page(id, query);
+      if (page?.applying) {
+        await decide(id, async ({ proposal }) => proposal);
+        page = await records.page(id, query);
+      }
+      return page && { proposal: page.proposal, next: page.next };
+    },
+
     list: (query) => records.list(query),
 
     accept: (id, { hunks, by }) =>

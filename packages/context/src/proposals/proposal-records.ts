@@ -1,5 +1,5 @@
 import { RequestError } from "@tandem/protocol";
-import type { RecordChange, Records } from "@tandem/storage";
+import type { RecordChange, Records, StoredRecord } from "@tandem/storage";
 import { z } from "zod";
 import { withHunks } from "./apply-hunks.ts";
 import {
@@ -22,6 +22,7 @@ const REJECTED = "rejected_hunk";
 const PROPOSED = "proposed";
 
 const PAGE = 500;
+const CHARACTERS_PER_PAGE = 2_000_000;
 
 const storedSummary = proposalSummary.extend({
   /** What was decided and may not be in the files yet: whoever comes next finishes it. */
@@ -58,13 +59,27 @@ export class ProposalRecords {
     const prefix = `${id}/`;
     for (let after: string | undefined; ;) {
       const page = await this.#records.list(this.#space, CHANGE, { prefix, after, limit: PAGE });
-      for (const { value } of page) {
-        const { isRemoval, ...rest } = storedChange.parse(value);
-        changes.push({ ...rest, after: withHunks(rest.before, rest.hunks, isRemoval) });
-      }
+      changes.push(...page.map(({ value }) => readChange(value)));
       after = page.at(-1)?.key;
       if (page.length < PAGE) return { proposal: { ...summary, changes }, applying, version: stored.version };
     }
+  }
+
+  /** The same with some of its files. */
+  async page(
+    id: string,
+    { limit, after }: { limit: number; after?: string },
+  ): Promise<{ proposal: Proposal; applying: Applying | null; next: string | null } | undefined> {
+    const stored = await this.#records.get(this.#space, PROPOSAL, id);
+    if (!stored) return undefined;
+    const { applying, ...summary } = storedSummary.parse(stored.value);
+    const prefix = `${id}/`;
+    const from = after === undefined ? {} : { after: `${prefix}${after}` };
+    const found = await this.#records.list(this.#space, CHANGE, { prefix, limit: limit + 1, ...from });
+    const shown = withinReason(found.slice(0, limit));
+    const changes = shown.map(({ value }) => readChange(value));
+    const next = shown.length < found.length ? shown.at(-1)!.key.slice(prefix.length) : null;
+    return { proposal: { ...summary, changes }, applying, next };
   }
 
   async list(query: {
@@ -137,6 +152,21 @@ export class ProposalRecords {
   async rememberNothing(key: string): Promise<void> {
     await this.#records.write(this.#space, [rememberProposed(key, null)]);
   }
+}
+
+function readChange(value: unknown): Change {
+  const { isRemoval, ...rest } = storedChange.parse(value);
+  return { ...rest, after: withHunks(rest.before, rest.hunks, isRemoval) };
+}
+
+/** Files may be large, too: so many characters, and one file at least. */
+function withinReason(stored: readonly StoredRecord[]): readonly StoredRecord[] {
+  let room = CHARACTERS_PER_PAGE;
+  const fits = stored.findIndex(({ value }, index) => {
+    room -= JSON.stringify(value).length;
+    return room < 0 && index > 0;
+  });
+  return fits === -1 ? stored : stored.slice(0, fits);
 }
 
 export const rememberProposed = (key: string, proposal: string | null): RecordChange => ({

@@ -26,6 +26,13 @@ export interface Draft {
   removal?: readonly Support[];
 }
 
+export interface ProposalPage {
+  /** With the files of this page alone. */
+  proposal: Proposal;
+  /** What the next page comes after; null where this is the last. */
+  next: string | null;
+}
+
 /**
  * The only way into the context. Drafts become hunks with their evidence; what was rejected before is left out, what a rule
  * accepts is committed at once, and the rest waits. A changed line that rests on nothing is a defect of the run: refused.
@@ -43,6 +50,8 @@ export interface Proposals {
     anew?: boolean;
   }): Promise<Proposal | undefined>;
   get(id: string): Promise<Proposal | undefined>;
+  /** With some of its files, from after `after`: thousands of them are too much at once. */
+  page(id: string, query: { limit: number; after?: string }): Promise<ProposalPage | undefined>;
   /** The newest first; `after` is the id of the last one of the page before. */
   list(query: { states?: readonly Proposal["state"][]; limit: number; after?: string }): Promise<ProposalSummary[]>;
   /** Applies open hunks (all, or these) to what the files are now, three-way; those that do not fit become `conflict`. */

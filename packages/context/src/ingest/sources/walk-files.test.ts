@@ -36,6 +36,12 @@ it("does not read what was made of it: the context is no source of itself", asyn
   expect(itemPaths(await listed(files.source({ path: "context/wiki" })))).toEqual(["a.md"]);
 });
 
+it("misses what is no document where it is the one file that was named", async () => {
+  await using files = await makeFiles({ "logo.png": "PNG" });
+  const entries = await listed(files.source({ path: "logo.png" }));
+  expect(skippedCodes(entries)).toEqual({ "logo.png": "not_supported" });
+});
+
 it("follows no links: not out of the source, and not in a circle", async () => {
   await using outside = await makeFiles({ "secret.md": "secret" });
   await using files = await makeFiles({ "a/b.md": "b" });

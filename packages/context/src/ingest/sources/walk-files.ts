@@ -27,7 +27,7 @@ export async function* walkFiles(root: string, rules: FileRules, signal?: AbortS
   try {
     place = await realpath(root);
     const stats = await lstat(place);
-    if (stats.isFile()) return yield fileEntry(place, basename(place), stats.size, rules);
+    if (stats.isFile()) return yield onlyFile(place, stats.size, rules);
     if (!stats.isDirectory()) throw new Error("not a folder");
   } catch (cause) {
     if (cause instanceof TandemError) throw cause;
@@ -38,6 +38,16 @@ export async function* walkFiles(root: string, rules: FileRules, signal?: AbortS
   }
   const leaveOut = rules.leaveOut && (await realpath(rules.leaveOut).catch(() => undefined));
   yield* walkFolder(place, "", { ...rules, leaveOut }, signal);
+}
+
+/** Whoever names one file wants that one: in a folder, an image is passed over, and here it is missed. */
+function onlyFile(place: string, size: number, rules: FileRules): SourceEntry {
+  const path = basename(place);
+  if (rules.reads(path)) return fileEntry(place, path, size, rules);
+  const error = new TandemError("not_supported", `${path} is of a kind that is not read.`, {
+    fix: "Give Markdown, HTML, text, PDF or SQL.",
+  });
+  return { type: "skipped", path, error };
 }
 
 async function* walkFolder(

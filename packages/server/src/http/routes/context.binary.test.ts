@@ -177,6 +177,40 @@ describe("proposals", () => {
     expect(await draft("basel")).toBeUndefined();
   });
 
+  test("that are large come in pages: by the number of their files, and by how much is in them", async () => {
+    const evidence = [{ type: "person" as const, name: "Ada", at: "2026-01-01T00:00:00Z" }];
+    const support = [{ from: 1, to: Infinity, aspect: "wiki" as const, evidence }];
+    const drafts = (name: string, count: number, text: string) =>
+      Array.from({ length: count }, (_, at) => ({
+        ...{ path: `wiki/${name}-${String(at).padStart(3, "0")}.md`, before: null, after: text, support },
+      }));
+    const propose = async (title: string, made: ReturnType<typeof drafts>) =>
+      (await context.context.proposals.propose({ job: null, title, summary: "", drafts: made }))!.id;
+    const paths = async (id: string, query = "") => {
+      const pages: string[][] = [];
+      for (let page = ""; ;) {
+        const { body } = await get(`/v1/proposals/${id}?${query}${page}`);
+        const { changes, next_page } = body as unknown as { changes: { path: string }[]; next_page: string | null };
+        pages.push(changes.map(({ path }) => path));
+        if (next_page === null) return pages;
+        page = `&page=${next_page}`;
+      }
+    };
+    const many = await propose("Many", drafts("many", 120, "# Many\n"));
+    const pages = await paths(many);
+    expect(pages.map(({ length }) => length)).toEqual([50, 50, 20]);
+    expect(new Set(pages.flat()).size).toBe(120);
+    expect((await paths(many, "limit=100")).map(({ length }) => length)).toEqual([100, 20]);
+    expect((await get(`/v1/proposals/${many}?page=elsewhere`)).status).toBe(400);
+    const accepted = await post(`/v1/proposals/${many}/accept`);
+    expect(accepted.body).toMatchObject({ counts: { accepted: 120 }, next_page: expect.any(String) });
+    const long = Array.from({ length: 10_000 }, (_, at) => `Line ${at} is about as long as a line is in a page.`);
+    const large = await propose("Large", drafts("large", 8, `${long.join("\n")}\n`));
+    const shares = await paths(large);
+    expect(shares.length).toBeGreaterThan(2);
+    expect(shares.flat()).toHaveLength(8);
+  });
+
   test("that are not there cannot be decided", async () => {
     expect((await get("/v1/proposals/prop_none")).status).toBe(404);
     expect((await post("/v1/proposals/prop_none/accept")).status).toBe(404);

@@ -6,7 +6,11 @@ import { jsonRoute, type Call, type Route } from "../route.ts";
 import { pageOf, pageQuery } from "../schemas/page.ts";
 import { wireForm } from "../schemas/wire-form.ts";
 
-const whole = wireForm(proposal);
+/** Files of a proposal that are sent at once, unless more are wanted; a page is never larger than some megabytes. */
+const FILES = 50;
+
+const nextPage = z.string().nullable().meta({ description: "More of its files: `page` of the next request for it." });
+const whole = wireForm(proposal.extend({ nextPage }));
 const summary = wireForm(proposalSummary);
 const response = whole.schema.meta({ id: "Proposal" });
 
@@ -18,6 +22,19 @@ const hunks = z
 
 const path = (action: string) => `/v1/proposals/:proposal_id/${action}` as const;
 const proposalsOf = (call: Pick<Call, "context">) => contextOf(call).context.proposals;
+
+/** A proposal with its first files, or those from after the cursor. */
+async function pageOfProposal(call: Call, { limit = FILES, page }: { limit?: number; page?: string } = {}) {
+  const id = call.params["proposal_id"]!;
+  if (page !== undefined && !/^\d{6}$/.test(page)) {
+    throw new RequestError("invalid_request", "page: this cursor is not one of this list.", {
+      fix: "Begin again without `page`.",
+    });
+  }
+  const found = await proposalsOf(call).page(id, { limit, ...(page !== undefined && { after: page }) });
+  if (!found) throw new RequestError("not_found", `There is no proposal ${id}.`);
+  return whole.encode({ ...found.proposal, nextPage: found.next });
+}
 
 /** What is proposed for the context, and deciding about it in the name of the token. */
 export const proposalRoutes: Route[] = [
@@ -47,13 +64,13 @@ export const proposalRoutes: Route[] = [
     path: "/v1/proposals/:proposal_id",
     scope: "read",
     extension: true,
-    summary: "Retrieve a proposal with its lines and what each rests on",
+    summary: "Retrieve a proposal with its lines and what each rests on, some files at a time",
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(1).max(1_000).default(FILES),
+      page: z.string().min(1).optional(),
+    }),
     response,
-    handle: async (call) => {
-      const found = await proposalsOf(call).get(call.params.proposal_id);
-      if (found) return whole.encode(found);
-      throw new RequestError("not_found", `There is no proposal ${call.params.proposal_id}.`);
-    },
+    handle: (call) => pageOfProposal(call, call.query),
   }),
   jsonRoute({
     name: "proposals.accept",
@@ -64,10 +81,10 @@ export const proposalRoutes: Route[] = [
     summary: "Accept a proposal, or some hunks of it: they become a commit",
     body: z.strictObject({ hunks }).meta({ id: "AcceptProposal" }),
     response,
-    handle: async (call) =>
-      whole.encode(
-        await proposalsOf(call).accept(call.params.proposal_id, { hunks: call.body.hunks, by: call.token.name }),
-      ),
+    handle: async (call) => {
+      await proposalsOf(call).accept(call.params.proposal_id, { hunks: call.body.hunks, by: call.token.name });
+      return pageOfProposal(call);
+    },
   }),
   jsonRoute({
     name: "proposals.reject",
@@ -78,8 +95,10 @@ export const proposalRoutes: Route[] = [
     summary: "Reject a proposal, or some hunks of it: the same is not proposed again",
     body: z.strictObject({ hunks, reason: z.string().max(10_000).optional() }).meta({ id: "RejectProposal" }),
     response,
-    handle: async (call) =>
-      whole.encode(await proposalsOf(call).reject(call.params.proposal_id, { ...call.body, by: call.token.name })),
+    handle: async (call) => {
+      await proposalsOf(call).reject(call.params.proposal_id, { ...call.body, by: call.token.name });
+      return pageOfProposal(call);
+    },
   }),
   jsonRoute({
     name: "proposals.edit",
@@ -90,8 +109,10 @@ export const proposalRoutes: Route[] = [
     summary: "Put one's own text of a file in the place of the proposed one",
     body: z.strictObject({ path: z.string().min(1), after: z.string() }).meta({ id: "EditProposal" }),
     response,
-    handle: async (call) =>
-      whole.encode(await proposalsOf(call).edit(call.params.proposal_id, { ...call.body, by: call.token.name })),
+    handle: async (call) => {
+      await proposalsOf(call).edit(call.params.proposal_id, { ...call.body, by: call.token.name });
+      return pageOfProposal(call);
+    },
   }),
   jsonRoute({
     name: "proposals.answer",
@@ -104,8 +125,10 @@ export const proposalRoutes: Route[] = [
       .strictObject({ decision: z.string().min(1), answer: z.string().min(1).max(10_000) })
       .meta({ id: "AnswerProposal" }),
     response,
-    handle: async (call) =>
-      whole.encode(await proposalsOf(call).answer(call.params.proposal_id, { ...call.body, by: call.token.name })),
+    handle: async (call) => {
+      await proposalsOf(call).answer(call.params.proposal_id, { ...call.body, by: call.token.name });
+      return pageOfProposal(call);
+    },
   }),
   jsonRoute({
     name: "proposals.undo",
@@ -115,6 +138,9 @@ export const proposalRoutes: Route[] = [
     extension: true,
     summary: "Undo what was accepted of a proposal",
     response,
-    handle: async (call) => whole.encode(await proposalsOf(call).undo(call.params.proposal_id, call.token.name)),
+    handle: async (call) => {
+      await proposalsOf(call).undo(call.params.proposal_id, call.token.name);
+      return pageOfProposal(call);
+    },
   }),
 ];
