@@ -65,6 +65,16 @@ export class LiveView implements TurnView {
         return this.#note(this.#style.dim("↧"), "The conversation was summarised to make room.");
       case "tandem.dropped":
         return this.#note(this.#style.warn("!"), `A message was not put to the agent: ${event.reason}`);
+      case "tandem.parked": {
+        const left = countdown(Math.max(0, Date.parse(event.resets_at) - Date.now()));
+        this.#note(
+          this.#style.warn("⏸"),
+          `A quota is used up (${event.kind.replaceAll("_", " ")}); it resets in ${left}.`,
+        );
+        return this.#wait(`Waiting until ${new Date(event.resets_at).toLocaleTimeString()} …`);
+      }
+      case "tandem.budget":
+        return this.#note(this.#style.warn("!"), event.reason);
       case "tandem.notice":
         return this.#note(this.#style[event.level === "info" ? "dim" : "warn"]("!"), event.text);
       case "session.thread_created":

@@ -30,7 +30,7 @@ export async function reportTurn(context: Context, report: Report): Promise<numb
   return result.unapproved.length > 0 ? EXIT_CODES.unapproved.code : EXIT_CODES.ok.code;
 }
 
-function failureOf({ error, stopReason, output }: TurnResult, wantsObject: boolean): TandemError | undefined {
+function failureOf({ error, stopReason, output, limit }: TurnResult, wantsObject: boolean): TandemError | undefined {
   if (error) {
     const { code = "session_error", fix } = error.tandem ?? {};
     return new TandemError(code, error.message, { fix });
@@ -39,7 +39,9 @@ function failureOf({ error, stopReason, output }: TurnResult, wantsObject: boole
     case "refusal":
       return new TandemError("refused", "The model declined to answer.", { fix: "Rephrase the prompt." });
     case "budget_reached":
-      return new TandemError("budget_reached", "The session's budget is used up.", { fix: "Raise it." });
+      return new TandemError("budget_reached", limit ?? "The session's budget is used up.", {
+        fix: "Raise it with `tandem budget raise` or `tandem budget set`; a message that waits because of it goes on then.",
+      });
     case "retries_exhausted":
       return new TandemError("session_error", "The turn failed.", { fix: "Look at `tandem sessions show`." });
     case "end_turn":

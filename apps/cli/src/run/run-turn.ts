@@ -26,6 +26,8 @@ export interface TurnResult {
   output: unknown;
   /** What ended the turn, if something did. */
   error: SessionErrorDetail | undefined;
+  /** Which limit was met, where one was. */
+  limit: string | undefined;
   /** Names of tools whose calls nobody could be asked about. */
   unapproved: string[];
   models: string[];
@@ -69,6 +71,7 @@ class TurnUnderWay implements Disposable {
   #text = "";
   #output: unknown;
   #error: SessionErrorDetail | undefined;
+  #limit: string | undefined;
   #usdBefore = 0;
   #usd = 0;
 
@@ -137,8 +140,13 @@ class TurnUnderWay implements Disposable {
       this.#options.view.event(event);
       this.#keep(event);
     }
+    // A message that a limit keeps from beginning a turn stays where it waits. Ids grow with time.
+    const isSince = this.#message !== undefined && event.id > this.#message;
+    if (event.type === "tandem.budget" && isSince) this.#limit = event.reason;
     if (await this.#answerWaiting(event)) return undefined;
-    return this.#begun && event.type === "session.status_idle" ? event.stop_reason : undefined;
+    if (event.type !== "session.status_idle") return undefined;
+    const isRefused = isSince && event.stop_reason.type === "budget_reached";
+    return this.#begun || isRefused ? event.stop_reason : undefined;
   }
 
   #keep(event: SessionEvent): void {
@@ -221,6 +229,7 @@ class TurnUnderWay implements Disposable {
       text: this.#text,
       output: this.#output,
       error: this.#error,
+      limit: this.#limit,
       unapproved: [...this.#unapproved],
       models: [...this.#models],
       usd: Math.max(0, this.#usd - this.#usdBefore),
