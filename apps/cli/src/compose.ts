@@ -21,6 +21,7 @@ import type { Context } from "./context.ts";
 import { Databases } from "./databases.ts";
 import { sessionPayerOf } from "./describe-project.ts";
 import { serverSettings } from "./server/server-settings.ts";
+import { checkpointSettings } from "./sessions/checkpoint-settings.ts";
 import { engineControls } from "./sessions/engine-controls.ts";
 import { offeredModels } from "./sessions/offered-models.ts";
 import { worktreeSettings } from "./sessions/worktree-settings.ts";
@@ -255,12 +256,13 @@ export async function createEngine(
 ): Promise<Engine> {
   await requireTrust(context.env, project);
   const stateFolder = await ensureTandemHome(context.env);
-  const { createEngine } = await import("@tandem/sessions");
+  const { checkMode, createEngine, standingOf } = await import("@tandem/sessions");
   const load = () => import("@tandem/claude-code");
   const room = runs ? await load() : undefined;
   const { claudeCode, limits } = withAbsolutePaths(project);
   const { sessions } = project.config;
   const hostVariables = context.env;
+  if (runs) checkMode(sessions.permissionMode, standingOf(hostVariables), "sessions.permissionMode");
   const readSecret = secretReader(context, project);
   const credential = async () => given ?? (await load()).readCredential(claudeCode, { readSecret, hostVariables });
   const deadlines = {
@@ -304,6 +306,7 @@ export async function createEngine(
     ...engineControls(context.env, project, readSecret),
     roots: [...sessionRoots(project), ...folders],
     worktrees: worktreeSettings(project),
+    ...checkpointSettings(project),
     commandFolders: [join(stateFolder, "commands"), join(claudeFolder(context.env), "commands")],
     models: offeredModels({
       ask: listModels,

@@ -26,6 +26,8 @@ export interface ListedModel {
   id: string;
   name: string;
   aliases: string[];
+  /** Which efforts it knows. */
+  efforts?: string[];
 }
 
 /**
@@ -106,7 +108,9 @@ export class ClaudeProcess {
     return [...rowsById].map(([id, rows]) => {
       const named = rows.find(({ value }) => value !== "default") ?? rows[0]!;
       const aliases = rows.map(({ value }) => value).filter((value) => value !== id);
-      return { id, name: named.displayName, aliases };
+      // Where it does not say, that is not known.
+      const efforts = named.supportsEffort === undefined ? undefined : (named.supportedEffortLevels ?? []);
+      return { id, name: named.displayName, aliases, ...(efforts && { efforts }) };
     });
   }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   RequestError,
+  SESSION_METADATA,
   type AuditNote,
   type BackgroundTask,
   type ClientEvent,
@@ -30,6 +31,7 @@ import type { FeedItem, SessionFolder, Sessions } from "./engine.ts";
 import type { EnvironmentCatalogue } from "./environments.ts";
 import { Feed } from "./feed.ts";
 import { readOpenTurn, waitingCalls } from "./open-turn.ts";
+import { withoutMode } from "./permission-mode.ts";
 import { resolveTools } from "./resolve-tools.ts";
 import type { Rules } from "./rules/rule-book.ts";
 import type { SessionActors } from "./session-actors.ts";
@@ -148,6 +150,7 @@ export class SessionService implements Sessions {
         return { change, events: [...events, ...this.#wishes.modeEvents(current.metadata, change.metadata, by)] };
       }),
     );
+    if (params.agent) await this.#rules.forget({ scope: "session", of: session });
     this.#feed.changed(session);
     // What waited for a larger budget or other limits waits no more.
     if (params.budget !== undefined || params.metadata !== undefined) this.#actors.wake(session);
@@ -373,6 +376,9 @@ function describeUpdate(
     const servers = params.agent.mcp_servers ?? row.agent.mcp_servers;
     const tools = resolveTools(params.agent.tools ?? row.agent.tools, servers);
     change.agent = { ...row.agent, tools, mcp_servers: servers };
+    // What people let the agent do as it was is not for another to inherit.
+    const isNamed = Boolean(params.metadata?.[SESSION_METADATA.permissionMode]);
+    if (!isNamed) change.metadata = withoutMode(change.metadata ?? row.metadata);
   }
   return { change, events: [{ type: "session.updated", ...change, ...(by !== undefined && { tandem: { by } }) }] };
 }

@@ -16,8 +16,8 @@ const CLAUDE_TOOLS: Record<ToolsetTool, readonly string[]> = {
 /** Tools that change nothing outside of the conversation: lists of what is to do, and looking at one's own tasks. */
 const BOOKKEEPING = ["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop"];
 
-/** Calling a subagent does nothing by itself: each of its own calls is judged like any other. */
-const SUBAGENT_TOOLS = new Set(["Agent", "Task", "SendMessage"]);
+/** Calling a subagent or reading a skill does nothing by itself: each call that comes of it is judged like any other. */
+const SUBAGENT_TOOLS = new Set(["Agent", "Task", "SendMessage", "Skill"]);
 
 /** Which built-in tools an agent is offered, in Claude Code's names. */
 export function offeredTools(tools: readonly Tool[], hasSubagents: boolean): string[] {

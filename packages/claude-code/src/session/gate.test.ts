@@ -151,3 +151,38 @@ describe("the gate", () => {
     });
   });
 });
+
+describe("hooks of the host", () => {
+  const commands: Record<string, Permission> = { ls: "allow", make: "ask", rm: "deny" };
+  const decide = ({ command }: Record<string, unknown>): Permission => commands[String(command)] ?? "deny";
+  const changing = (to: string): Partial<ConversationHost> => ({
+    beforeTool: async () => ({ allow: true, input: { command: to } }),
+  });
+
+  test("are asked last, and a call that they do not like does not run", async () => {
+    const { announce, ask, slip } = stand(decide, { beforeTool: async () => ({ allow: false, message: "No." }) });
+    announce({ command: "ls" });
+    expect(await ask({ command: "ls" })).toBe("deny");
+    expect(await slip()).toBe("deny");
+  });
+
+  test("are not asked about what may not run anyway", async () => {
+    const beforeTool = vi.fn<NonNullable<ConversationHost["beforeTool"]>>();
+    const { announce, ask } = stand(decide, { beforeTool });
+    announce({ command: "rm" });
+    expect(await ask({ command: "rm" })).toBe("deny");
+    expect(beforeTool).not.toHaveBeenCalled();
+  });
+
+  test.each(["make", "rm"])("cannot change a call into one that is asked for or denied: %s", async (to) => {
+    const { announce, ask } = stand(decide, changing(to));
+    announce({ command: "ls" });
+    expect(await ask({ command: "ls" })).toBe("deny");
+  });
+
+  test("that throw deny", async () => {
+    const { announce, ask } = stand(decide, { beforeTool: async () => Promise.reject(new Error("gone")) });
+    announce({ command: "ls" });
+    expect(await ask({ command: "ls" })).toBe("deny");
+  });
+});
