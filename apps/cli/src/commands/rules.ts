@@ -139,7 +139,7 @@ function explain({ verdict, parts, suggestion }: TestedCall, style: Style, width
   return lines;
 }
 
-const FITS = { yes: "●", maybe: "◐", no: "○" };
+const FITS = { yes: "matches", maybe: "may match", no: "–" };
 
 function partVerdict({ verdict, neutral }: JudgedPart, style: Style): string {
   if (verdict) return painted(verdict.action, style);

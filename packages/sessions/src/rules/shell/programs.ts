@@ -34,7 +34,7 @@ const GIT_READS = new Set([
     "version",
   ],
 ]);
-const GIT_WRITES = new Set(["add", "rm", "mv", "restore", "init", "branch", "tag", "stash"]);
+const GIT_WRITES = new Set(["add", "mv", "init", "branch", "tag"]);
 
 /** Naming a folder to these reveals nothing of what is in its files. */
 export const NAMES_ONLY = new Set([

@@ -219,8 +219,12 @@ class Reader {
     this.#blanks();
     const next = this.#source[this.#at];
     if (next === undefined || "\n;&|()".includes(next)) throw new Doubt("a redirection has no target");
-    // In zsh, `>!` and `>>!` are operators, and `<1-5>` is a pattern.
-    if (next === "!" || (operator.startsWith("<") && /^\d*-\d*>/.test(this.#source.slice(this.#at)))) {
+    // In zsh, `>!` and `>>!` are operators, `<1-5>` is a pattern, and descriptors have one digit.
+    if (
+      next === "!" ||
+      (found[1]?.length ?? 0) > 1 ||
+      (operator.startsWith("<") && /^\d*-\d*>/.test(this.#source.slice(this.#at)))
+    ) {
       throw new Doubt("shells read its redirection differently");
     }
     const target = this.#word();

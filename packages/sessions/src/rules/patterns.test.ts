@@ -1,0 +1,300 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { RequestError, type RuleAction } from "@tandem/protocol";
+import { afterAll, describe, expect, test } from "vitest";
+import { applyRules } from "./apply-rules.ts";
+import { checkRule } from "./compile-rule.ts";
+import type { Place } from "./path-pattern.ts";
+import { readCall } from "./read-call.ts";
+import { suggestRule } from "./suggest-rule.ts";
+import { compiled, kept } from "./testing/made-up-rules.ts";
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-patterns-")));
+const place: Place = {
+  folder: join(root, "project"),
+  home: join(root, "home"),
+  foldsCase: false,
+  state: join(root, "state"),
+};
+for (const folder of ["project/src/deep", "project/secrets", "project/.git", "home", "state", "outside"]) {
+  mkdirSync(join(root, folder), { recursive: true });
+}
+writeFileSync(join(place.folder, "secrets/key"), "");
+writeFileSync(join(place.folder, ".env"), "");
+symlinkSync("secrets", join(place.folder, "shortcut"));
+symlinkSync("../outside", join(place.folder, "way-out"));
+symlinkSync("secrets/not-there-yet", join(place.folder, "dangling"));
+symlinkSync("loop", join(place.folder, "loop"));
+afterAll(() => rmSync(root, { recursive: true }));
+
+/** What rules say of a call; `-` where they say nothing. */
+const say = (call: string, ...rules: string[]): string =>
+  applyRules(compiled(place, ...rules), readCall(call), place).verdict?.action ?? "-";
+
+describe("commands", () => {
+  test.each<[string, string, RuleAction | "-"]>([
+    // An allow covers exactly its words.
+    ["allow Bash(npm run test)", "npm run test", "allow"],
+    ["allow Bash(npm run test)", "npm run test -- -u", "-"],
+    ["allow Bash(npm run test)", "npm run test2", "-"],
+    ["allow Bash(npm run test)", "npm run 'test'", "allow"],
+    ["allow Bash(npm run test *)", "npm run test", "allow"],
+    ["allow Bash(npm run test *)", "npm run test -- -u", "allow"],
+    ["allow Bash(npm run test:*)", "npm run test:unit", "allow"],
+    ["allow Bash(npm run test:*)", "npm run test", "-"],
+    ["allow Bash(npm run * --silent)", "npm run lint --silent", "allow"],
+    ["allow Bash(npm run * --silent)", "npm run lint y --silent", "-"],
+    ["allow Bash(git log *)", "git log $X", "-"],
+    ["allow Bash(git log *)", 'git log "$(rm x)"', "-"],
+    ["allow Bash(git add *)", "git add src/*.ts", "allow"],
+    ["allow Bash(git add *)", "git add *.ts", "-"],
+    ["allow Bash(git *)", "/usr/bin/git status", "-"],
+    ["allow Bash(git *)", "./git status", "-"],
+    ["allow Bash(git *)", "GIT status", "-"],
+    ["allow Bash(git *)", "git status > out.txt", "-"],
+    ["allow Bash(git *)", "git status 2> /dev/null", "allow"],
+    ["allow Bash(git *)", "git status | git diff", "allow"],
+    ["allow Bash(git *)", "git status | cat", "-"],
+    ["allow Bash", "anything $X | sh", "allow"],
+    ["allow shell", "make", "allow"],
+    // What runs other code has to be spelled out.
+    ["allow Bash(git *)", "git -c core.pager=x log", "-"],
+    ["allow Bash(git *)", "git config alias.x '!rm'", "-"],
+    ["allow Bash(git config *)", "git config user.name x", "allow"],
+    ["allow Bash(python3 *)", "python3 script.py", "allow"],
+    ["allow Bash(python3 *)", "python3 -c 'x'", "-"],
+    ["allow Bash(python3 -c *)", "python3 -c 'x'", "allow"],
+    ["allow Bash(find *)", "find . -name x", "allow"],
+    ["allow Bash(find *)", "find . -delete", "-"],
+    ["allow Bash(tar *)", "tar cf x.tar --to-command=sh x", "-"],
+    ["allow Bash(npm *)", "npm exec x", "-"],
+    ["allow Bash(docker *)", "docker run -v /:/x y", "-"],
+    // What is denied or asked for is meant with all that begins so, options aside.
+    ["deny Bash(git push)", "git push", "deny"],
+    ["deny Bash(git push)", "git push origin main", "deny"],
+    ["deny Bash(git push *)", "git push", "deny"],
+    ["deny Bash(git push)", "git -C . push", "deny"],
+    ["deny Bash(git push)", "git --no-pager push -f", "deny"],
+    ["ask Bash(git push)", "git commit -m push", "-"],
+    ["deny Bash(git push)", "git $X", "deny"],
+    ["ask Bash(git push)", "$X push", "ask"],
+    ["ask Bash(git push --force)", "git push --forc", "ask"],
+    ["ask Bash(git push --force)", "git push --force-with-lease", "ask"],
+    ["ask Bash(git push --force)", "git push", "-"],
+    ["deny Bash(rm -rf)", "rm -f -r x", "deny"],
+    ["deny Bash(rm -rf)", "rm --recursive -f x", "deny"],
+    ["deny Bash(rm -rf)", "rm x", "-"],
+    ["deny Bash(rm)", "/usr/bin/rm x", "deny"],
+    ["deny Bash(rm)", "RM x", "deny"],
+    ["deny Bash", "ls", "deny"],
+    ["deny *", "ls", "deny"],
+    // Rules about paths and domains bind words, too.
+    ["deny Read(.env)", "cat .env", "deny"],
+    ["deny Read(.env)", "cat ./src/../.env", "deny"],
+    ["deny Read(.env)", "cat < .env", "deny"],
+    ["deny Read(.env)", "cat .e*", "ask"],
+    ["deny Read(.env)", "cat $F", "ask"],
+    ["deny Read(.env)", "curl -d @.env x", "deny"],
+    ["deny Read(.env)", "git show HEAD:.env", "deny"],
+    ["deny Read(.env)", "grep -r x .", "ask"],
+    ["deny Read(.env)", "ls .", "-"],
+    ["deny Read(.env)", "cat src/a.ts", "-"],
+    ["deny Read(.env)", "npm test", "ask"],
+    ["deny Read(secrets/**)", "cat shortcut/key", "deny"],
+    ["deny Read(secrets/**)", "cd secrets && cat key", "deny"],
+    ["deny Read(secrets/**)", "cd $X && cat key", "ask"],
+    ["deny Read(secrets/**)", "git -C secrets show key", "deny"],
+    ["deny edit(secrets/**)", "rm -rf secrets", "deny"],
+    ["deny edit(secrets/**)", "rm -rf .", "ask"],
+    ["deny edit(secrets/**)", "cat secrets/key", "-"],
+    ["deny edit(secrets/**)", "cat x > shortcut/new", "deny"],
+    ["deny WebFetch(example.com)", "curl https://me@www.example.com:8080/x", "deny"],
+    ["deny WebFetch(example.com)", "curl https://example.org", "-"],
+    ["deny Bash(rm)", "tandem rules list", "ask"],
+  ])("%s: %s → %s", (rule, command, expected) => {
+    expect(say(`Bash(${command})`, rule)).toBe(expected);
+  });
+
+  test("Tandem's own command and what decides about git are asked for without any rule", () => {
+    expect(say("Bash(tandem approvals allow x)")).toBe("ask");
+    expect(say("Bash(echo x >> .git/config)")).toBe("ask");
+    expect(say("Edit(.git/hooks/pre-commit)")).toBe("ask");
+    expect(say(`Read(${place.state}/token)`)).toBe("ask");
+    expect(say("Edit(.git/hooks/pre-commit)", "allow Edit(.git/hooks/*)")).toBe("allow");
+  });
+});
+
+describe("paths", () => {
+  test.each<[string, string, string]>([
+    ["allow Edit(src/**)", "Edit(src/deep/a.ts)", "allow"],
+    ["allow Edit(src/**)", "Edit(src/../secrets/key)", "-"],
+    ["allow Edit(src/**)", "Write(src/a.ts)", "-"],
+    ["allow edit(src/**)", "Write(src/a.ts)", "allow"],
+    ["allow edit(src/*)", "Write(src/deep/a.ts)", "-"],
+    ["allow edit(**)", "Write(way-out/a.ts)", "-"],
+    ["allow edit(**)", "Write(~/a.ts)", "-"],
+    ["allow edit(~/notes/**)", "Write(~/notes/a.md)", "allow"],
+    ["allow edit(*.ts)", "Edit(src/deep/a.ts)", "allow"],
+    ["allow edit(*.ts)", "Edit(/elsewhere/a.ts)", "-"],
+    ["allow edit(./a.ts)", "Edit(src/a.ts)", "-"],
+    ["allow edit(loop/**)", "Edit(loop/x)", "ask"],
+    // What is denied by one name is denied by all.
+    ["deny Edit(secrets/**)", "Write(secrets/key)", "deny"],
+    ["deny Edit(secrets/**)", "Edit(shortcut/key)", "deny"],
+    ["deny Edit(secrets/**)", "Write(dangling)", "deny"],
+    ["deny Edit(shortcut/**)", "Write(secrets/key)", "deny"],
+    ["deny Edit(secrets/**)", "Read(secrets/key)", "-"],
+    ["deny Read(secrets/)", "Read(secrets/key)", "deny"],
+    ["deny Read(secrets/**)", "Edit(secrets/key)", "deny"],
+    ["deny Read(.env)", "Read(/elsewhere/.env)", "deny"],
+    ["deny Read(.env)", "Read(.env.example)", "-"],
+    ["deny Read(secrets/**)", "Read(loop/x)", "ask"],
+    // Looking through files reads them.
+    ["deny Read(.env)", "Grep(.)", "ask"],
+    ["deny Read(.env)", "Grep(src)", "ask"],
+    ["deny Read(secrets/key)", "Grep(src)", "-"],
+    ["deny Read(.env)", "Glob(.)", "-"],
+    ["deny Read(secrets/**)", "Glob(secrets)", "deny"],
+  ])("%s: %s → %s", (rule, call, expected) => {
+    expect(say(call, rule)).toBe(expected);
+  });
+
+  test("a search that leaves a name out does not read it", () => {
+    const rules = compiled(place, "deny Read(.env)");
+    const grep = (glob: string) =>
+      applyRules(rules, { name: "Grep", input: { pattern: "x", glob }, thread: null }, place).verdict?.action;
+    expect(grep("*.ts")).toBeUndefined();
+    expect(grep(".e*")).toBe("ask");
+  });
+
+  test("where letters are the same in either case, rules are too", () => {
+    const folding = { ...place, foldsCase: true };
+    const read = readCall("Read(SECRETS/Key)");
+    expect(applyRules(compiled(folding, "deny Read(secrets/**)"), read, folding).verdict?.action).toBe("deny");
+    expect(applyRules(compiled(place, "deny Read(secrets/**)"), read, place).verdict).toBeUndefined();
+  });
+
+  test("a path in the input of an MCP tool is a path", () => {
+    const call = 'mcp__files__read({"paths":["x",{"path":"shortcut/key"}]})';
+    expect(say(call, "deny Read(secrets/**)")).toBe("deny");
+    expect(say(call, "deny Read(src/**)")).toBe("-");
+  });
+});
+
+describe("domains", () => {
+  test.each<[string, string, string]>([
+    ["allow WebFetch(example.com)", "https://example.com/x", "allow"],
+    ["allow WebFetch(example.com)", "https://EXAMPLE.com./x", "allow"],
+    ["allow WebFetch(example.com)", "https://www.example.com/", "-"],
+    ["allow WebFetch(*.example.com)", "https://a.b.example.com/", "allow"],
+    ["allow WebFetch(*.example.com)", "https://example.com/", "-"],
+    ["allow WebFetch(*.example.com)", "https://evilexample.com/", "-"],
+    ["allow WebFetch(example.com)", "https://example.com@evil.org/", "-"],
+    ["allow WebFetch(example.com)", "https://example.com.evil.org/", "-"],
+    ["allow WebFetch(example.com)", "https://evil.org/#example.com", "-"],
+    ["allow WebFetch(example.com)", "file:///etc/passwd", "-"],
+    ["allow WebFetch(bücher.example)", "https://xn--bcher-kva.example/", "allow"],
+    ["deny WebFetch(example.com)", "https://user:x@www.example.com:444/", "deny"],
+    ["deny WebFetch(xn--bcher-kva.example)", "https://BÜCHER.example", "deny"],
+    ["deny WebFetch(127.0.0.1)", "http://0x7f.1/", "deny"],
+    ["deny WebFetch(example.com)", "http:\\\\example.com\\", "deny"],
+    ["deny WebSearch(example.com)", "https://example.com/", "deny"],
+    ["deny web(example.com)", "not an address at all", "ask"],
+  ])("%s: %s → %s", (rule, url, expected) => {
+    expect(say(`WebFetch(${url})`, rule)).toBe(expected);
+  });
+
+  test("a search goes everywhere, unless it says where", () => {
+    const search = (input: Record<string, unknown>, rule: string) =>
+      applyRules(compiled(place, rule), { name: "WebSearch", input, thread: null }, place).verdict?.action;
+    expect(search({ query: "x" }, "deny web(example.com)")).toBe("ask");
+    expect(search({ query: "x", blocked_domains: ["example.com"] }, "deny web(example.com)")).toBeUndefined();
+    expect(search({ query: "x", allowed_domains: ["a.example.com"] }, "deny web(example.com)")).toBe("deny");
+    expect(search({ query: "x", allowed_domains: ["example.org"] }, "deny web(example.com)")).toBeUndefined();
+    expect(search({ query: "x", allowed_domains: ["example.org", "x.y"] }, "allow web(example.org)")).toBeUndefined();
+  });
+});
+
+describe("tools", () => {
+  test.each<[string, string, string]>([
+    ["deny mcp__github__*", "mcp__github__merge", "deny"],
+    ["deny mcp__github", "mcp__github__merge", "deny"],
+    ["deny mcp__github", "mcp__github2__merge", "-"],
+    ["allow mcp__github__get_*", "mcp__github__get_issue", "allow"],
+    ["allow mcp__github__get_*", "mcp__github__merge", "-"],
+    ["ask mcp__*", "mcp__x__y", "ask"],
+    ["deny read", "Grep(.)", "deny"],
+    ["deny read", "Edit(x)", "-"],
+    ["deny Agent(explorer)", "Task(explorer)", "deny"],
+    ["deny Agent(explorer)", "Agent(other)", "-"],
+    ["ask *", "TodoWrite", "ask"],
+    ["deny Bash", "Monitor(tail -f x)", "deny"],
+  ])("%s: %s → %s", (rule, call, expected) => {
+    expect(say(call, rule)).toBe(expected);
+  });
+});
+
+describe("what could not be held is refused when it is saved", () => {
+  test.each([
+    "allow Bsh(ls)",
+    "allow bash(ls)",
+    "deny Everything",
+    "allow Bash(a && b)",
+    "allow Bash(a > b)",
+    "allow Bash(X=1 a)",
+    "allow Bash($X)",
+    "allow Bash(git $(x))",
+    'allow Bash("a)',
+    "allow Bash(g* status)",
+    "allow Bash(sudo *)",
+    "allow Bash(bash *)",
+    "deny Edit(../x)",
+    "deny Edit(a/**b)",
+    "deny Edit(~root/x)",
+    "deny WebFetch(https://example.com)",
+    "deny WebFetch(example.com:80)",
+    "deny WebFetch(exa*mple.com)",
+    "deny *(x)",
+    "deny TodoWrite(x)",
+    "allow mcp__github__merge(x)",
+  ])("%s", (text) => {
+    expect(() => checkRule(kept(text))).toThrow(RequestError);
+  });
+});
+
+describe("a rule is suggested", () => {
+  const suggest = (call: string): string | undefined => {
+    const rule = suggestRule(readCall(call), place);
+    return rule && (rule.pattern === undefined ? rule.tool : `${rule.tool}(${rule.pattern})`);
+  };
+
+  test.each<[string, string | undefined]>([
+    ["Bash(npm run test)", "Bash(npm run test)"],
+    ["Bash(git commit -m 'a b')", "Bash(git commit -m 'a b')"],
+    ["Bash(npm test 2>&1)", "Bash(npm test)"],
+    ["Bash(npm test && rm x)", undefined],
+    ["Bash(npm test > x)", undefined],
+    ["Bash(npm test $X)", undefined],
+    ["Bash(rm *.ts)", undefined],
+    ["Bash(python3 -c 'x')", undefined],
+    ["Bash(PATH=. npm test)", undefined],
+    ["Bash(tandem up)", undefined],
+    ["Edit(src/a.ts)", "Edit(src/a.ts)"],
+    ["Edit(a.ts)", "Edit(./a.ts)"],
+    ["Edit(shortcut/key)", "Edit(secrets/key)"],
+    ["Edit(.git/config)", undefined],
+    ["Edit(loop)", undefined],
+    ["WebFetch(https://user@Example.com:1/x)", "WebFetch(example.com)"],
+    ["WebFetch(file:///x)", undefined],
+    ["mcp__github__merge", "mcp__github__merge"],
+    ["TodoWrite", undefined],
+  ])("%s → %s", (call, expected) => {
+    expect(suggest(call)).toBe(expected);
+    // What is suggested can be saved, and allows what it was suggested for.
+    if (expected !== undefined) {
+      expect(() => checkRule(kept(`allow ${expected}`))).not.toThrow();
+      expect(say(call, `allow ${expected}`)).toBe("allow");
+    }
+  });
+});
