@@ -12,6 +12,7 @@ import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from 
 import { addProposalCommands } from "./proposal-commands.ts";
 import { addRuleCommands } from "./rule-commands.ts";
 import { addSessionCommands } from "./session-commands.ts";
+import { addHistoryCommands } from "./history-commands.ts";
 import { addWorktreeCommands } from "./worktree-commands.ts";
 import type { ObjectOptions } from "./commands/object.ts";
 import type { RehearseOptions } from "./commands/rehearse.ts";
@@ -115,6 +116,7 @@ export function createProgram(version: string, runner: Runner): Command {
 
   addSessionCommands(program, AGENTS, { examples, json, runner });
   addBudgetCommands(program, AGENTS, { examples, json, runner });
+  addHistoryCommands(program, AGENTS, { examples, json, runner });
   addWorktreeCommands(program, AGENTS, { examples, json, runner });
   addAuditCommands(program, AGENTS, { examples, json, runner });
   addRuleCommands(program, AGENTS, { examples, json, runner });

@@ -69,6 +69,20 @@ export {
   type AuditVerdict,
 } from "./audit.ts";
 export {
+  forkParams,
+  rewindOutcome,
+  rewindParams,
+  rewindUndoParams,
+  sessionCheckpoints,
+  sessionDiff,
+  type ForkParams,
+  type RewindOutcome,
+  type RewindParams,
+  type RewindUndoParams,
+  type SessionCheckpoints,
+  type SessionDiff,
+} from "./history.ts";
+export {
   worktree,
   worktreeApply,
   worktreeApplyParams,

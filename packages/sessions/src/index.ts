@@ -15,7 +15,7 @@ export type { Approvals } from "./approvals/approvals.ts";
 export type { Audit } from "./audit/audit.ts";
 export type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 export type { Worktrees } from "./worktrees/worktrees.ts";
-export type { History, RewindOutcome, SessionDiff } from "./checkpoints/history.ts";
+export type { History } from "./checkpoints/history.ts";
 export type { McpServerView } from "./mcp/definition-book.ts";
 export type { NamedServer } from "./mcp/server-place.ts";
 export { checkMode, standingOf } from "./permission-mode.ts";

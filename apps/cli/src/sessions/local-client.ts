@@ -22,8 +22,10 @@ export function createLocalClient(
     budgets: engine.budgets,
     killSwitch: engine.killSwitch,
     worktrees: engine.worktrees,
+    history: engine.history,
     audit: engine.audit,
     rules: engine.rules,
+    mcpServers: engine.mcpServers,
     sessions: {
       create: (params) => sessions.create(params, localActor()),
       get: (id) => sessions.get(id),

@@ -14,6 +14,8 @@ import { z } from "zod";
 import { readFrames } from "./read-frames.ts";
 import { serverAudit } from "./server-audit.ts";
 import type { Query, ServerConnection } from "./server-connection.ts";
+import { serverHistory } from "./server-history.ts";
+import { serverMcp } from "./server-mcp.ts";
 import { serverWorktrees } from "./server-worktrees.ts";
 import { serverRules } from "./server-rules.ts";
 import { isDelta, type Happening, type SessionsClient } from "./sessions-client.ts";
@@ -117,8 +119,10 @@ export function createServerClient(server: ServerConnection): SessionsClient {
       resume: async () => void (await server.call("POST", at("resume"), { schema: stopped })),
     },
     worktrees: serverWorktrees(server),
+    history: serverHistory(server),
     audit: serverAudit(server),
     rules: serverRules(server),
+    mcpServers: serverMcp(server),
     async newest(id, { limit, types }) {
       const query = { order: "desc", limit, types };
       return (await server.call("GET", at("sessions", id, "events"), { schema: pageOf(event), query })).data;

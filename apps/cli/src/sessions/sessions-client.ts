@@ -17,8 +17,10 @@ export interface SessionsClient extends AsyncDisposable {
     /** Runs a command in the session's folder, for who runs this one. */
     shell(id: string, command: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;
   };
+  readonly history: Engine["history"];
   readonly budgets: Engine["budgets"];
   readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
+  readonly mcpServers: Engine["mcpServers"];
   readonly killSwitch: Engine["killSwitch"];
   readonly worktrees: Engine["worktrees"];
   readonly audit: Pick<Engine["audit"], "list" | "export" | "verify">;

@@ -21,6 +21,7 @@ import { sessionCommandRoutes } from "./routes/session-commands.ts";
 import { ruleRoutes } from "./routes/rules.ts";
 import { sessionEventRoutes } from "./routes/session-events.ts";
 import { sessionFolderRoutes } from "./routes/session-folder.ts";
+import { sessionHistoryRoutes } from "./routes/session-history.ts";
 import { sessionMessageRoutes } from "./routes/session-messages.ts";
 import { sessionResourceRoutes } from "./routes/session-resources.ts";
 import { sessionTaskRoutes } from "./routes/session-tasks.ts";
@@ -39,6 +40,7 @@ const described: readonly Route[] = [
   ...sessionTaskRoutes,
   ...sessionCommandRoutes,
   ...sessionFolderRoutes,
+  ...sessionHistoryRoutes,
   ...approvalRoutes,
   ...notificationRoutes,
   ...fileRoutes,

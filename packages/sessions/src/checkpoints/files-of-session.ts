@@ -1,10 +1,10 @@
-import { RequestError, type EventOf } from "@tandem/protocol";
+import { RequestError, type EventOf, type SessionDiff } from "@tandem/protocol";
 import type { EventLog, SessionRow } from "@tandem/storage";
 import type { Checkpoint, CheckpointShelf, CheckpointStore, TreeDiff } from "@tandem/workspace";
 import { isAbsolute, relative } from "node:path";
 import { planFiles, type FilePlan } from "./file-plan.ts";
 import { findTurn, markBefore, type PastTurn, type SessionPast } from "./session-past.ts";
-import type { DiffQuery, SessionDiff } from "./history.ts";
+import type { DiffQuery } from "./history.ts";
 
 const MAX_FILES = 500;
 const MAX_PATCH_BYTES = 2 * 1024 * 1024;

@@ -5,6 +5,7 @@ import {
   RequestError,
   SESSION_METADATA,
   type Environment,
+  type ForkParams,
   type LoggedEvent,
   type SessionEvent,
   type SessionEventBody,
@@ -17,7 +18,6 @@ import { messageUuid } from "../lost-messages.ts";
 import type { SessionPlaces } from "../session-places.ts";
 import { loadTranscripts } from "../transcript-store.ts";
 import { noUsageYet } from "../usage-ledger.ts";
-import type { ForkParams } from "./history.ts";
 import { isRewound, rewoundSpans } from "./rewound-spans.ts";
 import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
 

@@ -1,5 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { RequestError, type EventId, type SessionEventBody } from "@tandem/protocol";
+import {
+  RequestError,
+  type EventId,
+  type RewindOutcome,
+  type RewindParams,
+  type SessionEventBody,
+} from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
 import type { CheckpointShelf } from "@tandem/workspace";
 import { messageUuid } from "../lost-messages.ts";
@@ -7,7 +13,6 @@ import type { SessionWriter } from "../session-writer.ts";
 import { loadTranscripts, storeTranscripts } from "../transcript-store.ts";
 import { FilesOfSession } from "./files-of-session.ts";
 import type { ForeignChange } from "./file-plan.ts";
-import type { RewindOutcome, RewindParams } from "./history.ts";
 import { findTurn, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
 
 const NAMED = 5;

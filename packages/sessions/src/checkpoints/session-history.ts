@@ -1,4 +1,14 @@
-import { RequestError, type Session, type SessionId } from "@tandem/protocol";
+import {
+  RequestError,
+  type ForkParams,
+  type RewindOutcome,
+  type RewindParams,
+  type RewindUndoParams,
+  type Session,
+  type SessionCheckpoints,
+  type SessionDiff,
+  type SessionId,
+} from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { CheckpointShelf } from "@tandem/workspace";
 import type { Sessions } from "../engine.ts";
@@ -7,7 +17,7 @@ import type { SessionActors } from "../session-actors.ts";
 import type { SessionPlaces } from "../session-places.ts";
 import { FilesOfSession } from "./files-of-session.ts";
 import { forkSession } from "./fork-session.ts";
-import type { DiffQuery, ForkParams, History, RewindOutcome, RewindParams, SessionDiff } from "./history.ts";
+import type { DiffQuery, History } from "./history.ts";
 import { rewindSession, undoRewind } from "./rewind-session.ts";
 import { readPast } from "./session-past.ts";
 
@@ -29,7 +39,7 @@ export class SessionHistory implements History {
     this.#parts = parts;
   }
 
-  async checkpoints(id: string): ReturnType<History["checkpoints"]> {
+  async checkpoints(id: string): Promise<SessionCheckpoints> {
     const { store, shelf } = this.#parts;
     const row = await this.#row(id);
     const past = await readPast(store.events, row.id);
@@ -69,7 +79,7 @@ export class SessionHistory implements History {
     );
   }
 
-  async undoRewind(id: string, { force = false }: { force?: boolean }): Promise<RewindOutcome> {
+  async undoRewind(id: string, { force = false }: RewindUndoParams): Promise<RewindOutcome> {
     const row = await this.#open(id);
     return this.#parts.actors.with(row.id, (actor) =>
       actor.atRest((writer) => undoRewind({ ...this.#parts, row: writer.row }, force, { writer, lease: actor.lease })),

@@ -1,0 +1,183 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { project, type Session, type SessionId } from "@tandem/protocol";
+import { text, toolUse, type ScriptEntry } from "@tandem/rehearsal";
+import { exportSession } from "@tandem/storage";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { setEngineStage, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+
+const CHECKPOINTS = { maxFiles: 1_000, maxFileBytes: 1024 * 1024, maxTotalBytes: 1024 ** 3, keepMs: 3_600_000 };
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+
+let stage: EngineStage;
+let engine: RunningEngine;
+beforeAll(async () => {
+  stage = await setEngineStage();
+  engine = await stage.open({ checkpoints: CHECKPOINTS, compactAt: 0.8 });
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const git = (folder: string, ...args: string[]): string =>
+  execFileSync("git", ["-c", "user.name=T", "-c", "user.email=t@example.com", ...args], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" },
+  });
+const usage = (input_tokens: number, output_tokens: number) => ({ usage: { input_tokens, output_tokens } });
+const lastRequest = (): string => JSON.stringify(stage.rehearsal.requests.at(-1));
+const folderOf = async (session: Session) => (await engine.store.sessions.get(session.id))!.folder;
+
+async function turn(session: Session, words: string, ...script: ScriptEntry[]) {
+  stage.rehearsal.use(script);
+  return engine.turn(session, words);
+}
+
+/** Everything that is stored of a session. */
+async function allOf(session: Session): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of exportSession(engine.store, session.id as SessionId)) lines.push(line);
+  return lines;
+}
+
+describe("a fork", () => {
+  test("knows what was said up to there and goes its own way; its parent stays untouched", async () => {
+    const parent = await engine.session({ title: "Parent" }, allowAll);
+    await turn(parent, "FIRST-words", text("One."));
+    await turn(parent, "SECOND-words", text("Two."));
+    const before = await allOf(parent);
+    const [, second] = (await engine.engine.history.checkpoints(parent.id)).turns;
+    const fork = await engine.engine.history.fork(parent.id, { before_message_id: second!.message_id });
+    expect(fork).toMatchObject({
+      ...{ status: "idle", title: "Parent", agent: parent.agent, environment_id: parent.environment_id },
+      metadata: { "tandem.forked_from": parent.id },
+      usage: { output_tokens: 0, list_cost: { amount: "0" } },
+    });
+    await turn(fork, "THIRD-words", text("Three."));
+    expect(lastRequest()).toContain("FIRST-words");
+    expect(lastRequest()).not.toContain("SECOND-words");
+    const { events } = await engine.engine.sessions.events(fork.id, { limit: 1_000 });
+    expect(typesOf(events)[0]).toBe("tandem.forked");
+    const shown = JSON.stringify(project(events));
+    expect(shown).toContain("FIRST-words");
+    expect(shown).not.toContain("SECOND-words");
+    expect(await allOf(parent)).toEqual(before);
+    const now = await engine.engine.sessions.get(fork.id);
+    expect(now.usage.output_tokens).toBeGreaterThan(0);
+    await turn(parent, "FOURTH-words", text("Four."));
+    expect(lastRequest()).toContain("SECOND-words");
+    expect(lastRequest()).not.toContain("THIRD-words");
+  });
+
+  test("of the end, and of a fork, and rewound to what was copied", async () => {
+    const parent = await engine.session({}, allowAll);
+    await turn(parent, "FIRST-words", text("One."));
+    const fork = await engine.engine.history.fork(parent.id, {});
+    await turn(fork, "SECOND-words", text("Two."));
+    const again = await engine.engine.history.fork(fork.id, {});
+    await turn(again, "THIRD-words", text("Three."));
+    expect(lastRequest()).toMatch(/FIRST-words.*SECOND-words/s);
+    await engine.engine.history.rewind(again.id, { turn: 2, scope: "conversation" });
+    await turn(again, "FOURTH-words", text("Four."));
+    expect(lastRequest()).toContain("FIRST-words");
+    expect(lastRequest()).not.toMatch(/SECOND-words|THIRD-words/);
+  });
+
+  test("in a worktree of its own has the files as they were then, ignored ones too; the user's repository is as it was", async () => {
+    const repository = join(stage.folder, "repository");
+    await mkdir(repository);
+    await writeFile(join(repository, "a.txt"), "1\n");
+    await writeFile(join(repository, ".gitignore"), ".env\n");
+    git(repository, "init", "--quiet");
+    git(repository, "add", ".");
+    git(repository, "commit", "--quiet", "-m", "first");
+    await writeFile(join(repository, ".env"), "KEY=1\n");
+    const environment = await engine.engine.environments.create({
+      name: "repository",
+      metadata: { "tandem.path": repository },
+    });
+    const parent = await engine.session({ environment_id: environment.id }, allowAll);
+    await turn(parent, "One.", toolUse("Bash", { command: "echo 2 > a.txt; echo new > b.txt" }), text("Done."));
+    await turn(parent, "Two.", toolUse("Bash", { command: "echo 3 > a.txt; rm b.txt .env" }), text("Done."));
+    const was = {
+      status: git(repository, "--no-optional-locks", "status", "--porcelain"),
+      head: git(repository, "rev-parse", "HEAD"),
+    };
+    const fork = await engine.engine.history.fork(parent.id, { turn: 2, worktree: true });
+    const folder = await folderOf(fork);
+    expect(folder).not.toBe(repository);
+    expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("2\n");
+    expect(await readFile(join(folder, "b.txt"), "utf8")).toBe("new\n");
+    expect(await readFile(join(folder, ".env"), "utf8")).toBe("KEY=1\n");
+    expect(await readFile(join(repository, "a.txt"), "utf8")).toBe("3\n");
+    await turn(fork, "Go on.", toolUse("Bash", { command: "rm a.txt && echo mine > c.txt" }), text("Done."));
+    expect(lastRequest()).toContain("One.");
+    expect([existsSync(join(folder, "a.txt")), existsSync(join(repository, "c.txt"))]).toEqual([false, false]);
+    await engine.engine.history.rewind(fork.id, { scope: "files" });
+    expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("2\n");
+    expect(git(repository, "--no-optional-locks", "status", "--porcelain")).toBe(was.status);
+    expect(git(repository, "rev-parse", "HEAD")).toBe(was.head);
+  });
+
+  test("of a session in a scratch folder gets a folder of its own", async () => {
+    const environment = await engine.engine.environments.create({ name: "scratch" });
+    const parent = await engine.session({ environment_id: environment.id }, allowAll);
+    await turn(parent, "One.", toolUse("Bash", { command: "echo 1 > a.txt" }), text("Done."));
+    const fork = await engine.engine.history.fork(parent.id, {});
+    const folder = await folderOf(fork);
+    expect(folder).not.toBe(await folderOf(parent));
+    expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("1\n");
+    await engine.engine.sessions.delete(fork.id);
+    expect(existsSync(join(await folderOf(parent), "a.txt"))).toBe(true);
+  });
+
+  test("where the session stands is refused while it is at work", async () => {
+    const parent = await engine.session({}, allowAll);
+    stage.rehearsal.use([toolUse("Bash", { command: "tail -F nothing.txt" })]);
+    await engine.say(parent, "Wait.");
+    await engine.until(parent, ({ event }) => event.type === "agent.tool_use");
+    await expect(engine.engine.history.fork(parent.id, {})).rejects.toMatchObject({ code: "conflict" });
+    await engine.engine.sessions.send(parent.id, [{ type: "user.interrupt" }]);
+    await engine.until(parent, ({ event }) => event.type === "session.status_idle");
+  });
+});
+
+describe("compaction", () => {
+  const summary = text("<summary>Hello.</summary>", usage(700, 70));
+
+  test("comes by itself at idle once the context is nearly full, and once only", async () => {
+    const session = await engine.session({}, allowAll);
+    await turn(session, "Fill it.", text("Big.", usage(900_000, 5)), summary);
+    const events = await engine.until(session, ({ event }) => event.type === "tandem.compaction");
+    expect(typesOf(events).filter((type) => type === "session.status_idle")).toHaveLength(1);
+    const compacted = events.at(-1)!;
+    const idle = await engine.until(session, ({ event }) => event.type === "session.status_idle", compacted.seq);
+    const requests = stage.rehearsal.requests.length;
+    await turn(session, "Go on.", text("Small.", usage(50, 5)));
+    expect(stage.rehearsal.requests).toHaveLength(requests + 1);
+    expect(idle.length).toBeGreaterThan(0);
+  });
+
+  test("on demand; never where it was not asked for", async () => {
+    const quiet = await stage.open({ checkpoints: CHECKPOINTS });
+    const session = await quiet.session({}, allowAll);
+    stage.rehearsal.use([text("Big.", usage(900_000, 5))]);
+    await quiet.turn(session, "Fill it.");
+    const requests = stage.rehearsal.requests.length;
+    stage.rehearsal.use([summary]);
+    const head = await quiet.engine.sessions.head(session.id);
+    expect(await quiet.engine.sessions.get(session.id)).toMatchObject({ status: "idle" });
+    expect(stage.rehearsal.requests).toHaveLength(requests);
+    await quiet.engine.history.compact(session.id);
+    const events = await quiet.until(session, ({ event }) => event.type === "session.status_idle", head);
+    expect(typesOf(events)).toContain("tandem.compaction");
+  });
+});
