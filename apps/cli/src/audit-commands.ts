@@ -1,6 +1,5 @@
 import { type Command, Option } from "commander";
 import type { AuditListOptions, VerifyOptions } from "./commands/audit.ts";
-import { AUDIT_KIND_CHOICES } from "./option-choices.ts";
 import type { Parts } from "./program.ts";
 
 /** The commands about who did what. */

@@ -7,7 +7,9 @@ import type { RunOptions } from "./commands/run.ts";
 import type { UpOptions } from "./commands/up.ts";
 import {
   DEMO_CHOICES,
+  EFFORT_CHOICES,
   LEVEL_CHOICES,
+  MODE_CHOICES,
   OUTPUT_FORMATS,
   SCOPE_CHOICES,
   STATUS_CHOICES,
@@ -86,8 +88,11 @@ function addRun(run: Command, { examples, json, runner }: Parts): void {
     .argument("[prompt...]", "the prompt; standard input is added to it, or is it")
     .option("-a, --agent <id>", "an agent, by id or name (default: one that is made for this command)")
     .option("--cwd <dir>", "the folder to work in (default: this one)")
+    .option("--worktree [name]", "in a git worktree of its own, on the branch tandem/NAME (default: the session's id)")
     .option("--resume <session>", "go on with a session, by id; `last` is the newest")
-    .option("-m, --model <name>", "another model than the agent's own")
+    .addOption(new Option("--permission-mode <mode>", "what it may do where no rule says anything").choices(MODE_CHOICES))
+    .option("-m, --model <name>", "another model than the agent's own; with --resume, from now on")
+    .addOption(new Option("--effort <level>", "how hard the model tries").choices(EFFORT_CHOICES))
     .option("--max-turns <number>", "at most so many model requests")
     .option("--max-budget-usd <dollars>", "at most so much money for the session, at list price")
     .option("--json-schema <schema>", "end with an object that fits: a JSON Schema, or a file with one")
@@ -102,6 +107,7 @@ function addRun(run: Command, { examples, json, runner }: Parts): void {
     run,
     'tandem run "What does this project do?"',
     'tandem run "Mend the failing test" --allow bash,edit',
+    'tandem run "Mend the failing test" --worktree mend-test --allow bash,edit',
     'tandem run --resume last "And now the other one"',
     `tandem run "Who wrote this?" --json-schema '{"type":"object","properties":{"name":{"type":"string"}}}'`,
     'git diff | tandem run "Review this diff" --output-format json | jq -r .result',

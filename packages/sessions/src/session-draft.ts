@@ -74,6 +74,9 @@ export function checkMetadata(metadata: Record<string, string>): void {
       throw invalid(`metadata.${key}: expected "append" or "replace"`);
     }
     if (key === SESSION_METADATA.outputSchema) checkSchema(key, value);
+    if (key === SESSION_METADATA.worktree && !/^[A-Za-z0-9][\w./-]{0,99}$/.test(value)) {
+      throw invalid(`metadata.${key}: expected a name such as fix-login: letters, digits, dots and dashes`);
+    }
     if (key === SESSION_METADATA.questions && value !== "on" && value !== "off") {
       throw invalid(`metadata.${key}: expected "on" or "off"`);
     }

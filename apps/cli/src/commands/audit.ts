@@ -98,7 +98,7 @@ export async function verify(context: Context, file: string | undefined, options
   const verdict = await (async (): Promise<AuditVerdict> => {
     if (file !== undefined) return storage.verifyAuditFile(linesOf(context, file), noted);
     await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
-    return client.audit.verify(noted);
+    return await client.audit.verify(noted);
   })();
   const { stdout } = context;
   const { good, bad, dim } = styleFor(stdout);
@@ -158,9 +158,9 @@ function describe({ kind, details }: AuditEntry): string {
   const gist =
     kind === "call.requested"
       ? [
+          text("permission"),
           text("tool"),
           inputOf(details["input"]),
-          text("permission"),
           typeof verdict?.why === "string" && `(${verdict.why})`,
         ]
       : kind === "cost.counted"

@@ -26,8 +26,12 @@ const LONGEST_TITLE = 80;
 export interface RunOptions {
   agent?: string;
   cwd?: string;
+  /** True where no name is given. */
+  worktree?: string | true;
   resume?: string;
+  permissionMode?: string;
   model?: string;
+  effort?: string;
   maxTurns?: string;
   maxBudgetUsd?: string;
   jsonSchema?: string;
@@ -37,7 +41,8 @@ export interface RunOptions {
 }
 
 /** One message to an agent: in a new session or an old one, on the server that is up or in this process. */
-export async function run(context: Context, words: readonly string[], options: RunOptions): Promise<number> {
+export async function run(context: Context, given: readonly string[], flags: RunOptions): Promise<number> {
+  const { words, options } = readWorktree(given, flags);
   const format = options.outputFormat ?? (context.json ? "json" : "text");
   const metadata = await readMetadata(context, options);
   refuseWithResume(options);
@@ -72,7 +77,7 @@ export async function run(context: Context, words: readonly string[], options: R
 async function begin(
   client: SessionsClient,
   project: Project,
-  { agent: named, model: asked }: RunOptions,
+  { agent: named, model: asked, worktree }: RunOptions,
   { folder, metadata, prompt }: { folder: string; metadata: Record<string, string>; prompt: string },
 ): Promise<Session> {
   const { llm } = project.config;
@@ -82,9 +87,9 @@ async function begin(
   const wanted = asked ?? model;
   const params: SessionCreateParams = {
     agent: wanted === undefined ? agent.id : { type: "agent_with_overrides", id: agent.id, model: wanted },
-    environment_id: await findEnvironment(client, folder),
+    environment_id: await findEnvironment(client, folder, worktree !== undefined),
     title: titleOf(prompt),
-    metadata,
+    metadata: typeof worktree === "string" ? { ...metadata, [SESSION_METADATA.worktree]: worktree } : metadata,
   };
   return client.sessions.create(params);
 }
@@ -107,13 +112,16 @@ function createView({ stdout, stderr }: Context, format: OutputFormat, wantsObje
 }
 
 async function readMetadata(context: Context, options: RunOptions): Promise<Record<string, string>> {
-  const { maxTurns, maxBudgetUsd, jsonSchema } = options;
+  const { maxTurns, maxBudgetUsd, jsonSchema, permissionMode, effort, model, resume } = options;
   if (maxTurns !== undefined && !/^[1-9]\d{0,5}$/.test(maxTurns)) {
     throw new TandemError("usage", `--max-turns is ${JSON.stringify(maxTurns)}.`, { fix: "Give a number from 1 up." });
   }
   const schema = jsonSchema === undefined ? undefined : await readJsonSchema(context.cwd, jsonSchema);
   return {
     ...(maxTurns !== undefined && { [SESSION_METADATA.maxTurns]: maxTurns }),
+    ...(permissionMode !== undefined && { [SESSION_METADATA.permissionMode]: permissionMode }),
+    ...(effort !== undefined && { [SESSION_METADATA.effort]: effort }),
+    ...(resume !== undefined && model !== undefined && { [SESSION_METADATA.model]: model }),
     ...(maxBudgetUsd !== undefined && {
       [SESSION_METADATA.limits]: JSON.stringify({
         session: readLimits({ usd: maxBudgetUsd }, () => "--max-budget-usd"),
@@ -123,12 +131,19 @@ async function readMetadata(context: Context, options: RunOptions): Promise<Reco
   };
 }
 
-/** A session keeps the agent, the model and the folder that it began with. */
-function refuseWithResume({ resume, agent, model, cwd }: RunOptions): void {
-  const flag = Object.entries({ agent, model, cwd }).find(([, value]) => value !== undefined)?.[0];
+/** `--worktree "Mend the test"` takes the prompt for a name, which it cannot be: it is the prompt. */
+function readWorktree(words: readonly string[], options: RunOptions): { words: readonly string[]; options: RunOptions } {
+  const { worktree } = options;
+  if (typeof worktree !== "string" || /^[A-Za-z0-9][\w./-]*$/.test(worktree)) return { words, options };
+  return { words: [worktree, ...words], options: { ...options, worktree: true } };
+}
+
+/** A session keeps the agent and the folder that it began with. */
+function refuseWithResume({ resume, agent, cwd, worktree }: RunOptions): void {
+  const flag = Object.entries({ agent, cwd, worktree }).find(([, value]) => value !== undefined)?.[0];
   if (resume === undefined || flag === undefined) return;
   throw new TandemError("usage", `--${flag} cannot be given together with --resume.`, {
-    fix: "A session keeps the agent, the model and the folder that it began with: begin a new one to change them.",
+    fix: "A session keeps the agent and the folder that it began with: begin a new one to change them.",
   });
 }
 

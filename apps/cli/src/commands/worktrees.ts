@@ -11,6 +11,8 @@ import { printable, styleFor, table, write } from "../terminal.ts";
 
 const MOST_FILES = 20;
 
+const count = (number: number, one: string, many = `${one}s`): string => `${number} ${number === 1 ? one : many}`;
+
 const open = async (context: Context): Promise<SessionsClient> =>
   openClient(context, await openProjectOrDefaults(context), { command: "tandem worktrees" });
 
@@ -55,7 +57,7 @@ export async function show(context: Context, id: string): Promise<void> {
       dim("branch"),
       `${printable(status.branch)}, ${status.from === null ? "from no branch" : `from ${printable(status.from)}`}`,
     ],
-    [dim("ports"), portsOf(status)],
+    [dim("ports"), portsOf(status).replace(/^ports? /, "")],
     [dim("work"), workOf(status)],
     [
       dim("only here"),
@@ -63,9 +65,9 @@ export async function show(context: Context, id: string): Promise<void> {
         ? warn(unsavedOf(status))
         : "nothing",
     ],
-    ...(merged ? [[dim("merged"), `${merged.commits} into ${printable(merged.into)}`]] : []),
-    ...(applied ? [[dim("applied"), `${applied.files.length} files in ${printable(applied.folder)}`]] : []),
-    ...(status.copied > 0 ? [[dim("copied"), `${status.copied} files that git does not have`]] : []),
+    ...(merged ? [[dim("merged"), `${count(merged.commits, "commit")} into ${printable(merged.into)}`]] : []),
+    ...(applied ? [[dim("applied"), `${count(applied.files.length, "file")} in ${printable(applied.folder)}`]] : []),
+    ...(status.copied > 0 ? [[dim("copied"), `${count(status.copied, "file")} that git does not have`]] : []),
     ...status.skipped.map(({ path, why }) => [dim("not copied"), `${printable(path)}: ${printable(why)}`]),
   ];
   await write(stdout, `${table(rows).join("\n")}\n${filesOf(context, status)}`);
@@ -99,7 +101,7 @@ export async function merge(
   const params = { ...(into && { into }), ...(message && { message }), dry_run: dryRun, undo };
   const result = await client.worktrees.merge(session, params, localActor());
   const branch = printable(result.into);
-  const commits = `${result.commits} ${result.commits === 1 ? "commit" : "commits"}`;
+  const commits = count(result.commits, "commit");
   const how = result.kind === "merge" ? "by a merge commit" : "by moving it forward";
   const text = undo
     ? `${branch} stands at ${result.after.slice(0, 10)} again, as before the merge.`
@@ -110,7 +112,7 @@ export async function merge(
         : `${commits} went into ${branch}, ${how}. Take it back: tandem worktrees merge ${session} --undo`;
   const left =
     result.left.length > 0 && !undo
-      ? [`${result.left.length} changes are not committed, and stay in the worktree.`]
+      ? [`Not committed, and only in the worktree: ${result.left.slice(0, 5).map(printable).join(", ")}.`]
       : [];
   await answer(context, result, [text, ...left]);
 }
@@ -126,7 +128,7 @@ export async function patch(
   const result = await client.worktrees.apply(session, { dry_run: dryRun, undo }, localActor());
   const { folder, files } = result;
   const names = files.slice(0, MOST_FILES).map((path) => `  ${printable(path)}`);
-  const what = `${files.length} ${files.length === 1 ? "file" : "files"} in ${printable(folder)}`;
+  const what = `${count(files.length, "file")} in ${printable(folder)}`;
   const text = undo
     ? `${dryRun ? "Would take back" : "Taken back"}: ${what}`
     : files.length === 0
@@ -178,14 +180,14 @@ const portsOf = ({ ports }: WorktreeView): string =>
 
 function workOf({ commits, files }: WorktreeStatus): string {
   const lines = files.reduce((sum, file) => [sum[0]! + file.added, sum[1]! + file.removed], [0, 0]);
-  return `${commits} ${commits === 1 ? "commit" : "commits"}, ${files.length} files changed, +${lines[0]} −${lines[1]}`;
+  return `${count(commits, "commit")}, ${count(files.length, "file")} changed, +${lines[0]} −${lines[1]}`;
 }
 
 function unsavedOf({ unsaved: { uncommitted, commits, stashes } }: WorktreeStatus): string {
   return [
     ...(uncommitted.length > 0 ? [`${uncommitted.length} not committed`] : []),
-    ...(commits > 0 ? [`${commits} commits on no other branch`] : []),
-    ...(stashes > 0 ? [`${stashes} stashes`] : []),
+    ...(commits > 0 ? [`${count(commits, "commit")} on no other branch`] : []),
+    ...(stashes > 0 ? [count(stashes, "stash", "stashes")] : []),
   ].join(", ");
 }
 

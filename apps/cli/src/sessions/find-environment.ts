@@ -2,16 +2,20 @@ import { ENVIRONMENT_METADATA } from "@tandem/protocol";
 import { every } from "./every.ts";
 import type { SessionsClient } from "./sessions-client.ts";
 
-/** An environment whose sessions work in that folder as it is: the built-in one, one that is there, or a new one. */
-export async function findEnvironment(client: SessionsClient, folder: string): Promise<string> {
-  const { path, isolation } = ENVIRONMENT_METADATA;
+/**
+ * An environment whose sessions work in that folder as it is, or each in a worktree of it: the built-in one, one that is
+ * there, or a new one.
+ */
+export async function findEnvironment(client: SessionsClient, folder: string, ownWorktree = false): Promise<string> {
+  const { path, isolation, branch } = ENVIRONMENT_METADATA;
+  const wanted = ownWorktree ? "worktree" : undefined;
   for await (const { id, metadata } of every((query) => client.environments.list(query))) {
-    if (metadata[path] === folder && metadata[isolation] === undefined) return id;
+    if (metadata[path] === folder && metadata[isolation] === wanted && metadata[branch] === undefined) return id;
   }
   const created = await client.environments.create({
-    name: folder.slice(-256),
+    name: `${folder}${ownWorktree ? " (worktrees)" : ""}`.slice(-256),
     description: "Made by `tandem run`.",
-    metadata: { [path]: folder },
+    metadata: { [path]: folder, ...(wanted && { [isolation]: wanted }) },
   });
   return created.id;
 }

@@ -238,7 +238,7 @@ function view(entry: WorktreeRecord, row: SessionRow | undefined): WorktreeView 
 
 const keeps = (session: string, why: string): RequestError =>
   new RequestError("conflict", `The worktree of ${session} is kept: ${why}.`, {
-    fix: "Merge or patch it back first; `keep_branch` leaves commits and stashes in the repository, `discard` loses the rest.",
+    fix: "Merge or patch it back first; or keep its branch, which has the commits; or discard what is not committed.",
   });
 
 const nothingToUndo = (what: string): RequestError =>

@@ -33,6 +33,8 @@ export const createSession = operation("sessions.create", function* (args: Creat
     sql<{ number: number; now: number }>`${insert("log", [row])} returning number, now_ms() as now`,
   );
   yield* insertEvents(log!.number, 1, events);
+  // A past that was brought along is in the audit where it happened.
+  if (events.length > 0) yield insert("audit_cursor", [{ session: id, seq: events.length }]);
   yield* insertAll("inbox", inboxRows(id, 1, inbox, log!.now));
   yield* insertAll(
     "transcript",
