@@ -99,7 +99,11 @@ const CALL: Record<string, string> = {
 };
 
 /** A session is Claude Code as people know it: it compacts, works in the background, and tries again a few times. */
-const SESSION: Record<string, string> = { CLAUDE_CODE_MAX_RETRIES: "4" };
+const SESSION: Record<string, string> = {
+  CLAUDE_CODE_MAX_RETRIES: "4",
+  // Each command begins in the session's folder: what a relative path names must not depend on where an earlier one went.
+  CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR: "1",
+};
 
 /** What a child is for. */
 export type Purpose = "call" | "session";
