@@ -130,9 +130,32 @@ function addJobs(jobs: Command, { examples, json, runner }: Parts): void {
   );
 }
 
-function addMcp(mcp: Command, { examples, runner }: Parts): void {
+function addMcp(mcp: Command, { examples, json, runner }: Parts): void {
   mcp.action((_options: object, self: Command) =>
     runner(self, async (context) => (await import("./commands/mcp.ts")).mcp(context)),
   );
   examples(mcp, "tandem mcp", "claude mcp add tandem -- tandem mcp --project ~/shop");
+  const sub = (name: string, description: string) =>
+    mcp.command(name).description(description).helpOption("-h, --help", "print help");
+  const load = () => import("./commands/mcp-servers.ts");
+  examples(
+    sub("servers", "Show the MCP servers that sessions have met, and what they say of their tools.")
+      .argument("[server]", "one of them, by id or name: with its tools in full")
+      .addOption(json())
+      .action((id: string | undefined, _options: object, self: Command) =>
+        runner(self, async (context) => (await load()).servers(context, id)),
+      ),
+    "tandem mcp servers",
+    "tandem mcp servers github",
+  );
+  examples(
+    sub("accept", "Accept what a server says of its tools now; until then its calls are asked for.")
+      .argument("<server>", "by id or name")
+      .option("-y, --yes", "ask nothing")
+      .addOption(json())
+      .action((id: string, options: { yes?: boolean }, self: Command) =>
+        runner(self, async (context) => (await load()).accept(context, id, options)),
+      ),
+    "tandem mcp accept github",
+  );
 }

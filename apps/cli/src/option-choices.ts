@@ -19,6 +19,7 @@ export const PROPOSAL_STATE_CHOICES = ["open", "accepted", "partly", "rejected"]
 export const SEARCH_KIND_CHOICES = ["page", "memory", "table", "column", "value"];
 export const JOB_STATE_CHOICES = ["queued", "running", "interrupted", "done", "partly", "failed", "cancelled"];
 export const RULE_ACTION_CHOICES = ["allow", "ask", "deny"];
+export const EFFORT_CHOICES = ["low", "medium", "high", "xhigh", "max"];
 export const MODE_CHOICES = ["default", "acceptEdits", "plan", "bypassPermissions"];
 export const MCP_CLIENTS = ["claude-code", "cursor", "vscode", "zed"] as const;
 export type McpClient = (typeof MCP_CLIENTS)[number];

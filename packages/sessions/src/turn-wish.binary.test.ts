@@ -74,7 +74,11 @@ describe("model and effort", () => {
       code: "invalid_request",
       fix: expect.stringContaining("haiku"),
     });
-    for (const metadata of [{ [SESSION_METADATA.model]: "gpt" }, { [SESSION_METADATA.effort]: "huge" }]) {
+    const unknown: Record<string, string>[] = [
+      { [SESSION_METADATA.model]: "gpt" },
+      { [SESSION_METADATA.effort]: "huge" },
+    ];
+    for (const metadata of unknown) {
       await expect(running.session({ metadata })).rejects.toMatchObject({ code: "invalid_request" });
       await expect(running.engine.sessions.update(session.id, { metadata })).rejects.toMatchObject({
         code: "invalid_request",

@@ -120,7 +120,7 @@ describe("tandem run", () => {
     const refusals: [args: string[], message: string][] = [
       [["--resume", "last", "hi"], "There are no sessions yet."],
       [["--resume", "sesn_none", "hi"], "sesn_none"],
-      [["--resume", "x", "--model", "opus", "hi"], "--model cannot be given together with --resume"],
+      [["--resume", "x", "--agent", "opus", "hi"], "--agent cannot be given together with --resume"],
       [["--agent", "nobody", "hi"], "There is no agent nobody."],
       [["--model", "gpt-7", "hi"], '"gpt-7" is not known'],
       [["--cwd", "nowhere", "hi"], "There is no folder"],

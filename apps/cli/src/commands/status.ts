@@ -1,4 +1,5 @@
 import type { RoleModel } from "@tandem/runtime";
+import type { TrustView } from "@tandem/sessions";
 import { existsSync } from "node:fs";
 import { PAYERS } from "../call-report-line.ts";
 import { checkAuth, exitCodeOfAuth, withoutModels, type AuthCheck } from "../check-auth.ts";
@@ -27,7 +28,7 @@ export async function status(context: Context): Promise<number> {
   const credential = credentialOf(llm);
   const hasFile = existsSync(project.file);
   if (context.json) {
-    const { payer: sessionPayer, auth: sessionAuth, storage, server, orphans } = sessions;
+    const { payer: sessionPayer, auth: sessionAuth, storage, server, orphans, trust, sandbox } = sessions;
     const report = {
       file: hasFile ? project.file : null,
       backend,
@@ -36,7 +37,7 @@ export async function status(context: Context): Promise<number> {
       auth: withoutModels(auth),
       models,
       ignored,
-      sessions: { payer: sessionPayer, auth: withoutModels(sessionAuth) },
+      sessions: { payer: sessionPayer, auth: withoutModels(sessionAuth), trust, sandbox },
       storage,
       server: server ?? null,
       orphans,
@@ -77,7 +78,8 @@ export function modelRows(models: readonly RoleModel[], { dim }: Style): string[
   return lines.map((line, i) => [i === 0 ? dim("models") : "", line]);
 }
 
-function sessionRows({ payer, auth, storage, server, orphans }: SessionsOverview, style: Style): string[][] {
+function sessionRows(overview: SessionsOverview, style: Style): string[][] {
+  const { payer, auth, storage, server, orphans, trust, sandbox } = overview;
   const { dim, warn, good } = style;
   const up = server && `pid ${server.pid}, started ${ago(server.started_at)}`;
   const fix = (text: string): string[][] => (text ? [["", `${dim("→")} ${printable(text)}`]] : []);
@@ -89,6 +91,9 @@ function sessionRows({ payer, auth, storage, server, orphans }: SessionsOverview
         : `${PAYERS[payer]} pays  ${describeAuth(auth, style)}`,
     ],
     ...(server?.demo ? [] : fix(auth.fix)),
+    [dim("folder"), describeTrust(trust, style)],
+    ...fix(trust.state === "untrusted" || trust.state === "changed" ? "tandem trust --folder" : ""),
+    [dim("sandbox"), sandbox.on ? good("on") : dim(`off  ${sandbox.reason ?? ""}`)],
     [dim("storage"), describeStorage(storage, style)],
     ...fix(storage.state === "failed" ? storage.fix : ""),
     [dim("server"), server ? `${good(server.url)}  ${dim(up ?? "")}` : dim("not up  tandem up")],
@@ -96,6 +101,22 @@ function sessionRows({ payer, auth, storage, server, orphans }: SessionsOverview
       ? [[dim("processes"), `${warn(`${orphans.length} left by a crash`)}  ${dim("tandem doctor ends them")}`]]
       : []),
   ];
+}
+
+function describeTrust({ state, files, since, reason }: TrustView, { dim, good, warn }: Style): string {
+  const what = files.length === 1 ? "1 file" : `${files.length} files`;
+  switch (state) {
+    case "trusted":
+      return `${good("trusted")}  ${dim(`${what} of .claude and .mcp.json${since ? `, ${ago(since)}` : ""}`)}`;
+    case "empty":
+      return dim("nothing in it needs trust");
+    case "untrusted":
+      return `${warn("untrusted")}  ${what} of .claude and .mcp.json do not load in sessions`;
+    case "changed":
+      return `${warn("changed")}  since it was trusted; ${what} of .claude and .mcp.json do not load in sessions`;
+    case "refused":
+      return `${warn("not loaded")}  ${printable(reason ?? "")}`;
+  }
 }
 
 function describeStorage(storage: StorageState, { dim, bad }: Style): string {

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { PAYERS } from "../call-report-line.ts";
 import { sessionPayerOf } from "../describe-project.ts";
-import { checkSessionAuth, lookAtStorage } from "../server/look-at-sessions.ts";
+import { checkSessionAuth, lookAtSandbox, lookAtStorage, lookAtTrust } from "../server/look-at-sessions.ts";
 import { findServer } from "../server/server-file.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 import { bytes } from "../shown.ts";
@@ -55,4 +55,48 @@ const server: Check = {
   },
 };
 
-export const sessionChecks: readonly Check[] = [storage, sessions, server];
+const folder: Check = {
+  name: "folder",
+  async run({ context, here: project, trusted }) {
+    if (!project || !trusted) return undefined;
+    const { state, files, reason } = await lookAtTrust(context, project);
+    switch (state) {
+      case "empty":
+        return undefined;
+      case "trusted":
+        return ok(`Sessions load what it brings (${files.length} files of .claude and .mcp.json).`);
+      case "refused":
+        return warning(`Sessions load nothing of what it brings: ${reason ?? ""}`);
+      case "untrusted":
+        return warning("It is not trusted: its hooks, MCP servers and skills do not load.", "tandem trust --folder");
+      case "changed":
+        return warning("It has changed since it was trusted, and does not load.", "tandem trust --folder");
+    }
+  },
+};
+
+const sandbox: Check = {
+  name: "sandbox",
+  async run({ context, here: project, trusted }) {
+    if (!project || !trusted || project.config.sandbox.mode === "off") return undefined;
+    const { on, reason } = await lookAtSandbox(context, project);
+    if (on) return ok("Shell commands of sessions run in one.");
+    const say = project.config.sandbox.mode === "require" ? failure : warning;
+    return say(`Shell commands cannot run in one: ${reason ?? ""}.`, "Install bubblewrap and socat.");
+  },
+};
+
+/** As root, a session can do anything to the machine that it is allowed to do. */
+const user: Check = {
+  name: "user",
+  async run({ context }) {
+    const { standingOf } = await import("@tandem/sessions");
+    const { uid, isDisposable } = standingOf(context.env);
+    if (uid !== 0) return undefined;
+    return isDisposable
+      ? ok("Root, in a container that may be thrown away (IS_SANDBOX=1).")
+      : warning("Tandem runs as root: bypassPermissions is refused.", "Run it as another user.");
+  },
+};
+
+export const sessionChecks: readonly Check[] = [storage, sessions, server, folder, sandbox, user];

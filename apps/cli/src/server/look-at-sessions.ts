@@ -1,11 +1,14 @@
 import { TandemError, type Payer } from "@tandem/protocol";
+import type { TrustView } from "@tandem/sessions";
 import { existsSync } from "node:fs";
 import { checkAuth, type AuthCheck } from "../check-auth.ts";
 import { findOrphans, openStore } from "../compose.ts";
 import { databaseLocation, type DatabaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
+import { folderTrust } from "../config/trusted-folders.ts";
 import type { Context } from "../context.ts";
 import { sessionPayerOf } from "../describe-project.ts";
+import { trustSettings } from "../sessions/engine-controls.ts";
 import { findServer, type ServerInfo } from "./server-file.ts";
 
 export type StorageState =
@@ -30,6 +33,10 @@ export interface SessionsOverview {
   server: ServerInfo | undefined;
   /** Claude Code processes that a crash has left. */
   orphans: readonly number[];
+  /** Whether what this folder brings acts in sessions. */
+  trust: TrustView;
+  /** Whether shell commands of sessions run in a sandbox. */
+  sandbox: { on: boolean; reason?: string };
 }
 
 /** Looks only: nothing is made, ended or spent. `callAuth` is what is known of the backend's own credential. */
@@ -39,13 +46,30 @@ export async function lookAtSessions(
   { deadlineMs, callAuth }: { deadlineMs: number; callAuth: () => Promise<AuthCheck> },
 ): Promise<SessionsOverview> {
   const isSame = project.config.llm.provider.backend === "claude-code";
-  const [auth, storage, server, orphans] = await Promise.all([
+  const [auth, storage, server, orphans, trust, sandbox] = await Promise.all([
     isSame ? callAuth() : checkSessionAuth(context, project, deadlineMs),
     lookAtStorage(context, project),
     findServer(context.env),
     findOrphans(context.env),
+    lookAtTrust(context, project),
+    lookAtSandbox(context, project),
   ]);
-  return { payer: sessionPayerOf(project.config.llm), auth, storage, server, orphans };
+  return { payer: sessionPayerOf(project.config.llm), auth, storage, server, orphans, trust, sandbox };
+}
+
+/** Of the folder where the command was started: there sessions work. */
+export async function lookAtTrust(context: Context, project: Project): Promise<TrustView> {
+  const { trustView } = await import("@tandem/sessions");
+  return trustView(await folderTrust(context.env, context.cwd, trustSettings(project)));
+}
+
+/** What would become of shell commands; nothing is run but a probe. */
+export async function lookAtSandbox(context: Context, { config }: Project): Promise<SessionsOverview["sandbox"]> {
+  const { mode } = config.sandbox;
+  if (mode === "off") return { on: false, reason: "sandbox.mode is off" };
+  const { whyNoSandbox } = await import("@tandem/sessions");
+  const reason = await whyNoSandbox(context.env);
+  return reason === undefined ? { on: true } : { on: false, reason };
 }
 
 export function checkSessionAuth(context: Context, project: Project, deadlineMs: number): Promise<AuthCheck> {
