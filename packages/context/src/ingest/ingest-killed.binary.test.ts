@@ -1,4 +1,4 @@
-import { type ModelRequest, type Reply, startRehearsal, text, when } from "@tandem/rehearsal";
+import { type ModelRequest, type Reply, type Rule, startRehearsal, text, when } from "@tandem/rehearsal";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -7,9 +7,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { isExtraction, isTriage } from "./extract/testing/answers.ts";
-import { isCurator, isReconciler, isUnit } from "./testing/agents.ts";
-import { openTestIngest } from "./testing/open-test-ingest.ts";
-import { REFUND_REQUESTS, REFUNDS, refundsScript } from "./testing/refunds-script.ts";
+import { isCurator, isReconciler, isRepair, isUnit } from "./testing/agents.ts";
+import { openTestIngest, type TestIngest } from "./testing/open-test-ingest.ts";
+import {
+  REFUND_REQUESTS,
+  REFUNDS,
+  refundsScript,
+  REMOVAL,
+  REMOVAL_REQUESTS,
+  removalScript,
+  REMOVED_PAGE,
+} from "./testing/refunds-script.ts";
 
 const CHILD = fileURLToPath(new URL("./testing/ingest-child.ts", import.meta.url));
 
@@ -25,57 +33,106 @@ function start(root: string, url: string, ...more: string[]) {
 }
 
 type Where = (request: ModelRequest) => boolean;
-const secondTurn: Where = (request) => isUnit(request) && request.messages.some(({ role }) => role === "assistant");
+const secondTurn =
+  (which: Where): Where =>
+  (request) =>
+    which(request) && request.messages.some(({ role }) => role === "assistant");
 
-/** How many requests are sent twice: those of the one step that was under way. */
-test.each<[string, Where | undefined, number]>([
-  ["triage", isTriage, 1],
-  ["light extraction", isExtraction, 1],
-  ["a work unit", isUnit, 1],
-  ["the middle of a work unit", secondTurn, 2],
-  ["curation", isCurator, 1],
-  ["reconciliation", isReconciler, 1],
-  ["the moment after the proposal was stored", undefined, 0],
+interface Work {
+  documents: Record<string, string>;
+  page?: string;
+  script: () => Rule[];
+  requests: number;
+  proposal: object;
+  /** Of the page that is proposed. */
+  says: string;
+}
+const refunds: Work = {
+  ...{ documents: REFUNDS, script: refundsScript, requests: REFUND_REQUESTS },
+  ...{ proposal: { open: 1, decisions: 1 }, says: "The FAQ says 14 days." },
+};
+const removal: Work = {
+  ...{ documents: REMOVAL, page: REMOVED_PAGE, script: removalScript, requests: REMOVAL_REQUESTS },
+  ...{ proposal: { decisions: 0 }, says: "Thirty days." },
+};
+
+/** Where it is killed: when a model is asked, or as something is told. How many requests are sent twice: those of the step that was under way. */
+test.each<[string, Work, Where | string, number]>([
+  ["the fetching of documents", refunds, "--die-at=fetch/stage_progress/2", 0],
+  ["the cutting of documents", refunds, "--die-at=evidence/stage_progress/2", 0],
+  ["the moment after they were cut", refunds, "--die-at=evidence/stage_finished", 0],
+  ["triage", refunds, isTriage, 1],
+  ["light extraction", refunds, isExtraction, 1],
+  ["a work unit", refunds, isUnit, 1],
+  ["the middle of a work unit", refunds, secondTurn(isUnit), 2],
+  ["curation", refunds, isCurator, 1],
+  ["reconciliation", refunds, isReconciler, 1],
+  ["the beginning of the gates", refunds, "--die-at=gates/stage_started", 0],
+  ["the end of the gates", refunds, "--die-at=gates/stage_finished", 0],
+  ["repair", removal, isRepair, 1],
+  ["the middle of a repair", removal, secondTurn(isRepair), 2],
+  ["the moment after a repair", removal, "--die-at=gates/stage_finished", 0],
+  ["the moment after the proposal was stored", refunds, "--stop-at-proposal", 0],
 ])(
   "killed in %s, the next run goes on: nothing is repeated, nothing lost",
   { timeout: 180_000 },
-  async (_, where, twice) => {
+  async (_, { documents, page, script, requests, proposal, says }, where, twice) => {
     const root = await mkdtemp(join(tmpdir(), "tandem-killed-"));
     let running: ChildProcess | undefined;
     const kill = (): Reply => {
       running!.kill("SIGKILL");
       return text("Nobody hears this.");
     };
-    await using rehearsal = await startRehearsal([...(where ? [when(where, kill)] : []), ...refundsScript()]);
+    const isAsked = typeof where === "function";
+    await using rehearsal = await startRehearsal([...(isAsked ? [when(where, kill)] : []), ...script()]);
     try {
-      await (await openTestIngest(REFUNDS, { root }))[Symbol.asyncDispose]();
-      const first = start(root, rehearsal.url, ...(where ? [] : ["--stop-at-proposal"]));
+      {
+        await using context = await openTestIngest(documents, { root });
+        if (page !== undefined) await context.writePage("old", page);
+      }
+      const first = start(root, rehearsal.url, ...(isAsked ? [] : [where]));
       running = first.child;
-      if (!where) first.child.stdout.on("data", (chunk: string) => chunk.includes("proposed") && kill());
+      if (where === "--stop-at-proposal") {
+        first.child.stdout.on("data", (chunk: string) => chunk.includes("proposed") && kill());
+      }
       const killed = await first.ended;
       expect(first.child.signalCode, `${killed.out}${killed.errors}`).toBe("SIGKILL");
 
       const second = await start(root, rehearsal.url).ended;
       const { state, result } = JSON.parse(second.out || JSON.stringify({ state: second.errors }));
       expect(state).toBe("done");
-      expect(result.proposals).toMatchObject([{ open: 1, decisions: 1 }]);
-      expect(rehearsal.modelRequests).toHaveLength(REFUND_REQUESTS + twice);
+      expect(result.proposals).toMatchObject([proposal]);
+      expect(rehearsal.modelRequests).toHaveLength(requests + twice);
 
       const third = await start(root, rehearsal.url).ended;
+      const unchanged = Object.keys(documents).length;
       expect(JSON.parse(third.out)).toMatchObject({
         state: "done",
-        result: { sources: [{ unchanged: 3 }], proposals: [] },
+        result: { sources: [{ unchanged }], proposals: [] },
       });
-      expect(rehearsal.modelRequests).toHaveLength(REFUND_REQUESTS + twice);
+      expect(rehearsal.modelRequests).toHaveLength(requests + twice);
 
       await using context = await openTestIngest({}, { root });
       const proposals = await context.proposals.list({ limit: 10 });
       expect(proposals).toHaveLength(1);
       const [change] = (await context.proposals.get(proposals[0]!.id))!.changes;
-      expect(change!.after).toContain("The FAQ says 14 days.");
+      expect(change!.after).toContain(says);
+      // Documents that were cut and kept are not cut again.
+      const isCut = where !== "--die-at=fetch/stage_progress/2" && where !== "--die-at=evidence/stage_progress/2";
+      expect(await keptDocuments(context)).toBe(isCut ? unchanged : 0);
     } finally {
       running?.kill("SIGKILL");
       await rm(root, { recursive: true, force: true, maxRetries: 5 });
     }
   },
 );
+
+/** How many documents the run that went on found cut already. */
+async function keptDocuments({ store }: TestIngest): Promise<number> {
+  const { data } = await store.jobs.list({ limit: 10, order: "asc" });
+  const events = await store.jobs.events(data[0]!.id, { after: 0, limit: 1_000 });
+  const counts = events.flatMap(({ event }) =>
+    event.type === "stage_finished" && event["stage"] === "evidence" ? [event["counts"] as { kept: number }] : [],
+  );
+  return counts.at(-1)!.kept;
+}

@@ -8,11 +8,13 @@ import { listCandidates } from "./extract/candidates.ts";
 import { aCandidate, askedCitations, giveCandidates, giveLanes } from "./extract/testing/answers.ts";
 import {
   agent,
+  fileRead,
   isCurator,
   isReconciler,
   isRepair,
   isUnit,
   PAGE,
+  reads,
   taskOf,
   use,
   verify,
@@ -29,8 +31,6 @@ afterAll(() => backend[Symbol.asyncDispose]());
 const allFull = giveLanes(() => ({ lane: "full" }));
 const quietReconciler = agent(isReconciler);
 const asked = (which: (request: ModelRequest) => boolean) => backend.rehearsal.modelRequests.filter(which);
-const reads = (path: string) => (request: ModelRequest) =>
-  isUnit(request) && taskOf(request).includes(`"docs/${path}" (`);
 const start = (script: readonly ScriptEntry[], steps = new Map<string, unknown>()) =>
   new MemoryRun(backend.play(script), { steps });
 
@@ -149,7 +149,7 @@ describe("work units", () => {
         "b/y.md": "# Y\n\nForty days.\n",
       });
       const merged = (request: ModelRequest) => {
-        const file = /<file-\w+[^>]*>\n([\s\S]*?)\n<\/file-/.exec(request.toolResults[0]?.text ?? "")?.[1] ?? "";
+        const file = fileRead(request);
         const other = /citation: (docs\/\S+)/g;
         const sources = [...taskOf(request).matchAll(other)].map(([, citation]) => citation!);
         const missing = ["docs/a/x#top", "docs/b/y#top"].find((each) => !file.includes(`- citation: ${each}`))!;
@@ -195,7 +195,7 @@ describe("work units", () => {
       await using context = await openTestIngest({ "a/x.md": "# X\n\nThirty days.\n", "b/y.md": "# Y\n\nNo old.\n" });
       await context.writePage("old", PAGE("docs/b/y#top", "Old words."));
       const noRef = (request: ModelRequest) => {
-        const file = /<file-\w+[^>]*>\n([\s\S]*?)\n<\/file-/.exec(request.toolResults[0]?.text ?? "")?.[1] ?? "";
+        const file = fileRead(request);
         return { content: isMended ? file.replace(/refs:\n {2}- page:old/, "refs: []") : `${file}\n` };
       };
       const run = start([

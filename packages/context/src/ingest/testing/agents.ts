@@ -15,6 +15,16 @@ export const taskOf = ({ messages }: ModelRequest): string =>
     .map(({ content }) => content.map(({ text: said }) => (typeof said === "string" ? said : "")).join("\n"))
     .join("\n");
 
+/** The unit that reads this document of the source `docs`. */
+export const reads =
+  (path: string) =>
+  (request: ModelRequest): boolean =>
+    isUnit(request) && taskOf(request).includes(`"docs/${path}" (`);
+
+/** The file that an agent that mends it has just read. */
+export const fileRead = (request: ModelRequest): string =>
+  /<file-\w+[^>]*>\n([\s\S]*?)\n<\/file-/.exec(request.toolResults[0]?.text ?? "")?.[1] ?? "";
+
 /** Says and does these things, one in each turn; then nothing more. */
 export const agent = (isMine: (request: ModelRequest) => boolean, ...turns: Turn[]): Rule =>
   always(

@@ -1,9 +1,11 @@
-// A process of its own that ingests: `ingest-child.ts <root> <model's address> [--stop-at-proposal]`.
+// A process of its own that ingests: `ingest-child.ts <root> <model's address> [--stop-at-proposal | --die-at=<event>]`. An event
+// is named by its stage, its type and how many were done: `evidence/stage_progress/2`.
 import { configSchema, RequestError } from "@tandem/protocol";
 import { createBackend, createRuntime } from "@tandem/runtime";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { runJob } from "../../runs/run-job.ts";
+import type { RunEvent } from "../../runs/run.ts";
 import { ingest } from "../ingest.ts";
 import { openTestIngest } from "./open-test-ingest.ts";
 
@@ -15,10 +17,15 @@ const proposals: typeof context.proposals = {
   ...context.proposals,
   propose: async (input) => {
     const proposal = await context.proposals.propose(input);
-    if (stop === undefined) return proposal;
+    if (stop !== "--stop-at-proposal") return proposal;
     process.stdout.write("proposed\n");
     return new Promise(() => {});
   },
+};
+const dieAt = (event: RunEvent): void => {
+  if (!("stage" in event)) return;
+  const done = event.type === "stage_progress" ? [event.done] : [];
+  if (stop === `--die-at=${[event.stage, event.type, ...done].join("/")}`) process.kill(process.pid, "SIGKILL");
 };
 const hostVariables = { PATH: process.env["PATH"], HOME: root };
 const open = async (sink: Parameters<typeof createRuntime>[0]["sink"]) =>
@@ -39,13 +46,21 @@ for (;;) {
       ...{ store, space: folder.id, kind: "ingest", params: {}, holder: "test", leaseMs: 3_000 },
       llm: { backend: "anthropic", open },
       modelOf: () => "model-1",
-      body: (run) =>
-        ingest(run, {
-          context: { folder, proposals },
-          store: space,
-          config: config.ingest,
-          sources: [context.source()],
-        }),
+      body: (run) => {
+        const emit = (event: RunEvent) => {
+          dieAt(event);
+          run.emit(event);
+        };
+        return ingest(
+          { ...run, emit },
+          {
+            context: { folder, proposals },
+            store: space,
+            config: config.ingest,
+            sources: [context.source()],
+          },
+        );
+      },
     });
     process.stdout.write(`${JSON.stringify({ state: row.state, result: row.result })}\n`);
     break;

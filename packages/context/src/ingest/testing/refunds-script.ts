@@ -1,6 +1,18 @@
 import { type Rule, text } from "@tandem/rehearsal";
 import { giveCandidates, giveLanes } from "../extract/testing/answers.ts";
-import { agent, isCurator, isReconciler, isUnit, use, verify, writePage } from "./agents.ts";
+import {
+  agent,
+  fileRead,
+  isCurator,
+  isReconciler,
+  isRepair,
+  isUnit,
+  PAGE,
+  reads,
+  use,
+  verify,
+  writePage,
+} from "./agents.ts";
 
 /** Three documents, one of each lane, of which two contradict each other. */
 export const REFUNDS = {
@@ -37,3 +49,22 @@ export function refundsScript(): Rule[] {
     ),
   ];
 }
+
+/** Two documents whose pages do not go together: what the one refers to, the other has removed. A page is there before. */
+export const REMOVAL = { "a/x.md": "# X\n\nThirty days.\n", "b/y.md": "# Y\n\nNo old.\n" };
+export const REMOVED_PAGE = PAGE("docs/b/y#top", "Old words.");
+
+/** Lanes, two units, a reconciliation, and the repair of the page whose ref leads nowhere. */
+export const REMOVAL_REQUESTS = 11;
+
+export const removalScript = (): Rule[] => [
+  giveLanes(() => ({ lane: "full" })),
+  agent(reads("a/x.md"), verify, writePage("days", "Thirty days. [^docs/a/x#top]", { refs: ["page:old"] })),
+  agent(reads("b/y.md"), verify, use("wiki_remove", { key: "old", reason: "Gone.", citations: ["docs/b/y#top"] })),
+  agent(
+    isRepair,
+    use("read_file"),
+    use("write_file", (request) => ({ content: fileRead(request).replace(/refs:\n {2}- page:old/, "refs: []") })),
+  ),
+  agent(isReconciler),
+];
