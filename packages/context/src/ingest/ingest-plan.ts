@@ -9,7 +9,7 @@ import { diffSource, type StagedItem } from "./sources/diff-source.ts";
 import { fetchSource } from "./sources/fetch-source.ts";
 import { readProvenance } from "./sources/provenance.ts";
 import type { Source } from "./sources/source.ts";
-import { inBatches } from "./triage/in-batches.ts";
+import { inBatches } from "../runs/in-batches.ts";
 import { LIGHT_LENGTH } from "./triage/triage-pages.ts";
 import { BATCH_LIMITS, TRIAGE_SYSTEM } from "./triage/triage-prompt.ts";
 
@@ -135,7 +135,7 @@ function requestsFor(
 ): PlannedRequests[] {
   if (lengths.length === 0) return [];
   const excerpts = lengths.map((length) => Math.min(length, EXCERPT));
-  const batches = inBatches(excerpts, BATCH_LIMITS, (length) => length);
+  const batches = inBatches(excerpts, BATCH_LIMITS, (length) => ({ characters: length }));
   const short = lengths.filter((length) => length <= LIGHT_LENGTH);
   const long = lengths.length - short.length;
   const light = Math.round(short.length * EXPECTED.light);

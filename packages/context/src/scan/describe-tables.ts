@@ -2,17 +2,18 @@ import { type LlmError, TandemError } from "@tandem/protocol";
 import type { LlmRuntime } from "@tandem/runtime";
 import { z } from "zod";
 import type { Run } from "../runs/run.ts";
-import { Asking, CALLS_AT_ONCE, SCAN_ROLE } from "./asking.ts";
+import { Asking } from "../runs/asking.ts";
+import { inBatches } from "../runs/in-batches.ts";
 import {
   descriptionAnswer,
   DESCRIPTION_PROMPT_VERSION,
   descriptionPrompt,
   DESCRIPTION_SYSTEM,
 } from "./description-prompt.ts";
-import { type BatchLimits, inBatches } from "./in-batches.ts";
 import { inParallel } from "../in-parallel.ts";
-import { descriptionLimits, type Portion, portionSize, portionsOf } from "./portion.ts";
+import { descriptionLimits, type Portion, type PortionLimits, portionSize, portionsOf } from "./portion.ts";
 import { readDescriptions, type TableDescription } from "./read-descriptions.ts";
+import { CALLS_AT_ONCE, SCAN_ROLE } from "./scan-calls.ts";
 import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
 import { stepTogether } from "../runs/step-together.ts";
 
@@ -85,7 +86,7 @@ class Describer {
 
   constructor(run: Run, llm: LlmRuntime, tables: readonly ScannedTable[]) {
     this.#run = run;
-    this.#asking = new Asking(run, llm);
+    this.#asking = new Asking(run, SCAN_ROLE, llm);
     this.#total = tables.length;
     this.known = new Map(tables.map(({ table }) => [tableKey(table), { table: "", columns: new Map() }]));
   }
@@ -98,7 +99,7 @@ class Describer {
 
   async describe(
     tables: readonly ScannedTable[],
-    limits: BatchLimits,
+    limits: PortionLimits,
     keep: (scanned: ScannedTable, description: TableDescription) => void,
   ): Promise<void> {
     let rest = tables;
@@ -161,7 +162,7 @@ class Describer {
   }
 }
 
-const shareOf = (limits: BatchLimits, share: number): BatchLimits => ({
+const shareOf = (limits: PortionLimits, share: number): PortionLimits => ({
   items: Math.max(1, Math.floor(limits.items / share)),
   characters: limits.characters / share,
   columns: limits.columns / share,

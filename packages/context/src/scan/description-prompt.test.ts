@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { columnSentence, descriptionPrompt, tableSentence } from "./description-prompt.ts";
-import { inBatches } from "./in-batches.ts";
+import { inBatches } from "../runs/in-batches.ts";
 import { portionsOf, renderPortion } from "./portion.ts";
 import { makeColumn, makeScanned, makeTable } from "./testing/make-table.ts";
 

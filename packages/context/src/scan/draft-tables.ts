@@ -1,9 +1,13 @@
 import type { TableName } from "@tandem/connectors";
+import type { Relationship } from "@tandem/relationships";
 import { setImmediate } from "node:timers/promises";
+import { joinKey, newJoinEntry } from "../catalogue/table-values.ts";
 import { updateTableFile } from "../catalogue/update-table-file.ts";
+import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Draft } from "../proposals/proposals.ts";
 import type { Run } from "../runs/run.ts";
-import { SCAN_ROLE } from "./asking.ts";
+import { SCAN_ROLE } from "./scan-calls.ts";
+import { deletedJoins } from "./deleted-joins.ts";
 import type { Described } from "./describe-tables.ts";
 import type { FoundJoins } from "./find-joins.ts";
 import { joinsByTable, joinsOfTable } from "./joins-of-table.ts";
@@ -16,6 +20,7 @@ export const PROPOSAL_STAGE = "proposal";
 
 export interface Findings {
   connectionName: string;
+  folder: Pick<ContextFolder, "handEdits">;
   fileOf: (scanned: ScannedTable) => KnownTable | undefined;
   pathOf: (table: TableName) => string;
   described: Described | undefined;
@@ -26,13 +31,9 @@ export interface Findings {
 export async function draftTables(
   run: Run,
   tables: readonly ScannedTable[],
-  { connectionName, fileOf, pathOf, described, joins }: Findings,
+  { connectionName, folder, fileOf, pathOf, described, joins }: Findings,
 ): Promise<Draft[]> {
-  const found = joins && {
-    ...joins,
-    byTable: joinsByTable(joins.relationships),
-    looked: new Set(tables.filter(({ profile }) => profile).map(({ table }) => tableLabel(table))),
-  };
+  const wantedJoins = joins && (await joinsOfTables(tables, { folder, fileOf, joins }));
   const drafts: Draft[] = [];
   const total = tables.length;
   run.emit({ type: "stage_started", stage: PROPOSAL_STAGE, total });
@@ -47,7 +48,7 @@ export async function draftTables(
         table,
         path: pathOf(table),
         ...(profile && { profile }),
-        ...(found && { joins: joinsOfTable(scanned, known?.file, found) }),
+        ...(wantedJoins && { joins: wantedJoins.get(scanned)! }),
         ...(description && { descriptions: onlyWanted(scanned, known, description) }),
         ...(run.llm && { model: run.modelOf(SCAN_ROLE) }),
       },
@@ -61,6 +62,33 @@ export async function draftTables(
     run.signal.throwIfAborted();
   }
   return drafts;
+}
+
+/** The joins that each file is to have, without those that a person has taken out of it. */
+async function joinsOfTables(
+  tables: readonly ScannedTable[],
+  { folder, fileOf, joins }: Pick<Findings, "folder" | "fileOf"> & { joins: FoundJoins },
+): Promise<Map<ScannedTable, readonly Relationship[]>> {
+  const found = {
+    ...joins,
+    byTable: joinsByTable(joins.relationships),
+    looked: new Set(tables.filter(({ profile }) => profile).map(({ table }) => tableLabel(table))),
+  };
+  const wanted = tables.map((scanned) => {
+    const known = fileOf(scanned);
+    return { scanned, known, joins: joinsOfTable(scanned, known?.file, found) };
+  });
+  const inFiles = wanted.flatMap(({ known, joins: own }) => (known ? [{ known, joins: own }] : []));
+  const deleted = await deletedJoins(folder, inFiles);
+  return new Map(
+    wanted.map(({ scanned, known, joins: own }) => {
+      const unwanted = known && deleted.get(known.path);
+      if (!unwanted) return [scanned, own];
+      const present = new Set(known.file.joins?.map(joinKey));
+      const isLeft = (key: string) => present.has(key) || !unwanted.has(key);
+      return [scanned, own.filter((join) => isLeft(joinKey(newJoinEntry(join))))];
+    }),
+  );
 }
 
 /** A model has described the whole table; what was described before stays as it is. */

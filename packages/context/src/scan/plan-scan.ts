@@ -3,7 +3,7 @@ import { noUsage } from "@tandem/protocol";
 import type { Connection } from "@tandem/connectors";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { DESCRIPTION_SYSTEM } from "./description-prompt.ts";
-import { inBatches } from "./in-batches.ts";
+import { inBatches } from "../runs/in-batches.ts";
 import { JOIN_LIMITS } from "./suggest-joins.ts";
 import { JOIN_SYSTEM } from "./join-prompt.ts";
 import { knownTables, pathsOfTables } from "./known-tables.ts";

@@ -1,6 +1,6 @@
 import type { Column } from "@tandem/connectors";
 import { asData, cut } from "./as-data.ts";
-import type { BatchLimits } from "./in-batches.ts";
+import type { BatchLimits } from "../runs/in-batches.ts";
 import { profileOf, type ScannedTable } from "./scanned-table.ts";
 
 // A wide table is described in portions: an answer about hundreds of columns at once would be cut at the output limit.
@@ -13,6 +13,9 @@ const LONGEST_VALUE = 40;
 const LONGEST_COMMENT = 300;
 const SAMPLES = 5;
 const OTHER_NAMES = 100;
+
+/** Characters of one prompt, and columns of one call: an answer grows with them. */
+export type PortionLimits = BatchLimits<"characters" | "columns">;
 
 /** What is to be described of one table: some of its columns, and the table itself or not. */
 export interface Portion {
@@ -74,7 +77,7 @@ function renderColumn(scanned: ScannedTable, { name, type, kind, comment }: Colu
   };
 }
 
-export const descriptionLimits = (tablesPerCall: number): BatchLimits => ({
+export const descriptionLimits = (tablesPerCall: number): PortionLimits => ({
   items: tablesPerCall,
   characters: CHARACTERS_PER_CALL,
   columns: COLUMNS_PER_CALL,

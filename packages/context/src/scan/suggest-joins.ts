@@ -2,8 +2,9 @@ import { LlmError } from "@tandem/protocol";
 import type { Relationship, Suggestion } from "@tandem/relationships";
 import type { LlmRuntime } from "@tandem/runtime";
 import type { Run } from "../runs/run.ts";
-import { Asking, CALLS_AT_ONCE, SCAN_ROLE } from "./asking.ts";
-import { inBatches } from "./in-batches.ts";
+import { Asking } from "../runs/asking.ts";
+import { inBatches } from "../runs/in-batches.ts";
+import { CALLS_AT_ONCE, SCAN_ROLE } from "./scan-calls.ts";
 import { inParallel } from "../in-parallel.ts";
 import {
   joinAnswer,
@@ -45,7 +46,7 @@ export async function suggestJoins(
   const references = new Map<string, number>();
   for (const { to } of found) references.set(tableKey(to.table), (references.get(tableKey(to.table)) ?? 0) + 1);
   const index = new KeyIndex(tables, references, INDEX_CHARACTERS);
-  const asking = new Asking(run, llm);
+  const asking = new Asking(run, SCAN_ROLE, llm);
   const reader = new JoinReader(tables, found);
   let failed = 0;
 

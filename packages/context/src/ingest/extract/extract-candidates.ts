@@ -1,10 +1,10 @@
 import type { LlmError } from "@tandem/protocol";
+import { Asking } from "../../runs/asking.ts";
 import type { Run } from "../../runs/run.ts";
 import { inParallel } from "../../in-parallel.ts";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
 import { readChunks } from "../evidence/read-evidence.ts";
 import type { ContextStore } from "../sources/context-store.ts";
-import { PageCalls } from "../triage/page-calls.ts";
 import { joined, type TriagedPage } from "../triage/triage-pages.ts";
 import type { Candidate } from "./candidate.ts";
 import { candidateId, keepCandidates } from "./candidates.ts";
@@ -45,7 +45,7 @@ export async function extractCandidates(
   pages: readonly TriagedPage[],
 ): Promise<Extracted> {
   run.emit({ type: "stage_started", stage: STAGE, total: pages.length });
-  const calls = new PageCalls(run);
+  const calls = new Asking(run, "triage");
   const kept = new Map<TriagedPage, Candidate[]>();
   const failures = new Map<TriagedPage, LlmError>();
 
@@ -80,7 +80,7 @@ export async function extractCandidates(
   return { pages: done, failed, ...(stopped && left > 0 && { stopped: { error: stopped, pages: left } }) };
 }
 
-function askOnce(run: Run, calls: PageCalls, document: DocumentRecord, chunks: readonly Chunk[]): Promise<Extraction> {
+function askOnce(run: Run, calls: Asking, document: DocumentRecord, chunks: readonly Chunk[]): Promise<Extraction> {
   const prompt = extractPrompt(document, chunks);
   const inputs = { prompt: EXTRACT_PROMPT, model: run.modelOf("triage"), page: prompt };
   return run.step(STAGE, inputs, extraction, async () => {

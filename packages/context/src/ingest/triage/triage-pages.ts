@@ -1,9 +1,9 @@
 import type { LlmError } from "@tandem/protocol";
+import { Asking } from "../../runs/asking.ts";
+import { inBatches } from "../../runs/in-batches.ts";
 import type { Run } from "../../runs/run.ts";
 import { stepTogether } from "../../runs/step-together.ts";
 import type { DocumentRecord } from "../evidence/document-record.ts";
-import { inBatches } from "./in-batches.ts";
-import { PageCalls } from "./page-calls.ts";
 import {
   BATCH_LIMITS,
   type Lane,
@@ -44,7 +44,7 @@ export interface Triage {
  */
 export async function triagePages(run: Run, documents: readonly DocumentRecord[]): Promise<Triage> {
   run.emit({ type: "stage_started", stage: STAGE, total: documents.length });
-  const calls = new PageCalls(run);
+  const calls = new Asking(run, "triage");
   const verdicts = new Map<DocumentRecord, Verdict>();
   const failures = new Map<DocumentRecord, LlmError>();
   const settle = (document: DocumentRecord) =>
@@ -87,7 +87,7 @@ export async function triagePages(run: Run, documents: readonly DocumentRecord[]
       settle(page);
     },
     compute: async (missing, keep) => {
-      const batches = inBatches(missing, BATCH_LIMITS, (page) => page.excerpt.length);
+      const batches = inBatches(missing, BATCH_LIMITS, (page) => ({ characters: page.excerpt.length }));
       await Promise.all(batches.map((batch) => ask(batch, keep)));
     },
   });

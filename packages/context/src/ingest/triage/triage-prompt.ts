@@ -30,7 +30,7 @@ export type Verdict = z.output<typeof verdict>;
 const LONGEST_REASON = 300;
 
 /** Of one request, its pages' texts together. */
-export const BATCH_LIMITS = { pages: 12, characters: 16_000 };
+export const BATCH_LIMITS = { items: 12, characters: 16_000 };
 
 export function renderPage(id: string, page: DocumentRecord): string {
   const about = {
