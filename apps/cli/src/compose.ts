@@ -245,6 +245,8 @@ export interface EngineOptions {
   folders?: readonly string[];
   /** False for a command that only looks: Claude Code's room, which takes long to load, is not loaded for it. */
   runs?: boolean;
+  /** What others have asked or left is for a server, not for this command. */
+  ownOnly?: boolean;
 }
 
 /** Agents and sessions on that store. They run on Claude Code, whatever backend serves single calls. */
@@ -252,7 +254,7 @@ export async function createEngine(
   context: Context,
   project: Project,
   store: Store,
-  { command, log, credential: given, hostServers, folders = [], runs = true }: EngineOptions,
+  { command, log, credential: given, hostServers, folders = [], runs = true, ownOnly = false }: EngineOptions,
 ): Promise<Engine> {
   await requireTrust(context.env, project);
   const stateFolder = await ensureTandemHome(context.env);
@@ -301,6 +303,7 @@ export async function createEngine(
     },
     leaseTtl: sessions.takeover,
     holder: holderName(command),
+    ownOnly,
     mcpTimeout: sessions.mcpTimeout,
     ...(hostServers && { hostServers }),
     ...engineControls(context.env, project, readSecret),

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { addAuditCommands } from "./audit-commands.ts";
+import { addApprovalCommands } from "./approval-commands.ts";
 import { addBudgetCommands } from "./budget-commands.ts";
 import { addContextCommands } from "./context-commands.ts";
 import type { Context } from "./context.ts";
@@ -115,6 +116,7 @@ export function createProgram(version: string, runner: Runner): Command {
   );
 
   addSessionCommands(program, AGENTS, { examples, json, runner });
+  addApprovalCommands(program, AGENTS, { examples, json, runner });
   addBudgetCommands(program, AGENTS, { examples, json, runner });
   addHistoryCommands(program, AGENTS, { examples, json, runner });
   addWorktreeCommands(program, AGENTS, { examples, json, runner });

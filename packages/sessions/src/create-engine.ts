@@ -120,9 +120,9 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       await settings.sweep();
       audit.start();
       await actors.start();
-      await expiry.start();
+      await expiry.start(settings.ownOnly ?? false);
       keeping.start();
-      await notifier.start(() => approvals.pending());
+      await notifier.start(async () => (settings.ownOnly ? [] : approvals.pending()));
     },
     async stop(deadlineMs) {
       expiry.stop();

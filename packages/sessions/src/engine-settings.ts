@@ -49,6 +49,8 @@ export interface EngineSettings {
   spending?: SpendingSettings;
   /** Calls that wait for a person: when they are denied, and how long they keep a process. */
   approvals?: { expire?: number | undefined; keepProcess: number };
+  /** What other processes have asked or left is not for this one, which is about to end. */
+  ownOnly?: boolean;
   /** Who is told when a session waits, is done or has failed. */
   notify?: NotifySettings;
   /** A writer that is not heard of for so long has lost its sessions. */

@@ -10,8 +10,11 @@ export function engineControls(
   env: Variables,
   project: Project,
   readSecret: (reference: string) => Promise<string>,
-): Pick<EngineSettings, "trustOf" | "mcpServer" | "hooks" | "rules" | "sandbox" | "permissionMode"> {
-  const { hooks, mcpServers, rules, sandbox, sessions } = project.config;
+): Pick<
+  EngineSettings,
+  "trustOf" | "mcpServer" | "hooks" | "rules" | "sandbox" | "permissionMode" | "approvals" | "notify"
+> {
+  const { approvals, hooks, mcpServers, notify, rules, sandbox, sessions, server } = project.config;
   const secrets = async (entries: Record<string, string>): Promise<Record<string, string>> =>
     Object.fromEntries(await Promise.all(Object.entries(entries).map(async ([k, v]) => [k, await readSecret(v)])));
   const trust = trustSettings(project);
@@ -32,6 +35,16 @@ export function engineControls(
     rules,
     sandbox,
     permissionMode: sessions.permissionMode,
+    approvals,
+    notify: {
+      webhooks: notify.webhooks.map(({ url, secret, on }) => ({
+        url,
+        on,
+        ...(secret !== undefined && { secret: () => readSecret(secret) }),
+      })),
+      desktop: notify.desktop,
+      link: (path) => `${server.tls.certificate ? "https" : "http"}://${server.host}:${server.port}${path}`,
+    },
   };
 }
 

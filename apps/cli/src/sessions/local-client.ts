@@ -24,6 +24,8 @@ export function createLocalClient(
     worktrees: engine.worktrees,
     history: engine.history,
     audit: engine.audit,
+    approvals: engine.approvals,
+    notifications: engine.notifications,
     rules: engine.rules,
     mcpServers: engine.mcpServers,
     sessions: {

@@ -35,7 +35,7 @@ export async function openClient(context: Context, project: Project, options: Cl
       ? parts.use(await serveContext(context, project, store, { command, log }))
       : undefined;
   const engine = await createEngine(context, project, ownSessions(store), {
-    ...{ command, runs, log },
+    ...{ command, runs, log, ownOnly: true },
     ...(knowledge && { hostServers: await contextServers(project, knowledge, store.sessions, log) }),
     folders: options.folder === undefined ? [] : [options.folder],
   });

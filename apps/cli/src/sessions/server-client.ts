@@ -17,6 +17,7 @@ import type { Query, ServerConnection } from "./server-connection.ts";
 import { serverHistory } from "./server-history.ts";
 import { serverMcp } from "./server-mcp.ts";
 import { serverWorktrees } from "./server-worktrees.ts";
+import { serverApprovals } from "./server-approvals.ts";
 import { serverRules } from "./server-rules.ts";
 import { isDelta, type Happening, type SessionsClient } from "./sessions-client.ts";
 
@@ -121,6 +122,7 @@ export function createServerClient(server: ServerConnection): SessionsClient {
     worktrees: serverWorktrees(server),
     history: serverHistory(server),
     audit: serverAudit(server),
+    ...serverApprovals(server),
     rules: serverRules(server),
     mcpServers: serverMcp(server),
     async newest(id, { limit, types }) {

@@ -18,6 +18,8 @@ export interface SessionsClient extends AsyncDisposable {
     shell(id: string, command: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;
   };
   readonly history: Engine["history"];
+  readonly approvals: Engine["approvals"];
+  readonly notifications: Engine["notifications"];
   readonly budgets: Engine["budgets"];
   readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
   readonly mcpServers: Engine["mcpServers"];

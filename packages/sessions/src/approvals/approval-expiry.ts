@@ -29,8 +29,8 @@ export class ApprovalExpiry {
     this.#log = log;
   }
 
-  /** Resolves when what was overdue has been denied. */
-  async start(): Promise<void> {
+  /** Resolves when what was overdue has been denied. With `ownOnly`, only what this process asks is watched. */
+  async start(ownOnly: boolean): Promise<void> {
     this.#stopListening = this.#store.events.onAppend((_, events) => {
       for (const logged of events) {
         const { event } = logged;
@@ -38,6 +38,7 @@ export class ApprovalExpiry {
         this.#note(event.id, asCall(logged)?.use.tandem.approval?.expires_at ?? null);
       }
     });
+    if (ownOnly) return;
     await this.#lookAround();
     this.#look = setInterval(() => void this.#lookAround(), LOOK_MS);
     this.#look.unref();

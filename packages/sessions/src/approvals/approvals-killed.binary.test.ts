@@ -22,7 +22,19 @@ const resolutions = (events: readonly LoggedEvent[]) =>
 /** From one moment to the next, engine and Claude Code are gone. */
 async function crash(engine: RunningEngine): Promise<void> {
   await engine.vanish();
-  for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
+  await Promise.all((await stage.processes()).map((pid) => kill(pid)));
+}
+
+async function kill(pid: number): Promise<void> {
+  const signal = (name: NodeJS.Signals | 0): boolean => {
+    try {
+      return process.kill(-pid, name);
+    } catch {
+      return false;
+    }
+  };
+  signal("SIGKILL");
+  await expect.poll(() => signal(0), { timeout: 10_000 }).toBe(false);
 }
 
 describe("what waits for a person", () => {
@@ -32,6 +44,8 @@ describe("what waits for a person", () => {
     const engine = await open();
     await expect.poll(() => pendingOf(engine, session), { timeout: 20_000 }).toHaveLength(1);
     server.kill("SIGKILL");
+    // The Claude Code that it leaves behind cannot ask any more, and may say so to the model before it ends.
+    await Promise.all((await stage.processes()).map((pid) => kill(pid)));
     const [asked] = await pendingOf(engine, session);
     expect(asked).toMatchObject({ status: "pending", tool: "Bash" });
     stage.rehearsal.use([touch("killed.txt"), text("Finally.")]);
@@ -114,7 +128,12 @@ describe("what waits for a person", () => {
     const isScout = (request: { body: unknown }) => JSON.stringify(request.body).includes("You are the scout.");
     stage.rehearsal.use([
       when(isScout, touch("scouted.txt")),
-      toolUse("Agent", { description: "Look", prompt: "Look around.", subagent_type: "scout" }),
+      toolUse("Agent", {
+        description: "Look",
+        prompt: "Look around.",
+        subagent_type: "scout",
+        run_in_background: false,
+      }),
     ]);
     const session = await first.session({}, { multiagent: { type: "coordinator", agents: [scout.id] } });
     const [asked] = await untilAsked(first, session);
