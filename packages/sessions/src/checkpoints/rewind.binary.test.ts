@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { project, type LoggedEvent, type Session } from "@tandem/protocol";
+import { newId, project, type LoggedEvent, type Session, type SessionId } from "@tandem/protocol";
 import { text, toolUse } from "@tandem/rehearsal";
+import { openStore } from "@tandem/storage";
+import { CheckpointShelf } from "@tandem/workspace";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
@@ -40,6 +42,23 @@ async function turn(words: string, script: Parameters<typeof stage.rehearsal.use
 const events = async () => (await engine.engine.sessions.events(session.id, { limit: 1_000 })).events;
 /** What the model was given with the last request. */
 const lastRequest = (): string => JSON.stringify(stage.rehearsal.requests.at(-1));
+
+/** The log as a rewind leaves it whose server dies before its end. */
+async function cutOff({ id }: Session, half: () => Promise<void>): Promise<void> {
+  const { folder } = (await engine.store.sessions.get(id))!;
+  const shelf = new CheckpointShelf(join(await realpath(stage.root), "state", "checkpoints"), CHECKPOINTS);
+  const { id: checkpoint } = await (await shelf.of(folder)).take(id, "rewind");
+  await engine.stop();
+  const store = await openStore(join(stage.root, "tandem.db"));
+  const lease = (await store.leases.take(id as SessionId, "a server that dies", 60_000))!;
+  const event = { type: "tandem.checkpoint", checkpoint_id: checkpoint, when: "rewind", message_id: null } as const;
+  const entry = { ...event, files_changed: 0, skipped: 0, id: newId("event"), processed_at: new Date().toISOString() };
+  await store.events.append(lease, [{ thread: null, event: entry }]);
+  await half();
+  await store.leases.release(lease);
+  await store[Symbol.asyncDispose]();
+  engine = await stage.open({ checkpoints: CHECKPOINTS });
+}
 
 describe("a rewind", () => {
   test("brings back a file that Bash deleted, and takes away what it made", async () => {
@@ -142,6 +161,19 @@ describe("a rewind", () => {
     expect(plan.foreign).toEqual([{ path: "between.txt", reason: expect.stringContaining("between two turns") }]);
     const last = await history().rewind(session.id, { turn: 2, scope: "files", dry_run: true });
     expect(last.foreign).toEqual([]);
+  });
+
+  test("that was cut off in the middle can be undone, and done again", async () => {
+    await writeFile(at("one.txt"), "1\n");
+    await writeFile(at("two.txt"), "1\n");
+    await turn("Change both.", bash("echo 2 > one.txt; echo 2 > two.txt"));
+    // What a server leaves that dies over a rewind: how it was is in the log, and half of the files are back.
+    await cutOff(session, async () => writeFile(at("one.txt"), "1\n"));
+    await history().undoRewind(session.id, {});
+    expect([await read("one.txt"), await read("two.txt")]).toEqual(["2\n", "2\n"]);
+    await cutOff(session, async () => writeFile(at("one.txt"), "1\n"));
+    await history().rewind(session.id, { turn: 1, scope: "files" });
+    expect([await read("one.txt"), await read("two.txt")]).toEqual(["1\n", "1\n"]);
   });
 
   test("is refused while a turn runs", async () => {
