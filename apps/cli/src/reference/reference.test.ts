@@ -3,6 +3,7 @@ import {
   BACKENDS,
   CLAUDE_CODE_AUTHS,
   CONNECTION_DRIVERS,
+  EFFORTS,
   ROLES,
   SESSION_STATUSES,
   TOOLSET_TOOLS,
@@ -13,6 +14,7 @@ import {
   AUTH_CHOICES,
   BACKEND_CHOICES,
   DRIVER_CHOICES,
+  EFFORT_CHOICES,
   JOB_STATE_CHOICES,
   LEVEL_CHOICES,
   PROPOSAL_STATE_CHOICES,
@@ -41,6 +43,7 @@ test("the choices in the help are those of the schema", () => {
   expect(BACKEND_CHOICES.toSorted()).toEqual(BACKENDS.filter((name) => name !== "none").toSorted());
   expect(AUTH_CHOICES).toEqual([...CLAUDE_CODE_AUTHS]);
   expect(DRIVER_CHOICES).toEqual([...CONNECTION_DRIVERS]);
+  expect(EFFORT_CHOICES).toEqual([...EFFORTS]);
   expect(ROLE_CHOICES).toEqual([...ROLES]);
   expect(SCOPE_CHOICES).toEqual([...SCOPES]);
   expect(STATUS_CHOICES).toEqual([...SESSION_STATUSES]);
