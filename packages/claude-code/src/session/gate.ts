@@ -33,6 +33,8 @@ interface Announced {
   eventId: EventId;
   thread: ThreadId | null;
   permission: Permission;
+  /** Why, in a sentence. */
+  why: string | undefined;
   name: string;
   mcpServer: string | undefined;
   input: Record<string, unknown>;
@@ -108,6 +110,7 @@ export class Gate {
           thread: output.thread,
           permission:
             event.type === "agent.custom_tool_use" ? answered(event.name) : (event.evaluated_permission ?? "deny"),
+          why: event.tandem.verdict?.why,
           name: event.name,
           mcpServer: event.type === "agent.mcp_tool_use" ? event.mcp_server_name : undefined,
           input: event.input,
@@ -190,7 +193,9 @@ export class Gate {
     if (tool.kind === "custom")
       return this.#hooked(tool, call, this.#request(toolUseId, call, { ...tool, input }, signal));
     const permission = isDeepStrictEqual(input, call.input) ? call.permission : this.#judgeAgain(tool, input, call);
-    if (permission === "deny") return { allow: false, message: "This session does not allow the call." };
+    // The model goes about it differently when it knows what is against it.
+    const why = call.permission === "deny" && call.why !== undefined ? ` ${call.why}` : "";
+    if (permission === "deny") return { allow: false, message: `This session does not allow the call.${why}` };
     const request = this.#request(toolUseId, call, { ...tool, input }, signal);
     const confirmed = permission === "ask" ? await this.#host.confirm(request) : ALLOWED;
     if (!confirmed.allow) return confirmed;

@@ -21,6 +21,11 @@ beforeAll(async () => {
   writeFileSync(join(stage.folder, "package.json"), '{"scripts":{"clean":"rm victim.txt"}}');
   symlinkSync("protected.txt", join(stage.folder, "link-to-protected"));
   execFileSync("git", ["init", "-q", stage.folder]);
+  const { rules } = engine.engine;
+  const place = { scope: "project" as const, of: stage.folder, by: "a test" };
+  await rules.add({ tool: "Bash", pattern: "git status", action: "allow" }, place);
+  await rules.add({ tool: "Bash", pattern: "rm", action: "deny" }, place);
+  await rules.add({ tool: "edit", pattern: "protected.txt", action: "deny" }, place);
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
@@ -65,11 +70,6 @@ const OUTSIDE = /sudo|ssh|docker|crontab|^at |npx|npm exec|tandem|claude|elsewhe
 const tried = EVASIONS.filter((command) => !OUTSIDE.test(command));
 
 test("none of the ways around a rule runs, in a session that asks for nothing", { timeout: 180_000 }, async () => {
-  const { rules } = engine.engine;
-  const place = { scope: "project" as const, of: stage.folder, by: "a test" };
-  await rules.add({ tool: "Bash", pattern: "git status", action: "allow" }, place);
-  await rules.add({ tool: "Bash", pattern: "rm", action: "deny" }, place);
-  await rules.add({ tool: "edit", pattern: "protected.txt", action: "deny" }, place);
   const before = readdirSync(stage.folder).toSorted();
   const config = readFileSync(join(stage.folder, ".git/config"), "utf8");
   const session = await engine.session({}, allowAll);
@@ -102,6 +102,7 @@ test("a denied file is not written by any tool, and the model is told the rule",
     evaluated_permission: "deny",
     tandem: { verdict: { action: "deny", rule: { tool: "edit", pattern: "protected.txt" } } },
   });
+  expect(JSON.stringify(stage.rehearsal.modelRequests.at(-1)?.body)).toContain("is denied by edit(protected.txt)");
   expect(readFileSync(join(stage.folder, "protected.txt"), "utf8")).toBe("as it was");
 });
 
@@ -109,7 +110,9 @@ test("every command begins in the session's folder, wherever an earlier one went
   stage.rehearsal.use([bash("cd sub && pwd"), bash("pwd"), text("Done.")]);
   const session = await engine.session({}, allowAll);
   const events = await turnWithoutConsent(session);
-  const said = events.flatMap(({ event }) => (event.type === "agent.tool_result" ? [JSON.stringify(event.content)] : []));
+  const said = events.flatMap(({ event }) =>
+    event.type === "agent.tool_result" ? [JSON.stringify(event.content)] : [],
+  );
   expect(said[0]).toContain(`${stage.folder}/sub`);
   expect(said[1]).toContain(stage.folder);
   expect(said[1]).not.toContain(`${stage.folder}/sub`);

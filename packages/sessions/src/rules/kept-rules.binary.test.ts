@@ -1,0 +1,180 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Rule } from "@tandem/protocol";
+import { openStore, type Store } from "@tandem/storage";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { resolveTools } from "../resolve-tools.ts";
+import { KeptRules } from "./kept-rules.ts";
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-rules-")));
+const project = join(root, "project");
+mkdirSync(project);
+let store: Store;
+beforeAll(async () => {
+  store = await openStore(join(root, "tandem.db"));
+});
+afterAll(async () => {
+  await store[Symbol.asyncDispose]();
+  rmSync(root, { recursive: true });
+});
+
+const open = (...file: Rule[]): KeptRules =>
+  new KeptRules({
+    ...{ records: store.records, file, project, stateFolder: join(root, "state") },
+    toolsOf: async () => resolveTools([{ type: "agent_toolset_20260401" }], []),
+    sessionOf: async () => ({ folder: project, agentId: "agent_1", mode: undefined }),
+  });
+
+const user = { scope: "user" as const, of: null, by: "Ada" };
+const bash = (command: string, agentId?: string) => ({ name: "Bash", input: { command }, thread: null, agentId });
+const inSession = (rules: KeptRules, more: Partial<{ id: string; agentId: string; folder: string }> = {}) =>
+  rules.bookOf({ id: "sesn_1", agentId: "agent_1", folder: project, ...more });
+
+describe("rules that are kept", () => {
+  test("are listed after those of the file, once each, until they are removed", async () => {
+    const rules = open({ tool: "Bash", pattern: "make *", action: "allow" });
+    const kept = await rules.add({ tool: "Bash", pattern: "ls", action: "deny" }, user);
+    expect(await rules.add({ tool: "Bash", pattern: "ls", action: "deny" }, user)).toEqual(kept);
+    expect(await rules.list()).toEqual([
+      expect.objectContaining({ id: null, scope: "project", of: project, source: "tandem.yaml" }),
+      kept,
+    ]);
+    expect(kept).toMatchObject({ source: "Ada", created_at: expect.any(String) });
+    await rules.remove(kept.id!);
+    expect(await rules.list({ scope: "user", of: null })).toEqual([]);
+    await expect(rules.remove(kept.id!)).rejects.toMatchObject({ code: "not_found", fix: expect.any(String) });
+  });
+
+  test("are refused where they cannot be held, in a file too", async () => {
+    const wrong: Rule = { tool: "Bash", pattern: "a | b", action: "deny" };
+    await expect(open().add(wrong, user)).rejects.toMatchObject({ code: "invalid_request" });
+    expect(() => open({ tool: "Read", action: "ask" }, wrong)).toThrow(/rules\[1\]/);
+    const nowhere = { scope: "agent" as const, of: null, by: "Ada" };
+    await expect(open().add({ tool: "Bash", action: "ask" }, nowhere)).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  });
+
+  test("hold for those whom they are about", async () => {
+    const rules = open();
+    const ls = { tool: "Bash", pattern: "ls", action: "deny" } as const;
+    const places = [
+      { scope: "agent" as const, of: "agent_1" },
+      { scope: "session" as const, of: "sesn_1" },
+      { scope: "project" as const, of: project },
+    ];
+    const others = [{ agentId: "agent_2" }, { id: "sesn_2" }, { folder: root }];
+    for (const [index, place] of places.entries()) {
+      const kept = await rules.add(ls, { ...place, by: "Ada" });
+      expect((await inSession(rules)).judge(bash("ls"))?.action).toBe("deny");
+      expect((await inSession(rules, others[index])).judge(bash("ls"))).toBeUndefined();
+      await rules.remove(kept.id!);
+    }
+  });
+
+  test("of a project hold in its worktrees", async () => {
+    const git = (...args: string[]) =>
+      execFileSync("git", ["-C", project, "-c", "user.name=x", "-c", "user.email=x@y", ...args]);
+    git("init", "-q");
+    git("commit", "-q", "--allow-empty", "-m", "first");
+    const worktree = join(root, "worktree");
+    git("worktree", "add", "-q", worktree);
+    const rules = open();
+    const saved = await rules.add(
+      { tool: "Bash", pattern: "ls", action: "deny" },
+      { scope: "project", of: worktree, by: "Ada" },
+    );
+    expect(saved.of).toBe(project);
+    expect((await inSession(rules, { folder: worktree })).judge(bash("ls"))?.action).toBe("deny");
+    expect((await inSession(rules)).judge(bash("ls"))?.action).toBe("deny");
+    await rules.remove(saved.id!);
+  });
+
+  test("of its caller hold a subagent, beside its own", async () => {
+    const rules = open();
+    const of = (agent: string) => ({ scope: "agent" as const, of: agent, by: "Ada" });
+    const kept = [
+      await rules.add({ tool: "Bash", pattern: "ls", action: "deny" }, of("agent_1")),
+      await rules.add({ tool: "Bash", pattern: "ls", action: "allow" }, of("agent_2")),
+      await rules.add({ tool: "Bash", pattern: "pwd", action: "allow" }, of("agent_1")),
+      await rules.add({ tool: "Bash", pattern: "pwd", action: "ask" }, of("agent_2")),
+      await rules.add({ tool: "Bash", pattern: "date", action: "allow" }, of("agent_1")),
+    ];
+    const book = await inSession(rules);
+    expect(book.judge(bash("ls", "agent_2"))?.action).toBe("deny");
+    expect(book.judge(bash("pwd", "agent_2"))?.action).toBe("ask");
+    // What only the caller may do is left to the subagent's policy.
+    expect(book.judge(bash("date", "agent_2"))).toBeUndefined();
+    expect(book.judge(bash("date"))?.action).toBe("allow");
+    for (const { id } of kept) await rules.remove(id!);
+  });
+
+  test("count in an open book at once, and those of other processes while turns run", async () => {
+    const [here, there] = [open(), open()];
+    const book = await inSession(here);
+    const own = await here.add({ tool: "Bash", pattern: "ls", action: "deny" }, user);
+    expect(book.judge(bash("ls"))?.action).toBe("deny");
+    const foreign = await there.add({ tool: "Bash", pattern: "pwd", action: "deny" }, user);
+    await here.companion.before?.({ message: null, startedAt: 0 });
+    expect(book.judge(bash("pwd"))?.action).toBe("deny");
+    await there.remove(foreign.id!);
+    await there.remove(own.id!);
+    await expect
+      .poll(() => {
+        here.companion.observe?.({ type: "event" } as never);
+        return book.judge(bash("ls"));
+      })
+      .toBeUndefined();
+  });
+
+  test("that nobody can read any more hold for the whole tool, unless they allow something", async () => {
+    const broken = (id: string, action: string) => ({
+      ...{ type: "put" as const, kind: "rule", key: id },
+      value: { id, tool: "Bash", pattern: "a | b", action, scope: "user", of: null, source: "x", created_at: null },
+    });
+    await store.records.write("tandem", [broken("rule_a", "allow"), broken("rule_b", "deny")]);
+    const rules = open();
+    const book = await inSession(rules);
+    expect(book.judge(bash("ls"))?.action).toBe("deny");
+    await rules.remove("rule_b");
+    expect(book.judge(bash("ls"))).toBeUndefined();
+    await rules.remove("rule_a");
+  });
+
+  test("that cannot be applied deny", async () => {
+    const book = await inSession(open());
+    const hostile = {
+      name: "Bash",
+      thread: null,
+      input: new Proxy(
+        {},
+        {
+          get: () => {
+            throw new Error("No.");
+          },
+        },
+      ),
+    };
+    expect(book.judge(hostile)).toMatchObject({ action: "deny", by: "caution" });
+    expect(book.suggest(hostile)).toBeUndefined();
+  });
+});
+
+test("a call can be tried: what would become of it, part by part, and what would allow it", async () => {
+  const rules = open({ tool: "Bash", pattern: "git status", action: "allow" });
+  const tried = await rules.test("Bash(git status && git push)", { folder: project });
+  expect(tried.verdict).toMatchObject({ action: "ask", by: "policy" });
+  expect(tried.parts.map(({ what, verdict }) => [what, verdict?.action])).toEqual([
+    ["`git status`", "allow"],
+    ["`git push`", undefined],
+  ]);
+  expect((await rules.test("Bash(git push)", { folder: project })).suggestion).toEqual({
+    ...{ tool: "Bash", pattern: "git push", action: "allow" },
+  });
+  expect((await rules.test("Bash(git push)", { mode: "bypassPermissions" })).verdict).toMatchObject({
+    ...{ action: "allow", by: "mode" },
+  });
+  await expect(rules.test("git push", {})).rejects.toMatchObject({ code: "invalid_request" });
+});
