@@ -14,12 +14,13 @@ const writer = ({ toolResults }: ModelRequest) =>
 
 test("says who asked, what was allowed, what ran and what it cost, and outlives the session", async () => {
   await using stage = await setEngineStage(writer);
-  const { engine, store, session: begin, until } = await stage.open();
-  const session = await begin({}, { tools: [{ type: "agent_toolset_20260401", ...ALLOWED }] });
+  const running = await stage.open();
+  const { engine, store } = running;
+  const session = await running.session({}, { tools: [{ type: "agent_toolset_20260401", ...ALLOWED }] });
   const after = await engine.sessions.head(session.id);
   const content = [{ type: "text" as const, text: "Make the file, please" }];
   await engine.sessions.send(session.id, [{ type: "user.message", content, tandem: { by: "mallory" } }], "ann");
-  await until(session, isIdle, after);
+  await running.until(session, isIdle, after);
   expect(await readFile(join(stage.folder, "made"), "utf8")).toBe("hi\n");
 
   const { data } = await engine.audit.list({ limit: 100, order: "asc", session: session.id });

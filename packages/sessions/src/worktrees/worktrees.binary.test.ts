@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { Session } from "@tandem/protocol";
 import { reply, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
@@ -48,8 +49,10 @@ async function open(stage: EngineStage, settings: Partial<WorktreeSettings> = {}
     metadata: { "tandem.path": stage.folder, "tandem.isolation": "worktree" },
   });
   return {
-    ...running,
-    begin: (metadata = {}) => running.session({ environment_id: environment.id, metadata }, ALLOWED),
+    engine: running.engine,
+    begin: (metadata: Record<string, string> = {}) =>
+      running.session({ environment_id: environment.id, metadata }, ALLOWED),
+    turn: (session: Session, words: string) => running.turn(session, words),
   };
 }
 

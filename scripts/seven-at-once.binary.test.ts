@@ -1,0 +1,36 @@
+import { execFileSync, spawn } from "node:child_process";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { outcomeOf } from "../apps/cli/src/testing/run-tandem.ts";
+import { scratchFolder } from "../apps/cli/src/testing/scratch-folder.ts";
+import { processesIn } from "../apps/cli/src/testing/vitals.ts";
+
+// Their types are checked here too.
+export type * from "../examples/seven-at-once/rehearsed.ts";
+export type * from "../examples/seven-at-once/run.ts";
+export type * from "../examples/seven-at-once/seven-at-once.ts";
+
+const root = join(import.meta.dirname, "..");
+
+test("seven agents in seven worktrees, under one budget, merged back; nothing is left running", async () => {
+  await using folder = await scratchFolder();
+  const env = { PATH: process.env["PATH"], TMPDIR: folder.path };
+  const stage = folder.join("stage");
+  const child = spawn(process.execPath, [join(root, "examples/seven-at-once/run.ts"), stage], { env });
+  const { code, stdout, stderr } = await outcomeOf(child);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const lines = stdout.trim().split("\n");
+  expect(lines.filter((line) => line.startsWith("tandem/"))).toHaveLength(7);
+  const result = JSON.parse(lines.at(-1)!) as { budget: { spent: number } };
+  expect(result).toMatchObject({ sessions: 7, worktrees: 7, ports: 7, commits: 7, budget: { limit: 5 } });
+  expect(result.budget.spent).toBeGreaterThan(0);
+
+  const git = (...args: string[]) => execFileSync("git", args, { cwd: join(stage, "rivers"), encoding: "utf8" }).trim();
+  const written = git("log", "--no-merges", "--format=%s", "main").split("\n");
+  expect(written.filter((subject) => subject.startsWith("Complete the "))).toHaveLength(7);
+  expect(git("grep", "--count", "Try it on port", "main", "--", "rivers").split("\n")).toHaveLength(7);
+  expect(git("status", "--porcelain")).toBe("");
+  expect(git("worktree", "list").split("\n")).toHaveLength(1);
+  expect(git("branch", "--list", "tandem/*")).toBe("");
+  expect(processesIn(stage)).toEqual([]);
+}, 300_000);
