@@ -55,7 +55,8 @@ export const tableFile = z.object({
   primaryKey: z.array(z.string()).optional(),
   uniqueKeys: z.array(z.array(z.string())).optional(),
   columns: z.array(columnEntry),
-  joins: z.array(joinEntry).optional(),
+  /** A person who deletes the last one may leave the key behind. */
+  joins: z.preprocess((joins) => joins ?? undefined, z.array(joinEntry).optional()).optional(),
   /** A person's own notes; kept as they are. */
   notes: z.string().optional(),
 });

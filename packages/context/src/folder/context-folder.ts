@@ -1,4 +1,5 @@
 import type { ContextId } from "@tandem/protocol";
+import type { HandEdit } from "./hand-edits.ts";
 
 /**
  * The context as plain text: `catalogue/<connection>/<schema>.<table>.yaml`, `wiki/*.md`, `memory/*.md`, and `context.yaml`
@@ -38,6 +39,8 @@ export interface ContextFolder {
    * their own words in a proposal. The others are ours. Files without such lines are left out.
    */
   handLines(paths: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<number>>>;
+  /** What people have changed in these files, each change with the text before and after it; without those that nobody has. */
+  handEdits(paths: readonly string[]): Promise<ReadonlyMap<string, readonly HandEdit[]>>;
   /** Holds off every other writer of the folder, in this process and others, while `work` runs; its own commits are let through. */
   exclusive<T>(work: () => Promise<T>): Promise<T>;
   log(limit: number): Promise<{ commit: string; at: string; subject: string; proposal: string | null }[]>;

@@ -9,6 +9,7 @@ import { CONTEXT_FILE, isContextPath } from "./context-path.ts";
 import type { FolderLock } from "./folder-lock.ts";
 import { followIndex } from "./follow-index.ts";
 import { type Author, type CommitDetails, type Contents, type GitHistory, TANDEM } from "./git-history.ts";
+import { type HandEdit, handEdits } from "./hand-edits.ts";
 import { handLines } from "./hand-lines.ts";
 import { checkOut } from "./private-worktree.ts";
 
@@ -132,6 +133,10 @@ export class GitContextFolder implements ContextFolder {
 
   async handLines(paths: readonly string[]): Promise<ReadonlyMap<string, ReadonlySet<number>>> {
     return handLines(this.#parts.history, await this.head(), paths);
+  }
+
+  async handEdits(paths: readonly string[]): Promise<ReadonlyMap<string, readonly HandEdit[]>> {
+    return handEdits(this.#parts.history, await this.head(), paths);
   }
 
   async worktree(name: string, { under }: { under?: readonly string[] } = {}): Promise<ContextWorktree> {

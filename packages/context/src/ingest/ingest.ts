@@ -41,6 +41,9 @@ export interface IngestInput {
   embedder?: Embedder;
 }
 
+/** Said at the beginning of a run that does not see all that was proposed before. */
+const WAITING = "open proposals";
+
 /** Those that agents of an ingest are given; pages and passages they reach by tools of their own. */
 const DATABASE_TOOLS: ReadonlySet<string> = new Set(["table_describe", "value_lookup", "sql_query"]);
 
@@ -72,7 +75,11 @@ export async function ingest(run: Run, input: IngestInput): Promise<IngestReport
     triage.pages.filter(({ lane }) => lane === "light"),
   );
 
-  const read = { diffs, documents, triaged: triage.pages, light: extracted.pages.map(({ page }) => page) };
+  const waiting = await input.context.proposals.waiting("wiki/", { exceptOf: run.job });
+  if (waiting.size > 0) {
+    run.emit({ type: "stage_finished", stage: WAITING, counts: { "pages that wait for a decision": waiting.size } });
+  }
+  const read = { diffs, documents, waiting, triaged: triage.pages, light: extracted.pages.map(({ page }) => page) };
   const agents = new Agents(run);
   for (const isSuspicious of [false, true]) await workLine(run, input, { ...read, agents, isSuspicious, report });
   if (report.proposals.some(({ accepted }) => accepted > 0)) await syncSearch(run, input.context);
@@ -91,6 +98,7 @@ async function syncSearch(run: Run, { search }: IngestInput["context"]): Promise
 }
 
 interface ReadSources {
+  waiting: ReadonlyMap<string, string>;
   diffs: readonly SourceDiff[];
   documents: readonly DocumentRecord[];
   triaged: readonly TriagedPage[];
@@ -190,7 +198,7 @@ async function openLine(run: Run, input: IngestInput, read: ReadSources): Promis
   const prefix = isSuspicious ? "suspicious: " : "";
   return {
     ...{ run, agents, prefix, config, folder: context.folder, store, shelf, catalogue, databaseTools },
-    embedder,
+    ...{ embedder, waiting: read.waiting },
   };
 }
 

@@ -187,6 +187,8 @@ export function createProposals({ folder, store, space, accept, now = () => new 
       return page && { proposal: page.proposal, next: page.next };
     },
 
+    waiting: (prefix, { exceptOf }) => records.waiting(prefix, exceptOf),
+
     list: (query) => records.list(query),
 
     accept: (id, { hunks, by }) =>

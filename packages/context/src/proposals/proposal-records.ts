@@ -101,6 +101,23 @@ export class ProposalRecords {
     }
   }
 
+  /** By path, the newest open proposal in which something of that file waits. */
+  async waiting(prefix: string, exceptOf: string): Promise<Map<string, string>> {
+    const paths = new Map<string, string>();
+    for (let after: string | undefined; ;) {
+      const open = await this.list({ states: ["open"], limit: PAGE, ...(after && { after }) });
+      for (const { id, job } of open) {
+        if (job === exceptOf) continue;
+        for (const { path, hunks } of (await this.load(id))?.proposal.changes ?? []) {
+          const waits = hunks.some(({ state }) => state === "open" || state === "conflict");
+          if (waits && path.startsWith(prefix) && !paths.has(path)) paths.set(path, id);
+        }
+      }
+      if (open.length < PAGE) return paths;
+      after = open.at(-1)!.id;
+    }
+  }
+
   /** Writes a proposal whole, with its figures as they are now. Returns it, and the version that it has. */
   async save(
     { proposal, applying, version }: Loaded,

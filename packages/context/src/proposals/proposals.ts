@@ -52,6 +52,8 @@ export interface Proposals {
   get(id: string): Promise<Proposal | undefined>;
   /** With some of its files, from after `after`: thousands of them are too much at once. */
   page(id: string, query: { limit: number; after?: string }): Promise<ProposalPage | undefined>;
+  /** Files under a prefix of which something waits for a decision, each with the newest proposal that it waits in; without a job's own. */
+  waiting(prefix: string, options: { exceptOf: string }): Promise<ReadonlyMap<string, string>>;
   /** The newest first; `after` is the id of the last one of the page before. */
   list(query: { states?: readonly Proposal["state"][]; limit: number; after?: string }): Promise<ProposalSummary[]>;
   /** Applies open hunks (all, or these) to what the files are now, three-way; those that do not fit become `conflict`. */

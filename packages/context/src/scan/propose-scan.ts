@@ -13,7 +13,7 @@ import type { ScannedTable } from "./scanned-table.ts";
 const MANY = 4;
 const SHARE_GONE_AT_ONCE = 0.5;
 
-interface Scanned extends Omit<Findings, "pathOf"> {
+interface Scanned extends Omit<Findings, "pathOf" | "folder"> {
   context: ScanContext;
   tables: readonly ScannedTable[];
   drafts: readonly Draft[];

@@ -1,7 +1,7 @@
 import type { Connection } from "@tandem/connectors";
 import { TandemError } from "@tandem/protocol";
 import { always, planLimit, rateLimited, refusal, when } from "@tandem/rehearsal";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CatalogueReader } from "../tools/catalogue-reader.ts";
@@ -307,6 +307,30 @@ describe("never good overwritten by nothing", () => {
     expect(await stage.scan({ script: answers })).toMatchObject({ state: "partly", skipped });
     expect(await readFile(file)).toEqual(Buffer.from([0xff, 0xfe]));
   });
+});
+
+test("a join that a person takes out of a file does not come back, and the others stay", async () => {
+  await using stage = await ScanStage.open(SHOP);
+  await stage.scan();
+  const joins = async () => (await stage.file("orders"))?.joins?.map(({ columns }) => columns.join()) ?? [];
+  expect(await joins()).toContain("customer_id");
+  const before = await joins();
+  const path = join(stage.context.folder.path, stage.path("orders"));
+  const text = await readFile(path, "utf8");
+  const [entry] = /  - columns: \[customer_id\]\n(?: {4}.*\n)+/.exec(text)!;
+  await writeFile(path, text.replace(entry, ""));
+  const expected = before.filter((columns) => columns !== "customer_id");
+  expect(await joins()).toEqual(expected);
+  for (let round = 0; round < 2; round += 1) {
+    stage.database.exec(`INSERT INTO orders VALUES (${900 + round}, 3, 3, 1.5)`);
+    const { state } = await stage.scan();
+    expect(state).toBe("done");
+    expect(await joins()).toEqual(expected);
+  }
+  // Whoever removes the whole file wants it anew.
+  await rm(path);
+  await stage.scan();
+  expect(await joins()).toEqual(before);
 });
 
 describe("in the middle of a scan", () => {

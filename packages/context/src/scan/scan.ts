@@ -46,7 +46,8 @@ export async function scan(run: Run, input: ScanInput): Promise<ScanResult> {
 
   const present = new Set([...all, ...skipped].map(pathOf));
   const gone = [...known.byPath.values()].filter(({ path, file }) => !present.has(path) && !file.gone);
-  const drafts = await draftTables(run, tables, { connectionName, fileOf, pathOf, described, joins });
+  const { folder } = context;
+  const drafts = await draftTables(run, tables, { connectionName, folder, fileOf, pathOf, described, joins });
   return await proposeScan(run, { connectionName, context, tables, fileOf, drafts, gone, described, joins });
 }
 

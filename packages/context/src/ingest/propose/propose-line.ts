@@ -37,7 +37,7 @@ export async function proposeLine(
   const proposal = await proposals.propose({
     job: run.job,
     title: `${prefix === "" ? "" : "Suspicious: "}${title}`,
-    summary,
+    summary: [summary, ...overlaps(line, pages)].join(" "),
     drafts: [...drafts, ...tables.map(({ path, before, after, support }) => ({ path, before, after, support }))],
     decisions: decisions.map((decision, index) => ({ ...decision, id: `d${index + 1}` })),
     ...(quarantine !== null && { quarantine }),
@@ -47,6 +47,22 @@ export async function proposeLine(
   run.emit({ type: "proposed", proposal: told.id, accepted: told.accepted, open: told.open });
   return told;
 }
+
+/** Pages that wait in another proposal as well: what is accepted first makes the other a conflict. */
+function overlaps({ waiting }: IngestLine, pages: Pages): string[] {
+  const shared = pages.changes.flatMap(({ path }) => {
+    const other = waiting.get(path);
+    return other === undefined ? [] : [`${path} (${other})`];
+  });
+  if (shared.length === 0) return [];
+  const shown = shared.slice(0, OVERLAPS_SHOWN).join(", ");
+  const more = shared.length > OVERLAPS_SHOWN ? ` and ${shared.length - OVERLAPS_SHOWN} more` : "";
+  return [
+    `Also changed by proposals that are still open, which this run did not see: ${shown}${more}. Decide about those first.`,
+  ];
+}
+
+const OVERLAPS_SHOWN = 10;
 
 /** Whose judgement is in a page: of the last agent that wrote it. */
 function judgeOf({ run }: IngestLine, by: readonly string[]): Evidence {

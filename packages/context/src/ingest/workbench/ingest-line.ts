@@ -26,6 +26,8 @@ export interface IngestLine {
   /** Over databases: table_describe, value_lookup, sql_query. */
   databaseTools: readonly ContextTool[];
   embedder: Embedder | undefined;
+  /** Pages that former runs have proposed and nobody has decided about, with the proposals that they wait in. */
+  waiting: ReadonlyMap<string, string>;
 }
 
 /** The tables that are known, by `connection/schema.table`. */
