@@ -90,7 +90,10 @@ function addRun(run: Command, { examples, json, runner }: Parts): void {
     .option("--cwd <dir>", "the folder to work in (default: this one)")
     .option("--worktree [name]", "in a git worktree of its own, on the branch tandem/NAME (default: the session's id)")
     .option("--resume <session>", "go on with a session, by id; `last` is the newest")
-    .addOption(new Option("--permission-mode <mode>", "what it may do where no rule says anything").choices(MODE_CHOICES))
+    .option("--fork <session>", "go on with a copy of a session, which itself stays as it is")
+    .addOption(
+      new Option("--permission-mode <mode>", "what it may do where no rule says anything").choices(MODE_CHOICES),
+    )
     .option("-m, --model <name>", "another model than the agent's own; with --resume, from now on")
     .addOption(new Option("--effort <level>", "how hard the model tries").choices(EFFORT_CHOICES))
     .option("--max-turns <number>", "at most so many model requests")
@@ -109,6 +112,7 @@ function addRun(run: Command, { examples, json, runner }: Parts): void {
     'tandem run "Mend the failing test" --allow bash,edit',
     'tandem run "Mend the failing test" --worktree mend-test --allow bash,edit',
     'tandem run --resume last "And now the other one"',
+    'tandem run --fork last --worktree "Try it another way"',
     `tandem run "Who wrote this?" --json-schema '{"type":"object","properties":{"name":{"type":"string"}}}'`,
     'git diff | tandem run "Review this diff" --output-format json | jq -r .result',
   );

@@ -1,4 +1,6 @@
 import { mkdir, realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import type { AuditNote } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./agents.ts";
@@ -40,14 +42,16 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const stateFolder = await realpath(settings.stateFolder);
   const roots = await AllowedRoots.open(settings.roots);
   const deltas = new DeltaHub();
+  const audit = new Auditor(store, settings.log);
+  const note = (entry: AuditNote) => audit.note(entry);
   const agents = new AgentCatalogue(store.agents, settings.models);
   const rules = new KeptRules({
-    ...{ records: store.records, file: settings.rules ?? [], project: settings.roots[0]!, stateFolder },
+    ...{ records: store.records, file: settings.rules ?? [], project: settings.roots[0]!, stateFolder, note },
+    home: settings.hostVariables["HOME"] ?? homedir(),
     toolsOf: async (agent) =>
       agent === undefined ? resolveTools([{ type: "agent_toolset_20260401" }], []) : (await agents.get(agent)).tools,
     sessionOf: async (id) => ruledSession(await store.sessions.get(id), id, settings),
   });
-  const audit = new Auditor(store, settings.log);
   const killSwitch = new KillSwitch(store.records);
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
   const book = new LimitBook(store.records, spending.limits);
@@ -97,6 +101,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const history = new SessionHistory({
     ...{ store, shelf: keeping.shelf, environments, places, actors, sessions },
     announce: (row) => sessions.announce(row),
+    note,
   });
   keeping.onFull = (session) => history.compactNext(session, "tandem");
   return {
@@ -111,8 +116,8 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     files: new FileCatalogue(store.files),
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     mcpServers: definitions,
-    budgets: new Budgets(store, book, spending, () => void actors.lookAround()),
-    killSwitch: createEmergency(store, killSwitch, actors),
+    budgets: new Budgets(store, book, spending, () => void actors.lookAround(), note),
+    killSwitch: createEmergency(store, killSwitch, actors, note),
     audit,
     models: settings.models,
     async start() {

@@ -67,7 +67,7 @@ export interface BudgetBook {
   /** A session's own; and what it shares with others, where that is limited. */
   session(id: string): Promise<BudgetGauge[]>;
   /** Limits of an agent, a project or a day, in place of those before; without `of`, of all that have none of their own. */
-  set(scope: BudgetScope, of: string | undefined, limits: Limits): Promise<BudgetGauge[]>;
+  set(scope: BudgetScope, of: string | undefined, limits: Limits, by?: string): Promise<BudgetGauge[]>;
 }
 
 /** Stops everything at once. Holds for all servers on the store, and after a restart. */
@@ -77,7 +77,7 @@ export interface Emergency {
   /** Every turn is interrupted and every process ended when this resolves; nothing new begins. Turns that wait for a person wait on. */
   stop(by: string, reason: string | null): Promise<Halt & { interrupted: number }>;
   /** What waits goes on. */
-  resume(): Promise<void>;
+  resume(by?: string): Promise<void>;
 }
 
 /** Whether what a folder brings acts in sessions. Granted on the machine itself alone: `tandem trust --folder`. */

@@ -9,6 +9,7 @@ import {
   type SessionUpdateParams,
 } from "@tandem/protocol";
 import type { Context } from "../context.ts";
+import { localActor } from "../local-actor.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import { findAgent } from "../sessions/find-agent.ts";
 import { findSession } from "../sessions/find-session.ts";
@@ -38,7 +39,7 @@ export async function set(
   const project = await openProjectOrDefaults(context);
   await using client = await openClient(context, project, { command: COMMAND });
   const named = scope === "agent" && of !== undefined ? (await findAgent(client, of)).id : of;
-  await print(context, client, await client.budgets.set(scope, named, limits));
+  await print(context, client, await client.budgets.set(scope, named, limits, localActor()));
 }
 
 /** Limits of a session are in its metadata; its `budget`, if it began with one, is raised along. */
@@ -84,10 +85,12 @@ async function print(context: Context, client: SessionsClient, gauges: readonly 
   const { dim, warn } = style;
   const lines: string[] = [];
   if (halt) lines.push(warn(`Everything is stopped, by ${printable(halt.by)}: tandem resume`), "");
-  for (const [name, group] of Map.groupBy(gauges, ({ scope, of }) => `${scope} ${of}`)) {
+  for (const group of Map.groupBy(gauges, ({ scope, of }) => `${scope} ${of}`).values()) {
+    const { scope, of } = group[0]!;
+    const called = scope === "agent" ? await nameOf(client, of) : "";
     if (lines.length > 0 && lines.at(-1) !== "") lines.push("");
     lines.push(
-      style.bold(printable(name)),
+      style.bold(printable(`${scope} ${of}`)) + dim(printable(called)),
       ...table(group.map((gauge) => row(gauge, style))).map((line) => `  ${line}`),
     );
   }
@@ -96,6 +99,13 @@ async function print(context: Context, client: SessionsClient, gauges: readonly 
   if (gauges.length === 0) lines.push(dim("Nothing was spent today, and nothing is limited."));
   await write(stdout, `${lines.join("\n")}\n`);
 }
+
+/** An agent may have been known to another database only. */
+const nameOf = (client: SessionsClient, id: string): Promise<string> =>
+  client.agents.get(id).then(
+    ({ name }) => `  ${name}`,
+    () => "",
+  );
 
 /** `money   ████████░░░░░░  $1.20 of $5.00  $0.06 reserved`. */
 function row({ unit, spent, reserved, limit }: BudgetGauge, { dim, good, warn, bad }: Style): string[] {

@@ -1,5 +1,6 @@
 import { TandemError, type RewindOutcome, type SessionCheckpoints } from "@tandem/protocol";
 import type { Context } from "../context.ts";
+import { localActor } from "../local-actor.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import { findSession } from "../sessions/find-session.ts";
 import { openClient } from "../sessions/open-client.ts";
@@ -131,11 +132,12 @@ function describeRewind({ stdout }: Context, session: string, outcome: RewindOut
 export async function fork(context: Context, id: string, { at, worktree, title }: ForkOptions): Promise<void> {
   await using client = await open(context, "fork");
   const session = await findSession(client, id);
-  const made = await client.history.fork(session.id, {
+  const params = {
     ...(at !== undefined && { turn: toTurn("--at", at) }),
     ...(worktree && { worktree }),
     ...(title !== undefined && { title }),
-  });
+  };
+  const made = await client.history.fork(session.id, params, localActor());
   const { stdout, json } = context;
   if (json) return write(stdout, `${JSON.stringify(made, null, 2)}\n`);
   const { bold, dim } = styleFor(stdout);

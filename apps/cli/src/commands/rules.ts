@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
-import { userInfo } from "node:os";
 import { rule as ruleSchema, TandemError, type KeptRule, type PermissionMode, type RuleAction } from "@tandem/protocol";
 import type { JudgedPart, RulePlace, TestedCall } from "@tandem/sessions";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
+import { localActor } from "../local-actor.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import { findAgent } from "../sessions/find-agent.ts";
 import { findSession } from "../sessions/find-session.ts";
@@ -52,7 +52,7 @@ export async function add(
   const project = await openProjectOrDefaults(context);
   await using client = await openClient(context, project, { command: COMMAND });
   const place = (await placeOf(client, project, flags)) ?? { scope: "user", of: null };
-  const kept = await client.rules.add(rule, { ...place, by: userInfo().username });
+  const kept = await client.rules.add(rule, { ...place, by: localActor() });
   const { stdout, json } = context;
   if (json) await write(stdout, `${JSON.stringify({ rule: kept }, null, 2)}\n`);
   else await write(stdout, `${ruleTable([kept], styleFor(stdout)).join("\n")}\n`);
@@ -60,7 +60,7 @@ export async function add(
 
 export async function remove(context: Context, ids: readonly string[]): Promise<void> {
   await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
-  for (const id of ids) await client.rules.remove(id);
+  for (const id of ids) await client.rules.remove(id, localActor());
   const { stdout, json } = context;
   const said = ids.length === 1 ? "The rule is removed." : `${ids.length} rules are removed.`;
   await write(stdout, json ? `${JSON.stringify({ removed: ids }, null, 2)}\n` : `${said}\n`);

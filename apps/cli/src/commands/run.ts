@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
+import { localActor } from "../local-actor.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import type { OutputFormat } from "../option-choices.ts";
 import { readLimits } from "./budget.ts";
@@ -29,6 +30,7 @@ export interface RunOptions {
   /** True where no name is given. */
   worktree?: string | true;
   resume?: string;
+  fork?: string;
   permissionMode?: string;
   model?: string;
   effort?: string;
@@ -55,11 +57,12 @@ export async function run(context: Context, given: readonly string[], flags: Run
   await using client = await openClient(context, project, {
     command: "tandem run",
     runs: true,
-    ...(options.resume === undefined && { folder }),
+    ...(options.resume === undefined && options.fork === undefined && { folder }),
   });
-  const session = options.resume
-    ? await resume(client, options.resume, metadata)
-    : await begin(client, project, options, { folder, metadata, prompt });
+  const session =
+    options.resume || options.fork
+      ? await resume(client, options, metadata)
+      : await begin(client, project, options, { folder, metadata, prompt });
   const result = await runTurn(client, session.id, [{ type: "text", text: prompt }], {
     view,
     signal: context.signal,
@@ -94,8 +97,15 @@ async function begin(
   return client.sessions.create(params);
 }
 
-async function resume(client: SessionsClient, id: string, metadata: Record<string, string>): Promise<Session> {
-  const session = await findSession(client, id);
+/** The session itself, or a copy of it that goes its own way from here. */
+async function resume(
+  client: SessionsClient,
+  { resume: id, fork, worktree }: RunOptions,
+  metadata: Record<string, string>,
+): Promise<Session> {
+  const found = await findSession(client, fork ?? id!);
+  const params = worktree === undefined ? {} : { worktree: true };
+  const session = fork === undefined ? found : await client.history.fork(found.id, params, localActor());
   return Object.keys(metadata).length > 0 ? client.sessions.update(session.id, { metadata }) : session;
 }
 
@@ -132,7 +142,10 @@ async function readMetadata(context: Context, options: RunOptions): Promise<Reco
 }
 
 /** `--worktree "Mend the test"` takes the prompt for a name, which it cannot be: it is the prompt. */
-function readWorktree(words: readonly string[], options: RunOptions): { words: readonly string[]; options: RunOptions } {
+function readWorktree(
+  words: readonly string[],
+  options: RunOptions,
+): { words: readonly string[]; options: RunOptions } {
   const { worktree } = options;
   if (typeof worktree !== "string" || /^[A-Za-z0-9][\w./-]*$/.test(worktree)) return { words, options };
   return { words: [worktree, ...words], options: { ...options, worktree: true } };
@@ -141,8 +154,9 @@ function readWorktree(words: readonly string[], options: RunOptions): { words: r
 /** A session keeps the agent and the folder that it began with. */
 function refuseWithResume({ resume, agent, cwd, worktree }: RunOptions): void {
   const flag = Object.entries({ agent, cwd, worktree }).find(([, value]) => value !== undefined)?.[0];
-  if (resume === undefined || flag === undefined) return;
-  throw new TandemError("usage", `--${flag} cannot be given together with --resume.`, {
+  if ((resume ?? fork) === undefined || flag === undefined) return;
+  const other = fork === undefined ? "resume" : "fork";
+  throw new TandemError("usage", `--${flag} cannot be given together with --${other}.`, {
     fix: "A session keeps the agent and the folder that it began with: begin a new one to change them.",
   });
 }

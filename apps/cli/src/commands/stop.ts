@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
-import { userInfo } from "node:os";
 import type { Context } from "../context.ts";
+import { localActor } from "../local-actor.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import { findSession } from "../sessions/find-session.ts";
 import { openClient } from "../sessions/open-client.ts";
@@ -25,7 +25,7 @@ export async function stop(
     await write(stdout, json ? `${JSON.stringify({ session: session.id })}\n` : `${session.id} is interrupted.\n`);
     return;
   }
-  const halt = await client.killSwitch.stop(userInfo().username, reason ?? null);
+  const halt = await client.killSwitch.stop(localActor(), reason ?? null);
   if (json) {
     await write(stdout, `${JSON.stringify(halt)}\n`);
     return;
@@ -38,7 +38,7 @@ export async function stop(
 export async function resume(context: Context): Promise<void> {
   await using client = await openClient(context, await openProjectOrDefaults(context), { command: "tandem resume" });
   const was = await client.killSwitch.state();
-  await client.killSwitch.resume();
+  await client.killSwitch.resume(localActor());
   const { stdout, json } = context;
   const words = was ? "Everything may go on." : "Nothing was stopped.";
   await write(stdout, json ? `${JSON.stringify({ resumed: was !== undefined })}\n` : `${words}\n`);

@@ -2,6 +2,7 @@ import { nearest, TandemError } from "@tandem/protocol";
 import type { Scope } from "@tandem/storage";
 import { loadServer, openStore } from "../compose.ts";
 import type { Context } from "../context.ts";
+import { localActor } from "../local-actor.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import { ago } from "../shown.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
@@ -11,6 +12,8 @@ export async function create(context: Context, name: string, { scope = ["run"] }
   const server = await loadServer();
   await using store = await openStore(context, await openProjectOrDefaults(context));
   const { secret, token } = await server.createToken(store.tokens, { name, scopes: [...new Set(scope)] });
+  const details = { id: token.id, name, scopes: token.scopes };
+  await store.audit.append([{ kind: "token.created", actor: localActor(), details }]);
   if (context.json) {
     const { id, scopes } = token;
     await write(context.stdout, `${JSON.stringify({ id, name, scopes, secret }, null, 2)}\n`);
@@ -70,6 +73,9 @@ export async function revoke(context: Context, idOrName: string): Promise<void> 
     });
   }
   await store.tokens.delete(token.id);
+  await store.audit.append([
+    { kind: "token.revoked", actor: localActor(), details: { id: token.id, name: token.name } },
+  ]);
   const { stdout, json } = context;
   await write(stdout, json ? `${JSON.stringify({ revoked: token.id })}\n` : `${token.id} is revoked.\n`);
 }

@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { folderTrust, revokeFolder, trustedFolders, trustFolderAs } from "../config/trusted-folders.ts";
 import type { Context } from "../context.ts";
+import { noteAudit } from "../note-audit.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import { trustSettings } from "../sessions/engine-controls.ts";
 import { ago } from "../shown.ts";
@@ -19,6 +20,7 @@ export async function trustFolder(
   const folder = existsSync(asked) ? realpathSync(asked) : asked;
   if (revoke) {
     const revoked = await revokeFolder(context.env, folder);
+    if (revoked) await noteAudit(context, { kind: "trust.revoked", details: { folder, of: "sessions" } });
     return answer(context, { folder, state: "untrusted" }, [
       revoked ? `${folder} is no longer trusted.` : `${folder} was not trusted.`,
     ]);
@@ -32,6 +34,8 @@ export async function trustFolder(
     });
   }
   await trustFolderAs(context.env, { ...before, folder });
+  const identity = before.config?.identity;
+  await noteAudit(context, { kind: "trust.given", details: { folder, of: "sessions", identity } });
   const files = before.config?.files ?? [];
   const { dim, warn } = styleFor(context.stdout);
   const heading = {

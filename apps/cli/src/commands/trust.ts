@@ -3,6 +3,7 @@ import { findProject } from "../config/find-project.ts";
 import { shownValue } from "../config/config-value.ts";
 import { revokeTrust, riskySettings, trustFolder, untrustedSettings } from "../config/trust.ts";
 import type { Context } from "../context.ts";
+import { noteAudit } from "../note-audit.ts";
 import { openProject } from "../open-project.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 
@@ -23,6 +24,7 @@ export async function trust(context: Context, { folder, list, revoke = false }: 
     const place = findProject(context.cwd, context.project);
     if (!place) throw new TandemError("config_missing", "There is no tandem.yaml in this folder or above it.");
     const revoked = await revokeTrust(context.env, place.folder);
+    if (revoked) await noteAudit(context, { kind: "trust.revoked", details: { folder: place.folder, of: "config" } });
     await answer(context, { folder: place.folder, trusted: false }, [
       revoked ? `${place.folder} is no longer trusted.` : `${place.folder} was not trusted.`,
     ]);
@@ -32,6 +34,8 @@ export async function trust(context: Context, { folder, list, revoke = false }: 
   const risky = riskySettings(project.settings);
   const untrusted = await untrustedSettings(context.env, project.folder, project.settings);
   await trustFolder(context.env, project.folder, project.settings);
+  const settings = risky.map(({ path, value }) => ({ path, value: shownValue(value) }));
+  await noteAudit(context, { kind: "trust.given", details: { folder: project.folder, of: "config", settings } });
   const { dim, warn } = styleFor(context.stdout);
   const rows = risky.map((setting) => [
     `  ${untrusted.includes(setting) ? warn(setting.path) : setting.path}`,

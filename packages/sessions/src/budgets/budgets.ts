@@ -2,6 +2,7 @@ import {
   BUDGET_UNITS,
   limits as limitsSchema,
   RequestError,
+  type AuditNote,
   type BudgetGauge,
   type BudgetScope,
   type BudgetUnit,
@@ -15,7 +16,7 @@ import type { LimitBook } from "./limit-book.ts";
 import { totalsBeforeTurn, totalsNow } from "./read-spent.ts";
 import { limitsOfSession } from "./session-limits.ts";
 
-const SHARED: readonly string[] = ["agent", "project", "day"];
+const SHARED = new Set<string>(["agent", "project", "day"]);
 
 /** What has been spent and may be spent, for people and clients. */
 export class Budgets {
@@ -23,9 +24,17 @@ export class Budgets {
   readonly #book: LimitBook;
   readonly #settings: SpendingSettings;
   readonly #onRaised: () => void;
+  readonly #note: (note: AuditNote) => Promise<void>;
 
-  /** `onRaised`: what waited because of a limit may go on. */
-  constructor(store: Store, book: LimitBook, settings: SpendingSettings, onRaised: () => void) {
+  /** `onRaised`: what waited because of a limit may go on. `note` is told who has changed what. */
+  constructor(
+    store: Store,
+    book: LimitBook,
+    settings: SpendingSettings,
+    onRaised: () => void,
+    note: (note: AuditNote) => Promise<void>,
+  ) {
+    this.#note = note;
     this.#store = store;
     this.#book = book;
     this.#settings = settings;
@@ -83,13 +92,14 @@ export class Budgets {
   }
 
   /** From now on; in place of what the config says, and of what was said before. Without `of`, for all of them. */
-  async set(scope: BudgetScope, of: string | undefined, limits: Limits): Promise<BudgetGauge[]> {
+  async set(scope: BudgetScope, of: string | undefined, limits: Limits, by = "unknown"): Promise<BudgetGauge[]> {
     if (!isShared(scope)) {
       throw new RequestError("invalid_request", `Limits of one ${scope} are its session's own.`, {
         fix: "Set `tandem.limits` in the session's metadata.",
       });
     }
     await this.#book.set(scope, of, limitsSchema.parse(limits));
+    await this.#note({ kind: "budget.changed", actor: by, details: { scope, of, limits } });
     this.#onRaised();
     return this.list();
   }
@@ -117,7 +127,7 @@ export class Budgets {
   }
 }
 
-const isShared = (scope: BudgetScope): scope is SharedScope => SHARED.includes(scope);
+const isShared = (scope: BudgetScope): scope is SharedScope => SHARED.has(scope);
 
 const budgetOf = ({ budget }: SessionRow, unit: BudgetUnit): number | null =>
   budget && unit === "usd" ? Number(budget.max_list_cost.amount) * 10_000 : null;

@@ -1,3 +1,4 @@
+import type { AuditNote } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import type { Emergency } from "../engine.ts";
 import type { SessionActors } from "../session-actors.ts";
@@ -6,7 +7,12 @@ import type { KillSwitch } from "./kill-switch.ts";
 const JOBS = 100;
 
 /** Stops everything that works on a store: sessions here and now, those of other servers within moments, and jobs. */
-export function createEmergency(store: Store, killSwitch: KillSwitch, actors: SessionActors): Emergency {
+export function createEmergency(
+  store: Store,
+  killSwitch: KillSwitch,
+  actors: SessionActors,
+  note: (note: AuditNote) => Promise<void>,
+): Emergency {
   return {
     state: () => killSwitch.state(),
     async stop(by, reason) {
@@ -14,10 +20,12 @@ export function createEmergency(store: Store, killSwitch: KillSwitch, actors: Se
       const interrupted = await actors.halt(halt);
       const jobs = await store.jobs.list({ limit: JOBS, states: ["queued", "running"] });
       await Promise.all(jobs.data.map(({ id }) => store.jobs.requestCancel(id)));
+      await note({ kind: "switch.stopped", actor: by, details: { reason, interrupted } });
       return { ...halt, interrupted };
     },
-    async resume() {
+    async resume(by = "unknown") {
       await killSwitch.release();
+      await note({ kind: "switch.released", actor: by, details: {} });
       await actors.lookAround();
     },
   };

@@ -22,7 +22,7 @@ export interface History {
   /** Takes the last rewind back, if no turn has come after it. */
   undoRewind(id: string, params: RewindUndoParams): Promise<RewindOutcome>;
   /** A new session that goes on from before a message, or from the end. The one that it came from is not touched. */
-  fork(id: string, params: ForkParams): Promise<Session>;
+  fork(id: string, params: ForkParams, by?: string): Promise<Session>;
   /** Has the conversation so far replaced by a summary of it, in a turn of its own. */
   compact(id: string, by?: string): Promise<void>;
 }

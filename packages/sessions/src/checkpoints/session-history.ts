@@ -1,5 +1,6 @@
 import {
   RequestError,
+  type AuditNote,
   type ForkParams,
   type RewindOutcome,
   type RewindParams,
@@ -30,6 +31,7 @@ interface Parts {
   sessions: Pick<Sessions, "get" | "send">;
   /** A session is there that no client has made. */
   announce: (row: SessionRow) => void;
+  note: (note: AuditNote) => Promise<void>;
 }
 
 export class SessionHistory implements History {
@@ -86,8 +88,10 @@ export class SessionHistory implements History {
     );
   }
 
-  async fork(id: string, params: ForkParams): Promise<Session> {
+  async fork(id: string, params: ForkParams, by = "unknown"): Promise<Session> {
     const fork = await forkSession(this.#parts, await this.#row(id), params);
+    const details = { from: id, before: params.before_message_id, turn: params.turn, folder: fork.folder };
+    await this.#parts.note({ kind: "session.forked", actor: by, session: fork.id, details });
     this.#parts.announce(fork);
     return this.#parts.sessions.get(fork.id);
   }

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { isAbsolute, join, sep } from "node:path";
 import {
   keptRule,
   newId,
   RequestError,
+  type AuditNote,
   type KeptRule,
   type PermissionMode,
   type Rule,
@@ -36,8 +36,12 @@ interface Parts {
   file: readonly Rule[];
   project: string;
   stateFolder: string;
+  /** The user's, as commands see it. */
+  home: string;
   /** The tools of an agent; without one, those of an agent that says nothing of them. */
   toolsOf: (agent: string | undefined) => Promise<readonly Tool[]>;
+  /** Told of each that is added or removed. */
+  note?: (note: AuditNote) => Promise<void>;
   /** Rejects with `RequestError("not_found")`. */
   sessionOf: (id: string) => Promise<{ folder: string; agentId: string; mode: PermissionMode | undefined }>;
 }
@@ -78,17 +82,21 @@ export class KeptRules implements Rules {
     const kept: KeptRule = { ...rule, ...place, id: newId("rule"), source: by, created_at: new Date().toISOString() };
     await this.#parts.records.write(SPACE, [{ type: "put", kind: KIND, key: kept.id!, value: kept }]);
     await this.#read();
+    const session = kept.scope === "session" ? kept.of : null;
+    await this.#parts.note?.({ kind: "rule.added", actor: by, session, details: { ...kept } });
     return kept;
   }
 
-  async remove(id: string): Promise<void> {
+  async remove(id: string, by = "unknown"): Promise<void> {
     await this.#read();
-    if (!this.#stored.some((rule) => rule.id === id)) {
+    const kept = this.#stored.find((rule) => rule.id === id);
+    if (!kept) {
       throw new RequestError("not_found", `There is no rule ${id}.`, {
         fix: "`tandem rules list` shows them; those of tandem.yaml are changed there.",
       });
     }
     await this.#delete([id]);
+    await this.#parts.note?.({ kind: "rule.removed", actor: by, details: { ...kept } });
   }
 
   async forget(place: RulePlace): Promise<void> {
@@ -214,7 +222,7 @@ export class KeptRules implements Rules {
   #place(folder: string): Place {
     return {
       folder: realPath(folder) ?? folder,
-      home: homedir(),
+      home: this.#parts.home,
       foldsCase: usualFolding,
       state: this.#parts.stateFolder,
     };

@@ -36,7 +36,8 @@ export interface Rules {
   list(of?: RulePlace): Promise<KeptRule[]>;
   /** Refused with a sentence where it could not be held. What is kept already is not kept twice. */
   add(rule: Rule, place: RulePlace & { by: string }): Promise<KeptRule>;
-  remove(id: string): Promise<void>;
+  /** `by` is who asks for it. */
+  remove(id: string, by?: string): Promise<void>;
   /** Takes away the rules of a session or an agent that is no more. */
   forget(place: RulePlace): Promise<void>;
   /** For a session: the user's, its project's, its agent's and its own. */

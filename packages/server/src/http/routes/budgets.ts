@@ -40,7 +40,9 @@ export const budgetRoutes: Route[] = [
       })
       .meta({ id: "SetBudget" }),
     response: listOf(budgetGauge),
-    handle: async ({ engine, body: { scope, of, limits } }) => ({ data: await engine.budgets.set(scope, of, limits) }),
+    handle: async ({ engine, token, body: { scope, of, limits } }) => ({
+      data: await engine.budgets.set(scope, of, limits, token.name),
+    }),
   }),
   jsonRoute({
     name: "budgets.session",
@@ -84,8 +86,8 @@ export const budgetRoutes: Route[] = [
     extension: true,
     summary: "Let everything go on that was stopped: messages that wait begin their turns",
     response: stopped,
-    handle: async ({ engine }) => {
-      await engine.killSwitch.resume();
+    handle: async ({ engine, token }) => {
+      await engine.killSwitch.resume(token.name);
       return { stopped: null };
     },
   }),

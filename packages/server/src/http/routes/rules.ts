@@ -94,8 +94,8 @@ export const ruleRoutes: Route[] = [
     extension: true,
     summary: "Remove a rule",
     response: deletedOf("rule_deleted"),
-    handle: async ({ engine, params }) => {
-      await engine.rules.remove(params.rule_id);
+    handle: async ({ engine, params, token }) => {
+      await engine.rules.remove(params.rule_id, token.name);
       return { type: "rule_deleted" as const, id: params.rule_id };
     },
   }),

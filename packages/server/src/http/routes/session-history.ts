@@ -70,7 +70,8 @@ export const sessionHistoryRoutes: Route[] = [
     summary: "Begin a new session with the past of this one, up to a message",
     body: forkParams,
     response: session,
-    handle: ({ engine, params, body }) => engine.history.fork(params.session_id, body),
+    patient: true,
+    handle: ({ engine, params, body, token }) => engine.history.fork(params.session_id, body, token.name),
   }),
   jsonRoute({
     name: "sessions.compact",

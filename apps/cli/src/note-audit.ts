@@ -1,0 +1,18 @@
+import type { AuditNote } from "@tandem/protocol";
+import { openStore } from "./compose.ts";
+import type { Context } from "./context.ts";
+import { localActor } from "./local-actor.ts";
+import { openProjectOrDefaults } from "./open-project.ts";
+
+/**
+ * Enters what a command did on this machine, and no server knows of. Trust comes before anything else, also before there is
+ * a store that can be opened: what cannot be entered stops nothing, and is said.
+ */
+export async function noteAudit(context: Context, note: Omit<AuditNote, "actor">): Promise<void> {
+  try {
+    await using store = await openStore(context, await openProjectOrDefaults(context));
+    await store.audit.append([{ ...note, actor: localActor() }]);
+  } catch (error) {
+    if (context.debug) context.stderr.write(`Not in the audit: ${String(error)}\n`);
+  }
+}
