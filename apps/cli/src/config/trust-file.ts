@@ -12,7 +12,7 @@ export class TrustFile<Entry extends z.ZodType> {
 
   constructor(name: string, entry: Entry) {
     this.#name = name;
-    this.#schema = z.object({ version: z.literal(1), folders: z.record(z.string(), entry) }) as never;
+    this.#schema = z.object({ version: z.literal(1), folders: z.record(z.string(), entry) });
   }
 
   async read(env: Variables): Promise<Record<string, z.output<Entry>>> {

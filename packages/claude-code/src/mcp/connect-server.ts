@@ -48,8 +48,7 @@ export async function connectServer(
   const client = new Client({ name: "tandem", version: "1.0.0" });
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => settings.onToolsChanged());
   try {
-    // The SDK's own types disagree about optional members.
-    await client.connect(transport as Parameters<Client["connect"]>[0], { timeout: settings.connectMs });
+    await client.connect(transport, { timeout: settings.connectMs });
   } catch (error) {
     await transport.close().catch(() => {});
     const words = transport instanceof StdioTransport ? transport.lastWords : "";
@@ -96,5 +95,5 @@ function openTransport(
     return new StdioTransport({ ...place, variables }, ledger);
   }
   const requestInit = { headers: { ...place.headers } };
-  return new StreamableHTTPClientTransport(new URL(place.url), { requestInit }) as Transport;
+  return new StreamableHTTPClientTransport(new URL(place.url), { requestInit });
 }

@@ -6,19 +6,15 @@ import type { ConnectedServer, ConversationSetup } from "./conversation.ts";
 
 /** Servers that the host is connected to: each call goes through it, and so does each answer. */
 export const connectedServers = ({ connectedServers = [] }: ConversationSetup): Record<string, McpServerConfig> =>
-  Object.fromEntries(
-    connectedServers.map(({ name, tools, timeoutMs, call }) => [
-      name,
-      createProxyServer({ name, tools, timeoutMs, call }),
-    ]),
-  );
+  Object.fromEntries(connectedServers.map((server) => [server.name, createProxyServer(server)]));
 
-function createProxyServer({ name, tools, timeoutMs, call }: ConnectedServer): McpServerConfig {
+function createProxyServer(server: ConnectedServer): McpServerConfig {
+  const { name, tools, timeoutMs } = server;
   const instance = new McpServer({ name, version: "1.0.0" }, { capabilities: { tools: {} } });
   instance.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [...tools] }));
   instance.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }): Promise<CallToolResult> => {
     try {
-      return await call(params.name, params.arguments ?? {}, signal);
+      return await server.call(params.name, params.arguments ?? {}, signal);
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       return { content: [{ type: "text", text }], isError: true };

@@ -71,7 +71,7 @@ export class DefinitionBook {
       return { id, tools, changes: [] };
     }
     if (value.seen.hash !== seen.hash) await this.#note(id, { ...value, name: server.name, seen }, version);
-    const known = value.accepted.tools as McpTool[];
+    const known = value.accepted.tools;
     const there = new Set(tools.map(({ name }) => name));
     const changes = value.accepted.hash === seen.hash ? [] : describeChanges(known, tools);
     return { id, tools: known.filter(({ name }) => there.has(name)), changes };
@@ -135,7 +135,7 @@ function defined(tools: readonly McpTool[]): Kept["seen"] {
   const hash = createHash("sha256")
     .update(JSON.stringify(sorted.map(canonical)))
     .digest("hex");
-  return { hash, tools: sorted as Kept["seen"]["tools"], at: new Date().toISOString() };
+  return { hash, tools: sorted, at: new Date().toISOString() };
 }
 
 /** The same whatever order keys come in. */
@@ -151,7 +151,7 @@ const view = (id: string, { name, origin, accepted, seen }: Kept): McpServerView
   name,
   origin,
   hash: seen.hash,
-  tools: seen.tools as McpTool[],
+  tools: seen.tools,
   accepted: { hash: accepted.hash, at: accepted.at, by: accepted.by },
-  changes: accepted.hash === seen.hash ? [] : describeChanges(accepted.tools as McpTool[], seen.tools as McpTool[]),
+  changes: accepted.hash === seen.hash ? [] : describeChanges(accepted.tools, seen.tools),
 });
