@@ -1,12 +1,19 @@
-import { TandemError } from "@tandem/protocol";
+import { questionInput, TandemError, type ApprovalAnswer } from "@tandem/protocol";
 import { createInterface } from "node:readline/promises";
+import { z } from "zod";
+import { diffLines, ruleText } from "../approvals/describe-approval.ts";
 import type { Context } from "../context.ts";
+import { editText } from "../proposals/edit-text.ts";
 import { printable, styleFor, widthOf, wrap } from "../terminal.ts";
 import { describeCall, toolName, type ToolUse } from "./describe-call.ts";
 
-type Verdict = { allow: true } | { allow: false; message: string; asked: boolean };
+export interface Verdict {
+  answer: ApprovalAnswer;
+  /** Whether a person said so. */
+  asked: boolean;
+}
 
-/** Says whether a call may be made that its agent's policy wants a person to decide. */
+/** Says whether a call may be made that a person has to decide about; a plan and a question, too. */
 export type Approver = (use: ToolUse) => Promise<Verdict>;
 
 /** The tools of a toolset's name, in small letters: Claude Code has several where the toolset has one. */
@@ -27,6 +34,9 @@ export function isNamed(names: readonly string[], use: ToolUse): boolean {
   });
 }
 
+const YES: ApprovalAnswer = { result: "allow", scope: "once" };
+const no = (message: string): ApprovalAnswer => ({ result: "deny", scope: "once", message });
+
 /** By the flags where they say, otherwise by asking; where there is nobody to ask, no. */
 export function createApprover(
   context: Context,
@@ -34,30 +44,32 @@ export function createApprover(
 ): Approver {
   const { stdin, stderr, json } = context;
   return async (use) => {
-    if (allowEverything || isNamed(allow, use)) return { allow: true };
+    const isQuestion = use.type === "agent.custom_tool_use";
+    if (!isQuestion && (allowEverything || isNamed(allow, use))) return { answer: YES, asked: true };
     if (!stdin.isTTY || !stderr.isTTY || json) {
       const message = `\`tandem run\` was started where nobody can be asked, so this call of ${toolName(use)} was denied.`;
-      return { allow: false, message, asked: false };
+      return { answer: no(message), asked: false };
     }
     pause();
-    return ask(context, use);
+    return { answer: await ask(context, use), asked: true };
   };
 }
 
-async function ask({ stdin, stderr, signal }: Context, use: ToolUse): Promise<Verdict> {
-  const { warn, bold, dim } = styleFor(stderr);
-  stderr.write(`${warn("?")} ${bold(printable(toolName(use)))} ${dim("wants to go ahead:")}\n`);
-  for (const line of details(use)) for (const row of wrap(line, widthOf(stderr) - 4)) stderr.write(`    ${row}\n`);
+async function ask(context: Context, use: ToolUse): Promise<ApprovalAnswer> {
+  const { stdin, stderr, signal } = context;
   const terminal = createInterface({ input: stdin, output: stderr });
   // While a line is being typed, the terminal does not send the signal by itself.
   terminal.on("SIGINT", () => process.emit("SIGINT"));
+  const prompt = async (words: string): Promise<string> => (await terminal.question(words, { signal })).trim();
   try {
-    const answer = (
-      await terminal.question(`  ${dim("y")} yes  ${dim("n")} no  ${dim("or say what to do instead:")} `, { signal })
-    ).trim();
-    if (/^y(es)?$/i.test(answer)) return { allow: true };
-    const message = /^(no?)?$/i.test(answer) ? "The user said no." : `The user said no, and: ${answer}`;
-    return { allow: false, message, asked: true };
+    switch (use.tandem.approval?.kind) {
+      case "question":
+        return await askQuestions(context, use, prompt);
+      case "plan":
+        return await askPlan(context, use, prompt);
+      default:
+        return await askCall(context, use, prompt, () => terminal.pause());
+    }
   } catch (cause) {
     if (signal.aborted || (cause as Error).name === "AbortError")
       throw new TandemError("aborted", "Interrupted.", { cause });
@@ -65,6 +77,78 @@ async function ask({ stdin, stderr, signal }: Context, use: ToolUse): Promise<Ve
   } finally {
     terminal.close();
   }
+}
+
+type Prompt = (words: string) => Promise<string>;
+
+async function askCall(context: Context, use: ToolUse, prompt: Prompt, pause: () => void): Promise<ApprovalAnswer> {
+  const { stderr } = context;
+  const style = styleFor(stderr);
+  const { warn, bold, dim, accent } = style;
+  const { diff, suggestion } = use.tandem.approval ?? {};
+  stderr.write(`${warn("?")} ${bold(printable(toolName(use)))} ${dim("wants to go ahead:")}\n`);
+  const lines = diff ? [diff.path, ...cut(diffLines(diff, style))] : details(use);
+  for (const line of lines) for (const row of wrap(line, widthOf(stderr) - 4)) stderr.write(`    ${row}\n`);
+  const wider = suggestion ? `  ${dim("s")} for this session  ${dim("a")} always` : "";
+  if (suggestion) stderr.write(`  ${dim("s and a:")} ${accent(printable(ruleText(suggestion)))}\n`);
+  const answer = await prompt(
+    `  ${dim("y")} yes${wider}  ${dim("e")} edit  ${dim("n")} no  ${dim("or say what to do instead:")} `,
+  );
+  if (/^y(es)?$/i.test(answer)) return YES;
+  if (suggestion && /^s(ession)?$/i.test(answer)) return { result: "allow", scope: "session" };
+  if (suggestion && /^a(lways)?$/i.test(answer)) {
+    const whom = await prompt(`  ${dim("kept for")} p this project  u you  g this agent ${dim("(p):")} `);
+    const place = /^u/i.test(whom) ? "user" : /^g/i.test(whom) ? "agent" : "project";
+    return { result: "allow", scope: "always", save_for: place };
+  }
+  if (/^e(dit)?$/i.test(answer)) {
+    pause();
+    const text = await editText(context, "input.json", `${JSON.stringify(use.input, null, 2)}\n`);
+    const input = z.record(z.string(), z.unknown()).safeParse(parse(text));
+    if (input.success) return { ...YES, input: input.data };
+    stderr.write(`  ${warn("That is no JSON object.")}\n`);
+    return askCall(context, use, prompt, pause);
+  }
+  return no(/^(no?)?$/i.test(answer) ? "The user said no." : `The user said no, and: ${answer}`);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function askPlan({ stderr }: Context, use: ToolUse, prompt: Prompt): Promise<ApprovalAnswer> {
+  const { warn, bold, dim } = styleFor(stderr);
+  stderr.write(`${warn("?")} ${bold("The plan")}\n`);
+  const plan = printable(use.tandem.approval?.plan ?? "There is no plan.");
+  for (const line of plan.split("\n")) for (const row of wrap(line, widthOf(stderr) - 4)) stderr.write(`    ${row}\n`);
+  const answer = await prompt(
+    `  ${dim("y")} yes  ${dim("a")} yes, and accept edits  ${dim("n")} no  ${dim("or say what to change:")} `,
+  );
+  if (/^y(es)?$/i.test(answer)) return { ...YES, mode: "default" };
+  if (/^a(ccept)?$/i.test(answer)) return { ...YES, mode: "acceptEdits" };
+  return no(/^(no?)?$/i.test(answer) ? "The user did not approve the plan." : answer);
+}
+
+async function askQuestions({ stderr }: Context, use: ToolUse, prompt: Prompt): Promise<ApprovalAnswer> {
+  const { warn, bold, dim } = styleFor(stderr);
+  const answers: Record<string, string | string[]> = {};
+  for (const { question, options, multiSelect } of questionInput.parse(use.input).questions) {
+    stderr.write(`${warn("?")} ${bold(printable(question))}\n`);
+    for (const [index, { label, description }] of options.entries()) {
+      stderr.write(`    ${index + 1}  ${printable(label)}${description ? dim(`  ${printable(description)}`) : ""}\n`);
+    }
+    const hint = multiSelect ? "numbers, with commas, or words of your own:" : "a number, or words of your own:";
+    let given = "";
+    while (given === "") given = await prompt(`  ${dim(hint)} `);
+    const chosen = given.split(",").map((each) => options[Number(each.trim()) - 1]?.label);
+    const labels = chosen.filter((label) => label !== undefined);
+    answers[question] = labels.length < chosen.length ? given : multiSelect ? labels : labels[0]!;
+  }
+  return { ...YES, input: { answers } };
 }
 
 const MOST_LINES = 20;

@@ -73,8 +73,6 @@ export class LiveView implements TurnView {
         );
         return this.#wait(`Waiting until ${new Date(event.resets_at).toLocaleTimeString()} …`);
       }
-      case "tandem.budget":
-        return this.#note(this.#style.warn("!"), event.reason);
       case "tandem.notice":
         return this.#note(this.#style[event.level === "info" ? "dim" : "warn"]("!"), event.text);
       case "session.thread_created":

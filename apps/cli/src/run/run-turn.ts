@@ -1,12 +1,13 @@
 import {
   RequestError,
   TandemError,
-  type ClientEvent,
+  type RequestErrorCode,
   type SessionErrorDetail,
   type SessionEvent,
   type StopReason,
   type UserContent,
 } from "@tandem/protocol";
+import { userInfo } from "node:os";
 import type { SessionsClient } from "../sessions/sessions-client.ts";
 import type { Approver } from "./approver.ts";
 import { isToolUse, toolName, type ToolUse } from "./describe-call.ts";
@@ -54,6 +55,15 @@ export async function runTurn(
 ): Promise<TurnResult> {
   using turn = new TurnUnderWay(client, session, options);
   return await turn.run(content);
+}
+
+/** Somebody else may have been faster, or the turn has ended; then there is nothing left to answer. */
+async function unlessAnswered(answering: Promise<unknown>, code: RequestErrorCode): Promise<void> {
+  try {
+    await answering;
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.code !== code) throw error;
+  }
 }
 
 class TurnUnderWay implements Disposable {
@@ -174,40 +184,28 @@ class TurnUnderWay implements Disposable {
       const use = this.#uses.get(id);
       if (!use || this.#answered.has(id)) continue;
       this.#answered.add(id);
-      const answer = await this.#answer(use);
-      if (answer) await this.#send(answer);
+      await this.#answer(use);
     }
     return true;
   }
 
-  async #answer(use: ToolUse): Promise<ClientEvent | undefined> {
-    if (use.type === "agent.custom_tool_use") {
+  async #answer(use: ToolUse): Promise<void> {
+    if (use.type === "agent.custom_tool_use" && !use.tandem.approval) {
       const text = `\`tandem run\` has no tool ${use.name}: only the program that defined it can run it.`;
-      return {
-        type: "user.custom_tool_result",
-        custom_tool_use_id: use.id,
-        is_error: true,
-        content: [{ type: "text", text }],
-      };
+      const result = { custom_tool_use_id: use.id, is_error: true, content: [{ type: "text" as const, text }] };
+      await unlessAnswered(
+        this.#client.sessions.send(this.#session, [{ type: "user.custom_tool_result", ...result }]),
+        "invalid_request",
+      );
+      return;
     }
     try {
-      const verdict = await this.#options.approve(use);
-      if (verdict.allow) return { type: "user.tool_confirmation", tool_use_id: use.id, result: "allow" };
-      if (!verdict.asked) this.#unapproved.add(toolName(use));
-      return { type: "user.tool_confirmation", tool_use_id: use.id, result: "deny", deny_message: verdict.message };
+      const { answer, asked } = await this.#options.approve(use);
+      if (!asked) this.#unapproved.add(toolName(use));
+      await unlessAnswered(this.#client.approvals.answer(use.id, answer, userInfo().username), "conflict");
     } catch (error) {
       // Interrupted while asking: the interrupt is on its way, and closes the call.
-      if (error instanceof TandemError && error.code === "aborted") return undefined;
-      throw error;
-    }
-  }
-
-  /** Somebody else may have been faster; then there is nothing left to answer. */
-  async #send(event: ClientEvent): Promise<void> {
-    try {
-      await this.#client.sessions.send(this.#session, [event]);
-    } catch (error) {
-      if (!(error instanceof RequestError) || error.code !== "invalid_request") throw error;
+      if (!(error instanceof TandemError) || error.code !== "aborted") throw error;
     }
   }
 

@@ -1,4 +1,4 @@
-import type { LoggedEvent, NOTIFY_EVENTS, SessionId } from "@tandem/protocol";
+import type { LoggedEvent, NOTIFY_EVENTS } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { asCall } from "../approvals/approval-reader.ts";
 import { isApproval } from "../approvals/outcome.ts";
@@ -47,7 +47,7 @@ export function describe(
   const name = row.title ?? row.id;
   const base = {
     at: event.processed_at ?? new Date().toISOString(),
-    session_id: row.id as SessionId,
+    session_id: row.id,
     session_title: row.title,
     agent_name: row.agent.name,
   };
