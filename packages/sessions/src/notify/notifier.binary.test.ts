@@ -1,0 +1,70 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text, toolUse } from "@tandem/rehearsal";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { untilAsked } from "../testing/approvals.ts";
+import { setEngineStage, type EngineStage } from "../testing/engine-stage.ts";
+import type { NotifySettings } from "./notifier.ts";
+
+let stage: EngineStage;
+beforeAll(async () => {
+  stage = await setEngineStage();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+/** Somebody who is told: away at first, there later, at the same address. */
+async function listenAt(port: number, status = 204) {
+  const received: { id: string; type: string }[] = [];
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      received.push(JSON.parse(body) as { id: string; type: string });
+      response.writeHead(status, { location: "http://127.0.0.1:9/elsewhere" }).end();
+    });
+  }).listen(port, "127.0.0.1");
+  await once(server, "listening");
+  const close = () => new Promise((resolve) => server.close(resolve));
+  return { received, port: (server.address() as AddressInfo).port, close };
+}
+
+const settings = (port: number): NotifySettings => ({
+  webhooks: [{ url: `http://127.0.0.1:${port}/`, on: ["approval", "completed", "failed"] }],
+  desktop: false,
+  link: () => undefined,
+});
+
+test("what could not be delivered is delivered after a restart, once", async () => {
+  const { port, close } = await listenAt(0);
+  await close();
+  const first = await stage.open({ notify: settings(port) });
+  stage.rehearsal.use([toolUse("Bash", { command: "touch told.txt" })]);
+  await untilAsked(first, await first.session());
+  await first.stop();
+  const somebody = await listenAt(port);
+  const second = await stage.open({ notify: settings(port) });
+  await expect.poll(() => somebody.received, { timeout: 20_000 }).toMatchObject([{ type: "approval" }]);
+  await second.stop();
+  const third = await stage.open({ notify: settings(port) });
+  stage.rehearsal.use([text("Done.")]);
+  await third.turn(await third.session(), "Hello.");
+  await expect.poll(() => somebody.received.map(({ type }) => type)).toEqual(["approval", "completed"]);
+  await third.stop();
+  await somebody.close();
+});
+
+test("a redirect is not followed, and not tried again", async () => {
+  const elsewhere = await listenAt(0, 307);
+  const warnings: string[] = [];
+  const engine = await stage.open({
+    notify: settings(elsewhere.port),
+    log: { warn: (details, message) => warnings.push(`${message}: ${JSON.stringify(details)}`) },
+  });
+  stage.rehearsal.use([text("Done.")]);
+  await engine.turn(await engine.session(), "Hello.");
+  await expect.poll(() => warnings.join("\n")).toContain("it answered 307");
+  expect(elsewhere.received.filter(({ type }) => type === "completed")).toHaveLength(1);
+  await engine.stop();
+  await elsewhere.close();
+});
