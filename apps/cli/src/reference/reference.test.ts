@@ -4,7 +4,9 @@ import {
   CLAUDE_CODE_AUTHS,
   CONNECTION_DRIVERS,
   EFFORTS,
+  PERMISSION_MODES,
   ROLES,
+  RULE_ACTIONS,
   SESSION_STATUSES,
   TOOLSET_TOOLS,
 } from "@tandem/protocol";
@@ -18,7 +20,9 @@ import {
   JOB_STATE_CHOICES,
   LEVEL_CHOICES,
   PROPOSAL_STATE_CHOICES,
+  MODE_CHOICES,
   ROLE_CHOICES,
+  RULE_ACTION_CHOICES,
   SCOPE_CHOICES,
   SEARCH_KIND_CHOICES,
   STATUS_CHOICES,
@@ -45,6 +49,8 @@ test("the choices in the help are those of the schema", () => {
   expect(DRIVER_CHOICES).toEqual([...CONNECTION_DRIVERS]);
   expect(EFFORT_CHOICES).toEqual([...EFFORTS]);
   expect(ROLE_CHOICES).toEqual([...ROLES]);
+  expect(RULE_ACTION_CHOICES).toEqual([...RULE_ACTIONS]);
+  expect(MODE_CHOICES).toEqual([...PERMISSION_MODES]);
   expect(SCOPE_CHOICES).toEqual([...SCOPES]);
   expect(STATUS_CHOICES).toEqual([...SESSION_STATUSES]);
   expect(TOOL_CHOICES).toEqual([...TOOLSET_TOOLS]);

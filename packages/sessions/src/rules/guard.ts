@@ -25,4 +25,4 @@ export function guardOf(path: string, access: "read" | "write", place: Place): C
   return undefined;
 }
 
-const isInside = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep);
+export const isInside = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep);

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { isMeant, isCovered, isMentioned, type Fit } from "./command-pattern.ts";
 import { namesTool, type CompiledRule } from "./compile-rule.ts";
 import { hostsIn, isDomain } from "./domain-pattern.ts";
-import { guardOf } from "./guard.ts";
+import { guardOf, isInside } from "./guard.ts";
 import { considerFile } from "./judge-file.ts";
 import {
   combine,
@@ -36,6 +36,10 @@ export function judgeShell(tool: string, line: string, rules: readonly CompiledR
     move(unit, folders, place);
     return found;
   });
+  // What a rule allows, it allows in the session's folder: elsewhere, the same words may run other things.
+  if (folders.lost || folders.known.some((folder) => !isInside(place.folder, realPath(folder) ?? ""))) {
+    doubts.push("it leaves the session's folder");
+  }
   for (const doubt of new Set(doubts)) parts.push(judgeDoubt(doubt, line, shell, rules));
   if (parts.length === 0) parts.push(resolvePart("Nothing", [], undefined, true));
   return combine(parts);
@@ -117,8 +121,9 @@ function wordFit(word: ShellWord, path: PathPattern, unit: ShellUnit, place: Pla
       }
       const real = realPath(lexical);
       const isThere = kindOf(lexical);
-      // A plain word that is the name of nothing is no path, unless a rule names it.
-      if (path.isLoose && isThere === undefined && !/[/.~]/.test(candidate)) continue;
+      // A plain word that is the name of nothing is no path, unless a rule names it or the program makes files.
+      const makes = unit.reach === "writes" && unit.program !== "git";
+      if (path.isLoose && isThere === undefined && !makes && !/[/.~]/.test(candidate)) continue;
       if (path.covers(lexical) || (real !== undefined && path.covers(real))) return "yes";
       if (real === undefined) fit = "maybe";
       else if (isThere === "folder" && !looksOnly && path.reachesInto(real)) fit = "maybe";

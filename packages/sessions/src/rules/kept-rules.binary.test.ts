@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const open = (...file: Rule[]): KeptRules =>
   new KeptRules({
-    ...{ records: store.records, file, project, stateFolder: join(root, "state") },
+    ...{ records: store.records, file, project, stateFolder: join(root, "state"), home: root },
     toolsOf: async () => resolveTools([{ type: "agent_toolset_20260401" }], []),
     sessionOf: async () => ({ folder: project, agentId: "agent_1", mode: undefined }),
   });

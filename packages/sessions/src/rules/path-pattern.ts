@@ -134,9 +134,12 @@ export const absolute = (path: string, from: string, home: string): string =>
 
 const MAX_LINKS = 40;
 
+/** What is there depends on who looks: `/proc/self/cwd` is our folder here, and the command's when it runs. */
+const OTHERS_VIEW = /^\/(?:proc|dev\/fd)(?:\/|$)/;
+
 /** Where a path leads, links resolved, also if the file is not there yet. Undefined where that cannot be found out. */
 export function realPath(path: string, links = 0): string | undefined {
-  if (links > MAX_LINKS) return undefined;
+  if (links > MAX_LINKS || OTHERS_VIEW.test(path)) return undefined;
   try {
     return realpathSync.native(path);
   } catch (error) {

@@ -109,11 +109,24 @@ describe("commands", () => {
     ["deny edit(secrets/**)", "rm -rf .", "ask"],
     ["deny edit(secrets/**)", "cat secrets/key", "-"],
     ["deny edit(secrets/**)", "cat x > shortcut/new", "deny"],
+    ["deny edit(**)", "touch new", "deny"],
+    ["deny edit(**)", "echo hello", "-"],
+    ["deny Read(secrets/**)", "cat /proc/self/cwd/secrets/key", "ask"],
+    ["allow Bash(git *)", "cd sub && git status", "-"],
     ["deny WebFetch(example.com)", "curl https://me@www.example.com:8080/x", "deny"],
     ["deny WebFetch(example.com)", "curl https://example.org", "-"],
     ["deny Bash(rm)", "tandem rules list", "ask"],
   ])("%s: %s → %s", (rule, command, expected) => {
     expect(say(`Bash(${command})`, rule)).toBe(expected);
+  });
+
+  test("what is allowed is allowed in the session's folder", () => {
+    const rules = ["allow Bash(cd *)", "allow Bash(git status)"];
+    expect(say("Bash(cd src && git status)", ...rules)).toBe("allow");
+    expect(say(`Bash(cd ${place.folder}/src && git status)`, ...rules)).toBe("allow");
+    expect(say("Bash(cd .. && git status)", ...rules)).toBe("-");
+    expect(say("Bash(cd way-out && git status)", ...rules)).toBe("-");
+    expect(say("Bash(cd && git status)", ...rules)).toBe("-");
   });
 
   test("Tandem's own command and what decides about git are asked for without any rule", () => {

@@ -68,6 +68,8 @@ const named = (program: string): Reach =>
 
 /** Words that make a program run code of its caller's, load it, or write to where no other word says. */
 const HATCHES: readonly { programs: RegExp; words: RegExp }[] = [
+  // Parts of the shell that compute with their words, and run what stands in a subscript.
+  { programs: /^(?:test|\[|printf|exit|return|break|continue|wait|sleep)$/, words: /^-[vRp]$|\$\(|`|\[.*\$/ },
   { programs: /^(?:python|pypy)[\d.]*$/, words: /^-[a-zA-Z]*[cm]|^-$/ },
   {
     programs: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/,

@@ -192,4 +192,11 @@ export const EVASIONS: readonly string[] = [
   "mv . ../elsewhere",
   "cp -r /x/. .",
   "echo x > link-to-protected",
+  "echo x > /proc/self/cwd/protected.txt",
+  "cp victim.txt /proc/self/cwd/protected.txt",
+  "echo x | tee /dev/fd/../cwd/protected.txt",
+  "test -v 'a[$(rm victim.txt)]'",
+  "[ 'a[$(unlink victim.txt)]' -eq 1 ]",
+  "printf -v 'a[$(unlink victim.txt)]' x",
+  "wait -p 'a[$(unlink victim.txt)]'",
 ];
