@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { ConversationOutput, LateResult, TurnEnd } from "@tandem/claude-code";
 import {
   RequestError,
@@ -9,50 +8,31 @@ import {
   type SessionEventBody,
   type StopReason,
 } from "@tandem/protocol";
-import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
+import type { SessionChange, SessionRow } from "@tandem/storage";
 import { Alarm } from "./alarm.ts";
-import type { SessionCommands } from "./commands/session-commands.ts";
+import { BackgroundTasks } from "./background-tasks.ts";
 import { ConversationHolder } from "./conversation-holder.ts";
 import { Inquiries } from "./approvals/inquiries.ts";
 import { cancellation } from "./approvals/outcome.ts";
-import type { EngineSettings } from "./engine-settings.ts";
 import { isKept, lostMessages, messageUuid } from "./lost-messages.ts";
 import { closing, needsAnswer, type OpenCall, type Placed } from "./open-turn.ts";
-import { AFTER_RESET, Parking } from "./parking.ts";
+import { Parking } from "./parking.ts";
 import { readContent } from "./read-content.ts";
 import { readLegacy } from "./read-legacy.ts";
 import { refuseMessage } from "./refuse-message.ts";
-import type { DefinitionBook } from "./mcp/definition-book.ts";
-import type { Rules } from "./rules/rule-book.ts";
-import type { SessionWriter } from "./session-writer.ts";
-import { type Accompany, Companions } from "./turn-companion.ts";
+import { Companions } from "./turn-companion.ts";
+import type { TurnParts } from "./turn-parts.ts";
 import { accountsOf, Turn, unsavedOf } from "./turn.ts";
 import { interruptedTurn, turnFailure } from "./turn-failure.ts";
-import type { UsageLedger } from "./usage-ledger.ts";
 import type { Answer, WaitingRoom } from "./waiting-room.ts";
 
 type UserMessage = EventOf<"user.message">;
 
-interface Parts {
-  store: Store;
-  settings: EngineSettings;
-  lease: Lease;
-  writer: SessionWriter;
-  ledger: UsageLedger;
-  accompany: Accompany;
-  rules: Rules;
-  definitions: DefinitionBook;
-  commands: Pick<SessionCommands, "prepare">;
-  /** Does a step when those before it are done. All that this class is asked to do is done in such steps. */
-  next: (step: () => Promise<void>) => void;
-  /** Looks into the inbox, from within a step. */
-  look: () => Promise<void>;
-  /** Whether a message waits there, so that a turn that has ended is followed by another at once. */
-  hasMessage: () => Promise<boolean>;
-  onBegin: () => void;
-  /** The turn can do nothing more until somebody answers. */
-  onWaiting: () => void;
-  onEnd: () => void;
+/** What the model is given: a message, or the word that it goes on with a turn that was left. */
+interface Telling {
+  message?: UserMessage;
+  results?: readonly LateResult[];
+  isAfterReset?: true;
 }
 
 /** How long after its last background task Claude may take to go on because of it. */
@@ -64,7 +44,7 @@ const AT_REST: SessionChange = { status: "idle", waitingFor: [], parked: null };
  * and says where the turn stands. A turn has exactly one end, and what Claude says after it is part of the next.
  */
 export class TurnRunner {
-  readonly #parts: Parts;
+  readonly #parts: TurnParts;
   readonly #inquiries: Inquiries;
   readonly #holder: ConversationHolder;
   /** Messages that Claude has and the model has not. It takes them within the turn, or in one of their own. */
@@ -72,8 +52,8 @@ export class TurnRunner {
   readonly #settling = new Alarm();
   readonly #companions: Companions;
   readonly #parking: Parking;
+  readonly #tasks: BackgroundTasks;
   #turn: Turn | undefined;
-  #tasks: BackgroundTask[] = [];
   /** Model requests of the primary thread that are under way. */
   #requests = 0;
   /** What came while the end of a turn is written down. */
@@ -81,11 +61,12 @@ export class TurnRunner {
   /** What the process was started with is not what the session says any more. */
   #isStale = false;
 
-  constructor(parts: Parts) {
+  constructor(parts: TurnParts) {
     this.#parts = parts;
     const { lease, ledger } = parts;
     const control = { row: () => this.#row, lease, ledger, stop: this.#stop.bind(this) };
-    this.#parking = new Parking(parts.settings.quota);
+    this.#parking = new Parking(parts);
+    this.#tasks = new BackgroundTasks(parts.writer);
     this.#companions = new Companions(parts.accompany(control));
     this.#inquiries = new Inquiries(parts);
     this.#holder = new ConversationHolder({
@@ -97,7 +78,7 @@ export class TurnRunner {
   }
 
   get tasks(): readonly BackgroundTask[] {
-    return this.#tasks;
+    return this.#tasks.running;
   }
 
   get running(): boolean {
@@ -196,9 +177,7 @@ export class TurnRunner {
   }
 
   async stopTask(id: string): Promise<void> {
-    if (!this.#tasks.some((task) => task.id === id)) {
-      throw new RequestError("not_found", `The session has no background task ${id}.`);
-    }
+    this.#tasks.mustHave(id);
     await this.#holder.current?.stopTask(id);
   }
 
@@ -209,7 +188,7 @@ export class TurnRunner {
     const turn = this.#turn!;
     turn.told = false;
     await this.#parts.writer.take(message, running, { status: "running" });
-    this.#drive(turn, message, []);
+    this.#drive(turn, { message });
   }
 
   /** Goes on with a turn whose process is gone: where it was left, or with its message if nothing was kept of that. */
@@ -218,12 +197,12 @@ export class TurnRunner {
     const last = [...turn.messages].at(-1);
     const message = last && (await store.events.find(this.#row.id, last))?.event;
     const isLost = message?.type === "user.message" && !(await isKept(store.transcripts, this.#row, message.id));
-    this.#drive(turn, isLost ? message : undefined, results);
+    this.#drive(turn, { ...(isLost && { message }), results });
   }
 
   /** Puts a message to the model, in a process that is there or made for it; or lets it go on with what was left. */
-  #drive(turn: Turn, message: UserMessage | undefined, results: readonly LateResult[], words?: string): void {
-    this.#tell(turn, message, results, words).then(
+  #drive(turn: Turn, telling: Telling): void {
+    this.#tell(turn, telling).then(
       // What came meanwhile may be meant to steer the turn.
       () => this.#parts.next(this.#parts.look),
       (error: unknown) =>
@@ -235,12 +214,7 @@ export class TurnRunner {
     );
   }
 
-  async #tell(
-    turn: Turn,
-    message: UserMessage | undefined,
-    results: readonly LateResult[],
-    words?: string,
-  ): Promise<void> {
+  async #tell(turn: Turn, { message, results = [], isAfterReset }: Telling): Promise<void> {
     const { store } = this.#parts;
     const check = (): void => {
       if (this.#turn === turn && !turn.interrupted && !turn.stopped) return;
@@ -251,8 +225,8 @@ export class TurnRunner {
     await this.#companions.before(start, (events) => this.#parts.writer.write(events));
     if (!message) {
       check();
-      const conversation = await this.#holder.open(words === undefined ? { results } : undefined);
-      if (words !== undefined) conversation.send({ uuid: randomUUID(), content: [{ type: "text", text: words }] });
+      const conversation = await this.#holder.open(isAfterReset ? undefined : { results });
+      if (isAfterReset) this.#parking.tell(conversation);
       turn.told = true;
       if (turn.interrupted) await conversation.interrupt();
       return;
@@ -294,13 +268,13 @@ export class TurnRunner {
         return;
       }
       case "background":
-        this.#setTasks(output.tasks);
+        this.#tasks.set(output.tasks);
         return this.#settleLater();
       case "turn_ended":
         this.#held = [];
         return next(() => this.#onTurnEnded(output.outcome).finally(() => this.#release()));
       case "closed":
-        this.#endTasks();
+        this.#tasks.end();
         this.#steering.clear();
         return next(() => this.#onClosed(output.error));
     }
@@ -360,16 +334,6 @@ export class TurnRunner {
     if (running.length > 0) void this.#parts.writer.place(running, { status: "running" });
   }
 
-  #setTasks(tasks: BackgroundTask[]): void {
-    this.#tasks = tasks.filter(({ status }) => status === "running");
-    void this.#parts.writer.write([{ type: "tandem.background", tasks }]);
-  }
-
-  /** They go with their process. */
-  #endTasks(): void {
-    if (this.#tasks.length > 0) this.#setTasks(this.#tasks.map((task) => ({ ...task, status: "stopped" })));
-  }
-
   #stop(reason: StopReason, events: readonly SessionEventBody[] = []): void {
     const turn = this.#turn;
     if (!turn || turn.stopped) return;
@@ -397,19 +361,14 @@ export class TurnRunner {
     const turn = this.#turn;
     if (!turn) return;
     const isStopped = turn.interrupted || turn.stopped !== undefined;
-    const parked = isStopped ? undefined : this.#parking.enter(end, this.#row);
-    if (parked) {
-      await this.close();
-      await this.#companions.left();
-      turn.park();
-      await writer.write([...accountsOf(parked.end, ledger, this.#row), ...parked.events], {
-        ...{ ...parked.change, usage: ledger.total, microUsd: ledger.microUsd },
-      });
+    if (!isStopped && this.#parking.takes(end)) {
+      await this.close("left");
+      await this.#parking.enter(end);
       return this.#waitForReset(turn);
     }
     // Whoever stops a turn stops what it has started.
-    if (isStopped && this.#tasks.length > 0) await this.close();
-    if (isStopped || this.#tasks.length === 0) return this.end(end, turn.interrupted ? "interrupt" : "stopped");
+    if (isStopped && this.#tasks.any) await this.close();
+    if (isStopped || !this.#tasks.any) return this.end(end, turn.interrupted ? "interrupt" : "stopped");
     turn.rest = end;
     await writer.write(accountsOf(end, ledger, this.#row), { usage: ledger.total, microUsd: ledger.microUsd });
     await look();
@@ -417,16 +376,7 @@ export class TurnRunner {
 
   /** The turn goes on by itself when a quota has been reset. */
   #waitForReset(turn: Turn): void {
-    turn.park();
-    this.#parts.onBegin();
-    const goOn = async (): Promise<void> => {
-      if (this.#turn !== turn || !this.#parking.waits) return;
-      this.#parking.leave();
-      turn.unpark();
-      await this.#parts.writer.write([{ type: "session.status_running" }], { status: "running", parked: null });
-      this.#drive(turn, undefined, [], AFTER_RESET);
-    };
-    this.#parking.wait(() => this.#parts.next(goOn));
+    this.#parking.wait(turn, () => this.#drive(turn, { isAfterReset: true }));
   }
 
   /** A turn that Claude was at has ended with its process, and one that it has not been told of gets another. */
@@ -438,7 +388,7 @@ export class TurnRunner {
   /** Where only background tasks kept the turn open, their end ends it, unless Claude goes on because of it. */
   #settleLater(): void {
     const turn = this.#turn;
-    if (!turn?.rest || this.#tasks.length > 0) return;
+    if (!turn?.rest || this.#tasks.any) return;
     const settle = async (): Promise<void> => {
       if (this.#turn !== turn || !turn.rest) return;
       const { stop, stopDetails } = turn.rest;
@@ -474,7 +424,6 @@ export class TurnRunner {
     // What a process had and its model had not is offered to the next one.
     if (!this.#holder.current) this.#steering.clear();
     this.#parking.leave();
-    this.#parking.windows = 0;
     ledger.activeMs += turn.ranMs;
     ledger.turns += 1;
     const reason = turn.stopReason(end);
@@ -503,7 +452,7 @@ export class TurnRunner {
 
   async close(turn: "ended" | "left" = "ended"): Promise<void> {
     if (turn === "left") await this.#companions.left();
-    this.#endTasks();
+    this.#tasks.end();
     this.#isStale = false;
     this.#steering.clear();
     await this.#holder.close(turn);

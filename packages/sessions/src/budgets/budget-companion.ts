@@ -44,8 +44,7 @@ export class BudgetCompanion implements TurnCompanion {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    const { row } = parts.control;
-    this.#next = new NextAnswers(() => row().metadata[SESSION_METADATA.model] ?? row().agent.model.id);
+    this.#next = new NextAnswers(() => this.#row.metadata[SESSION_METADATA.model] ?? this.#row.agent.model.id);
   }
 
   async admit(): Promise<Refusal | undefined> {

@@ -111,14 +111,14 @@ test("everything stops at once, without a process left, until it is let go on; a
     expect(the(events, "tandem.notice").text).toMatch(/^Everything was stopped by ada at .*: It is in a loop\.$/);
     expect(stopOf(events)).toBe("end_turn");
   }
-  await expect(engine.say(sessions[0]!, "More.")).rejects.toThrow(/stopped by ada/);
+  await expect(engine.say(sessions[0], "More.")).rejects.toThrow(/stopped by ada/);
   await engine.stop();
 
   const second = await stage.open();
   expect(await second.engine.killSwitch.state()).toMatchObject({ by: "ada" });
   // What had been put into the inbox before waits too.
   const [session] = sessions;
-  await second.store.inbox.put(session!.id as never, [
+  await second.store.inbox.put(session.id as never, [
     {
       type: "user.message",
       content: [{ type: "text", text: "Later." }],
@@ -127,12 +127,12 @@ test("everything stops at once, without a process left, until it is let go on; a
     },
   ]);
   stage.rehearsal.use([text("Now.")]);
-  await second.engine.sessions.update(session!.id, { title: "Still here" });
+  await second.engine.sessions.update(session.id, { title: "Still here" });
   const asked = stage.rehearsal.modelRequests.length;
-  expect((await second.engine.sessions.events(session!.id, { limit: 500 })).waiting).toHaveLength(1);
-  const head = await second.engine.sessions.head(session!.id);
+  expect((await second.engine.sessions.events(session.id, { limit: 500 })).waiting).toHaveLength(1);
+  const head = await second.engine.sessions.head(session.id);
   await second.engine.killSwitch.resume();
-  const events = await second.until(session!, isIdle, head);
+  const events = await second.until(session, isIdle, head);
   expect(the(events, "agent.message").content[0]!.text).toBe("Now.");
   expect(stage.rehearsal.modelRequests.length).toBe(asked + 1);
 }, 60_000);

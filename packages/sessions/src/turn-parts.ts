@@ -1,0 +1,31 @@
+import type { Lease, Store } from "@tandem/storage";
+import type { SessionCommands } from "./commands/session-commands.ts";
+import type { EngineSettings } from "./engine-settings.ts";
+import type { DefinitionBook } from "./mcp/definition-book.ts";
+import type { Rules } from "./rules/rule-book.ts";
+import type { SessionWriter } from "./session-writer.ts";
+import type { Accompany } from "./turn-companion.ts";
+import type { UsageLedger } from "./usage-ledger.ts";
+
+/** What the runner of a session's turns is given. */
+export interface TurnParts {
+  store: Store;
+  settings: EngineSettings;
+  lease: Lease;
+  writer: SessionWriter;
+  ledger: UsageLedger;
+  accompany: Accompany;
+  rules: Rules;
+  definitions: DefinitionBook;
+  commands: Pick<SessionCommands, "prepare">;
+  /** Does a step when those before it are done. All that this class is asked to do is done in such steps. */
+  next: (step: () => Promise<void>) => void;
+  /** Looks into the inbox, from within a step. */
+  look: () => Promise<void>;
+  /** Whether a message waits there, so that a turn that has ended is followed by another at once. */
+  hasMessage: () => Promise<boolean>;
+  onBegin: () => void;
+  /** The turn can do nothing more until somebody answers. */
+  onWaiting: () => void;
+  onEnd: () => void;
+}
