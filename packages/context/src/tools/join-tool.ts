@@ -1,5 +1,5 @@
 import type { Dialect } from "@tandem/connectors";
-import { joinPath, type JoinStep, type Relationship } from "@tandem/relationships";
+import type { JoinStep, Relationship } from "@tandem/relationships";
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import type { TableFile } from "../catalogue/table-file.ts";
@@ -56,6 +56,8 @@ export const joinTool = (
         );
       }
       const joins = relationshipsOf(await catalogue.outlines(connection));
+      // The room of joins is large, and loaded only for this.
+      const { joinPath } = await import("@tandem/relationships");
       const path = joinPath(joins, place(from), place(to));
       if (!path) {
         throw new RequestError("not_found", `No way is known from ${name(from)} to ${name(to)}.`, {

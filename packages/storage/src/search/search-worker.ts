@@ -1,5 +1,6 @@
 import { type Transferable, Worker } from "node:worker_threads";
 import { TandemError } from "@tandem/protocol";
+import { threadVariables } from "../thread-variables.ts";
 import type { QuestionName, Questions, Reply, Request } from "./messages.ts";
 
 interface Pending {
@@ -43,7 +44,7 @@ export class SearchWorker implements AsyncDisposable {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./search-thread.ts", import.meta.url), { env: {} });
+    const worker = new Worker(new URL("./search-thread.ts", import.meta.url), { env: threadVariables() });
     worker.unref();
     worker.on("message", (reply: Reply) => {
       const pending = this.#pending.get(reply.id);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { reasonOf, unavailable } from "../refusal.ts";
+import { threadVariables } from "../thread-variables.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 import type { Reply, Request, Result, ThreadData } from "./messages.ts";
 
@@ -24,7 +25,10 @@ export class SqliteWorker {
   #count = 0;
 
   private constructor(data: ThreadData, handlers: Handlers) {
-    this.#worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url), { workerData: data, env: {} });
+    this.#worker = new Worker(new URL("./sqlite-thread.ts", import.meta.url), {
+      workerData: data,
+      env: threadVariables(),
+    });
     this.#onEnd = handlers.ended;
     this.#worker.on("message", (reply: Reply) => {
       if (reply.type === "changed") handlers.changed();
