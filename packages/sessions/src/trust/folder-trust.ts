@@ -4,7 +4,7 @@ import type { FolderConfig } from "@tandem/workspace";
  * Whether what a folder brings may act in sessions. `changed`: it was trusted as it was, and is not what it was. `empty`:
  * there is nothing that would need it. `refused`: it cannot be trusted as it is.
  */
-export type TrustState = "trusted" | "untrusted" | "changed" | "empty" | "refused";
+type TrustState = "trusted" | "untrusted" | "changed" | "empty" | "refused";
 
 export interface FolderTrust {
   trusted: boolean;

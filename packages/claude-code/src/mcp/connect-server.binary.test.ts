@@ -1,0 +1,60 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ProcessLedger } from "../process-ledger.ts";
+import { startMcpServer } from "../session/testing/mcp-server.ts";
+import { connectServer, type McpPlace } from "./connect-server.ts";
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "tandem-mcp-"));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const connect = (place: McpPlace) =>
+  connectServer(place, {
+    ledger: new ProcessLedger(join(root, "processes")),
+    hostVariables: { PATH: process.env["PATH"] ?? "" },
+    connectMs: 5_000,
+    callMs: 5_000,
+    onToolsChanged: () => {},
+  });
+
+async function listen(status: number, headers: Record<string, string> = {}) {
+  const asked: IncomingMessage["headers"][] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.headers);
+    request.resume().on("end", () => response.writeHead(status, headers).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  return { url, asked, [Symbol.dispose]: () => void server.close() };
+}
+
+test("tools are listed and called over HTTP", async () => {
+  await using server = await startMcpServer();
+  await using connection = await connect({ type: "http", url: server.url, headers: {} });
+  expect((await connection.tools()).map(({ name }) => name)).toEqual(["look", "stumble"]);
+  const signal = new AbortController().signal;
+  expect(await connection.call("look", { at: 1 }, signal)).toMatchObject({ content: [{ text: 'look: {"at":1}' }] });
+  expect(await connection.call("stumble", {}, signal)).toMatchObject({ isError: true });
+});
+
+test("headers go to the server that they are for, and to no other that it redirects to", async () => {
+  using elsewhere = await listen(200);
+  using server = await listen(307, { location: elsewhere.url });
+  const headers = { authorization: "Bearer made-up" };
+  await expect(connect({ type: "http", url: server.url, headers })).rejects.toThrow();
+  expect(server.asked[0]).toMatchObject(headers);
+  expect(elsewhere.asked).toEqual([]);
+});
+
+test("a local program that does not speak MCP is ended, and its last words are told", async () => {
+  const place: McpPlace = { type: "stdio", command: "/bin/sh", args: [], variables: {}, folder: root };
+  await expect(connect({ ...place, args: ["-c", "echo no licence >&2; exit 1"] })).rejects.toThrow("no licence");
+  await expect(connect({ ...place, command: join(root, "nowhere") })).rejects.toThrow("ENOENT");
+  expect(await readdir(join(root, "processes"))).toEqual([]);
+});
