@@ -23,7 +23,7 @@ import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from 
 
 const PAGE = 500;
 /** They tell of the files of another session. */
-const LEFT_OUT: readonly string[] = ["tandem.checkpoint", "tandem.rewound", "tandem.forked", "session.deleted"];
+const LEFT_OUT = new Set(["tandem.checkpoint", "tandem.rewound", "tandem.forked", "session.deleted"]);
 
 interface Parts {
   store: Store;
@@ -93,7 +93,7 @@ async function copyEvents(
   ];
   for (let after = 0; ;) {
     const page = await store.events.read(row.id, { after, limit: PAGE, ...(turn && { before: turn.seq }) });
-    const rest = page.filter(({ seq, event }) => !isRewound(seq, spans) && !LEFT_OUT.includes(event.type));
+    const rest = page.filter(({ seq, event }) => !isRewound(seq, spans) && !LEFT_OUT.has(event.type));
     copied.push(...rest.filter(({ seq }) => !turn || seq < turn.seq).map(unspent));
     if (page.length < PAGE || (turn && page.at(-1)!.seq >= turn.seq)) break;
     after = page.at(-1)!.seq;

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { project, type Session, type SessionId } from "@tandem/protocol";
+import { project, type Session } from "@tandem/protocol";
 import { text, toolUse, type ScriptEntry } from "@tandem/rehearsal";
 import { exportSession } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -44,7 +44,7 @@ async function turn(session: Session, words: string, ...script: ScriptEntry[]) {
 /** Everything that is stored of a session. */
 async function allOf(session: Session): Promise<string[]> {
   const lines: string[] = [];
-  for await (const line of exportSession(engine.store, session.id as SessionId)) lines.push(line);
+  for await (const line of exportSession(engine.store, session.id)) lines.push(line);
   return lines;
 }
 

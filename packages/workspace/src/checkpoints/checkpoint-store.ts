@@ -12,6 +12,7 @@ const TAKE_MS = 60_000;
 const READ_MS = 30_000;
 const RESTORE_MS = 300_000;
 const LISTED = 1_000;
+const MANY = 200;
 const REFS = "refs/checkpoints";
 const OWNER = /^[0-9A-Za-z_-]{1,80}$/;
 const ID = /^ckpt_[0-9A-Za-z]{1,64}$/;
@@ -159,7 +160,8 @@ export class CheckpointStore {
     const own = { ...options, index };
     if (candidates.length > 0) {
       const args = ["update-index", "-z", "--add", "--remove", "--replace", "--stdin"];
-      await this.#git.text(args, { ...own, input: asList(candidates) });
+      const packs = candidates.length > MANY;
+      await this.#git.text(args, { ...own, packs, input: asList(candidates) });
     }
     if (skipped.length > 0) {
       // One that had been small enough before must not stay as it was then.

@@ -52,6 +52,8 @@ export interface RunOptions extends Pick<GitOptions, "input" | "maxBytes" | "sig
   /** The time at which it must be done. */
   until?: number;
   index?: string;
+  /** All that it adds goes into one pack: for many files at once, that takes a fraction of the time and the disk. */
+  packs?: boolean;
 }
 
 /** A git repository of our own over a folder that is somebody else's: nothing of the folder's own repository is touched. */
@@ -76,12 +78,16 @@ export class PrivateGit {
     return outcome.stdout.toString("utf8");
   }
 
-  async run(args: readonly string[], { until, index, ...options }: RunOptions = {}): Promise<GitOutcome> {
+  async run(
+    args: readonly string[],
+    { until, index, packs = false, ...options }: RunOptions = {},
+  ): Promise<GitOutcome> {
     await this.#ready();
     const timeoutMs = until === undefined ? undefined : Math.max(1, until - Date.now());
     return runGit(this.folder, [`--git-dir=${this.#gitDir}`, `--work-tree=${this.folder}`, ...args], {
       ...options,
-      settings: SETTINGS,
+      // Files beyond the threshold are packed as they are read.
+      settings: packs ? { ...SETTINGS, "core.bigFileThreshold": "1" } : SETTINGS,
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(index !== undefined && { indexFile: index }),
     });
