@@ -196,7 +196,11 @@ describe("a call that must be asked for", () => {
       { type: "user.tool_confirmation", tool_use_id: use.id, result: "allow" },
     ]);
     const rest = await engine.until(session, isIdle, head);
-    expect(typesOf(rest).slice(0, 2)).toEqual(["user.tool_confirmation", "session.status_running"]);
+    expect(typesOf(rest).slice(0, 3)).toEqual([
+      "user.tool_confirmation",
+      "tandem.approval_resolved",
+      "session.status_running",
+    ]);
     expect(the(rest, "agent.tool_result")).toMatchObject({ tool_use_id: use.id });
     expect(existsSync(join(stage.folder, "allowed.txt"))).toBe(true);
     expect(stopOf(rest)).toEqual({ type: "end_turn" });

@@ -14,7 +14,11 @@ export function summaryOf({ kind, tool, input, plan, folder }: Approval): string
 export const ruleText = ({ tool, pattern, action }: Rule): string =>
   `${action} ${tool}${pattern === undefined ? "" : `(${pattern})`}`;
 
-export const nameOf = ({ tool, mcp_server_name: server }: Approval): string => (server ? `${server}.${tool}` : tool);
+/** As people know it. */
+export function nameOf({ kind, tool, mcp_server_name: server }: Approval): string {
+  if (kind !== "tool") return kind === "plan" ? "Plan" : "Question";
+  return server ? `${server}.${tool}` : tool;
+}
 
 /** Everything that one has to see before one answers: what is not shown cannot be agreed to. */
 export function describeApproval(approval: Approval, style: Style): string[] {

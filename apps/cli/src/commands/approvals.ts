@@ -152,7 +152,7 @@ async function print(
     ...(item.resolved
       ? [(item.resolved.outcome === "allowed" ? good : bad)(item.resolved.outcome), dim(printable(item.resolved.by))]
       : []),
-    bold(printable(item.kind === "tool" ? nameOf(item) : item.kind)),
+    bold(printable(nameOf(item))),
     clip(summaryOf(item)),
     dim(clip(printable(item.session_title ?? item.session_id), 30)),
     dim(ago(item.resolved?.at ?? item.created_at)),

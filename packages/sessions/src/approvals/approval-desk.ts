@@ -129,11 +129,13 @@ export class ApprovalDesk implements Approvals {
       by: first === "nobody" ? "tandem" : (first.tandem?.by ?? "unknown"),
       at: null,
     };
-    const who = outcome === "cancelled" ? "its turn ended first" : outcome === "expired" ? "it expired" : `by ${by}`;
-    throw new RequestError(
-      "conflict",
-      `The approval ${approval.id} has been ${outcome} already${at ? `, at ${at}` : ""}: ${who}.`,
-    );
+    const end =
+      outcome === "cancelled"
+        ? "was cancelled: its turn ended first"
+        : outcome === "expired"
+          ? `has expired, at ${at}`
+          : `has been ${outcome} already by ${by}${at ? `, at ${at}` : ""}`;
+    throw new RequestError("conflict", `The approval ${approval.id} ${end}.`);
   }
 }
 

@@ -20,7 +20,7 @@ export function approvalDiff(
     const before = readText(file);
     const after = call.name === "Write" ? call.input["content"] : edited(call, before);
     if (typeof after !== "string") return undefined;
-    const hunk = hunkOf(before?.split("\n") ?? [], after.split("\n"));
+    const hunk = hunkOf(before === undefined ? [] : linesOf(before), linesOf(after));
     if (hunk.lines.length > MOST_LINES) return undefined;
     return { path: relative(folder, file), kind: before === undefined ? "create" : "update", hunks: [hunk] };
   } catch {
@@ -44,6 +44,9 @@ function readText(file: string): string | undefined {
   if (!stats.isFile() || stats.size > MOST_BYTES) throw new Error("It cannot be shown.");
   return readFileSync(file, "utf8");
 }
+
+/** The end of the last line begins no other. */
+const linesOf = (text: string): string[] => (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
 
 function edited(
   { name, input }: { name: string; input: Record<string, unknown> },

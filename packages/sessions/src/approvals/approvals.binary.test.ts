@@ -71,7 +71,7 @@ describe("an approval", () => {
     expect(approval.diff).toEqual({
       path: "poem.txt",
       kind: "update",
-      hunks: [{ old_start: 1, old_lines: 4, new_start: 1, new_lines: 4, lines: [" one", "-two", "+2", " three", " "] }],
+      hunks: [{ old_start: 1, old_lines: 3, new_start: 1, new_lines: 3, lines: [" one", "-two", "+2", " three"] }],
     });
     await engine.engine.approvals.answer(approval.id, deny, "Ada");
     await restOf(engine, session);
@@ -135,7 +135,7 @@ describe("an approval", () => {
     const events = await restOf(engine, session);
     expect(the(events, "tandem.approval_resolved")).toMatchObject({ event_id: approval.id, outcome: "cancelled" });
     await expect(engine.engine.approvals.answer(approval.id, allow, "Ada")).rejects.toThrow(
-      /cancelled already.*its turn ended first/,
+      /was cancelled: its turn ended first/,
     );
     expect(isThere("cancelled.txt")).toBe(false);
   });
