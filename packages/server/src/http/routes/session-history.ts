@@ -51,7 +51,7 @@ export const sessionHistoryRoutes: Route[] = [
     handle: ({ engine, params, body }) => engine.history.rewind(params.session_id, body),
   }),
   jsonRoute({
-    name: "sessions.rewind.undo",
+    name: "sessions.undoRewind",
     method: "POST",
     path: "/v1/sessions/:session_id/rewind/undo",
     scope: "run",
