@@ -90,6 +90,56 @@ describe("the gate", () => {
     expect(await slip()).toBe("deny");
   });
 
+  test("denies where whoever judges fails, be it before the call or with the input that it was changed to", async () => {
+    const broken = stand(() => {
+      throw new Error("no rules");
+    });
+    broken.announce({ command: "ls" });
+    expect(await broken.ask({ command: "ls" })).toBe("deny");
+    const changed = stand(
+      ({ command }) => {
+        if (command === "ls") return "ask";
+        throw new Error("no rules");
+      },
+      { confirm: async () => ({ allow: true, input: { command: "rm -rf /" } }) },
+    );
+    changed.announce({ command: "ls" });
+    expect(await changed.ask({ command: "ls" })).toBe("deny");
+    expect(await changed.slip()).toBe("deny");
+  });
+
+  test("a call runs with the input that it was changed to, unless that is denied; the mode goes along", async () => {
+    const { gate, announce } = stand(({ command }) => (command === "rm -rf /" ? "deny" : "ask"), {
+      confirm: async ({ input }) => ({
+        allow: true,
+        input: { command: input["command"] === "ls" ? "pwd" : "rm -rf /" },
+        told: "changed",
+        mode: "acceptEdits",
+      }),
+    });
+    const ask = async (command: string) => {
+      announce({ command });
+      const call = {
+        hook_event_name: "PreToolUse",
+        tool_name: "Bash",
+        tool_use_id: "toolu_1",
+        tool_input: { command },
+      };
+      const output = await gate.beforeTool(call as HookInput, "toolu_1", { signal });
+      return (output as { hookSpecificOutput: object }).hookSpecificOutput;
+    };
+    expect(await ask("ls")).toMatchObject({
+      permissionDecision: "allow",
+      updatedInput: { command: "pwd" },
+      additionalContext: "changed",
+    });
+    expect(await gate.canUseTool("Bash", {}, { signal, toolUseID: "toolu_1", requestId: "r" })).toEqual({
+      behavior: "allow",
+      updatedPermissions: [{ type: "setMode", mode: "acceptEdits", destination: "session" }],
+    });
+    expect(await ask("cat")).toMatchObject({ permissionDecision: "deny" });
+  });
+
   test("denies an input that is none, and forgets a call that has its result", async () => {
     const { gate, announce, ask, slip } = stand(() => "allow");
     announce({ command: "ls" });
