@@ -40,6 +40,17 @@ describe("editing a config", () => {
     expect(parse(edited)).toMatchObject({ llm: { promptCaching: { enabled: false }, models: { triage: "haiku" } } });
   });
 
+  test("a new section of the whole file goes behind its last comment", () => {
+    const edits = [
+      { path: "connections.shop.driver", value: "sqlite" },
+      { path: "connections.shop.path", value: "shop.sqlite" },
+    ];
+    const added = "connections:\n  shop:\n    driver: sqlite\n    path: shop.sqlite\n";
+    expect(editConfig(FILE, edits)).toBe(`${FILE}${added}`);
+    const commented = "llm:\n  provider:\n    backend: claude-code\n# models:\n#   default: opus";
+    expect(editConfig(commented, edits)).toBe(`${commented}\n${added}`);
+  });
+
   test("a section with nothing but comments is filled", () => {
     const edited = editConfig(FILE, [{ path: "llm.pool.size", value: 2 }]);
     expect(edited).toBe(FILE.replace("    pool:\n", "    pool:\n      size: 2\n"));

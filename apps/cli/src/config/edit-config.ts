@@ -100,6 +100,10 @@ function splice(text: string, { path, value }: Edit): string | undefined {
     return insertAt(text, end, block(place.rest, value, column + 2, newline), newline);
   }
   if (place.parent.flow) return undefined;
+  // A new section goes to the end: what follows the last one may be a comment that belongs to it.
+  if (place.rest.length === names.length) {
+    return insertAt(text, text.length, block(place.rest, value, 0, newline), newline);
+  }
   const last = place.parent.items.at(-1)!;
   const column = columnOf(text, place.parent.items[0]!.key.range![0]);
   const end = pastComments(text, lineEnd(text, endOf(last)), column);

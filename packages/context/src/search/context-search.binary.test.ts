@@ -55,6 +55,26 @@ test("follows the folder: what is edited, renamed, removed or broken there", asy
   expect(await keys(search, "Versand")).toEqual([]);
 });
 
+test("a table that is called as what is looked for comes before what only mentions it", async () => {
+  const table = (name: string, columns: string) =>
+    `connection: shop\nschema: main\ntable: ${name}\ntype: table\ncolumns:\n${columns}`;
+  const mentions = Array.from(
+    { length: 15 },
+    (_, at) => `  - { name: staff_${at}, type: TEXT, profile: { samples: [staff, staff of ${at}] } }\n`,
+  );
+  await write({
+    "catalogue/shop/main.shifts.yaml": table("shifts", mentions.join("")),
+    "catalogue/shop/main.staff.yaml": table(
+      "staff",
+      "  - { name: id, type: INTEGER }\n  - { name: email, type: TEXT, profile: { samples: [staff@example.org] } }\n",
+    ),
+    "wiki/staff-rota.md": "# Staff rota\n\nThe staff, the staff and the staff.\n",
+  });
+  const search = new ContextSearch({ folder, store });
+  expect((await keys(search, "staff"))[0]).toBe("table:shop/main.staff");
+  expect((await keys(search, "Staff"))[0]).toBe("table:shop/main.staff");
+});
+
 test("another process finds what this one has indexed, and parses nothing again", async () => {
   await new ContextSearch({ folder, store }).sync();
   const other = new ContextSearch({ folder, store });

@@ -11,8 +11,8 @@ import { pageKeyOf, type PageFile, parsePage } from "../wiki/page-file.ts";
 export const SEARCH_KINDS = ["page", "memory", "table", "column", "value"] as const;
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 
-/** Goes up when the same file would make other documents. */
-export const FORM = 1;
+/** Goes up when the same file would make other documents, or be found by other words. */
+export const FORM = 2;
 
 export type Found = Omit<SearchDocument, "hash"> & { kind: SearchKind };
 

@@ -33,8 +33,13 @@ export function indexTerms(space: number, { key, kind, title, text, filters = {}
   return { facts: [...new Set(facts)], title: [...named, ...named.map(inTitle)], text: termsIn(space, text) };
 }
 
-/** `table:shop/public.orders` is also called `shop/public.orders` and `public.orders`. */
-const namesIn = (key: string): string[] => [key, key.slice(key.indexOf(":") + 1), key.slice(key.lastIndexOf("/") + 1)];
+/** `table:shop/public.orders` is also called `shop/public.orders`, `public.orders` and `orders`. */
+function namesIn(key: string): string[] {
+  const slash = key.lastIndexOf("/");
+  const dot = slash === -1 ? -1 : key.indexOf(".", slash);
+  const names = [key, key.slice(key.indexOf(":") + 1), key.slice(slash + 1)];
+  return dot === -1 ? names : [...names, key.slice(dot + 1)];
+}
 
 function termsIn(space: number, text: string): string[] {
   const terms: string[] = [];
