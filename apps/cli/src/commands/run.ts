@@ -152,8 +152,9 @@ function readWorktree(
 }
 
 /** A session keeps the agent and the folder that it began with. */
-function refuseWithResume({ resume, agent, cwd, worktree }: RunOptions): void {
-  const flag = Object.entries({ agent, cwd, worktree }).find(([, value]) => value !== undefined)?.[0];
+function refuseWithResume({ resume, fork, agent, cwd, worktree }: RunOptions): void {
+  const flags = fork === undefined ? { agent, cwd, worktree } : { agent, cwd, resume };
+  const flag = Object.entries(flags).find(([, value]) => value !== undefined)?.[0];
   if ((resume ?? fork) === undefined || flag === undefined) return;
   const other = fork === undefined ? "resume" : "fork";
   throw new TandemError("usage", `--${flag} cannot be given together with --${other}.`, {

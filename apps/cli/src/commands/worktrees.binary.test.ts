@@ -94,3 +94,35 @@ test("a setup that fails is said with its last lines, before anything is asked o
   expect(machine.rehearsal.modelRequests).toEqual([]);
   expect(await machine.git("branch", "--list", "tandem/*")).toBe("");
 }, 120_000);
+
+test("a fork goes on in a worktree of its own, and the session stays as it is", async () => {
+  await using machine = await machineWithRepository("");
+  const first = await machine.run(["run", "--allow", "bash", "--json", "Work"]);
+  const { session_id: parent } = JSON.parse(first.stdout) as { session_id: string };
+  const before = (await machine.run(["sessions", "export", parent])).stdout;
+  const wrong = await machine.run(["run", "--fork", parent, "--cwd", ".", "hi"]);
+  expect(wrong).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--cwd cannot be given together with --fork"),
+  });
+  const forked = await machine.run([
+    "run",
+    "--fork",
+    parent,
+    "--worktree",
+    "--json",
+    "--allow",
+    "bash",
+    "Go on, please",
+  ]);
+  const { session_id: fork } = JSON.parse(forked.stdout) as { session_id: string };
+  expect(fork).not.toBe(parent);
+  expect(machine.rehearsal.modelRequests.at(-1)!.messages.length).toBeGreaterThan(2);
+  expect((await machine.run(["sessions", "export", parent])).stdout).toBe(before);
+  expect((await machine.run(["worktrees", "list"])).stdout).toContain(fork);
+  const listed = await machine.run(["audit", "list", "--json", "--session", fork, "--limit", "100"]);
+  const { entries } = JSON.parse(listed.stdout) as { entries: { kind: string; actor: string }[] };
+  // Its past is its parent's.
+  expect(entries.filter(({ kind }) => kind === "message.sent")).toHaveLength(1);
+  expect(entries.at(-1)).toMatchObject({ kind: "session.forked", actor: expect.stringMatching(/^local:/) });
+}, 240_000);
