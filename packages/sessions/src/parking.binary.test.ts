@@ -74,11 +74,13 @@ test("without being asked to, it ends, and says when the quota resets", async ()
 }, 60_000);
 
 test("it waits no more often than it may, and can be interrupted", async () => {
-  stage.rehearsal.use([rule(limited(1), 3)]);
-  const engine = await open({ quota: { action: "wait", windows: 2 } });
+  stage.rehearsal.use([rule(limited(1), 2)]);
+  const engine = await open({ quota: { action: "wait", windows: 1 } });
   const session = await engine.session({}, free);
-  const events = await engine.turn(session, "Do it.");
-  expect(typesOf(events).filter((type) => type === "tandem.parked")).toHaveLength(2);
+  await engine.say(session, "Do it.");
+  await engine.until(session, isParked);
+  const events = await engine.until(session, isIdle);
+  expect(typesOf(events).filter((type) => type === "tandem.parked")).toHaveLength(1);
   expect(the(events, "session.status_idle").stop_reason.type).toBe("retries_exhausted");
 
   stage.rehearsal.use([rule(limited(3_600))]);
