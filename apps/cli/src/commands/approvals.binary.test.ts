@@ -8,6 +8,13 @@ import { text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sessionMachine, type RunningUp } from "../testing/session-machine.ts";
 
+/** What is read of any answer here. */
+interface Reply {
+  id: string;
+  data: { stop_reason?: { type: string } }[];
+  error: { message: string };
+}
+
 interface Received {
   headers: Record<string, string | string[] | undefined>;
   body: string;
@@ -46,23 +53,23 @@ afterAll(async () => {
   hook.server.close();
 });
 
-async function call<T>(method: "GET" | "POST", path: string, body?: unknown): Promise<{ status: number; body: T }> {
+async function call(method: "GET" | "POST", path: string, body?: unknown): Promise<{ status: number; body: Reply }> {
   const response = await fetch(`${up.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${up.token}`, "content-type": "application/json" },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  return { status: response.status, body: (await response.json()) as T };
+  return { status: response.status, body: (await response.json()) as Reply };
 }
 
 /** A session whose agent has asked for something. */
 async function asks(title: string): Promise<string> {
-  const agent = await call<{ id: string }>("POST", "/v1/agents", {
+  const agent = await call("POST", "/v1/agents", {
     name: title,
     model: "sonnet",
     tools: [{ type: "agent_toolset_20260401" }],
   });
-  const session = await call<{ id: string }>("POST", "/v1/sessions", {
+  const session = await call("POST", "/v1/sessions", {
     agent: agent.body.id,
     environment_id: "env_local",
     title,
@@ -70,7 +77,7 @@ async function asks(title: string): Promise<string> {
   });
   const { id } = session.body;
   await expect
-    .poll(async () => (await call<{ data: unknown[] }>("GET", `/v1/approvals?session_id=${id}`)).body.data, {
+    .poll(async () => (await call("GET", `/v1/approvals?session_id=${id}`)).body.data, {
       timeout: 30_000,
     })
     .toHaveLength(1);
@@ -78,17 +85,11 @@ async function asks(title: string): Promise<string> {
 }
 
 /** The next script is the next session's alone. */
-const isOver = (session: string) =>
-  expect
-    .poll(
-      async () => {
-        const path = `/v1/sessions/${session}/events?order=desc&limit=1`;
-        return (await call<{ data: { stop_reason?: { type: string } }[] }>("GET", path)).body.data[0]?.stop_reason
-          ?.type;
-      },
-      { timeout: 30_000 },
-    )
-    .toBe("end_turn");
+async function isOver(session: string): Promise<void> {
+  const lastStop = async () =>
+    (await call("GET", `/v1/sessions/${session}/events?order=desc&limit=1`)).body.data[0]?.stop_reason?.type;
+  await expect.poll(lastStop, { timeout: 30_000 }).toBe("end_turn");
+}
 
 const tandem = async (...args: string[]) => {
   const { code, stdout, stderr } = await machine.run(args);
@@ -118,7 +119,7 @@ describe("tandem approvals", () => {
     const id = (JSON.parse(await tandem("approvals", "list", "--json")) as { approvals: { id: string }[] })
       .approvals[0]!.id;
     await tandem("approvals", "deny", id, "--message", "Not today.");
-    const again = await call<{ error: { message: string } }>("POST", `/v1/approvals/${id}`, { result: "allow" });
+    const again = await call("POST", `/v1/approvals/${id}`, { result: "allow" });
     expect(again.status).toBe(409);
     expect(again.body.error.message).toMatch(/has been denied already by .*, at /);
     await isOver(session);

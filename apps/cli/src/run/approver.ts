@@ -7,7 +7,7 @@ import { editText } from "../proposals/edit-text.ts";
 import { printable, styleFor, widthOf, wrap } from "../terminal.ts";
 import { describeCall, toolName, type ToolUse } from "./describe-call.ts";
 
-export interface Verdict {
+interface Verdict {
   answer: ApprovalAnswer;
   /** Whether a person said so. */
   asked: boolean;

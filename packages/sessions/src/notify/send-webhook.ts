@@ -50,7 +50,7 @@ export async function sendWebhook(
   }
 }
 
-export const sign = (secret: string, timestamp: string, body: string): string =>
+const sign = (secret: string, timestamp: string, body: string): string =>
   createHmac("sha256", secret).update(`${timestamp}.${body}`).digest("hex");
 
 /** Whether the same request may be answered otherwise later. */
