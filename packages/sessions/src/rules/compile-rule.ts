@@ -5,7 +5,7 @@ import { checkPathPattern, PathPattern, type Place } from "./path-pattern.ts";
 import { KNOWN_TOOLS, kindOf, subjectOf, TOOL_KINDS } from "./tool-kinds.ts";
 
 /** What a rule says of the calls of its tool. */
-export type RulePattern =
+type RulePattern =
   | { type: "any" }
   | { type: "command"; command: CommandPattern }
   | { type: "path"; path: PathPattern; access: "read" | "write" }

@@ -84,7 +84,7 @@ function byRule(action: RuleAction, what: string, { rule, why }: Considered): Ve
 }
 
 /** `Bash(git push *)` */
-export const shown = ({ tool, pattern }: Pick<KeptRule, "tool" | "pattern">): string =>
+const shown = ({ tool, pattern }: Pick<KeptRule, "tool" | "pattern">): string =>
   pattern === undefined ? tool : `${tool}(${pattern})`;
 
 const whose = ({ scope, source }: KeptRule): string =>
