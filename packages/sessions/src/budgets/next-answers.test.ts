@@ -1,0 +1,57 @@
+import type { ConversationOutput } from "@tandem/claude-code";
+import type { EventId, SessionEventBody, ThreadId } from "@tandem/protocol";
+import { expect, test } from "vitest";
+import { NextAnswers } from "./next-answers.ts";
+
+const output = (event: SessionEventBody, thread: string | null = null, id = "sevt_1") =>
+  ({ type: "event", thread, id, event }) as unknown as Extract<ConversationOutput, { type: "event" }>;
+const start = (): SessionEventBody => ({ type: "span.model_request_start" });
+const end = (input: number, of = "sevt_1"): SessionEventBody => ({
+  ...{ type: "span.model_request_end", model_request_start_id: of as EventId, is_error: false },
+  model_usage: {
+    ...{ input_tokens: input, output_tokens: 500 },
+    ...{ cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
+  },
+  tandem: { model: "claude-sonnet-5-5" },
+});
+const call: SessionEventBody = {
+  ...{ type: "agent.tool_use", name: "Bash", input: {} },
+  tandem: { tool_use_id: "toolu_1" },
+};
+const thread = (state: "running" | "idle", id: string): SessionEventBody =>
+  ({
+    type: `session.thread_status_${state}`,
+    session_thread_id: id as ThreadId,
+    agent_name: "digger",
+  }) as SessionEventBody;
+
+// Sonnet 5.5, per million: $2.50 to write to the cache, $0.10 to read from it, $10 for what it says.
+test("the first answer of a session is taken for one on Claude Code's own instructions", () => {
+  const next = new NextAnswers(() => "claude-sonnet-5-5");
+  expect(next.amounts).toMatchObject({ usd: 16_000 * 2.5 + 1_000 * 10, tokens: 17_000, requests: 1 });
+  expect(new NextAnswers(() => "claude-of-next-year").amounts).toMatchObject({ usd: 0, tokens: 17_000 });
+});
+
+test("the next answer is on the context as it stands, cached if it was sent lately, and as long as the last", () => {
+  const next = new NextAnswers(() => "claude-sonnet-5-5");
+  for (const event of [start(), call, end(99_500)]) next.observe(output(event));
+  expect(next.amounts).toMatchObject({ usd: 100_000 * 0.1 + 1_000 * 10, tokens: 101_000 });
+  const later = new NextAnswers(() => "claude-sonnet-5-5");
+  later.recall(end(99_500) as never, Date.now() - 6 * 60_000);
+  expect(later.amounts.usd).toBe(100_000 * 2.5 + 1_000 * 10);
+});
+
+test("nothing more is expected after an answer without a call, unless subagents are at work", () => {
+  const next = new NextAnswers(() => "claude-sonnet-5-5");
+  for (const event of [start(), end(1_000)]) next.observe(output(event));
+  expect(next.amounts).toMatchObject({ usd: 0, requests: 0 });
+  next.observe(output(thread("running", "sthr_a")));
+  next.observe(output(thread("running", "sthr_b")));
+  expect(next.amounts.requests).toBe(2);
+  // An answer that has come, and whose cost is not known yet, is reserved beside the next.
+  next.observe(output(start(), "sthr_a", "sevt_a"));
+  expect(next.amounts.requests).toBe(3);
+  next.observe(output(end(1_000, "sevt_a"), "sthr_a"));
+  next.observe(output(thread("idle", "sthr_b")));
+  expect(next.amounts.requests).toBe(1);
+});
