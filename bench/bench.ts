@@ -13,9 +13,17 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
     about: "searches over 100,000 documents: by words, by words and vectors, and what others feel of them",
     load: () => import("./search/search.ts"),
   },
+  checkpoints: {
+    about: "checkpoints of a folder of 10,000 files: the first, those after it, a diff, the disk",
+    load: () => import("./checkpoints/checkpoints.ts"),
+  },
   server: {
     about: "the server under load: fanout, sessions, open, idle, soak; one part alone by its name",
     load: () => import("./server/server.ts"),
+  },
+  scan: {
+    about: "a catalogue of 1,000 tables: scans of it, and questions about it; time, CPU and memory",
+    load: () => import("./scan/scan.ts"),
   },
   relationships: {
     about: "joins found again in databases whose foreign keys were stripped: precision, recall, F1; files as arguments",

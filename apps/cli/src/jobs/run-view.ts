@@ -32,7 +32,7 @@ export class RunView implements Disposable {
         this.#move(event.stage, event.done, event.total, event.item);
         break;
       case "stage_finished":
-        this.#line(`${event.stage}: ${describeCounts(event.counts)}${isKept ? " (kept)" : ""}`);
+        this.#line(`${event.stage}: ${describeCounts(event.counts)}${isKept ? " (done before)" : ""}`);
         break;
       case "skipped":
         this.#line(`${event.stage}: skipped ${event.item}: ${event.message}`);

@@ -20,7 +20,11 @@ const job = z
     started_at: z.string().nullable(),
     ended_at: z.string().nullable(),
   })
-  .meta({ id: "Job", description: "Background work on the context. `partly`: it ended, and something was skipped." });
+  .meta({
+    id: "Job",
+    description:
+      "Background work on the context. `partly`: it ended, and something was skipped. `interrupted`: nobody works on it.",
+  });
 
 const jobEvent = z
   .object({ seq: z.int(), at: z.string(), event: z.looseObject({ type: z.string() }) })
@@ -77,7 +81,8 @@ export const jobRoutes: Route[] = [
     path: "/v1/jobs/:job_id/cancel",
     scope: "run",
     extension: true,
-    summary: "Cancel a job; whoever works on it stops within a second or so",
+    summary:
+      "Cancel a job; whoever works on it stops within a second or so, and one whose holder has died ends with its lease",
     response: job,
     handle: async (call) => describe(await contextOf(call).desk.cancel((await find(call)).id)),
   }),
