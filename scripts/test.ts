@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildPage } from "./build-page.ts";
 import { scratchVariables } from "./scratch-variables.ts";
 import { countTests, type Counts } from "./test-report.ts";
 
@@ -14,6 +15,7 @@ const bin = (name: string, file: string): string => join(root, "node_modules", n
 
 const checks: [name: string, args: string[]][] = [
   ["types", [bin("typescript", "bin/tsc"), "-p", "."]],
+  ["types of the page", [bin("typescript", "bin/tsc"), "-p", "apps/web"]],
   ["lint", [bin("oxlint", "bin/oxlint"), "--type-aware", "."]],
   ["format", [bin("oxfmt", "bin/oxfmt"), "--check", "."]],
   ["unused code", [bin("knip", "bin/knip.js"), "--no-progress"]],
@@ -32,6 +34,7 @@ for (const [name, args] of checks) {
   console.log(`${ok ? "✓" : "✗"} ${name} (${seconds} s)`);
   if (!ok) console.log(output);
 }
+if (!quick) buildPage();
 // Shown live: it takes minutes.
 const tests = run(vitest, "inherit");
 const counted = countTests(readReport());

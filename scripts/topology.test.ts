@@ -21,6 +21,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     ...["protocol", "workspace", "storage", "claude-code", "runtime", "connectors", "relationships"],
     ...["sessions", "context", "server", "rehearsal"],
   ],
+  web: ["protocol"],
 };
 
 /** Libraries that one room alone may know: whoever else wants a model goes through the runtime. */

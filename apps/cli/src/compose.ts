@@ -360,7 +360,14 @@ export async function startServer(
   }: { engine: Engine; context?: ServedContext; store: Store; logger: Logger; version: string; port?: number },
 ): Promise<RunningServer> {
   const room = await import("@tandem/server");
-  return room.startServer({ ...parts, settings: await serverSettings(project, port) });
+  const page = pageFolder();
+  return room.startServer({ ...parts, ...(page && { page }), settings: await serverSettings(project, port) });
+}
+
+/** The page, where it has been built: `npm start` does that, and packages have it. */
+function pageFolder(): string | undefined {
+  const folder = join(import.meta.dirname, "..", "..", "web", "dist");
+  return existsSync(join(folder, "index.html")) ? folder : undefined;
 }
 
 /** Traces of sessions, where a collector is named. */

@@ -99,7 +99,8 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   parts.use(await writeServerFile(context.env, info));
   logger.info({ url: server.url, demo: info.demo, payer: info.payer }, "up");
   progress[Symbol.dispose]();
-  await using _ = await announce(context, { info, engine, warning, logFile: log.file, stopWithinMs: stopWithin });
+  const link = server.signInLink();
+  await using _ = await announce(context, { info, link, engine, warning, logFile: log.file, stopWithinMs: stopWithin });
   if (!context.signal.aborted) await once(context.signal, "abort");
   logger.info("stopping");
   return 0;

@@ -9,6 +9,8 @@ import type { ServerInfo } from "./server-file.ts";
 
 interface Announcement {
   info: Pick<ServerInfo, "url" | "token_file" | "database" | "roots" | "payer" | "demo">;
+  /** To the page: good once, for a minute. */
+  link: string | undefined;
   engine: Engine;
   warning: string | undefined;
   logFile: string;
@@ -18,7 +20,7 @@ interface Announcement {
 
 /** Says that the server is up and how to come in. On a terminal, a line says from then on how busy it is. */
 export async function announce(context: Context, announcement: Announcement): Promise<AsyncDisposable> {
-  const { info, engine, warning, logFile, stopWithinMs } = announcement;
+  const { info, link, engine, warning, logFile, stopWithinMs } = announcement;
   const { stdout, json, env } = context;
   if (json) {
     await write(stdout, `${JSON.stringify({ url: info.url, token_file: info.token_file })}\n`);
@@ -29,7 +31,8 @@ export async function announce(context: Context, announcement: Announcement): Pr
   const short = (path: string) => (path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path);
   const agents = (await engine.agents.list({ limit: 1_000 })).data.length;
   const rows = [
-    [dim("address"), bold(info.url)],
+    ...(link === undefined ? [] : [[dim("page"), `${bold(link)}  ${dim("once, within a minute; then `tandem open`")}`]]),
+    [dim("address"), info.url],
     [dim("token"), `${short(info.token_file)}  ${dim("what clients send as their API key")}`],
     [dim("folders"), info.roots.map(short).join(", ")],
     [dim("storage"), short(info.database)],

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { RequestError } from "@tandem/protocol";
 import { SCOPES, type Scope, type TokenRow, type TokenStore } from "@tandem/storage";
+import { cookieSecret } from "./page/sign-in.ts";
 import { WireError } from "./wire-error.ts";
 
 /** How often it is noted that a token is in use. */
@@ -19,8 +20,8 @@ export class Authorizer {
   }
 
   /** Rejects in the same words whatever is wrong, so that nothing can be learnt by trying. */
-  async authenticate(headers: IncomingHttpHeaders): Promise<TokenRow> {
-    const secret = secretOf(headers);
+  async authenticate(headers: IncomingHttpHeaders, method: string): Promise<TokenRow> {
+    const secret = secretOf(headers) ?? cookieSecret(headers, method);
     const token = secret === undefined ? undefined : await this.#find(sha256(secret));
     if (!token) {
       throw new WireError("unauthorized", "A valid token is needed.", {

@@ -12,6 +12,8 @@ import { errorReply } from "./error-reply.ts";
 import type { Exchange } from "./exchange.ts";
 import { routeTable } from "./route-table.ts";
 import { refusedRoutes } from "./routes/refused.ts";
+import type { PageFiles } from "./page/page-files.ts";
+import { CODES_PATH, readCode, type SignIn, SIGN_IN_PATH, SIGN_OUT_PATH } from "./page/sign-in.ts";
 import type { RouteRunner } from "./run-route.ts";
 import { WireError } from "./wire-error.ts";
 
@@ -39,9 +41,12 @@ export function createApp(parts: {
   runner: RouteRunner;
   mcp: McpClients;
   readiness: Readiness;
+  signIn: SignIn;
+  /** Undefined where there is no page. */
+  page: PageFiles | undefined;
   logger: Logger;
 }): Hono<Surroundings> {
-  const { guard, authorizer, runner, mcp, readiness, logger } = parts;
+  const { guard, authorizer, runner, mcp, readiness, signIn, page, logger } = parts;
   // Hono's usual router matches no faster here, and makes the first request wait some 15 ms while it is built.
   const app = new Hono<Surroundings>({ router: new TrieRouter() });
 
@@ -50,8 +55,14 @@ export function createApp(parts: {
     const origin = guard.check(incoming.headers);
     if (origin !== undefined) allowOrigin(c, origin);
     if (origin !== undefined && c.req.method === "OPTIONS") return preflight(incoming.headers);
-    if (!HEALTH_PATHS.has(c.req.path)) {
-      const token = await authorizer.authenticate(incoming.headers);
+    const file = await page?.answer(c.req.method, c.req.path, {
+      encoding: incoming.headers["accept-encoding"]?.toString() ?? "",
+      tag: incoming.headers["if-none-match"] ?? "",
+    });
+    if (file) return file;
+    const isSigningIn = c.req.path === SIGN_IN_PATH && c.req.method === "POST";
+    if (!HEALTH_PATHS.has(c.req.path) && !isSigningIn) {
+      const token = await authorizer.authenticate(incoming.headers, c.req.method);
       exchange.token = token.id;
       c.set("token", token);
       // Hono would answer HEAD by GET, and so open a stream that nobody reads.
@@ -62,6 +73,20 @@ export function createApp(parts: {
 
   app.get("/healthz", () => new Response(null, { status: 204 }));
   app.get("/readyz", async () => new Response(null, { status: (await readiness.isReady()) ? 204 : 503 }));
+
+  app.post(SIGN_IN_PATH, async (c) => {
+    const { cookie, token } = await signIn.exchange(await readCode(c.env.incoming));
+    c.env.exchange.token = token.id;
+    return Response.json({ type: "signed_in" }, { headers: { "set-cookie": cookie } });
+  });
+  app.post(SIGN_OUT_PATH, async (c) =>
+    Response.json({ type: "signed_out" }, { headers: { "set-cookie": await signIn.leave(c.get("token")) } }),
+  );
+  app.post(CODES_PATH, (c) => {
+    requireScope(c.get("token"), "admin");
+    const { code, expiresAt } = signIn.createCode();
+    return Response.json({ type: "sign_in_code", code, expires_at: expiresAt });
+  });
 
   for (const route of routeTable) {
     app.on(route.method, route.path, (c) => {

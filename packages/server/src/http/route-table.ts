@@ -22,6 +22,7 @@ import { ruleRoutes } from "./routes/rules.ts";
 import { sessionEventRoutes } from "./routes/session-events.ts";
 import { sessionFolderRoutes } from "./routes/session-folder.ts";
 import { sessionHistoryRoutes } from "./routes/session-history.ts";
+import { sessionLogRoutes } from "./routes/session-log.ts";
 import { sessionMessageRoutes } from "./routes/session-messages.ts";
 import { sessionResourceRoutes } from "./routes/session-resources.ts";
 import { sessionTaskRoutes } from "./routes/session-tasks.ts";
@@ -37,6 +38,7 @@ const described: readonly Route[] = [
   ...sessionThreadRoutes,
   ...sessionResourceRoutes,
   ...sessionMessageRoutes,
+  ...sessionLogRoutes,
   ...sessionTaskRoutes,
   ...sessionCommandRoutes,
   ...sessionFolderRoutes,

@@ -12,6 +12,8 @@ import { EntranceGuard } from "./entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
 import { beginExchange, type Exchange } from "./exchange.ts";
 import { bind, closeServer, createNodeServer } from "./node-server.ts";
+import { PageFiles } from "./page/page-files.ts";
+import { SignIn } from "./page/sign-in.ts";
 import { RouteRunner } from "./run-route.ts";
 import { checkBinding, defaultSettings, type ServerSettings } from "./settings.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
@@ -22,6 +24,8 @@ export interface RunningServer extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4760`. */
   readonly url: string;
   readonly port: number;
+  /** A link by which a person comes to the page: good once, for a minute. */
+  signInLink(): string;
   /** Takes no new work from now on, but still answers: for while turns are coming to their end. */
   drain(): void;
   /** Accepts nothing more, tells streams, lets requests end until the deadline, and cuts off the rest. */
@@ -38,6 +42,8 @@ export async function startServer(parts: {
   store: Pick<Store, "tokens" | "check">;
   logger: Logger;
   settings?: Partial<ServerSettings>;
+  /** The folder of the built page; without it, there is none. */
+  page?: string;
 }): Promise<RunningServer> {
   const { engine, context, store, logger } = parts;
   const settings: ServerSettings = { ...defaultSettings, ...parts.settings };
@@ -63,7 +69,9 @@ export async function startServer(parts: {
     checkMs: settings.heartbeatMs,
     logger,
   });
-  const app = createApp({ guard, authorizer, runner, mcp, readiness, logger });
+  const signIn = new SignIn(store.tokens, settings.tls !== undefined || settings.trustedProxy);
+  const page = parts.page === undefined ? undefined : new PageFiles(parts.page);
+  const app = createApp({ guard, authorizer, runner, mcp, readiness, signIn, page, logger });
 
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const listener = getRequestListener(
@@ -92,8 +100,10 @@ export async function startServer(parts: {
     await closeServer(server, deadlineMs);
   };
   let closing: Promise<void> | undefined;
+  const url = `${settings.tls ? "https" : "http"}://${host}:${port}`;
   return {
-    url: `${settings.tls ? "https" : "http"}://${host}:${port}`,
+    url,
+    signInLink: () => `${url}/#code=${signIn.createCode().code}`,
     port,
     drain: () => void (isStopping = true),
     close: (deadlineMs) => (closing ??= close(deadlineMs)),

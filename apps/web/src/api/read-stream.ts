@@ -1,0 +1,99 @@
+import { refusal } from "./client.ts";
+
+export interface Frame {
+  id: string | undefined;
+  data: unknown;
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+/** The server says something at least every fifteen seconds; a line that is silent for longer is dead. */
+const SILENCE_MS = 45_000;
+
+export type Connection = "connecting" | "live" | "lost";
+
+/**
+ * Reads a stream of events for as long as the signal does not fire: a line that breaks is opened again from the last event
+ * that came, so that nothing is missed and nothing comes twice.
+ */
+export async function readStream(
+  path: string,
+  parts: {
+    from?: string;
+    signal: AbortSignal;
+    onFrame: (frame: Frame) => void;
+    onConnection: (state: Connection) => void;
+    /** Once more from the beginning: what there is after a gap is not known. */
+    onReopen?: () => void;
+  },
+): Promise<void> {
+  const { signal, onFrame, onConnection } = parts;
+  let last = parts.from;
+  let pause = FIRST_PAUSE_MS;
+  for (let isFirst = true; !signal.aborted; isFirst = false) {
+    onConnection(isFirst ? "connecting" : "lost");
+    try {
+      const line = new AbortController();
+      const both = AbortSignal.any([signal, line.signal]);
+      const response = await fetch(path, {
+        signal: both,
+        headers: last === undefined ? {} : { "last-event-id": last },
+      });
+      if (!response.ok || !response.body) throw await refusal(response);
+      if (!isFirst) parts.onReopen?.();
+      onConnection("live");
+      for await (const frame of frames(response.body, () => line.abort())) {
+        pause = FIRST_PAUSE_MS;
+        last = frame.id ?? last;
+        onFrame(frame);
+      }
+    } catch {
+      // Whatever it was: it is tried again, and the state says so.
+    }
+    if (signal.aborted) return;
+    onConnection("lost");
+    await rest(pause, signal);
+    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+  }
+}
+
+async function* frames(body: ReadableStream<Uint8Array>, giveUp: () => void): AsyncGenerator<Frame> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let buffer = "";
+  for (;;) {
+    const timer = setTimeout(giveUp, SILENCE_MS);
+    const { done, value } = await reader.read().finally(() => clearTimeout(timer));
+    if (done) return;
+    buffer += value;
+    const blocks = buffer.split("\n\n");
+    buffer = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const frame = parse(block);
+      if (frame) yield frame;
+    }
+  }
+}
+
+function parse(block: string): Frame | undefined {
+  let id: string | undefined;
+  let data = "";
+  for (const line of block.split("\n")) {
+    if (line.startsWith("id: ")) id = line.slice(4);
+    else if (line.startsWith("data: ")) data += line.slice(6);
+  }
+  return data === "" ? undefined : { id, data: JSON.parse(data) as unknown };
+}
+
+/** Until the pause is over, or the browser says that it is back on the network or on the screen. */
+function rest(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      for (const name of ["online", "focus"]) removeEventListener(name, over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    for (const name of ["online", "focus"]) addEventListener(name, over);
+    signal.addEventListener("abort", over, { once: true });
+  });
+}

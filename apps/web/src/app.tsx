@@ -1,0 +1,29 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { feed } from "./live/feed.ts";
+import { router } from "./router.tsx";
+import { SignedIn } from "./shell/signed-in.tsx";
+
+const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 5_000 } } });
+
+export function App() {
+  return (
+    <QueryClientProvider client={queries}>
+      <SignedIn>
+        <Follow />
+        <RouterProvider router={router} />
+      </SignedIn>
+    </QueryClientProvider>
+  );
+}
+
+/** The feed runs for as long as somebody is signed in. */
+function Follow() {
+  useEffect(() => {
+    const end = new AbortController();
+    void feed.follow(end.signal);
+    return () => end.abort();
+  }, []);
+  return null;
+}

@@ -1,0 +1,3 @@
+export function ContextPage() {
+  return <div className="p-4" />;
+}

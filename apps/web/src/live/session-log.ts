@@ -1,0 +1,117 @@
+import { Projection, type Delta, type LoggedEvent, type Message, type SessionEvent } from "@tandem/protocol";
+import { api } from "../api/client.ts";
+import { readStream, type Connection } from "../api/read-stream.ts";
+import { LiveValue } from "./live-value.ts";
+
+const PAGE = 600;
+
+interface LogPage {
+  data: LoggedEvent[];
+  waiting: SessionEvent[];
+  before: number | null;
+  head: number;
+}
+
+/**
+ * What a person sees of one thread of a session: the end of its log, folded here, and from then on whatever happens. What
+ * came earlier is read when somebody goes there, and folded together with the rest.
+ */
+export class SessionLog {
+  readonly messages = new LiveValue<readonly Message[]>([]);
+  readonly connection = new LiveValue<Connection>("connecting");
+  /** Undefined before the first page; whether there is more before what is shown. */
+  readonly hasEarlier = new LiveValue<boolean | undefined>(undefined);
+  readonly failure = new LiveValue<Error | undefined>(undefined);
+  readonly #session: string;
+  readonly #thread: string | undefined;
+  #events: LoggedEvent[] = [];
+  #waiting: SessionEvent[] = [];
+  #projection = new Projection();
+  #before: number | null = null;
+  #isReading = false;
+
+  constructor(session: string, thread?: string) {
+    this.#session = session;
+    this.#thread = thread;
+  }
+
+  async follow(signal: AbortSignal): Promise<void> {
+    try {
+      const page = await this.#read(undefined, signal);
+      this.#begin(page);
+      const path = this.#thread === undefined ? "events/stream" : `threads/${this.#thread}/stream`;
+      const previews = "event_deltas[]=agent.message&event_deltas[]=agent.thinking&tandem=true";
+      await readStream(`/v1/sessions/${this.#session}/${path}?${previews}`, {
+        signal,
+        from: String(page.head),
+        onConnection: (state) => this.connection.set(state),
+        onFrame: ({ id, data }) => this.#apply(id, data as SessionEvent | Delta),
+      });
+    } catch (error) {
+      if (!signal.aborted) this.failure.set(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** Reads what came before. */
+  async goBack(): Promise<void> {
+    if (this.#before === null || this.#isReading) return;
+    this.#isReading = true;
+    try {
+      const page = await this.#read(this.#before);
+      this.#events = [...page.data, ...this.#events];
+      this.#before = page.before;
+      this.#fold();
+      this.hasEarlier.set(page.before !== null);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  /** What was just sent, until the log has it. */
+  sent(events: readonly SessionEvent[]): void {
+    for (const event of events) {
+      this.#waiting.push(event);
+      this.#projection.applyWaiting(event);
+    }
+    this.messages.set(this.#projection.messages);
+  }
+
+  #read(before: number | undefined, signal?: AbortSignal): Promise<LogPage> {
+    const query = { limit: PAGE, before, thread: this.#thread };
+    return api.get<LogPage>(`/v1/sessions/${this.#session}/log`, query, signal);
+  }
+
+  #begin(page: LogPage): void {
+    this.#events = page.data;
+    this.#waiting = page.waiting;
+    this.#before = page.before;
+    this.#fold();
+    this.hasEarlier.set(page.before !== null);
+  }
+
+  #fold(): void {
+    const projection = new Projection();
+    for (const entry of this.#events) projection.apply(entry);
+    for (const event of this.#waiting) projection.applyWaiting(event);
+    this.#projection = projection;
+    this.messages.set(projection.messages);
+  }
+
+  #apply(id: string | undefined, value: SessionEvent | Delta): void {
+    if (id === undefined) {
+      this.#projection.applyDelta({ thread: null, delta: value as Delta });
+    } else {
+      const event = value as SessionEvent;
+      const own = "session_thread_id" in event ? (event.session_thread_id ?? null) : null;
+      const entry = {
+        seq: Number(id),
+        thread: this.#thread === undefined ? (own as LoggedEvent["thread"]) : null,
+        event,
+      };
+      this.#events.push(entry);
+      this.#waiting = this.#waiting.filter((waiting) => waiting.id !== event.id);
+      this.#projection.apply(entry);
+    }
+    this.messages.set(this.#projection.messages);
+  }
+}

@@ -1,0 +1,49 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { HomePage } from "./home/home-page.tsx";
+import { SessionPage } from "./session/session-page.tsx";
+import { Missing } from "./shell/missing.tsx";
+import { Shell } from "./shell/shell.tsx";
+
+const root = createRootRoute({ component: Shell, notFoundComponent: Missing });
+
+const home = createRoute({ getParentRoute: () => root, path: "/", component: HomePage });
+const session = createRoute({
+  getParentRoute: () => root,
+  path: "/sessions/$session",
+  component: SessionPage,
+  validateSearch: (search: Record<string, unknown>): { part?: string; view?: SessionView } => ({
+    ...(typeof search["part"] === "string" && { part: search["part"] }),
+    ...(isView(search["view"]) && { view: search["view"] }),
+  }),
+});
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: "/inbox",
+  component: lazyRouteComponent(() => import("./inbox/inbox-page.tsx"), "InboxPage"),
+});
+const context = createRoute({
+  getParentRoute: () => root,
+  path: "/context/$",
+  component: lazyRouteComponent(() => import("./context/context-page.tsx"), "ContextPage"),
+});
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings/$",
+  component: lazyRouteComponent(() => import("./settings/settings-page.tsx"), "SettingsPage"),
+});
+
+export const SESSION_VIEWS = ["talk", "changes", "history"] as const;
+export type SessionView = (typeof SESSION_VIEWS)[number];
+const isView = (value: unknown): value is SessionView => SESSION_VIEWS.some((view) => view === value);
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, session, inbox, context, settings]),
+  defaultPreload: "intent",
+  scrollRestoration: false,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

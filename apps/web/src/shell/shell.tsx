@@ -1,0 +1,99 @@
+import { Link, Outlet, useNavigate } from "@tanstack/react-router";
+import { BookOpen, Inbox, LayoutGrid, Settings } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { feed } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
+import { Announcer } from "./announcer.tsx";
+import { useShortcuts } from "./shortcuts.ts";
+import { SessionList } from "./session-list.tsx";
+import { Palette } from "./palette-loader.tsx";
+
+/** The frame around every page: where one is, what waits, and all sessions at hand. */
+export function Shell() {
+  const navigate = useNavigate();
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  useShortcuts("Everywhere", {
+    "mod+k": ["Find anything", () => setPaletteOpen(true)],
+    "g h": ["Go to all sessions", () => void navigate({ to: "/" })],
+    "g i": ["Go to what waits for you", () => void navigate({ to: "/inbox" })],
+    "g c": ["Go to what is known", () => void navigate({ to: "/context/$", params: { _splat: "" } })],
+    "g s": ["Go to settings", () => void navigate({ to: "/settings/$", params: { _splat: "" } })],
+  });
+
+  return (
+    <div className="grid h-full grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)_auto] md:grid-cols-[15rem_minmax(0,1fr)] md:grid-rows-[minmax(0,1fr)]">
+      <a
+        href="#main"
+        className="absolute left-2 top-2 z-50 -translate-y-16 rounded bg-accent px-3 py-1.5 text-on-accent focus:translate-y-0"
+      >
+        Skip to the content
+      </a>
+      <aside className="hidden min-h-0 flex-col border-r border-line bg-surface md:flex">
+        <div className="flex items-center gap-2 px-3 pt-3 pb-2">
+          <img src="/icon.svg" alt="" className="size-6" />
+          <span className="font-semibold">Tandem</span>
+          <button
+            type="button"
+            onClick={() => setPaletteOpen(true)}
+            className="ml-auto rounded border border-line px-1.5 py-0.5 text-xs text-ink-faint hover:bg-raised"
+          >
+            Find <kbd className="font-mono">⌘K</kbd>
+          </button>
+        </div>
+        <nav aria-label="Main" className="px-2 pb-2">
+          <NavItems />
+        </nav>
+        <SessionList />
+      </aside>
+      <main id="main" tabIndex={-1} className="min-h-0 min-w-0 outline-none">
+        <Outlet />
+      </main>
+      <nav
+        aria-label="Main"
+        className="flex justify-around border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
+      >
+        <NavItems isCompact />
+      </nav>
+      <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} />
+      <Announcer />
+    </div>
+  );
+}
+
+function NavItems({ isCompact = false }: { isCompact?: boolean }) {
+  const waiting = useWaiting();
+  const items: { to: string; label: string; icon: ReactNode; count?: number }[] = [
+    { to: "/", label: "Sessions", icon: <LayoutGrid aria-hidden className="size-4" /> },
+    { to: "/inbox", label: "Waiting", icon: <Inbox aria-hidden className="size-4" />, count: waiting },
+    { to: "/context", label: "Context", icon: <BookOpen aria-hidden className="size-4" /> },
+    { to: "/settings", label: "Settings", icon: <Settings aria-hidden className="size-4" /> },
+  ];
+  return items.map(({ to, label, icon, count = 0 }) => (
+    <Link
+      key={to}
+      to={to}
+      activeOptions={{ exact: to === "/" }}
+      className={
+        isCompact
+          ? "flex flex-1 flex-col items-center gap-0.5 py-2 text-xs text-ink-soft data-[status=active]:text-accent"
+          : "flex items-center gap-2 rounded-md px-2 py-1 text-ink-soft hover:bg-raised data-[status=active]:bg-raised data-[status=active]:text-ink"
+      }
+    >
+      {icon}
+      <span>{label}</span>
+      {count > 0 && (
+        <span
+          className={`rounded-full bg-wait-soft px-1.5 text-xs font-medium text-wait ${isCompact ? "" : "ml-auto"}`}
+        >
+          {count}
+          <span className="sr-only"> waiting for you</span>
+        </span>
+      )}
+    </Link>
+  ));
+}
+
+function useWaiting(): number {
+  const sessions = useLive(feed.sessions);
+  return [...sessions.values()].reduce((count, { waiting_for }) => count + waiting_for.length, 0);
+}

@@ -1,0 +1,86 @@
+import { useEffect, useRef } from "react";
+import { LiveValue } from "../live/live-value.ts";
+
+/** Keys (`mod+k`, `g h`, `j`), and what each does. */
+export type Shortcuts = Readonly<Record<string, readonly [label: string, act: () => void]>>;
+
+interface Group {
+  title: string;
+  keys: Shortcuts;
+}
+
+/** Those that work now, the innermost last: what the sheet shows and the keys do. */
+export const groups = new LiveValue<readonly Group[]>([]);
+
+const SEQUENCE_MS = 900;
+const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** Keys that work for as long as the component is there. While somebody writes, only those with a modifier do. */
+export function useShortcuts(title: string, keys: Shortcuts): void {
+  const current = useRef(keys);
+  useEffect(() => {
+    current.current = keys;
+  });
+  useEffect(() => {
+    const live: Shortcuts = new Proxy(
+      {},
+      {
+        get: (_, key: string) => current.current[key],
+        ownKeys: () => Reflect.ownKeys(current.current),
+        getOwnPropertyDescriptor: (_, key) => Reflect.getOwnPropertyDescriptor(current.current, key),
+      },
+    );
+    const group = { title, keys: live };
+    groups.change((all) => [...all, group]);
+    return () => groups.change((all) => all.filter((other) => other !== group));
+  }, [title]);
+}
+
+let pressed: string[] = [];
+let timer: number | undefined;
+
+addEventListener("keydown", (event) => {
+  if (event.isComposing || event.defaultPrevented) return;
+  const key = nameOf(event);
+  if (key === undefined) return;
+  const hasModifier = event.metaKey || event.ctrlKey;
+  if (!hasModifier && isWriting(event.target)) return;
+  pressed = [...pressed, key].slice(-2);
+  clearTimeout(timer);
+  timer = window.setTimeout(() => (pressed = []), SEQUENCE_MS);
+  for (const { keys } of groups.current.toReversed()) {
+    const found = keys[pressed.join(" ")] ?? keys[key];
+    if (!found) continue;
+    event.preventDefault();
+    pressed = [];
+    found[1]();
+    return;
+  }
+});
+
+function nameOf(event: KeyboardEvent): string | undefined {
+  if (["Shift", "Control", "Meta", "Alt"].includes(event.key)) return undefined;
+  const mod = isMac ? event.metaKey : event.ctrlKey;
+  const parts = [
+    ...(mod ? ["mod"] : []),
+    ...(event.altKey ? ["alt"] : []),
+    ...(event.shiftKey && event.key.length > 1 ? ["shift"] : []),
+  ];
+  return [...parts, event.key.length === 1 ? event.key.toLowerCase() : event.key.toLowerCase()].join("+");
+}
+
+const isWriting = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+/** As it stands on the keyboard of who reads it. */
+export const shownKey = (keys: string): string =>
+  keys
+    .split(" ")
+    .map((key) =>
+      key
+        .replace("mod+", isMac ? "⌘" : "Ctrl+")
+        .replace("shift+", "⇧")
+        .replace("alt+", isMac ? "⌥" : "Alt+"),
+    )
+    .map((key) => (key.length === 1 ? key.toUpperCase() : key))
+    .join(" ");

@@ -1,0 +1,51 @@
+import { Check, Copy } from "lucide-react";
+import { memo, type ReactNode, useEffect, useState } from "react";
+
+type Highlight = (text: string, language: string) => ReactNode | undefined;
+let loaded: Highlight | undefined;
+const LONGEST = 20_000;
+
+/** Code, in colours once the highlighter has come; it is loaded when the first code is shown. */
+export const Code = memo(function Code({ text, language }: { text: string; language: string | undefined }) {
+  const [highlight, setHighlight] = useState<Highlight | undefined>(() => loaded);
+  useEffect(() => {
+    if (highlight || language === undefined) return;
+    void import("./highlight.tsx").then((module) => {
+      loaded = module.highlight;
+      setHighlight(() => module.highlight);
+    });
+  }, [highlight, language]);
+  const coloured = language !== undefined && text.length <= LONGEST ? highlight?.(text, language) : undefined;
+  return (
+    <div className="group/code relative rounded-md border border-line bg-raised">
+      <pre
+        className="overflow-x-auto px-3 py-2 font-mono text-xs leading-relaxed"
+        tabIndex={0}
+        aria-label={`Code${language ? ` (${language})` : ""}`}
+      >
+        <code>{coloured ?? text}</code>
+      </pre>
+      <CopyButton text={text} />
+    </div>
+  );
+});
+
+export function CopyButton({ text }: { text: string }) {
+  const [isDone, setDone] = useState(false);
+  const copy = (): void => {
+    void navigator.clipboard.writeText(text).then(() => {
+      setDone(true);
+      setTimeout(() => setDone(false), 1_500);
+    });
+  };
+  return (
+    <button
+      type="button"
+      onClick={copy}
+      aria-label={isDone ? "Copied" : "Copy"}
+      className="absolute top-1 right-1 rounded border border-line bg-surface p-1 text-ink-faint opacity-0 hover:text-ink focus-visible:opacity-100 group-hover/code:opacity-100"
+    >
+      {isDone ? <Check aria-hidden className="size-3.5" /> : <Copy aria-hidden className="size-3.5" />}
+    </button>
+  );
+}

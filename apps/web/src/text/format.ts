@@ -1,0 +1,36 @@
+// Times and money as the reader's own place writes them.
+
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const dollars = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" });
+const cents = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", maximumFractionDigits: 4 });
+const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+
+const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+];
+
+export function ago(time: string, now = Date.now()): string {
+  const seconds = (Date.parse(time) - now) / 1_000;
+  for (const [unit, size] of STEPS)
+    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
+  return relative.format(Math.round(seconds), "second");
+}
+
+export const exactly = (time: string): string => dateTime.format(new Date(time));
+
+/** Of what is worth less than a cent, a few places more. */
+export const money = (usd: number): string => (usd > 0 && usd < 0.01 ? cents : dollars).format(usd);
+
+export const listCost = ({ amount }: { amount: string }): string => money(Number(amount) / 100);
+
+export const count = (value: number): string => compact.format(value);
+
+export function lasting(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 60) return `${seconds} s`;
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

@@ -1,0 +1,153 @@
+import { lexer, type Token, type Tokens } from "marked";
+import { Fragment, memo, type ReactNode, useMemo } from "react";
+import { Code } from "./code.tsx";
+
+/**
+ * Markdown as elements of ours: what looks like HTML in it is text, so that nothing in an answer can act. Of a text that is
+ * still being written, all blocks but the last ones are the same as before and are not made again.
+ */
+export const Markdown = memo(function Markdown({ text }: { text: string }) {
+  const blocks = useMemo(() => lexer(text, { gfm: true }), [text]);
+  return (
+    <div className="space-y-2.5 wrap-anywhere">
+      {blocks.map((token, index) => (
+        <Block key={index} raw={token.raw} token={token} />
+      ))}
+    </div>
+  );
+});
+
+const Block = memo(
+  function Block({ token }: { token: Token; raw: string }): ReactNode {
+    switch (token.type) {
+      case "space":
+      case "def":
+        return null;
+      case "heading": {
+        const { depth, tokens } = token as Tokens.Heading;
+        // Headings of an answer are not headings of the page.
+        const size = depth <= 2 ? "text-base font-semibold" : "font-semibold";
+        return <p className={size}>{inline(tokens)}</p>;
+      }
+      case "code": {
+        const { text, lang } = token as Tokens.Code;
+        return <Code text={text} language={lang?.split(/\s/, 1)[0]} />;
+      }
+      case "blockquote":
+        return (
+          <blockquote className="border-l-2 border-line-strong pl-3 text-ink-soft">
+            {(token as Tokens.Blockquote).tokens.map((inner, index) => (
+              <Block key={index} raw={inner.raw} token={inner} />
+            ))}
+          </blockquote>
+        );
+      case "list": {
+        const { ordered, start, items } = token as Tokens.List;
+        const List = ordered ? "ol" : "ul";
+        return (
+          <List
+            {...(ordered && typeof start === "number" && start !== 1 && { start })}
+            className={`space-y-1 pl-5 ${ordered ? "list-decimal" : "list-disc"} marker:text-ink-faint`}
+          >
+            {items.map((item, index) => (
+              <li key={index}>
+                {item.task && (
+                  <input
+                    type="checkbox"
+                    checked={item.checked ?? false}
+                    readOnly
+                    disabled
+                    aria-label="Done"
+                    className="mr-1.5"
+                  />
+                )}
+                {item.tokens.map((inner, place) =>
+                  inner.type === "text" ? (
+                    <Fragment key={place}>{inline((inner as Tokens.Text).tokens ?? [inner])}</Fragment>
+                  ) : (
+                    <Block key={place} raw={inner.raw} token={inner} />
+                  ),
+                )}
+              </li>
+            ))}
+          </List>
+        );
+      }
+      case "table": {
+        const { header, rows, align } = token as Tokens.Table;
+        const side = (column: number) => ({ textAlign: align[column] ?? "left" }) as const;
+        return (
+          <section className="overflow-x-auto" aria-label="Table" tabIndex={0}>
+            <table className="border-collapse text-sm">
+              <thead>
+                <tr>
+                  {header.map((cell, column) => (
+                    <th key={column} style={side(column)} className="border-b border-line-strong px-2 py-1 font-medium">
+                      {inline(cell.tokens)}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {rows.map((row, index) => (
+                  <tr key={index}>
+                    {row.map((cell, column) => (
+                      <td key={column} style={side(column)} className="border-b border-line px-2 py-1 align-top">
+                        {inline(cell.tokens)}
+                      </td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        );
+      }
+      case "hr":
+        return <hr className="border-line" />;
+      case "paragraph":
+        return <p>{inline((token as Tokens.Paragraph).tokens)}</p>;
+      default:
+        return <p className="whitespace-pre-wrap">{token.raw}</p>;
+    }
+  },
+  (before, after) => before.raw === after.raw && before.token.type === after.token.type,
+);
+
+function inline(tokens: readonly Token[] | undefined): ReactNode {
+  return tokens?.map((token, index) => <Fragment key={index}>{span(token)}</Fragment>);
+}
+
+function span(token: Token): ReactNode {
+  switch (token.type) {
+    case "strong":
+      return <strong className="font-semibold">{inline((token as Tokens.Strong).tokens)}</strong>;
+    case "em":
+      return <em>{inline((token as Tokens.Em).tokens)}</em>;
+    case "del":
+      return <del>{inline((token as Tokens.Del).tokens)}</del>;
+    case "codespan":
+      return (
+        <code className="rounded bg-raised px-1 py-px font-mono text-[0.85em]">{(token as Tokens.Codespan).text}</code>
+      );
+    case "br":
+      return <br />;
+    case "link": {
+      const { href, tokens } = token as Tokens.Link;
+      if (!/^(https?:|mailto:)/i.test(href)) return inline(tokens);
+      return (
+        <a href={href} target="_blank" rel="noreferrer noopener" className="text-accent underline underline-offset-2">
+          {inline(tokens)}
+        </a>
+      );
+    }
+    // A picture from elsewhere would tell its server who reads this.
+    case "image":
+      return <span className="text-ink-faint">[{(token as Tokens.Image).text || "image"}]</span>;
+    case "text":
+    case "escape":
+      return (token as Tokens.Text).tokens ? inline((token as Tokens.Text).tokens) : (token as Tokens.Text).text;
+    default:
+      return token.raw;
+  }
+}

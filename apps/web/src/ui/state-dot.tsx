@@ -1,0 +1,35 @@
+import type { FeedSession } from "../live/feed.ts";
+
+export type SessionState = "waiting" | "running" | "parked" | "idle" | "ended";
+
+export function stateOf({ status, waiting_for }: Pick<FeedSession, "status" | "waiting_for">): SessionState {
+  if (waiting_for.length > 0) return "waiting";
+  if (status === "running") return "running";
+  if (status === "rescheduling") return "parked";
+  return status === "terminated" ? "ended" : "idle";
+}
+
+export const STATE_WORDS: Readonly<Record<SessionState, string>> = {
+  waiting: "Waits for you",
+  running: "Working",
+  parked: "Waits for a quota",
+  idle: "Idle",
+  ended: "Ended",
+};
+
+const LOOKS: Readonly<Record<SessionState, string>> = {
+  waiting: "bg-wait",
+  running: "bg-accent animate-pulse",
+  parked: "bg-accent-soft ring-1 ring-accent",
+  idle: "bg-line-strong",
+  ended: "ring-1 ring-line-strong",
+};
+
+/** Colour is not all that tells: the words are there for who does not see it. */
+export function StateDot({ state }: { state: SessionState }) {
+  return (
+    <span className={`inline-block size-2 shrink-0 rounded-full ${LOOKS[state]}`} title={STATE_WORDS[state]}>
+      <span className="sr-only">{STATE_WORDS[state]}: </span>
+    </span>
+  );
+}

@@ -1,0 +1,116 @@
+import { createHash, randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { extname, join } from "node:path";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+
+const compress = promisify(gzip);
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".woff2": "font/woff2",
+  ".json": "application/json",
+  ".webmanifest": "application/manifest+json",
+};
+
+/** What is the server's own and never the page's. */
+const NOT_THE_PAGE = /^\/(v1|mcp|acp|openapi\.json|healthz|readyz|metrics)(\/|$)/;
+/** The build names these by what is in them: they never change. */
+const FOREVER = /^\/assets\//;
+/** Stands in the page for the nonce, which is another one each time. */
+const NONCE_MARK = "__NONCE__";
+
+interface PageFile {
+  body: Buffer;
+  zipped: Buffer | undefined;
+  type: string;
+  tag: string;
+}
+
+/** The page's files: public, since they say nothing about anybody. Whatever they show they have to ask for with a token. */
+export class PageFiles {
+  readonly #folder: string;
+  readonly #files = new Map<string, Promise<PageFile | undefined>>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Undefined where the address is none of the page's. */
+  async answer(
+    method: string,
+    path: string,
+    headers: { encoding: string; tag: string },
+  ): Promise<Response | undefined> {
+    if ((method !== "GET" && method !== "HEAD") || NOT_THE_PAGE.test(path)) return undefined;
+    const isFile = extname(path) !== "";
+    // Every other address is one of the page's own, which it finds its way to by itself.
+    const file = await this.#read(isFile ? path : "/index.html");
+    if (!file) return isFile ? new Response(null, { status: 404 }) : undefined;
+    const isPage = file.type.startsWith("text/html");
+    const common = {
+      "content-type": file.type,
+      "cache-control": FOREVER.test(path) ? "public, max-age=31536000, immutable" : "no-cache",
+      ...(isPage ? {} : { etag: file.tag }),
+    };
+    if (!isPage && headers.tag === file.tag) return new Response(null, { status: 304, headers: common });
+    const nonce = randomBytes(16).toString("base64");
+    const all = { ...common, ...(isPage && pageHeaders(nonce)) };
+    if (method === "HEAD") return new Response(null, { headers: all });
+    if (isPage) return new Response(file.body.toString("utf8").replaceAll(NONCE_MARK, nonce), { headers: all });
+    if (file.zipped && /\bgzip\b/.test(headers.encoding)) {
+      return new Response(bytes(file.zipped), {
+        headers: { ...all, "content-encoding": "gzip", vary: "accept-encoding" },
+      });
+    }
+    return new Response(bytes(file.body), { headers: all });
+  }
+
+  #read(path: string): Promise<PageFile | undefined> {
+    // Names of the build only: nothing that could lead out of the folder.
+    if (!/^(\/[\w-][\w.-]*)+$/.test(path) || path.includes("..")) return Promise.resolve(undefined);
+    let file = this.#files.get(path);
+    if (!file) {
+      file = load(join(this.#folder, path));
+      this.#files.set(path, file);
+      // What is not there is not remembered: the list of names that somebody may ask for has no end.
+      void file.then((found) => found ?? this.#files.delete(path));
+    }
+    return file;
+  }
+}
+
+async function load(path: string): Promise<PageFile | undefined> {
+  const type = TYPES[extname(path)];
+  const body = type === undefined ? undefined : await readFile(path).catch(() => undefined);
+  if (!body || type === undefined) return undefined;
+  const zipped = /^(text|image\/svg|application)/.test(type) ? await compress(body, { level: 9 }) : undefined;
+  const tag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
+  return { body, zipped, type, tag };
+}
+
+/** Nothing but the page's own: no script or style from anywhere else, no frame, no form, no request to another server. */
+const pageHeaders = (nonce: string): Record<string, string> => ({
+  "content-security-policy": [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), microphone=(), geolocation=()",
+});
+
+const bytes = (buffer: Buffer): Uint8Array<ArrayBuffer> => new Uint8Array(buffer);

@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { RequestError } from "@tandem/protocol";
+import type { TokenRow, TokenStore } from "@tandem/storage";
+import { sha256 } from "../authorize.ts";
+import { createToken } from "../create-token.ts";
+import { readJson } from "../read-body.ts";
+import { z } from "zod";
+import { WireError } from "../wire-error.ts";
+
+export const SIGN_IN_PATH = "/v1/sign_in";
+export const SIGN_OUT_PATH = "/v1/sign_out";
+export const CODES_PATH = "/v1/sign_in/codes";
+
+const signInParams = z.strictObject({ code: z.string().min(1).max(200) });
+const LARGEST = 1_024;
+
+/** Long enough to click, too short to be found later. */
+const CODE_MS = 60_000;
+const MAX_CODES = 100;
+const COOKIE = "tandem_page";
+const COOKIE_SECONDS = 30 * 24 * 60 * 60;
+/** The name of tokens that browsers have; they are listed and revoked like any other. */
+export const PAGE_TOKEN = "page";
+
+/**
+ * How a person comes to the page without a token in any address: a code that is good once, for a minute, stands behind the
+ * `#` of a link, which no browser sends anywhere; the page gives it back by a POST and gets a cookie that no script reads.
+ */
+export class SignIn {
+  readonly #tokens: TokenStore;
+  readonly #isSecure: boolean;
+  readonly #codes = new Map<string, number>();
+
+  constructor(tokens: TokenStore, isSecure: boolean) {
+    this.#tokens = tokens;
+    this.#isSecure = isSecure;
+  }
+
+  createCode(now = Date.now()): { code: string; expiresAt: string } {
+    for (const [hash, until] of this.#codes) if (until <= now) this.#codes.delete(hash);
+    const [oldest] = this.#codes.keys();
+    if (this.#codes.size >= MAX_CODES && oldest !== undefined) this.#codes.delete(oldest);
+    const code = randomBytes(24).toString("base64url");
+    this.#codes.set(sha256(code), now + CODE_MS);
+    return { code, expiresAt: new Date(now + CODE_MS).toISOString() };
+  }
+
+  /** The cookie for a code. A code is dead after its use, whatever comes of it. */
+  async exchange(code: string, now = Date.now()): Promise<{ cookie: string; token: TokenRow }> {
+    const hash = sha256(code);
+    const until = this.#codes.get(hash);
+    this.#codes.delete(hash);
+    if (until === undefined || until <= now) {
+      throw new WireError("unauthorized", "This link is not valid any more.", {
+        fix: "Run `tandem open` for a new one.",
+      });
+    }
+    const { secret, token } = await createToken(this.#tokens, { name: PAGE_TOKEN, scopes: ["admin"] });
+    return { cookie: this.#cookie(secret, COOKIE_SECONDS), token };
+  }
+
+  /** Takes the browser's token away, and the cookie. */
+  async leave(token: TokenRow): Promise<string> {
+    if (token.name === PAGE_TOKEN) await this.#tokens.delete(token.id);
+    return this.#cookie("", 0);
+  }
+
+  #cookie(value: string, seconds: number): string {
+    const secure = this.#isSecure ? "; Secure" : "";
+    return `${COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`;
+  }
+}
+
+/**
+ * The token of the page's cookie. A browser adds the cookie by itself, so that more is wanted than that it is there: what
+ * changes something must say that it comes from the page itself, which no other page can make a browser say.
+ */
+export function cookieSecret(headers: IncomingHttpHeaders, method: string): string | undefined {
+  const found = (headers.cookie ?? "").split(/; */).find((pair) => pair.startsWith(`${COOKIE}=`));
+  const secret = found?.slice(COOKIE.length + 1);
+  if (!secret) return undefined;
+  const site = headers["sec-fetch-site"];
+  const isOwn = site === "same-origin" || (site === undefined && headers.origin !== undefined);
+  return method === "GET" || isOwn ? secret : undefined;
+}
+
+/** The code of a request to sign in. */
+export async function readCode(incoming: IncomingMessage): Promise<string> {
+  const { success, data } = signInParams.safeParse(await readJson(incoming, LARGEST));
+  if (success) return data.code;
+  throw new RequestError("invalid_request", "code: expected the code of a sign-in link.");
+}

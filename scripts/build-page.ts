@@ -1,0 +1,32 @@
+// Builds the page (apps/web) where its sources have changed since it was built last.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "..");
+const folder = join(root, "apps", "web");
+const stamp = join(folder, "dist", ".stamp");
+
+/** Throws with what the build said, if it fails. */
+export function buildPage(): void {
+  const wanted = identity();
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
+  const vite = join(root, "node_modules", "vite", "bin", "vite.js");
+  const { status, stdout, stderr } = spawnSync(process.execPath, [vite, "build", "--logLevel", "warn"], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_ENV: "production" },
+  });
+  if (status !== 0) throw new Error(`The page could not be built:\n${stdout}${stderr}`);
+  writeFileSync(stamp, wanted);
+}
+
+function identity(): string {
+  const hash = createHash("sha256").update(readFileSync(join(root, "package-lock.json")));
+  const own = globSync(["index.html", "vite.config.ts", "public/**/*.*", "src/**/*.*"], { cwd: folder });
+  const protocol = globSync("packages/protocol/src/*.ts", { cwd: root });
+  for (const file of own.sort()) hash.update(file).update(readFileSync(join(folder, file)));
+  for (const file of protocol.sort()) hash.update(file).update(readFileSync(join(root, file)));
+  return hash.digest("hex");
+}
