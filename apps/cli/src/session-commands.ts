@@ -22,7 +22,8 @@ export function addSessionCommands(program: Command, heading: string, parts: Par
   const command = (name: string, description: string) =>
     program.command(name).description(description).helpGroup(heading).helpOption("-h, --help", "print help");
   const group = (name: string, description: string) => command(name, description).helpCommand(false);
-  addUp(command("up", "Start the server that the Anthropic SDKs speak to."), parts);
+  addUp(command("up", "Start the server that the Anthropic SDKs and the page speak to."), parts);
+  addOpen(command("open", "Open the page of the server that is up."), parts);
   addRun(command("run", "Have an agent do something in this folder."), parts);
   addSessions(group("sessions", "List, read, move and delete sessions."), parts);
   addAgents(group("agents", "Define the agents that sessions run."), parts);
@@ -67,6 +68,16 @@ function addSessionTools(
     "tandem import --dry-run",
     "tandem import --from claude",
   );
+}
+
+function addOpen(open: Command, { examples, json, runner }: Parts): void {
+  open
+    .option("--no-browser", "only print the link")
+    .addOption(json())
+    .action((options: { browser: boolean }, self: Command) =>
+      runner(self, async (context) => (await import("./commands/open.ts")).open(context, options)),
+    );
+  examples(open, "tandem open", "tandem open --no-browser");
 }
 
 function addUp(up: Command, { examples, json, runner }: Parts): void {

@@ -27,6 +27,7 @@ export async function startTestServer(parts: {
   tokens?: Store["tokens"];
   check?: () => Promise<void>;
   settings?: Partial<ServerSettings>;
+  page?: string;
 }): Promise<TestServer> {
   const tokens = parts.tokens ?? memoryTokens();
   const log: Record<string, unknown>[] = [];
@@ -43,6 +44,7 @@ export async function startTestServer(parts: {
     store: { tokens, check: parts.check ?? (async () => undefined) },
     logger: createLogger({ level: "debug", destination }),
     settings: { port: 0, checkResponses: true, ...parts.settings },
+    ...(parts.page !== undefined && { page: parts.page }),
   });
   const secretFor = async (scope: Scope) => (await createToken(tokens, { name: scope, scopes: [scope] })).secret;
   const secret = await secretFor("admin");

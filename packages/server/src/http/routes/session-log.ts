@@ -15,7 +15,8 @@ export const sessionLogRoutes: Route[] = [
     path: "/v1/sessions/:session_id/log",
     scope: "read",
     extension: true,
-    summary: "List events with their places in the log, the last ones first read: for clients that fold them themselves",
+    summary:
+      "List events with their places in the log, the last ones first read: for clients that fold them themselves",
     query: z.strictObject({
       limit: z.coerce.number().int().min(1).max(2_000).default(500),
       before: z.coerce.number().int().min(1).optional().meta({ description: "Only those before this place." }),
@@ -25,7 +26,9 @@ export const sessionLogRoutes: Route[] = [
       data: z.array(loggedEvent).meta({ description: "Oldest first." }),
       waiting: z.array(sessionEvent).meta({ description: "What no turn has taken yet." }),
       before: z.int().nullable().meta({ description: "For those before these; null where there are none." }),
-      head: z.int().meta({ description: "The place of the log's last event: a stream opened from there misses nothing." }),
+      head: z
+        .int()
+        .meta({ description: "The place of the log's last event: a stream opened from there misses nothing." }),
     }),
     handle: async ({ engine, params, query }) => {
       const { session_id: session } = params;

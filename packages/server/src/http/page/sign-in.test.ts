@@ -1,0 +1,115 @@
+import { mkdtemp, mkdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MemoryEngine } from "../../testing/memory-engine.ts";
+import { startTestServer } from "../../testing/start-test-server.ts";
+
+let folder: string;
+let server: Awaited<ReturnType<typeof startTestServer>>;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tandem-page-"));
+  await mkdir(join(folder, "assets"));
+  await writeFile(join(folder, "index.html"), '<meta name="csp-nonce" content="__NONCE__"><p>the page</p>');
+  await writeFile(join(folder, "assets", "app-1.js"), "console.log('hello')".repeat(50));
+  await writeFile(join(folder, ".stamp"), "secret");
+  server = await startTestServer({ engine: new MemoryEngine(), page: folder });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+const get = (path: string, headers: Record<string, string> = {}) => fetch(`${server.url}${path}`, { headers });
+const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+  fetch(`${server.url}${path}`, {
+    method: "POST",
+    body: JSON.stringify(body),
+    headers: { "content-type": "application/json", ...headers },
+  });
+const newCode = (): string => new URL(server.signInLink()).hash.slice("#code=".length);
+
+async function signedIn(): Promise<string> {
+  const response = await post("/v1/sign_in", { code: newCode() });
+  expect(response.status).toBe(200);
+  return response.headers.get("set-cookie")!.split(";", 1)[0]!;
+}
+
+describe("the page's files", () => {
+  test("are there for everybody, at every address of the page", async () => {
+    for (const path of ["/", "/sessions/sesn_1", "/settings/rules"]) {
+      const response = await get(path);
+      expect([path, response.status, await response.text()]).toEqual([path, 200, expect.stringContaining("the page")]);
+    }
+    const script = await get("/assets/app-1.js");
+    expect(script.headers.get("content-type")).toContain("javascript");
+    expect(script.headers.get("cache-control")).toContain("immutable");
+  });
+
+  test("may run and reach nothing but what is their own", async () => {
+    const response = await get("/");
+    const policy = response.headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain("unsafe");
+    const nonce = /'nonce-([^']+)'/.exec(policy)?.[1];
+    expect(await response.text()).toContain(`content="${nonce}"`);
+    expect((await get("/")).headers.get("content-security-policy")).not.toBe(policy);
+  });
+
+  test.each(["/.stamp", "/assets/../../etc/passwd.html", "/assets/%2e%2e/x.js", "/nothing.js", "/assets/"])(
+    "%s is no file of the page",
+    async (path) => {
+      const response = await get(path);
+      expect(await response.text()).not.toContain("secret");
+      expect([200, 400, 401, 404]).toContain(response.status);
+      if (response.status === 200) expect(response.headers.get("content-type")).toContain("text/html");
+    },
+  );
+
+  test("take no address of the API from it", async () => {
+    expect((await get("/v1/sessions")).status).toBe(401);
+    expect((await get("/openapi.json")).status).toBe(401);
+    expect((await get("/v1")).status).toBe(401);
+  });
+});
+
+describe("signing in", () => {
+  test("a code is good once, and its cookie is for the page alone", async () => {
+    const code = newCode();
+    const first = await post("/v1/sign_in", { code });
+    const cookie = first.headers.get("set-cookie") ?? "";
+    expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
+    expect((await post("/v1/sign_in", { code })).status).toBe(401);
+    expect((await get("/openapi.json", { cookie: cookie.split(";", 1)[0]! })).status).toBe(200);
+  });
+
+  test("a cookie alone changes nothing: the request must come from the page", async () => {
+    const cookie = await signedIn();
+    const body = { events: [] };
+    const path = "/v1/sign_in/codes";
+    expect((await post(path, body, { cookie })).status).toBe(401);
+    expect((await post(path, body, { cookie, "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await post(path, body, { cookie, "sec-fetch-site": "same-site" })).status).toBe(403);
+    expect((await post(path, body, { cookie, origin: "http://127.0.0.1:1" })).status).toBe(403);
+    expect((await post(path, body, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(200);
+    expect((await post(path, body, { cookie, origin: server.url })).status).toBe(200);
+  });
+
+  test("nothing else signs in", async () => {
+    expect((await post("/v1/sign_in", { code: "guess" })).status).toBe(401);
+    expect((await post("/v1/sign_in", {})).status).toBe(400);
+    expect((await post("/v1/sign_in/codes", {})).status).toBe(401);
+    expect((await get("/?code=x#code=x")).headers.get("set-cookie")).toBeNull();
+  });
+
+  test("who signs out is out", async () => {
+    const cookie = await signedIn();
+    const own = { cookie, "sec-fetch-site": "same-origin" };
+    const left = await post("/v1/sign_out", {}, own);
+    expect(left.headers.get("set-cookie")).toContain("Max-Age=0");
+    expect((await get("/openapi.json", { cookie })).status).toBe(401);
+  });
+});
