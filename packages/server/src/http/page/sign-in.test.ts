@@ -14,7 +14,7 @@ beforeAll(async () => {
   await writeFile(join(folder, "index.html"), '<meta name="csp-nonce" content="__NONCE__"><p>the page</p>');
   await writeFile(join(folder, "assets", "app-1.js"), "console.log('hello')".repeat(50));
   await writeFile(join(folder, ".stamp"), "secret");
-  server = await startTestServer({ engine: new MemoryEngine(), page: folder });
+  server = await startTestServer({ engine: new MemoryEngine().engine, page: folder });
 });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
