@@ -64,10 +64,13 @@ function nameOf(event: KeyboardEvent): string | undefined {
   const parts = [
     ...(mod ? ["mod"] : []),
     ...(event.altKey ? ["alt"] : []),
-    ...(event.shiftKey && event.key.length > 1 ? ["shift"] : []),
+    ...(event.shiftKey && (event.key.length > 1 || isLetter(event.key)) ? ["shift"] : []),
   ];
-  return [...parts, event.key.length === 1 ? event.key.toLowerCase() : event.key.toLowerCase()].join("+");
+  return [...parts, event.key.toLowerCase()].join("+");
 }
+
+/** `?` is a key of its own, whatever has to be held for it; `A` is `a` with Shift. */
+const isLetter = (key: string): boolean => key.toLowerCase() !== key.toUpperCase();
 
 const isWriting = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
@@ -82,5 +85,5 @@ export const shownKey = (keys: string): string =>
         .replace("shift+", "⇧")
         .replace("alt+", isMac ? "⌥" : "Alt+"),
     )
-    .map((key) => (key.length === 1 ? key.toUpperCase() : key))
+    .map((key) => key.replace(/(?<=^|⇧)[a-z]$/, (letter) => letter.toUpperCase()))
     .join(" ");
