@@ -1,5 +1,7 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import "./shell/style-nonce.ts";
+import "./settings/theme.ts";
 import { App } from "./app.tsx";
 import "./styles.css";
 

@@ -6,24 +6,38 @@ const LOOKS = {
   primary: "bg-accent text-on-accent hover:opacity-90",
   plain: "border border-line-strong bg-surface text-ink hover:bg-raised",
   quiet: "text-ink-soft hover:bg-raised hover:text-ink",
+  /** What cannot be taken back. */
   danger: "border border-bad/50 bg-surface text-bad hover:bg-bad-soft",
 } as const;
 
+const SIZES = {
+  small: "min-h-10 px-2 md:min-h-7",
+  normal: "min-h-10 px-2.5 md:min-h-8",
+  icon: "size-10 md:size-7",
+} as const;
+
+/** What a button looks like, for links that look like one. Under a finger it is large enough for it. */
+export const buttonClass = (look: keyof typeof LOOKS = "plain", size: keyof typeof SIZES = "normal"): string =>
+  `inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md text-sm font-medium whitespace-nowrap disabled:cursor-not-allowed disabled:opacity-50 ${LOOKS[look]} ${SIZES[size]}`;
+
 export function Button({
   look = "plain",
+  size = "normal",
   keys,
   icon,
   children,
   className = "",
   type = "button",
   ...rest
-}: ComponentProps<"button"> & { look?: keyof typeof LOOKS; keys?: string | undefined; icon?: ReactNode }) {
+}: ComponentProps<"button"> & {
+  look?: keyof typeof LOOKS;
+  /** `icon` has no words, and wants an `aria-label`. */
+  size?: keyof typeof SIZES;
+  keys?: string | undefined;
+  icon?: ReactNode;
+}) {
   return (
-    <button
-      type={type}
-      {...rest}
-      className={`inline-flex min-h-10 shrink-0 items-center justify-center gap-1.5 rounded-md px-2.5 text-sm font-medium whitespace-nowrap disabled:cursor-not-allowed disabled:opacity-50 md:min-h-8 ${LOOKS[look]} ${className}`}
-    >
+    <button type={type} {...rest} className={`${buttonClass(look, size)} ${className}`}>
       {icon}
       {children}
       {keys !== undefined && <Kbd keys={keys} />}

@@ -1,0 +1,23 @@
+import { LiveValue } from "../live/live-value.ts";
+
+export const THEMES = ["system", "light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
+
+const KEY = "tandem.theme";
+const kept = localStorage.getItem(KEY);
+
+/** As the system has it, unless somebody has said otherwise here. */
+export const theme = new LiveValue<Theme>(THEMES.find((name) => name === kept) ?? "system");
+
+export function setTheme(name: Theme): void {
+  theme.set(name);
+  localStorage.setItem(KEY, name);
+  show(name);
+}
+
+function show(name: Theme): void {
+  if (name === "system") delete document.documentElement.dataset["theme"];
+  else document.documentElement.dataset["theme"] = name;
+}
+
+show(theme.current);

@@ -1,0 +1,48 @@
+import { type ComponentProps, type ReactNode, useId } from "react";
+
+/** What everything that is written into looks like. Not smaller than 16 px under a finger: a phone would zoom in. */
+export const inputClass =
+  "w-full rounded-md border border-line-strong bg-ground px-2.5 py-1.5 text-ink placeholder:text-ink-faint focus:border-accent focus:outline-none focus-visible:ring-2 focus-visible:ring-accent/40 disabled:opacity-50 aria-invalid:border-bad pointer-coarse:min-h-10 pointer-coarse:text-[1rem]";
+
+/** A label, what it is for, and where what was written is wrong: why. */
+export function Field({
+  label,
+  hint,
+  problem,
+  className = "",
+  children,
+}: {
+  label: ReactNode;
+  hint?: ReactNode;
+  problem?: string | undefined;
+  className?: string;
+  children: (ids: { id: string; "aria-describedby"?: string; "aria-invalid"?: true }) => ReactNode;
+}) {
+  const id = useId();
+  const hasWords = hint !== undefined || problem !== undefined;
+  return (
+    <div className={className}>
+      <label htmlFor={id} className="mb-1 block text-sm font-medium text-ink-soft">
+        {label}
+      </label>
+      {children({
+        id,
+        ...(hasWords && { "aria-describedby": `${id}-words` }),
+        ...(problem !== undefined && { "aria-invalid": true }),
+      })}
+      {hasWords && (
+        <p id={`${id}-words`} className={`mt-1 text-xs ${problem === undefined ? "text-ink-faint" : "text-bad"}`}>
+          {problem ?? hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function TextInput({ className = "", ...rest }: ComponentProps<"input">) {
+  return <input className={`${inputClass} ${className}`} autoComplete="off" spellCheck={false} {...rest} />;
+}
+
+export function TextArea({ className = "", ...rest }: ComponentProps<"textarea">) {
+  return <textarea className={`${inputClass} ${className}`} {...rest} />;
+}

@@ -1,0 +1,59 @@
+import { DropdownMenu } from "radix-ui";
+import type { ReactNode } from "react";
+
+export interface MenuItem {
+  label: string;
+  icon?: ReactNode;
+  /** As it is shown, see `shownKey`. */
+  keys?: string;
+  isBad?: boolean;
+  isDisabled?: boolean;
+  act: () => void;
+}
+
+/** What can be done with the thing whose button (the child) it hangs on; `"line"` divides. */
+export function Menu({
+  children,
+  items,
+  label,
+  align = "end",
+}: {
+  children: ReactNode;
+  items: readonly (MenuItem | "line")[];
+  label: string;
+  align?: "start" | "end";
+}) {
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content
+          aria-label={label}
+          align={align}
+          sideOffset={4}
+          collisionPadding={8}
+          className="z-50 min-w-44 rounded-lg border border-line bg-surface p-1 shadow-float"
+        >
+          {items.map((item, index) =>
+            item === "line" ? (
+              <DropdownMenu.Separator key={index} className="my-1 h-px bg-line" />
+            ) : (
+              <DropdownMenu.Item
+                key={item.label}
+                disabled={item.isDisabled === true}
+                onSelect={item.act}
+                className={`flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-sm outline-none select-none data-disabled:pointer-events-none data-disabled:opacity-45 pointer-coarse:py-2.5 ${item.isBad === true ? "text-bad data-highlighted:bg-bad-soft" : "text-ink data-highlighted:bg-raised"}`}
+              >
+                {item.icon}
+                <span>{item.label}</span>
+                {item.keys !== undefined && (
+                  <kbd className="ml-auto pl-4 font-mono text-xs text-ink-faint">{item.keys}</kbd>
+                )}
+              </DropdownMenu.Item>
+            ),
+          )}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}

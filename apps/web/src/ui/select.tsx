@@ -1,0 +1,43 @@
+import { ChevronDown } from "lucide-react";
+import type { ComponentProps } from "react";
+import { inputClass } from "./field.tsx";
+
+export interface Option {
+  value: string;
+  label: string;
+  isDisabled?: boolean;
+}
+
+/** The browser's own: it is known to every keyboard, every reader and every phone. */
+export function Select({
+  options,
+  onChange,
+  className = "",
+  isBare = false,
+  ...rest
+}: Omit<ComponentProps<"select">, "onChange"> & {
+  options: readonly Option[];
+  onChange: (value: string) => void;
+  /** Without a frame, in a bar among other things. */
+  isBare?: boolean;
+}) {
+  const look = isBare
+    ? "rounded-md bg-transparent py-1 pl-2 text-sm text-ink-soft hover:bg-raised hover:text-ink pointer-coarse:min-h-10"
+    : inputClass;
+  return (
+    <span className={`relative inline-flex min-w-0 items-center ${className}`}>
+      <select
+        className={`${look} w-full min-w-0 cursor-pointer appearance-none truncate pr-7`}
+        onChange={(event) => onChange(event.target.value)}
+        {...rest}
+      >
+        {options.map(({ value, label, isDisabled = false }) => (
+          <option key={value} value={value} disabled={isDisabled} className="bg-surface text-ink">
+            {label}
+          </option>
+        ))}
+      </select>
+      <ChevronDown aria-hidden className="pointer-events-none absolute right-2 size-3.5 text-ink-faint" />
+    </span>
+  );
+}
