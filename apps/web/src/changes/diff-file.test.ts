@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { firstHunks, hunksOfPatch, lineOf } from "./diff-file.ts";
+
+const patch = {
+  path: "a.ts",
+  kind: "update" as const,
+  hunks: [
+    {
+      ...{ old_start: 3, old_lines: 2, new_start: 3, new_lines: 3 },
+      lines: [" same", "-before", "+after", "+more", "\\ No newline at end of file"],
+    },
+  ],
+};
+
+test("lines of a patch have their numbers on either side", () => {
+  const [hunk] = hunksOfPatch(patch);
+  expect(hunk?.changes.map(lineOf)).toEqual([
+    { side: "new", line: 3, text: "same" },
+    { side: "old", line: 4, text: "before" },
+    { side: "new", line: 4, text: "after" },
+    { side: "new", line: 5, text: "more" },
+  ]);
+});
+
+test("there is always one hunk, and no more than fit", () => {
+  const [hunk] = hunksOfPatch(patch);
+  expect(firstHunks([hunk!, hunk!, hunk!], 8)).toHaveLength(2);
+  expect(firstHunks([hunk!, hunk!], 1)).toHaveLength(1);
+  expect(firstHunks([], 1)).toEqual([]);
+});

@@ -1,0 +1,56 @@
+import type { FilePatch } from "@tandem/protocol";
+import type { ChangeData, HunkData } from "react-diff-view";
+
+/** The hunks of a patch as the log and the approvals have it. */
+export const hunksOfPatch = ({ hunks }: FilePatch): HunkData[] =>
+  hunks.map(({ old_start, old_lines, new_start, new_lines, lines }) => ({
+    content: `@@ -${old_start},${old_lines} +${new_start},${new_lines} @@`,
+    oldStart: old_start,
+    oldLines: old_lines,
+    newStart: new_start,
+    newLines: new_lines,
+    changes: changesOf(lines, old_start, new_start),
+  }));
+
+function changesOf(lines: readonly string[], oldStart: number, newStart: number): ChangeData[] {
+  let [old, now] = [oldStart, newStart];
+  return lines.flatMap((line): ChangeData[] => {
+    const content = line.slice(1);
+    switch (line[0]) {
+      case "+":
+        return [{ type: "insert", isInsert: true, lineNumber: now++, content }];
+      case "-":
+        return [{ type: "delete", isDelete: true, lineNumber: old++, content }];
+      // "\ No newline at end of file"
+      case "\\":
+        return [];
+      default:
+        return [{ type: "normal", isNormal: true, oldLineNumber: old++, newLineNumber: now++, content }];
+    }
+  });
+}
+
+export const countLines = (hunks: readonly Pick<HunkData, "changes">[]): number =>
+  hunks.reduce((sum, { changes }) => sum + changes.length, 0);
+
+/** As many hunks as have no more than that many lines together, one at least. */
+export function firstHunks<T extends Pick<HunkData, "changes">>(hunks: readonly T[], mostLines: number): T[] {
+  let lines = 0;
+  const beyond = hunks.findIndex(({ changes }, index) => (lines += changes.length) > mostLines && index > 0);
+  return hunks.slice(0, beyond === -1 ? hunks.length : beyond);
+}
+
+export interface DiffLine {
+  /** Unique within its file. */
+  key: string;
+  side: "old" | "new";
+  line: number;
+  text: string;
+}
+
+/** Where a change stands: in the file as it is now, unless it is only in the one from before. */
+export function lineOf(change: ChangeData): Omit<DiffLine, "key"> {
+  const text = change.content;
+  if (change.type === "normal") return { side: "new", line: change.newLineNumber, text };
+  return { side: change.type === "insert" ? "new" : "old", line: change.lineNumber, text };
+}

@@ -1,0 +1,35 @@
+import type { FilePatch } from "@tandem/protocol";
+import { lazy, type ReactNode, Suspense } from "react";
+import type { DiffLine } from "./diff-file.ts";
+
+export type DiffLayout = "split" | "unified";
+
+export interface PatchDiffProps {
+  /** As git writes it, or as the log has it. */
+  patch: string | FilePatch;
+  layout?: DiffLayout;
+  label: string;
+  /** What stands under a line, by its key. */
+  notes?: Record<string, ReactNode>;
+  /** Somebody has something to say about a line. */
+  onPick?: (line: DiffLine) => void;
+}
+
+const DiffView = lazy(() => import("./diff-view.tsx"));
+
+/** The changes of one file. What draws them is loaded when there are some. */
+export function PatchDiff(props: PatchDiffProps) {
+  return (
+    <Suspense fallback={<PlainPatch patch={props.patch} />}>
+      <DiffView {...props} />
+    </Suspense>
+  );
+}
+
+/** Readable from the start: the same lines, without colours. */
+function PlainPatch({ patch }: { patch: string | FilePatch }) {
+  const lines = typeof patch === "string" ? patch.split("\n") : patch.hunks.flatMap((hunk) => hunk.lines);
+  return (
+    <pre className="overflow-x-auto px-3 py-2 font-mono text-xs leading-relaxed">{lines.slice(0, 60).join("\n")}</pre>
+  );
+}
