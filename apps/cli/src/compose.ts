@@ -4,7 +4,7 @@ import type { Context as Knowledge, JobDesk, LlmSource } from "@tandem/context";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { Embedder, LlmBackend, LlmRuntime } from "@tandem/runtime";
 import type { Engine, EngineSettings } from "@tandem/sessions";
-import type { Logger, RunningServer, ServedContext, Telemetry } from "@tandem/server";
+import type { Caretaker, Logger, RunningServer, ServedContext, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { setGlobalProxyFromEnv } from "node:http";
@@ -141,6 +141,7 @@ export async function serveContext(
   const connect = (name: string) => openNamedConnection(context, project, name);
   const connections = parts.use(new Databases(project.config.connections, connect));
   const catalogue = new room.CatalogueReader(folder);
+  const models = await jobModels(context, project);
   const reading = { folder, user, search, catalogue, connections };
   const desk = parts.use(
     new room.JobDesk({
@@ -149,7 +150,7 @@ export async function serveContext(
         ...{ project, store, knowledge, embedder, connect },
         tools: room.createContextTools(reading),
       }),
-      models: await jobModels(context, project),
+      models,
     }),
   );
   const ingest = ({ source }: { source?: string }) =>
@@ -165,6 +166,7 @@ export async function serveContext(
     tools: room.createContextTools({ ...reading, work }),
     jobs: store.jobs,
     desk,
+    openModel: async () => models.llm?.open(() => {}),
     connections: Object.entries(project.config.connections).map(([name, { driver }]) => ({ name, driver })),
     sources: Object.entries(project.config.ingest.sources).map(([name, { type }]) => ({ name, type })),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
@@ -357,7 +359,15 @@ export async function startServer(
   {
     port,
     ...parts
-  }: { engine: Engine; context?: ServedContext; store: Store; logger: Logger; version: string; port?: number },
+  }: {
+    engine: Engine;
+    context?: ServedContext;
+    caretaker: Caretaker;
+    store: Store;
+    logger: Logger;
+    version: string;
+    port?: number;
+  },
 ): Promise<RunningServer> {
   const room = await import("@tandem/server");
   const page = pageFolder();

@@ -62,6 +62,7 @@ export {
   type ParsedPage,
 } from "./wiki/page-file.ts";
 export { answerForModel } from "./tools/answer-for-model.ts";
+export type { Chunk } from "./ingest/evidence/document-record.ts";
 export type { ContextTool, ContextToolOutput, ToolCaller } from "./tools/context-tool.ts";
 export { ContextSearch, type ContextQuery, type SyncReport } from "./search/context-search.ts";
 export { SEARCH_KINDS, type SearchKind } from "./search/documents.ts";
@@ -74,6 +75,7 @@ export type { ScanPlan } from "./scan/plan-scan.ts";
 export type { ScanInput } from "./scan/scan.ts";
 export type { ScanContext, ScanResult } from "./scan/scan-result.ts";
 export type { ScannedTable } from "./scan/scanned-table.ts";
+export { BOX } from "./tools/layout-graph.ts";
 export { tableGraph, type GraphEdge, type GraphNode, type TableGraph } from "./tools/table-graph.ts";
 export { awaitCancelled, cancelJob, endCancelled } from "./runs/cancel-job.ts";
 export { JobDesk, jobKind, type JobDeskParts, type JobKind } from "./runs/job-desk.ts";

@@ -3,6 +3,7 @@ import type { Embedder } from "@tandem/runtime";
 import type { JobRow, Store } from "@tandem/storage";
 import type { ContextFolder } from "./folder/context-folder.ts";
 import { type FolderSettings, openContextFolder } from "./folder/open-context-folder.ts";
+import type { Chunk } from "./ingest/evidence/document-record.ts";
 import { MemoryStores } from "./memory/memory-stores.ts";
 import type { AcceptRules } from "./proposals/accept-rules.ts";
 import { createProposals } from "./proposals/create-proposals.ts";
@@ -30,6 +31,8 @@ export interface Context {
   readonly search: ContextSearch;
   /** Its memories as programs see them. */
   readonly memoryStores: MemoryStores;
+  /** A passage of a source, and up to `around` before and after it; nothing if it does not exist (any more). */
+  passages(citation: string, around: number): Promise<Chunk[]>;
   run(job: Omit<JobInput, "store" | "space">): Promise<JobRow>;
 }
 
@@ -45,6 +48,12 @@ export async function openContext({ store, accept, embedder, user, ...settings }
     proposals,
     memoryStores: new MemoryStores({ context: { id, folder, proposals }, records: store.records }),
     search: new ContextSearch({ folder, store, embedder, user }),
+    passages: async (citation, around) => {
+      // What reads documents takes its time to load, and few ask.
+      const { readNeighbours } = await import("./ingest/evidence/read-evidence.ts");
+      const { records, blobs, search } = store;
+      return readNeighbours({ records, blobs, search, space: id }, citation, around);
+    },
     run: (job) => runJob({ ...job, store, space: id }),
   };
 }

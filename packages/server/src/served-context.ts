@@ -1,4 +1,5 @@
 import type { CatalogueReader, Context, ContextTool, JobDesk } from "@tandem/context";
+import type { LlmRuntime } from "@tandem/runtime";
 import type { JobStore } from "@tandem/storage";
 
 /** A context as the server and its clients use it. */
@@ -9,6 +10,8 @@ export interface ServedContext {
   jobs: JobStore;
   /** Does what is asked for in the background. */
   desk: Pick<JobDesk, "kinds" | "start" | "cancel">;
+  /** Opens a model for a single question; undefined where none is set up. Whoever has it opened closes it. */
+  openModel?: () => Promise<LlmRuntime | undefined>;
   /** What the project reads, as its config names it. */
   connections: readonly { name: string; driver: string }[];
   sources: readonly { name: string; type: string }[];

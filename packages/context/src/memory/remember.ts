@@ -21,6 +21,8 @@ export interface Words {
   /** Null: until somebody changes it. */
   expiresAt: string | null;
   by: string;
+  /** With scope `user`: whose it is; whoever says it, where absent. */
+  user?: string;
 }
 
 export interface Remembered {
@@ -50,7 +52,7 @@ export async function remember(
   const at = now();
   const memories = new Memories(knowledge.folder);
   const known = await memories.own();
-  const whose = scoped(words.scope, { agent: words.agent, user: by });
+  const whose = scoped(words.scope, { agent: words.agent, user: words.user ?? by });
   const same = known.find((memory) => saysTheSame(memory, { text, ...whose }));
   const evidence: Evidence = { type: "person", name: by, at: at.toISOString() };
   if (same && !isExpired(same, at)) return { memory: same, contradicts: contradictionsOf(same, known) };

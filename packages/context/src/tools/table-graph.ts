@@ -2,6 +2,7 @@ import type { JoinEntry } from "../catalogue/table-file.ts";
 import type { TableOutline } from "../catalogue/table-outline.ts";
 import { described } from "../search/documents.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
+import { layoutGraph } from "./layout-graph.ts";
 
 export interface GraphNode {
   /** `connection/schema.table`. */
@@ -14,6 +15,9 @@ export interface GraphNode {
   rows: number | null;
   /** Steps from where the graph begins. */
   distance: number;
+  /** Where it is drawn: the upper left corner of its box, as large as `BOX`. */
+  x: number;
+  y: number;
 }
 
 export interface GraphEdge extends Pick<JoinEntry, "columns" | "toColumns" | "cardinality" | "origin" | "confidence"> {
@@ -47,9 +51,11 @@ export async function tableGraph(
   const distances = start ? around(idOf(start), edges, depth) : new Map(mostJoined(byId, edges).map((id) => [id, 0]));
   const kept = [...distances].slice(0, limit);
   const ids = new Set(kept.map(([id]) => id));
+  const shown = edges.filter(({ from, to }) => ids.has(from) && ids.has(to));
+  const places = layoutGraph([...ids], shown);
   return {
-    nodes: kept.map(([id, distance]) => nodeOf(id, byId.get(id)!, distance)),
-    edges: edges.filter(({ from, to }) => ids.has(from) && ids.has(to)),
+    nodes: kept.map(([id, distance]) => ({ ...nodeOf(id, byId.get(id)!, distance), ...places.get(id)! })),
+    edges: shown,
     truncated: distances.size > kept.length,
   };
 }
@@ -86,7 +92,7 @@ const edgesOf = (file: TableOutline): GraphEdge[] =>
     ...{ columns, toColumns, cardinality, origin, confidence },
   }));
 
-const nodeOf = (id: string, file: TableOutline, distance: number): GraphNode => {
+const nodeOf = (id: string, file: TableOutline, distance: number): Omit<GraphNode, "x" | "y"> => {
   const { connection, schema, table, type, rows = null } = file;
   return { id, connection, schema, table, type, description: described(file.descriptions), rows, distance };
 };

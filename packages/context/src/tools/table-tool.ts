@@ -1,15 +1,17 @@
 import { z } from "zod";
-import { type ColumnEntry, columnEntry, joinEntry, type TableFile } from "../catalogue/table-file.ts";
+import { type ColumnEntry, columnEntry, joinEntry, type TableFile, tableFile } from "../catalogue/table-file.ts";
 import { described } from "../search/documents.ts";
 import type { CatalogueReader } from "./catalogue-reader.ts";
 import type { ContextTool } from "./context-tool.ts";
 import { defineContextTool } from "./define-context-tool.ts";
 
-const incoming = joinEntry.pick({ columns: true, toColumns: true, cardinality: true, confidence: true }).extend({
-  from: z.string(),
-});
+const incoming = joinEntry
+  .pick({ columns: true, toColumns: true, cardinality: true, origin: true, confidence: true })
+  .extend({ from: z.string() });
+/** What only some have. */
+const more = tableFile.pick({ descriptions: true, uniqueKeys: true, notes: true, gone: true });
 
-export const tableDescription = z.object({
+export const tableDescription = more.extend({
   connection: z.string(),
   schema: z.string(),
   table: z.string(),
@@ -42,7 +44,14 @@ export const tableTool = (catalogue: CatalogueReader): ContextTool =>
       const joinedFrom = await joinsInto(catalogue, file);
       const { connection, schema, table, type, joins = [], primaryKey = [], rows = null } = file;
       const description = described(file.descriptions);
-      const structured = { connection, schema, table, type, description, rows, primaryKey, columns, joins, joinedFrom };
+      const { descriptions, uniqueKeys, notes, gone } = file;
+      const structured = {
+        ...{ connection, schema, table, type, description, rows, primaryKey, columns, joins, joinedFrom },
+        ...(descriptions && { descriptions }),
+        ...(uniqueKeys && { uniqueKeys }),
+        ...(notes !== undefined && { notes }),
+        ...(gone && { gone }),
+      };
       return { markdown: describe(file, columns, joinedFrom), structured };
     },
   });
@@ -55,9 +64,9 @@ async function joinsInto(catalogue: CatalogueReader, { connection, schema, table
   return tables.flatMap((other) =>
     (other.joins ?? [])
       .filter(({ to }) => to === target)
-      .map(({ columns, toColumns, cardinality, confidence }) => ({
+      .map(({ columns, toColumns, cardinality, origin, confidence }) => ({
         from: `${other.schema}.${other.table}`,
-        ...{ columns, toColumns, cardinality, confidence },
+        ...{ columns, toColumns, cardinality, origin, confidence },
       })),
   );
 }

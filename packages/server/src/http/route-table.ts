@@ -7,6 +7,8 @@ import { budgetRoutes } from "./routes/budgets.ts";
 import { approvalRoutes } from "./routes/approvals.ts";
 import { worktreeRoutes } from "./routes/worktrees.ts";
 import { contextRoutes } from "./routes/context.ts";
+import { contextMemoryRoutes } from "./routes/context-memories.ts";
+import { contextPageRoutes } from "./routes/context-pages.ts";
 import { environmentRoutes } from "./routes/environments.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { jobRoutes } from "./routes/jobs.ts";
@@ -28,6 +30,8 @@ import { sessionResourceRoutes } from "./routes/session-resources.ts";
 import { sessionTaskRoutes } from "./routes/session-tasks.ts";
 import { sessionThreadRoutes } from "./routes/session-threads.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
+import { statusRoutes } from "./routes/status.ts";
+import { tokenRoutes } from "./routes/tokens.ts";
 import { trustRoutes } from "./routes/trust.ts";
 
 const described: readonly Route[] = [
@@ -50,12 +54,16 @@ const described: readonly Route[] = [
   ...memoryVersionRoutes,
   ...modelRoutes,
   ...overviewRoutes,
+  ...statusRoutes,
+  ...tokenRoutes,
   ...trustRoutes,
   ...mcpServerRoutes,
   ...budgetRoutes,
   ...worktreeRoutes,
   ...auditRoutes,
   ...contextRoutes,
+  ...contextPageRoutes,
+  ...contextMemoryRoutes,
   ...proposalRoutes,
   ...jobRoutes,
   ...ruleRoutes,

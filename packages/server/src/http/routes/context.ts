@@ -1,4 +1,5 @@
 import {
+  BOX,
   described,
   foundPath,
   queryAnswer,
@@ -60,6 +61,8 @@ const node = z.object({
   description: z.string(),
   rows: z.int().nullable(),
   distance: z.int(),
+  x: z.number(),
+  y: z.number(),
 });
 const edge = z.object({
   from: z.string(),
@@ -70,7 +73,10 @@ const edge = z.object({
   origin: z.enum(["declared", "data", "model", "human"]),
   confidence: z.number(),
 });
-const graph = wireForm(z.object({ nodes: z.array(node), edges: z.array(edge), truncated: z.boolean() }));
+const box = z
+  .object({ width: z.number(), height: z.number() })
+  .meta({ description: "How large a table is drawn; `x` and `y` of a node are its upper left corner." });
+const graph = wireForm(z.object({ nodes: z.array(node), edges: z.array(edge), truncated: z.boolean(), box }));
 
 const connection = { connection: z.string().min(1).optional() };
 const name = z.string().min(1).max(500);
@@ -213,7 +219,7 @@ export const contextRoutes: Route[] = [
       limit: z.coerce.number().int().min(1).max(MOST_NODES).default(100),
     }),
     response: graph.schema.meta({ id: "TableGraph" }),
-    handle: async (call) => graph.encode(await tableGraph(contextOf(call).catalogue, call.query)),
+    handle: async (call) => graph.encode({ ...(await tableGraph(contextOf(call).catalogue, call.query)), box: BOX }),
   }),
   jsonRoute({
     name: "context.sql",

@@ -1,0 +1,110 @@
+/** Boxes are of this size; places are of their upper left corners. */
+export const BOX = { width: 220, height: 64 } as const;
+
+const ACROSS = BOX.width + 110;
+const DOWN = BOX.height + 28;
+/** A column that is longer is broken into several. */
+const TALLEST = 9;
+const SWEEPS = 4;
+
+interface Link {
+  from: string;
+  to: string;
+}
+
+interface Place {
+  x: number;
+  y: number;
+}
+
+/**
+ * Where the tables of a graph are drawn: those that point to a table at its left, those that it points to at its right, in
+ * columns whose order crosses few lines. The first one is where it begins; what nothing connects to it comes below.
+ */
+export function layoutGraph(ids: readonly string[], links: readonly Link[]): Map<string, Place> {
+  const places = new Map<string, Place>();
+  const seen = new Set<string>();
+  const alone: string[] = [];
+  let top = 0;
+  for (const id of ids) {
+    if (seen.has(id)) continue;
+    const layers = layersAround(id, links);
+    for (const each of layers.keys()) seen.add(each);
+    if (layers.size === 1) {
+      alone.push(id);
+      continue;
+    }
+    const columns = untangle(columnsOf(layers), links);
+    const tallest = Math.max(...columns.map((column) => column.length));
+    for (const [across, column] of columns.entries()) {
+      const shift = ((tallest - column.length) * DOWN) / 2;
+      for (const [down, each] of column.entries())
+        places.set(each, { x: across * ACROSS, y: top + shift + down * DOWN });
+    }
+    top += tallest * DOWN + DOWN / 2;
+  }
+  const wide = Math.max(3, Math.ceil(Math.sqrt(alone.length)));
+  for (const [at, id] of alone.entries()) {
+    places.set(id, { x: (at % wide) * ACROSS, y: top + Math.floor(at / wide) * DOWN });
+  }
+  return places;
+}
+
+/** How many steps to the right each is of the first, by the shortest way; to the left is negative. */
+function layersAround(start: string, links: readonly Link[]): Map<string, number> {
+  const steps = new Map<string, [id: string, step: number][]>();
+  const put = (from: string, to: string, step: number) =>
+    void steps.set(from, [...(steps.get(from) ?? []), [to, step]]);
+  for (const { from, to } of links) {
+    put(from, to, 1);
+    put(to, from, -1);
+  }
+  const layers = new Map([[start, 0]]);
+  for (const [id, layer] of layers) {
+    for (const [next, step] of steps.get(id) ?? []) if (!layers.has(next)) layers.set(next, layer + step);
+  }
+  return layers;
+}
+
+function columnsOf(layers: ReadonlyMap<string, number>): string[][] {
+  const byLayer = [...Map.groupBy(layers.keys(), (id) => layers.get(id)!)].toSorted(([a], [b]) => a - b);
+  return byLayer.flatMap(([, ids]) => {
+    const parts = Math.ceil(ids.length / TALLEST);
+    const size = Math.ceil(ids.length / parts);
+    return Array.from({ length: parts }, (_, at) => ids.slice(at * size, (at + 1) * size));
+  });
+}
+
+/** Each is moved to the height of what it is linked to in other columns, there and back a few times. */
+function untangle(columns: string[][], links: readonly Link[]): string[][] {
+  const neighbours = new Map<string, string[]>();
+  for (const { from, to } of links) {
+    neighbours.set(from, [...(neighbours.get(from) ?? []), to]);
+    neighbours.set(to, [...(neighbours.get(to) ?? []), from]);
+  }
+  const height = new Map<string, number>();
+  const measure = (column: readonly string[]) => {
+    for (const [at, id] of column.entries()) height.set(id, at - (column.length - 1) / 2);
+  };
+  for (const column of columns) measure(column);
+  let current = columns;
+  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+    const order = sweep % 2 === 0 ? current : current.toReversed();
+    const next = order.map((column) => {
+      const own = new Set(column);
+      const wanted = new Map(
+        column.map((id) => [id, middle(neighbours.get(id) ?? [], own, height) ?? height.get(id)!]),
+      );
+      const sorted = column.toSorted((a, b) => wanted.get(a)! - wanted.get(b)!);
+      measure(sorted);
+      return sorted;
+    });
+    current = sweep % 2 === 0 ? next : next.toReversed();
+  }
+  return current;
+}
+
+function middle(ids: readonly string[], own: ReadonlySet<string>, height: ReadonlyMap<string, number>) {
+  const others = ids.filter((id) => !own.has(id));
+  return others.length === 0 ? undefined : others.reduce((sum, id) => sum + height.get(id)!, 0) / others.length;
+}
