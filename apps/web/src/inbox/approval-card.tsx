@@ -1,0 +1,73 @@
+import { useRef } from "react";
+import { Problem } from "../ui/problem.tsx";
+import { AnswerBar } from "./answer-bar.tsx";
+import { useAnswer, useApproval } from "./approvals-api.ts";
+import { CallBody } from "./call-body.tsx";
+import { CardFrame } from "./card-frame.tsx";
+import { ruleText } from "./describe-call.ts";
+import { PlanBar } from "./plan-bar.tsx";
+import { questionsOf } from "./question-answers.ts";
+import { QuestionForm } from "./question-form.tsx";
+import { useHasKeys } from "./use-has-keys.ts";
+import { VerdictLine } from "./verdict-line.tsx";
+
+/**
+ * A call, a plan or a question that waits for a person, with everything that is needed to answer it. `hasKeys` says whether
+ * the letters work on it; in a session they do on what has waited longest.
+ */
+export function ApprovalCard({
+  approvalId,
+  session,
+  isInline = false,
+  hasKeys,
+}: {
+  approvalId: string;
+  session: string;
+  isInline?: boolean;
+  hasKeys?: boolean;
+}) {
+  const card = useRef<HTMLElement>(null);
+  const isNext = useHasKeys(session, approvalId);
+  const { data: approval, error, refetch } = useApproval(approvalId, session);
+  const { mutate: answer, isPending: isBusy, error: refused, data: said } = useAnswer(approvalId);
+  if (!approval) return error ? <Problem error={error} onRetry={() => void refetch()} className="my-2" /> : <Loading />;
+
+  const bar = { approval, card, isBusy, onAnswer: answer, hasKeys: hasKeys ?? isNext };
+  const isOpen = approval.status === "pending";
+  // Said and not taken yet: there is nothing to answer any more, and nothing has happened either.
+  const isSaid = isOpen && said !== undefined;
+  return (
+    <CardFrame approval={approval} card={card} isInline={isInline}>
+      {approval.kind !== "question" && <CallBody approval={approval} />}
+      {isOpen && approval.kind === "tool" && (
+        <div className="space-y-0.5">
+          <VerdictLine verdict={approval.verdict} />
+          {approval.suggestion && (
+            <p className="text-sm text-ink-faint">
+              What is like it: <code className="font-mono text-xs text-ink-soft">{ruleText(approval.suggestion)}</code>
+            </p>
+          )}
+        </div>
+      )}
+      <Problem error={refused} />
+      {isSaid && <p className="text-sm text-ink-soft">Answered; the session takes it up next.</p>}
+      {isOpen && !isSaid && (
+        <>
+          {approval.kind === "tool" && <AnswerBar {...bar} />}
+          {approval.kind === "plan" && <PlanBar {...bar} />}
+          {approval.kind === "question" && <QuestionForm {...bar} questions={questionsOf(approval.input)} />}
+          {isBusy && <p className="sr-only">Sending the answer</p>}
+        </>
+      )}
+      {!isOpen && approval.kind === "question" && (
+        <ul className="space-y-1 text-sm text-ink-soft">
+          {questionsOf(approval.input).map(({ question }) => (
+            <li key={question}>{question}</li>
+          ))}
+        </ul>
+      )}
+    </CardFrame>
+  );
+}
+
+const Loading = () => <div aria-hidden className="my-2 h-36 animate-pulse rounded-lg border border-line bg-surface" />;

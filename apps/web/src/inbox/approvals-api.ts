@@ -1,0 +1,45 @@
+import type { Approval, ApprovalAnswer } from "@tandem/protocol";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { api, ApiError } from "../api/client.ts";
+import { feed } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
+
+export const APPROVALS = "/v1/approvals";
+
+export type Answer = Partial<ApprovalAnswer> & Pick<ApprovalAnswer, "result">;
+
+/** One approval. It is read again when the feed says that something about it has changed. */
+export function useApproval(id: string, session: string) {
+  const queries = useQueryClient();
+  const isWaiting = useLive(feed.sessions)
+    .get(session)
+    ?.waiting_for.some(({ event_id }) => event_id === id);
+  const before = useRef(isWaiting);
+  useEffect(() => {
+    if (before.current === isWaiting) return;
+    before.current = isWaiting;
+    void queries.invalidateQueries({ queryKey: [APPROVALS, id] });
+  }, [isWaiting, id, queries]);
+  return useQuery({
+    queryKey: [APPROVALS, id],
+    queryFn: ({ signal }) => api.get<Approval>(`${APPROVALS}/${id}`, {}, signal),
+    retry: (times, error) => times < 1 && !(error instanceof ApiError && error.status === 404),
+  });
+}
+
+/** Answers it. Somebody who was quicker shows at once: the approval is read again, with who that was. */
+export function useAnswer(id: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (answer: Answer) => api.post<Approval>(`${APPROVALS}/${id}`, answer),
+    onSuccess: (approval) => {
+      queries.setQueryData([APPROVALS, id], approval);
+      void queries.invalidateQueries({ queryKey: [APPROVALS, { status: "resolved" }] });
+    },
+    onError: (error) => {
+      if (error instanceof ApiError && error.status === 409)
+        void queries.invalidateQueries({ queryKey: [APPROVALS, id] });
+    },
+  });
+}

@@ -1,0 +1,83 @@
+import type { Approval } from "@tandem/protocol";
+import { PatchDiff } from "../changes/patch-diff.tsx";
+import { Code } from "../text/code.tsx";
+import { Markdown } from "../text/markdown.tsx";
+import { within } from "./describe-call.ts";
+
+/** What will happen, in full: the plan, the change, the command, or whatever the tool is given. */
+export function CallBody({ approval }: { approval: Approval }) {
+  const { kind, plan, diff, input, tool, folder } = approval;
+  if (kind === "plan") return <PlanBody plan={plan ?? String(input["plan"] ?? "")} input={input} />;
+  const command = input["command"];
+  const path = input["file_path"] ?? input["notebook_path"];
+  const { shown, rest } = restOf(input, diff ? ["old_string", "new_string", "content", "edits"] : []);
+  return (
+    <div className="space-y-2">
+      {typeof command === "string" && <Code text={command} language="bash" />}
+      {typeof path === "string" && (
+        <p className="font-mono text-sm wrap-anywhere">
+          {within(folder, path)}
+          {diff?.kind === "create" && <span className="ml-2 font-sans text-xs text-good">new file</span>}
+        </p>
+      )}
+      {diff && (
+        <div className="overflow-hidden rounded-md border border-line">
+          <PatchDiff patch={diff} label={`Changes of ${diff.path}`} />
+        </div>
+      )}
+      {shown.length > 0 && <Fields fields={shown} />}
+      {Object.keys(rest).length > 0 && <Code text={JSON.stringify(rest, null, 2)} language="json" />}
+      {Object.keys(input).length === 0 && <p className="text-sm text-ink-soft">{tool} is called without any input.</p>}
+    </div>
+  );
+}
+
+function PlanBody({ plan, input }: { plan: string; input: Approval["input"] }) {
+  const prompts = (Array.isArray(input["allowedPrompts"]) ? input["allowedPrompts"] : []) as {
+    tool?: string;
+    prompt?: string;
+  }[];
+  return (
+    <div className="space-y-3">
+      <div className="rounded-md border border-line bg-ground px-4 py-3">
+        <Markdown text={plan} />
+      </div>
+      {prompts.length > 0 && (
+        <div className="text-sm">
+          <p className="text-ink-soft">It asks to be allowed along with it:</p>
+          <ul className="mt-1 list-disc pl-5">
+            {prompts.map(({ tool, prompt }, index) => (
+              <li key={index}>
+                <span className="font-medium">{tool}</span> {prompt}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const SHOWN_ABOVE = ["command", "file_path", "notebook_path", "plan", "allowedPrompts"];
+
+/** Short values each in a line, and what is left as it is. */
+function restOf(input: Approval["input"], hidden: readonly string[]) {
+  const others = Object.entries(input).filter(([key]) => !SHOWN_ABOVE.includes(key) && !hidden.includes(key));
+  const isShort = (value: unknown): boolean =>
+    (typeof value === "string" && value.length < 400) || typeof value === "number" || typeof value === "boolean";
+  const shown = others.filter(([, value]) => isShort(value)).map(([key, value]) => [key, String(value)] as const);
+  return { shown, rest: Object.fromEntries(others.filter(([, value]) => !isShort(value))) };
+}
+
+function Fields({ fields }: { fields: readonly (readonly [string, string])[] }) {
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3 gap-y-1 text-sm">
+      {fields.map(([key, value]) => (
+        <div key={key} className="contents">
+          <dt className="text-ink-faint">{key.replaceAll("_", " ")}</dt>
+          <dd className="whitespace-pre-wrap wrap-anywhere">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,36 @@
+import { type RefObject, useRef } from "react";
+import { type Shortcuts, useShortcuts } from "../shell/shortcuts.ts";
+
+/** A key that was meant for what stood here just before must not answer this. */
+const SETTLE_MS = 250;
+
+/** The keys of the one card that has them. What nobody can see is not answered: it is brought into sight first. */
+export function CardKeys({
+  card,
+  title,
+  keys,
+}: {
+  card: RefObject<HTMLElement | null>;
+  title: string;
+  keys: Shortcuts;
+}) {
+  const since = useRef<number>(undefined);
+  since.current ??= performance.now();
+  const guarded = Object.entries(keys).map(([key, [label, act]]) => {
+    const guard = (): void => {
+      if (performance.now() - since.current! < SETTLE_MS) return;
+      if (isInSight(card.current)) act();
+      else card.current?.scrollIntoView({ block: "center", behavior: "smooth" });
+    };
+    return [key, [label, guard]] as const;
+  });
+  useShortcuts(title, Object.fromEntries(guarded));
+  return null;
+}
+
+function isInSight(element: HTMLElement | null): boolean {
+  if (!element) return false;
+  const { top, bottom } = element.getBoundingClientRect();
+  const seen = Math.min(bottom, innerHeight) - Math.max(top, 0);
+  return seen > Math.min(120, bottom - top - 1);
+}

@@ -1,0 +1,58 @@
+import { type FormEvent, useState } from "react";
+import { Button } from "../ui/button.tsx";
+import { Field, TextArea } from "../ui/field.tsx";
+import type { Answer } from "./approvals-api.ts";
+
+/** A no, with the words that the agent is told. */
+export function DenyPanel({
+  kind,
+  isBusy,
+  onAnswer,
+  onClose,
+}: {
+  kind: "tool" | "plan" | "question";
+  isBusy: boolean;
+  onAnswer: (answer: Answer) => void;
+  onClose: () => void;
+}) {
+  const [words, setWords] = useState("");
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const message = words.trim();
+    onAnswer({ result: "deny", ...(message !== "" && { message }) });
+  };
+  const label = {
+    tool: "What should it do instead?",
+    plan: "What should the plan say instead?",
+    question: "Why is there no answer?",
+  }[kind];
+  return (
+    <form onSubmit={submit} className="space-y-2">
+      <Field label={label} hint="The agent is told. Without words it only hears no.">
+        {(ids) => (
+          <TextArea
+            {...ids}
+            // oxlint-disable-next-line jsx-a11y/no-autofocus -- the panel was just opened to write here
+            autoFocus
+            rows={Math.min(8, Math.max(2, words.split("\n").length))}
+            maxLength={10_000}
+            value={words}
+            onChange={(event) => setWords(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) submit(event);
+            }}
+            className="resize-none"
+          />
+        )}
+      </Field>
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" look="danger" disabled={isBusy}>
+          {kind === "plan" ? "Back to planning" : kind === "question" ? "Leave it unanswered" : "Deny"}
+        </Button>
+        <Button look="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,66 @@
+import type { Approval } from "@tandem/protocol";
+import { type FormEvent, useState } from "react";
+import { Button } from "../ui/button.tsx";
+import { Field, TextArea } from "../ui/field.tsx";
+import type { Answer } from "./approvals-api.ts";
+import { editedInput, fieldsOf } from "./edited-input.ts";
+
+/** The same call with another input. */
+export function EditPanel({
+  approval: { input },
+  isBusy,
+  onAnswer,
+  onClose,
+}: {
+  approval: Approval;
+  isBusy: boolean;
+  onAnswer: (answer: Answer) => void;
+  onClose: () => void;
+}) {
+  const [fields, setFields] = useState(() => fieldsOf(input));
+  const edited = editedInput(fields);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (edited.input) onAnswer({ result: "allow", scope: "once", input: edited.input });
+  };
+  return (
+    <form onSubmit={submit} className="space-y-3">
+      {fields.map((field, index) => (
+        <Field
+          key={field.key}
+          label={field.key.replaceAll("_", " ")}
+          problem={edited.wrong === field.key ? "This is not JSON (yet)." : undefined}
+        >
+          {(ids) => (
+            <TextArea
+              {...ids}
+              // oxlint-disable-next-line jsx-a11y/no-autofocus -- the panel was just opened to write here
+              autoFocus={index === 0}
+              spellCheck={false}
+              rows={Math.min(14, field.text.split("\n").length)}
+              value={field.text}
+              onChange={({ target }) =>
+                setFields(fields.map((other) => (other === field ? { ...field, text: target.value } : other)))
+              }
+              onKeyDown={(event) => {
+                if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
+              }}
+              className="resize-y font-mono text-xs"
+            />
+          )}
+        </Field>
+      ))}
+      <p className="text-xs text-ink-faint">
+        What a rule denies stays denied, and the agent is told what its call was made with.
+      </p>
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" look="primary" disabled={isBusy || edited.input === undefined}>
+          Allow with this input
+        </Button>
+        <Button look="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}

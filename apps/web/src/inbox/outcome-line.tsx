@@ -1,0 +1,41 @@
+import type { Approval } from "@tandem/protocol";
+import { Ban, Check, Hourglass, X } from "lucide-react";
+import { ago, exactly } from "../text/format.ts";
+
+type Resolved = NonNullable<Approval["resolved"]>;
+
+const LOOKS = {
+  allowed: { icon: Check, words: "Allowed", look: "text-good" },
+  denied: { icon: X, words: "Denied", look: "text-bad" },
+  expired: { icon: Hourglass, words: "Expired, and so denied", look: "text-ink-soft" },
+  cancelled: { icon: Ban, words: "Cancelled: its turn ended first", look: "text-ink-soft" },
+} as const;
+
+const REACHES = { once: "", session: "for the session", always: "always" } as const;
+
+/** How an approval ended, and who said so. */
+export function OutcomeLine({ resolved, kind }: { resolved: Resolved; kind: Approval["kind"] }) {
+  const { outcome, by, at, scope, message, edited, mode, late } = resolved;
+  const { icon: Icon, words, look } = LOOKS[outcome];
+  const isAnswer = kind === "question" && outcome === "allowed";
+  const more = [
+    ...(scope && REACHES[scope] !== "" ? [REACHES[scope]] : []),
+    ...(edited === true && !isAnswer ? ["with another input"] : []),
+    ...(mode === undefined ? [] : [`goes on in the mode ${mode}`]),
+    ...(late === true ? ["to be made again by the agent"] : []),
+  ];
+  return (
+    <p className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5 text-sm">
+      <span className={`flex items-center gap-1 font-medium ${look}`}>
+        <Icon aria-hidden className="size-4" />
+        {isAnswer ? "Answered" : words}
+      </span>
+      {(outcome === "allowed" || outcome === "denied") && <span className="text-ink-soft">by {by}</span>}
+      {more.length > 0 && <span className="text-ink-soft">{more.join(", ")}</span>}
+      <time dateTime={at} title={exactly(at)} className="text-xs text-ink-faint">
+        {ago(at)}
+      </time>
+      {message !== undefined && message !== "" && <q className="basis-full text-ink-soft">{message}</q>}
+    </p>
+  );
+}

@@ -1,0 +1,42 @@
+import { type Question, questionInput } from "@tandem/protocol";
+
+/** What was chosen and written for one question. */
+export interface Choice {
+  labels: readonly string[];
+  words: string;
+}
+
+export const NO_CHOICE: Choice = { labels: [], words: "" };
+
+export function questionsOf(input: unknown): Question[] {
+  const parsed = questionInput.safeParse(input);
+  return parsed.success ? parsed.data.questions : [];
+}
+
+/** Of one, choosing another takes the first away; of several, it is added or taken away. */
+export function choose({ labels, words }: Choice, label: string, { multiSelect }: Question): Choice {
+  if (!multiSelect) return { labels: [label], words: "" };
+  const rest = labels.filter((other) => other !== label);
+  return { words, labels: rest.length < labels.length ? rest : [...labels, label] };
+}
+
+/** Words of one's own stand in for a choice, and beside those of several. */
+export const write = ({ labels }: Choice, words: string, { multiSelect }: Question): Choice => ({
+  words,
+  labels: multiSelect || words.trim() === "" ? labels : [],
+});
+
+/** Undefined until every question has an answer. */
+export function answersOf(
+  questions: readonly Question[],
+  choices: readonly Choice[],
+): Record<string, string | string[]> | undefined {
+  const answers: Record<string, string | string[]> = {};
+  for (const [index, { question, multiSelect }] of questions.entries()) {
+    const { labels, words } = choices[index] ?? NO_CHOICE;
+    const said = [...labels, ...(words.trim() === "" ? [] : [words.trim()])];
+    if (said.length === 0) return undefined;
+    answers[question] = multiSelect ? said : said[0]!;
+  }
+  return answers;
+}

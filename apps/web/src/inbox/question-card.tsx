@@ -1,0 +1,46 @@
+import { useMutation } from "@tanstack/react-query";
+import { useRef } from "react";
+import { api, ApiError } from "../api/client.ts";
+import { Problem } from "../ui/problem.tsx";
+import { type Answer, useApproval } from "./approvals-api.ts";
+import { ApprovalCard } from "./approval-card.tsx";
+import { CardFrame } from "./card-frame.tsx";
+import { questionsOf } from "./question-answers.ts";
+import { QuestionForm } from "./question-form.tsx";
+import { useHasKeys } from "./use-has-keys.ts";
+
+/** A question of an agent's, in its session. */
+export function QuestionCard({ callId, session, input }: { callId: string; session: string; input: unknown }) {
+  const { error } = useApproval(callId, session);
+  // An agent may bring a tool of this name of its own: a client's program or a person answers that as any custom tool.
+  const isOwnTool = error instanceof ApiError && error.status === 404;
+  if (isOwnTool && questionsOf(input).length > 0)
+    return <OwnQuestion callId={callId} session={session} input={input as Record<string, unknown>} />;
+  return <ApprovalCard approvalId={callId} session={session} isInline />;
+}
+
+function OwnQuestion({ callId, session, input }: { callId: string; session: string; input: Record<string, unknown> }) {
+  const card = useRef<HTMLElement>(null);
+  const hasKeys = useHasKeys(session, callId);
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: ({ result, input: given, message }: Answer) =>
+      api.post(`/v1/sessions/${session}/events`, {
+        events: [
+          {
+            type: "user.custom_tool_result",
+            custom_tool_use_id: callId,
+            content: [
+              { type: "text", text: result === "allow" ? JSON.stringify(given) : (message ?? "There is no answer.") },
+            ],
+            ...(result === "deny" && { is_error: true }),
+          },
+        ],
+      }),
+  });
+  return (
+    <CardFrame approval={{ kind: "question", tool: "ask_user_question", input, folder: "" }} card={card} isInline>
+      <Problem error={error} />
+      <QuestionForm questions={questionsOf(input)} card={card} hasKeys={hasKeys} isBusy={isPending} onAnswer={mutate} />
+    </CardFrame>
+  );
+}

@@ -1,0 +1,108 @@
+import type { Approval } from "@tandem/protocol";
+import { type FormEvent, useState } from "react";
+import { Button } from "../ui/button.tsx";
+import { Field, TextInput } from "../ui/field.tsx";
+import type { Answer } from "./approvals-api.ts";
+import { ruleText } from "./describe-call.ts";
+
+const PLACES = ["project", "user", "agent"] as const;
+
+/** The rule that will hold from now on, as it will be saved, and where. */
+export function RulePanel({
+  approval,
+  scope,
+  isBusy,
+  onAnswer,
+  onClose,
+}: {
+  approval: Approval;
+  scope: "session" | "always";
+  isBusy: boolean;
+  onAnswer: (answer: Answer) => void;
+  onClose: () => void;
+}) {
+  const { suggestion, folder, agent_name, tool } = approval;
+  const [name, setName] = useState(suggestion?.tool ?? tool);
+  const [pattern, setPattern] = useState(suggestion?.pattern ?? "");
+  const [place, setPlace] = useState<(typeof PLACES)[number]>("project");
+  const rule = { tool: name.trim(), ...(pattern.trim() !== "" && { pattern: pattern.trim() }) };
+  const isSuggested = suggestion !== undefined && ruleText(rule) === ruleText(suggestion);
+  const words = {
+    project: ["This project", folder],
+    user: ["Everywhere", "all projects and agents of yours"],
+    agent: ["This agent", agent_name],
+  } as const;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    onAnswer({
+      ...{ result: "allow", scope },
+      ...(scope === "always" && { save_for: place }),
+      ...(!isSuggested && { rule: { ...rule, action: "allow" } }),
+    });
+  };
+  return (
+    <form onSubmit={submit} className="space-y-3">
+      {suggestion === undefined && (
+        <p className="text-sm text-ink-soft">
+          No rule that would be safe can be told from this call. Write one yourself, or allow it once.
+        </p>
+      )}
+      <div className="grid gap-3 sm:grid-cols-[10rem_minmax(0,1fr)]">
+        <Field label="Tool">
+          {(ids) => <TextInput {...ids} required value={name} onChange={(event) => setName(event.target.value)} />}
+        </Field>
+        <Field label="Which calls" hint={pattern.trim() === "" ? "Every call of the tool." : "With * and **."}>
+          {(ids) => (
+            <TextInput
+              {...ids}
+              // oxlint-disable-next-line jsx-a11y/no-autofocus -- the panel was just opened to write here
+              autoFocus
+              value={pattern}
+              onChange={(event) => setPattern(event.target.value)}
+              className="font-mono text-sm"
+            />
+          )}
+        </Field>
+      </div>
+      {scope === "always" && (
+        <fieldset>
+          <legend className="mb-1 text-sm font-medium text-ink-soft">Where it holds</legend>
+          <div className="grid gap-1 sm:grid-cols-3">
+            {PLACES.map((value) => (
+              <label
+                key={value}
+                className="flex cursor-pointer items-start gap-2 rounded-md border border-line px-2.5 py-1.5 has-checked:border-accent has-checked:bg-accent-soft"
+              >
+                <input
+                  type="radio"
+                  name="place"
+                  className="mt-1 accent-accent"
+                  checked={place === value}
+                  onChange={() => setPlace(value)}
+                />
+                <span className="min-w-0">
+                  <span className="block text-sm font-medium">{words[value][0]}</span>
+                  <span className="block truncate text-xs text-ink-soft" title={words[value][1]}>
+                    {words[value][1]}
+                  </span>
+                </span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      )}
+      <p className="text-sm text-ink-soft">
+        From now on <code className="rounded bg-raised px-1 font-mono text-xs text-ink">{ruleText(rule)}</code> is not
+        asked about{scope === "session" ? " in this session" : ""}. It can be removed under Settings, Rules.
+      </p>
+      <div className="flex flex-wrap gap-2">
+        <Button type="submit" look="primary" disabled={isBusy || name.trim() === ""}>
+          {scope === "session" ? "Allow for the session" : "Save the rule and allow"}
+        </Button>
+        <Button look="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,24 @@
+import type { Approval, Verdict } from "@tandem/protocol";
+import { ruleText } from "./describe-call.ts";
+
+const OF = { user: "yours", project: "of the project", agent: "of the agent", session: "of the session" } as const;
+
+/** Why it is asked about: the rule that says so, or what else does. */
+export function VerdictLine({ verdict }: { verdict: Approval["verdict"] }) {
+  if (!verdict) return null;
+  const rule = verdict["rule"] as Verdict["rule"];
+  return (
+    <p className="text-sm text-ink-soft">
+      {verdict.why}
+      {rule && (
+        <>
+          {" "}
+          <span className="text-ink-faint">
+            Rule <code className="font-mono text-xs text-ink-soft">{ruleText(rule)}</code>, {OF[rule.scope]}, from{" "}
+            {rule.source}.
+          </span>
+        </>
+      )}
+    </p>
+  );
+}
