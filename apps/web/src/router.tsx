@@ -25,6 +25,10 @@ const context = createRoute({
   getParentRoute: () => root,
   path: "/context/$",
   component: lazyRouteComponent(() => import("./context/context-page.tsx"), "ContextPage"),
+  validateSearch: (search: Record<string, unknown>): ContextSearch =>
+    Object.fromEntries(
+      Object.entries(search).flatMap(([name, value]) => (isContextSearch(name) ? [[name, String(value)]] : [])),
+    ),
 });
 const settings = createRoute({
   getParentRoute: () => root,
@@ -35,6 +39,11 @@ const settings = createRoute({
 export const SESSION_VIEWS = ["talk", "changes", "history"] as const;
 export type SessionView = (typeof SESSION_VIEWS)[number];
 const isView = (value: unknown): value is SessionView => SESSION_VIEWS.some((view) => view === value);
+
+/** What a view of the context is narrowed to. */
+const CONTEXT_SEARCH = ["q", "kind", "connection", "session", "hops", "all"] as const;
+export type ContextSearch = { [K in (typeof CONTEXT_SEARCH)[number]]?: string };
+const isContextSearch = (name: string): boolean => CONTEXT_SEARCH.some((known) => known === name);
 
 export const router = createRouter({
   routeTree: root.addChildren([home, session, inbox, context, settings]),

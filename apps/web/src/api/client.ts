@@ -10,10 +10,14 @@ export class ApiError extends Error {
   }
 }
 
-type Query = Record<string, string | number | boolean | undefined>;
+/** A list is sent as `name[]=a&name[]=b`. */
+export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
 
 const address = (path: string, query: Query = {}): string => {
-  const pairs = Object.entries(query).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)]]));
+  const pairs = Object.entries(query).flatMap(([key, value]): string[][] => {
+    if (typeof value === "object") return value.map((each) => [`${key}[]`, each]);
+    return value === undefined ? [] : [[key, String(value)]];
+  });
   const search = new URLSearchParams(pairs).toString();
   return search === "" ? path : `${path}?${search}`;
 };
