@@ -20,6 +20,17 @@ const inbox = createRoute({
   getParentRoute: () => root,
   path: "/inbox",
   component: lazyRouteComponent(() => import("./inbox/inbox-page.tsx"), "InboxPage"),
+  validateSearch: (search: Record<string, unknown>): { view?: "decided" } =>
+    search["view"] === "decided" ? { view: "decided" } : {},
+});
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: "/compare",
+  component: lazyRouteComponent(() => import("./changes/compare-page.tsx"), "ComparePage"),
+  validateSearch: (search: Record<string, unknown>): { a?: string; b?: string } => ({
+    ...(typeof search["a"] === "string" && { a: search["a"] }),
+    ...(typeof search["b"] === "string" && { b: search["b"] }),
+  }),
 });
 const context = createRoute({
   getParentRoute: () => root,
@@ -46,7 +57,7 @@ export type ContextSearch = { [K in (typeof CONTEXT_SEARCH)[number]]?: string };
 const isContextSearch = (name: string): boolean => CONTEXT_SEARCH.some((known) => known === name);
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, session, inbox, context, settings]),
+  routeTree: root.addChildren([home, session, inbox, compare, context, settings]),
   defaultPreload: "intent",
   scrollRestoration: false,
 });

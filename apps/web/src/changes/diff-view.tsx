@@ -48,11 +48,10 @@ export default function DiffView({ patch, layout = "unified", label, notes, onPi
   };
   const left = all.length - hunks.length;
   return (
-    <div
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- lines are gone through by the arrow keys
+    <section
       ref={table}
-      role="group"
       aria-label={label}
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- lines are gone through by the arrow keys
       tabIndex={0}
       onKeyDown={onPick && onKeyDown}
       className={`overflow-x-auto ${onPick ? "diff-can-comment" : ""}`}
@@ -75,7 +74,7 @@ export default function DiffView({ patch, layout = "unified", label, notes, onPi
           </Button>
         </div>
       )}
-    </div>
+    </section>
   );
 }
 

@@ -32,13 +32,7 @@ export function AnswerBar({ approval, card, hasKeys, isBusy, onAnswer }: AnswerB
   const inPanel = { isBusy, onAnswer, onClose: close };
   const key = (keys: string) => (hasKeys ? <Kbd keys={keys} /> : null);
   return (
-    <div
-      onKeyDown={(event) => {
-        if (event.key !== "Escape" || panel === undefined) return;
-        event.stopPropagation();
-        close();
-      }}
-    >
+    <>
       {hasKeys && panel === undefined && !isBusy && (
         <CardKeys
           card={card}
@@ -78,6 +72,6 @@ export function AnswerBar({ approval, card, hasKeys, isBusy, onAnswer }: AnswerB
       {panel === "deny" && <DenyPanel kind="tool" {...inPanel} />}
       {panel === "edit" && <EditPanel approval={approval} {...inPanel} />}
       {(panel === "always" || panel === "session") && <RulePanel approval={approval} scope={panel} {...inPanel} />}
-    </div>
+    </>
   );
 }

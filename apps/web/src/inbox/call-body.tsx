@@ -7,7 +7,7 @@ import { within } from "./describe-call.ts";
 /** What will happen, in full: the plan, the change, the command, or whatever the tool is given. */
 export function CallBody({ approval }: { approval: Approval }) {
   const { kind, plan, diff, input, tool, folder } = approval;
-  if (kind === "plan") return <PlanBody plan={plan ?? String(input["plan"] ?? "")} input={input} />;
+  if (kind === "plan") return <PlanBody plan={plan ?? ""} input={input} />;
   const command = input["command"];
   const path = input["file_path"] ?? input["notebook_path"];
   const { shown, rest } = restOf(input, diff ? ["old_string", "new_string", "content", "edits"] : []);
@@ -58,11 +58,11 @@ function PlanBody({ plan, input }: { plan: string; input: Approval["input"] }) {
   );
 }
 
-const SHOWN_ABOVE = ["command", "file_path", "notebook_path", "plan", "allowedPrompts"];
+const SHOWN_ABOVE = new Set(["command", "file_path", "notebook_path", "plan", "allowedPrompts"]);
 
 /** Short values each in a line, and what is left as it is. */
 function restOf(input: Approval["input"], hidden: readonly string[]) {
-  const others = Object.entries(input).filter(([key]) => !SHOWN_ABOVE.includes(key) && !hidden.includes(key));
+  const others = Object.entries(input).filter(([key]) => !SHOWN_ABOVE.has(key) && !hidden.includes(key));
   const isShort = (value: unknown): boolean =>
     (typeof value === "string" && value.length < 400) || typeof value === "number" || typeof value === "boolean";
   const shown = others.filter(([, value]) => isShort(value)).map(([key, value]) => [key, String(value)] as const);

@@ -2,6 +2,7 @@ import { type FormEvent, useState } from "react";
 import { Button } from "../ui/button.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import type { Answer } from "./approvals-api.ts";
+import { useEscape } from "./use-escape.ts";
 
 /** A no, with the words that the agent is told. */
 export function DenyPanel({
@@ -16,6 +17,7 @@ export function DenyPanel({
   onClose: () => void;
 }) {
   const [words, setWords] = useState("");
+  useEscape(onClose);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const message = words.trim();

@@ -4,6 +4,7 @@ import { Button } from "../ui/button.tsx";
 import { Field, TextArea } from "../ui/field.tsx";
 import type { Answer } from "./approvals-api.ts";
 import { editedInput, fieldsOf } from "./edited-input.ts";
+import { useEscape } from "./use-escape.ts";
 
 /** The same call with another input. */
 export function EditPanel({
@@ -19,6 +20,7 @@ export function EditPanel({
 }) {
   const [fields, setFields] = useState(() => fieldsOf(input));
   const edited = editedInput(fields);
+  useEscape(onClose);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (edited.input) onAnswer({ result: "allow", scope: "once", input: edited.input });

@@ -1,3 +1,46 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { usePageTitle } from "../shell/page-title.ts";
+import { useShortcuts } from "../shell/shortcuts.ts";
+import { Tabs } from "../ui/tabs.tsx";
+import { DecidedList } from "./decided-list.tsx";
+import { NotifyButton } from "./notify-button.tsx";
+import { WaitingList } from "./waiting-list.tsx";
+
+/** What waits for a person, over all sessions, and who decided what. */
 export function InboxPage() {
-  return <div className="p-4" />;
+  const { view = "waiting" } = useSearch({ from: "/inbox" });
+  const navigate = useNavigate();
+  const show = (next: "waiting" | "decided"): void =>
+    void navigate({ to: "/inbox", search: next === "waiting" ? {} : { view: next }, replace: true });
+  usePageTitle(view === "waiting" ? "Waiting" : "Decided");
+  useShortcuts("What waits for you", {
+    h: [
+      view === "waiting" ? "Who decided what" : "Back to what waits",
+      () => show(view === "waiting" ? "decided" : "waiting"),
+    ],
+  });
+  return (
+    <div className="flex h-full flex-col">
+      <header className="px-4 pt-2.5">
+        <div className="flex items-center gap-3 pb-1">
+          <h1 className="text-base font-semibold">Waiting for you</h1>
+          <span className="ml-auto">
+            <NotifyButton />
+          </span>
+        </div>
+        <Tabs
+          label="What waits and what was decided"
+          tabs={[
+            { name: "waiting", label: "Waiting" },
+            { name: "decided", label: "Decided" },
+          ]}
+          value={view}
+          onChange={show}
+        />
+      </header>
+      <div className="min-h-0 flex-1 overflow-y-auto p-4">
+        <div className="mx-auto max-w-4xl">{view === "waiting" ? <WaitingList /> : <DecidedList />}</div>
+      </div>
+    </div>
+  );
 }

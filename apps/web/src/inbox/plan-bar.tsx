@@ -3,6 +3,7 @@ import { Button } from "../ui/button.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import type { AnswerBarProps } from "./answer-bar.tsx";
 import { CardKeys } from "./card-keys.tsx";
+import { Choice } from "./choice.tsx";
 import { DenyPanel } from "./deny-panel.tsx";
 
 const MODES = [
@@ -39,22 +40,14 @@ export function PlanBar({ card, hasKeys, isBusy, onAnswer }: AnswerBarProps) {
         </legend>
         <div className="grid gap-1 sm:grid-cols-3">
           {MODES.map(({ mode: value, label, hint }) => (
-            <label
+            <Choice
               key={value}
-              className="flex cursor-pointer items-start gap-2 rounded-md border border-line px-2.5 py-1.5 has-checked:border-accent has-checked:bg-accent-soft"
-            >
-              <input
-                type="radio"
-                name={name}
-                className="mt-1 accent-accent"
-                checked={mode === value}
-                onChange={() => setMode(value)}
-              />
-              <span>
-                <span className="block text-sm font-medium">{label}</span>
-                <span className="block text-xs text-ink-soft">{hint}</span>
-              </span>
-            </label>
+              name={name}
+              label={label}
+              hint={hint}
+              isChosen={mode === value}
+              onChoose={() => setMode(value)}
+            />
           ))}
         </div>
       </fieldset>

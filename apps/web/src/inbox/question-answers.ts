@@ -1,12 +1,12 @@
 import { type Question, questionInput } from "@tandem/protocol";
 
 /** What was chosen and written for one question. */
-export interface Choice {
+export interface Chosen {
   labels: readonly string[];
   words: string;
 }
 
-export const NO_CHOICE: Choice = { labels: [], words: "" };
+export const NO_CHOICE: Chosen = { labels: [], words: "" };
 
 export function questionsOf(input: unknown): Question[] {
   const parsed = questionInput.safeParse(input);
@@ -14,14 +14,14 @@ export function questionsOf(input: unknown): Question[] {
 }
 
 /** Of one, choosing another takes the first away; of several, it is added or taken away. */
-export function choose({ labels, words }: Choice, label: string, { multiSelect }: Question): Choice {
+export function choose({ labels, words }: Chosen, label: string, { multiSelect }: Question): Chosen {
   if (!multiSelect) return { labels: [label], words: "" };
   const rest = labels.filter((other) => other !== label);
   return { words, labels: rest.length < labels.length ? rest : [...labels, label] };
 }
 
 /** Words of one's own stand in for a choice, and beside those of several. */
-export const write = ({ labels }: Choice, words: string, { multiSelect }: Question): Choice => ({
+export const write = ({ labels }: Chosen, words: string, { multiSelect }: Question): Chosen => ({
   words,
   labels: multiSelect || words.trim() === "" ? labels : [],
 });
@@ -29,7 +29,7 @@ export const write = ({ labels }: Choice, words: string, { multiSelect }: Questi
 /** Undefined until every question has an answer. */
 export function answersOf(
   questions: readonly Question[],
-  choices: readonly Choice[],
+  choices: readonly Chosen[],
 ): Record<string, string | string[]> | undefined {
   const answers: Record<string, string | string[]> = {};
   for (const [index, { question, multiSelect }] of questions.entries()) {

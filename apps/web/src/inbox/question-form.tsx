@@ -6,8 +6,9 @@ import { inputClass } from "../ui/field.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import type { Answer } from "./approvals-api.ts";
 import { CardKeys } from "./card-keys.tsx";
+import { Choice } from "./choice.tsx";
 import { DenyPanel } from "./deny-panel.tsx";
-import { answersOf, type Choice, choose, NO_CHOICE, write } from "./question-answers.ts";
+import { answersOf, type Chosen, choose, NO_CHOICE, write } from "./question-answers.ts";
 
 /** What the agent wants to know. Digits choose in the first question that has no answer yet. */
 export function QuestionForm({
@@ -23,11 +24,11 @@ export function QuestionForm({
   isBusy: boolean;
   onAnswer: (answer: Answer) => void;
 }) {
-  const [choices, setChoices] = useState<readonly Choice[]>(() => questions.map(() => NO_CHOICE));
+  const [choices, setChoices] = useState<readonly Chosen[]>(() => questions.map(() => NO_CHOICE));
   const [isLeaving, setLeaving] = useState(false);
   const [current, setCurrent] = useState(0);
   const answers = answersOf(questions, choices);
-  const set = (index: number, choice: Choice): void => {
+  const set = (index: number, choice: Chosen): void => {
     setChoices(choices.map((other, at) => (at === index ? choice : other)));
   };
   const pick = (index: number, label: string): void => {
@@ -107,7 +108,7 @@ function QuestionFields({
   onWrite,
 }: {
   question: Question;
-  choice: Choice;
+  choice: Chosen;
   hasDigits: boolean;
   onPick: (label: string) => void;
   onWrite: (words: string) => void;
@@ -123,27 +124,21 @@ function QuestionFields({
       </legend>
       <div className="space-y-1">
         {options.map(({ label, description }, index) => (
-          <label
+          <Choice
             key={label}
-            className="flex cursor-pointer items-start gap-2.5 rounded-md border border-line px-3 py-2 hover:border-line-strong has-checked:border-accent has-checked:bg-accent-soft"
+            type={multiSelect ? "checkbox" : "radio"}
+            name={name}
+            label={label}
+            hint={description}
+            isChosen={choice.labels.includes(label)}
+            onChoose={() => onPick(label)}
           >
-            <input
-              type={multiSelect ? "checkbox" : "radio"}
-              name={name}
-              className="mt-1 accent-accent"
-              checked={choice.labels.includes(label)}
-              onChange={() => onPick(label)}
-            />
-            <span className="min-w-0 flex-1">
-              <span className="font-medium">{label}</span>
-              {description && <span className="block text-sm text-ink-soft">{description}</span>}
-            </span>
             {hasDigits && index < 9 && (
               <span className="text-ink-faint">
                 <Kbd keys={String(index + 1)} />
               </span>
             )}
-          </label>
+          </Choice>
         ))}
         <input
           aria-label={`${question} In your own words`}

@@ -1,9 +1,11 @@
 import type { Approval } from "@tandem/protocol";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useId, useState } from "react";
 import { Button } from "../ui/button.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 import type { Answer } from "./approvals-api.ts";
+import { Choice } from "./choice.tsx";
 import { ruleText } from "./describe-call.ts";
+import { useEscape } from "./use-escape.ts";
 
 const PLACES = ["project", "user", "agent"] as const;
 
@@ -25,6 +27,7 @@ export function RulePanel({
   const [name, setName] = useState(suggestion?.tool ?? tool);
   const [pattern, setPattern] = useState(suggestion?.pattern ?? "");
   const [place, setPlace] = useState<(typeof PLACES)[number]>("project");
+  const group = useId();
   const rule = { tool: name.trim(), ...(pattern.trim() !== "" && { pattern: pattern.trim() }) };
   const isSuggested = suggestion !== undefined && ruleText(rule) === ruleText(suggestion);
   const words = {
@@ -32,6 +35,7 @@ export function RulePanel({
     user: ["Everywhere", "all projects and agents of yours"],
     agent: ["This agent", agent_name],
   } as const;
+  useEscape(onClose);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     onAnswer({
@@ -69,24 +73,14 @@ export function RulePanel({
           <legend className="mb-1 text-sm font-medium text-ink-soft">Where it holds</legend>
           <div className="grid gap-1 sm:grid-cols-3">
             {PLACES.map((value) => (
-              <label
+              <Choice
                 key={value}
-                className="flex cursor-pointer items-start gap-2 rounded-md border border-line px-2.5 py-1.5 has-checked:border-accent has-checked:bg-accent-soft"
-              >
-                <input
-                  type="radio"
-                  name="place"
-                  className="mt-1 accent-accent"
-                  checked={place === value}
-                  onChange={() => setPlace(value)}
-                />
-                <span className="min-w-0">
-                  <span className="block text-sm font-medium">{words[value][0]}</span>
-                  <span className="block truncate text-xs text-ink-soft" title={words[value][1]}>
-                    {words[value][1]}
-                  </span>
-                </span>
-              </label>
+                name={group}
+                label={words[value][0]}
+                hint={words[value][1]}
+                isChosen={place === value}
+                onChoose={() => setPlace(value)}
+              />
             ))}
           </div>
         </fieldset>

@@ -3,6 +3,7 @@ import { BookOpen, Inbox, LayoutGrid, Settings } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
+import { WaitingNotice } from "../inbox/waiting-notice.tsx";
 import { Announcer } from "./announcer.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { SessionList } from "./session-list.tsx";
@@ -56,6 +57,7 @@ export function Shell() {
       </nav>
       <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} />
       <Announcer />
+      <WaitingNotice />
     </div>
   );
 }

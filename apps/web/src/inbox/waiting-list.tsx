@@ -1,0 +1,168 @@
+import type { Approval } from "@tandem/protocol";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { ClipboardList, MessageCircleQuestion, PlugZap, ShieldQuestion } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { api } from "../api/client.ts";
+import { feed, type FeedSession } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
+import { useShortcuts } from "../shell/shortcuts.ts";
+import { ago, exactly } from "../text/format.ts";
+import { Empty } from "../ui/empty.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { ApprovalCard } from "./approval-card.tsx";
+import { APPROVALS } from "./approvals-api.ts";
+import { describeCall, nameOfKind } from "./describe-call.ts";
+import { Expiry } from "./expiry.tsx";
+import { nextSelected } from "./next-selected.ts";
+
+const ICONS = { tool: ShieldQuestion, plan: ClipboardList, question: MessageCircleQuestion } as const;
+const QUERY = { status: "pending", limit: 100 };
+
+/** Everything that waits, the longest first, one of them open. */
+export function WaitingList() {
+  const sessions = useLive(feed.sessions);
+  const isKnown = useLive(feed.isKnown);
+  const { approvals, error, refetch, isRead } = usePending(sessions);
+  const ids = approvals.map(({ id }) => id);
+  const [seen, setSeen] = useState<{ ids: readonly string[]; selected: string | undefined }>({
+    ids,
+    selected: undefined,
+  });
+  const selected = nextSelected(seen.ids, ids, seen.selected);
+  if (selected !== seen.selected || ids.join(" ") !== seen.ids.join(" ")) setSeen({ ids, selected });
+  const setChosen = (id: string | undefined): void => setSeen({ ids, selected: id });
+  const move = (by: number): void => {
+    const at = ids.indexOf(selected ?? "");
+    setChosen(ids[Math.min(Math.max(at + by, 0), ids.length - 1)]);
+  };
+  const navigate = useNavigate();
+  const open = (): void => {
+    const approval = approvals.find(({ id }) => id === selected);
+    if (!approval) return;
+    const search = { part: approval.id };
+    void navigate({ to: "/sessions/$session", params: { session: approval.session_id }, search });
+  };
+  useShortcuts("What waits", {
+    j: ["The next one", () => move(1)],
+    k: ["The one before", () => move(-1)],
+    enter: ["Open its session", open],
+  });
+  const programs = [...sessions.values()].flatMap((session) =>
+    session.waiting_for
+      .filter(({ type, event_id }) => type === "custom_tool_result" && !ids.includes(event_id))
+      .map((call) => ({ session, call })),
+  );
+
+  if (error) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (isKnown && isRead && ids.length === 0 && programs.length === 0)
+    return (
+      <Empty title="Nothing waits for you">
+        When an agent wants to do what it may not do by itself, has a question, or hands in a plan, it stands here.
+      </Empty>
+    );
+  return (
+    <>
+      <ul className="space-y-2">
+        {approvals.map((approval) => (
+          <li key={approval.id}>
+            {approval.id === selected ? (
+              <OpenCard approval={approval} />
+            ) : (
+              <ClosedRow approval={approval} onOpen={() => setChosen(approval.id)} />
+            )}
+          </li>
+        ))}
+      </ul>
+      {isRead && programs.length > 0 && <Programs programs={programs} />}
+    </>
+  );
+}
+
+/** Read again whenever the feed says that something else waits. */
+function usePending(sessions: ReadonlyMap<string, FeedSession>) {
+  const queries = useQueryClient();
+  const waiting = [...sessions.values()].flatMap(({ waiting_for }) => waiting_for.map(({ event_id }) => event_id));
+  const query = { ...QUERY, known: waiting.toSorted().join(" ") };
+  const { data, error, refetch } = useQuery({
+    queryKey: [APPROVALS, query],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const page = await api.get<{ data: Approval[] }>(APPROVALS, QUERY, signal);
+      for (const approval of page.data) queries.setQueryData([APPROVALS, approval.id], approval);
+      return page.data;
+    },
+  });
+  // The feed knows sooner what does not wait any more.
+  const approvals = (data ?? []).filter(({ id }) => waiting.includes(id)).toReversed();
+  return { approvals, error: data ? null : error, refetch, isRead: data !== undefined };
+}
+
+function OpenCard({ approval }: { approval: Approval }) {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), []);
+  return (
+    <div ref={place} className="scroll-my-4">
+      <ApprovalCard approvalId={approval.id} session={approval.session_id} hasKeys />
+    </div>
+  );
+}
+
+function ClosedRow({ approval, onOpen }: { approval: Approval; onOpen: () => void }) {
+  const Icon = ICONS[approval.kind];
+  return (
+    <button
+      type="button"
+      onClick={onOpen}
+      className="grid w-full grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-2 rounded-lg border border-line border-l-2 border-l-wait bg-surface px-3 py-2 text-left hover:border-line-strong hover:border-l-wait"
+    >
+      <Icon aria-hidden className="size-4 text-wait" />
+      <span className="flex min-w-0 items-baseline gap-2">
+        <span className="shrink-0 font-medium">{nameOfKind(approval)}</span>
+        <span className={`truncate text-ink-soft ${approval.kind === "tool" ? "font-mono text-xs" : ""}`}>
+          {describeCall(approval)}
+        </span>
+      </span>
+      <Expiry at={approval.expires_at} />
+      <span className="col-start-2 truncate text-xs text-ink-faint">
+        {approval.session_title ?? "Untitled"} · {approval.agent_name}
+      </span>
+      <time
+        dateTime={approval.created_at}
+        title={exactly(approval.created_at)}
+        className="justify-self-end text-xs text-ink-faint"
+      >
+        {ago(approval.created_at)}
+      </time>
+    </button>
+  );
+}
+
+/** Tools of clients wait for a program, not for a person; it is still good to know. */
+function Programs({
+  programs,
+}: {
+  programs: readonly { session: FeedSession; call: FeedSession["waiting_for"][number] }[];
+}) {
+  return (
+    <section className="mt-6">
+      <h2 className="mb-2 text-sm font-medium text-ink-soft">Waiting for a program</h2>
+      <ul className="space-y-1">
+        {programs.map(({ session, call }) => (
+          <li key={call.event_id} className="flex items-center gap-2 text-sm text-ink-soft">
+            <PlugZap aria-hidden className="size-4 text-ink-faint" />
+            <span className="font-mono text-xs">{call.name}</span>
+            <Link
+              to="/sessions/$session"
+              params={{ session: session.id }}
+              search={{ part: call.event_id }}
+              className="truncate underline decoration-line-strong underline-offset-2"
+            >
+              {session.title ?? "Untitled"}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
