@@ -30,6 +30,8 @@ export function Tabs<Name extends string>({
           <Radix.Trigger
             key={tab.name}
             value={tab.name}
+            // There is nothing here that it could point to.
+            {...(tab.content === undefined && { "aria-controls": undefined })}
             className="-mb-px flex items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm whitespace-nowrap text-ink-soft hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink pointer-coarse:min-h-10"
           >
             {tab.label}
