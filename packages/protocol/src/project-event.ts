@@ -87,6 +87,8 @@ export function foldEvent(timeline: Timeline, entry: LoggedEvent): void {
     case "session.error":
     case "tandem.retry":
       return fail(timeline, entry, event);
+    case "tandem.shell":
+      return timeline.addBeside(entry, shellPart(event));
     case "tandem.recovered":
       for (const closed of event.closed) breakOffTool(timeline, entry, closed);
       return timeline.addBeside(entry, { type: "recovery", id, at, cause: event.cause, closed: event.closed });
@@ -133,6 +135,25 @@ const resultOf = ({
   isError: is_error === true,
   ...("tandem" in event && event.tandem),
 });
+
+/** What a person ran looks as what the agent runs; that a person did says who allowed it. */
+function shellPart({ id, processed_at: at, command, exit_code, output }: EventOf<"tandem.shell">): PartOf<"tool"> {
+  const ended = {
+    started_at: null,
+    ended_at: at ?? "",
+    output: output === "" ? [] : [{ type: "text" as const, text: output }],
+  };
+  return {
+    type: "tool",
+    id,
+    at,
+    kind: "builtin",
+    name: "Bash",
+    input: { command },
+    permission: { type: "allowed", by: "person", at },
+    state: { type: exit_code === 0 ? "completed" : "error", ...ended },
+  };
+}
 
 /** What was thought takes the place of the fact that there was thinking, whichever is told first. */
 function think(timeline: Timeline, entry: LoggedEvent, part: Part): void {

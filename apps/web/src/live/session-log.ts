@@ -24,6 +24,7 @@ export class SessionLog {
   readonly failure = new LiveValue<Error | undefined>(undefined);
   readonly #session: string;
   readonly #thread: string | undefined;
+  readonly #listeners = new Set<(event: SessionEvent) => void>();
   #events: LoggedEvent[] = [];
   #waiting: SessionEvent[] = [];
   #projection = new Projection();
@@ -76,6 +77,22 @@ export class SessionLog {
     this.messages.set(this.#projection.messages);
   }
 
+  /** Calls back for each event that comes from now on; returns what ends that. */
+  heard(listener: (event: SessionEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  get #own(): LoggedEvent["thread"] {
+    return (this.#thread ?? null) as LoggedEvent["thread"];
+  }
+
+  /** The thread on which the log has an event. What is said about a thread stands where it was called from. */
+  #threadOf(event: SessionEvent): LoggedEvent["thread"] {
+    if (this.#thread !== undefined || event.type.startsWith("session.thread_")) return this.#own;
+    return "session_thread_id" in event ? ((event.session_thread_id ?? null) as LoggedEvent["thread"]) : null;
+  }
+
   #read(before: number | undefined, signal?: AbortSignal): Promise<LogPage> {
     const query = { limit: PAGE, before, thread: this.#thread };
     return api.get<LogPage>(`/v1/sessions/${this.#session}/log`, query, signal);
@@ -99,15 +116,13 @@ export class SessionLog {
 
   #apply(id: string | undefined, value: SessionEvent | Delta): void {
     if (id === undefined) {
-      this.#projection.applyDelta({ thread: null, delta: value as Delta });
+      this.#projection.applyDelta({ thread: this.#own, delta: value as Delta });
     } else {
       const event = value as SessionEvent;
-      const own = "session_thread_id" in event ? (event.session_thread_id ?? null) : null;
-      const entry = {
-        seq: Number(id),
-        thread: this.#thread === undefined ? (own as LoggedEvent["thread"]) : null,
-        event,
-      };
+      const entry = { seq: Number(id), thread: this.#threadOf(event), event };
+      for (const listener of this.#listeners) listener(event);
+      // That it was begun is said where it was called from, and is no part of what it does.
+      if (event.type === "session.thread_created" && event.session_thread_id === this.#own) return;
       this.#events.push(entry);
       this.#waiting = this.#waiting.filter((waiting) => waiting.id !== event.id);
       this.#projection.apply(entry);

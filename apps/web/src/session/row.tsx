@@ -1,39 +1,93 @@
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import { Markdown } from "../text/markdown.tsx";
-import type { RowOf } from "./timeline.tsx";
-import { ToolCard } from "./tool-card.tsx";
+import { BesideRow } from "./beside-row.tsx";
+import { FileBlock } from "./file-block.tsx";
+import { PatchRow } from "./patch-row.tsx";
+import { ReasoningRow, RedactedRow } from "./reasoning-row.tsx";
+import { RowActions } from "./row-actions.tsx";
+import { isSameRow, type Row as RowData } from "./rows.ts";
+import { SubtaskRow } from "./subtask-row.tsx";
+import { doneOf, TodoList } from "./todo-list.tsx";
+import { ToolCard } from "./tool/tool-card.tsx";
+import { ToolGroup } from "./tool/tool-group.tsx";
+import { TurnFooter } from "./turn-footer.tsx";
+import { UserRow } from "./user-row.tsx";
+
+/** What the agent does not know any more loses its colours, and stays readable. */
+const REWOUND =
+  "text-ink [--accent-soft:var(--raised)] [--accent:var(--ink-faint)] [--bad:var(--ink-faint)] [--good:var(--ink-faint)] [--ink-soft:var(--ink-faint)] [--ink:var(--ink-faint)] [--wait:var(--ink-faint)]";
 
 export const Row = memo(
-  function Row({ row: { message, part } }: { row: RowOf }) {
-    switch (part.type) {
-      case "text":
-        return message.role === "user" ? (
-          <div className="my-3 ml-auto w-fit max-w-[85%] rounded-xl bg-accent-soft px-3 py-2 whitespace-pre-wrap">
-            {part.text}
-          </div>
-        ) : (
-          <div className="py-1.5">
-            <Markdown text={part.text} />
-          </div>
-        );
-      case "reasoning":
-        return (
-          <details className="py-1 text-sm text-ink-faint">
-            <summary className="cursor-pointer select-none">Thought{part.preview ? " …" : ""}</summary>
-            <div className="mt-1 border-l-2 border-line pl-3 whitespace-pre-wrap">
-              {part.text || "The model's thoughts are not shown."}
-            </div>
-          </details>
-        );
-      case "tool":
-        return <ToolCard part={part} />;
-      case "notice":
-        return <p className="py-1 text-sm text-ink-faint">{part.text}</p>;
-      case "error":
-        return <p className="my-1 rounded-md bg-bad-soft px-3 py-2 text-bad">{part.error.message}</p>;
-      default:
-        return <p className="py-1 text-xs text-ink-faint">{part.type}</p>;
-    }
+  function Row({ row, isMarked = false }: { row: RowData; isMarked?: boolean }) {
+    return (
+      <div
+        className={`group/row relative ${row.rewound ? REWOUND : ""} ${isMarked ? "-mx-3 rounded-lg bg-wait-soft px-3" : ""}`}
+      >
+        {content(row)}
+        <RowActions row={row} />
+      </div>
+    );
   },
-  (before, after) => before.row.part === after.row.part,
+  (before, after) => before.isMarked === after.isMarked && isSameRow(before.row, after.row),
 );
+
+const LANES = { first: "rounded-t", middle: "", last: "rounded-b" } as const;
+
+function content(row: RowData): ReactNode {
+  switch (row.type) {
+    case "user":
+      return <UserRow message={row.message} />;
+    case "tool":
+      return (
+        <div className="relative">
+          {row.lane && (
+            <span
+              className={`absolute inset-y-0 -left-3 w-0.5 bg-line-strong ${LANES[row.lane]}`}
+              title="Called at once with its neighbours"
+            />
+          )}
+          <ToolCard part={row.part} />
+        </div>
+      );
+    case "group":
+      return <ToolGroup parts={row.parts} />;
+    case "subtask":
+      return <SubtaskRow part={row.part} call={row.call} />;
+    case "footer":
+      return <TurnFooter sum={row.sum} />;
+    case "part":
+      return partContent(row.part);
+  }
+}
+
+function partContent(part: Extract<RowData, { type: "part" }>["part"]): ReactNode {
+  switch (part.type) {
+    case "text":
+      return (
+        <div className="py-1.5 leading-relaxed">
+          <Markdown text={part.text} />
+        </div>
+      );
+    case "reasoning":
+      return <ReasoningRow part={part} />;
+    case "redacted_reasoning":
+      return <RedactedRow />;
+    case "file":
+      return (
+        <div className="py-1.5">
+          <FileBlock file={part.file} />
+        </div>
+      );
+    case "todo":
+      return (
+        <section aria-label="List of things to do" className="py-1.5">
+          <p className="mb-1 text-xs text-ink-faint">{doneOf(part.todos)}</p>
+          <TodoList todos={part.todos} />
+        </section>
+      );
+    case "patch":
+      return <PatchRow part={part} />;
+    default:
+      return <BesideRow part={part} />;
+  }
+}

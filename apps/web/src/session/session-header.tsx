@@ -1,21 +1,67 @@
+import { Link } from "@tanstack/react-router";
+import { Folder } from "lucide-react";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
-import { listCost } from "../text/format.ts";
+import { SESSION_VIEWS, type SessionView } from "../router.tsx";
 import { STATE_WORDS, StateDot, stateOf } from "../ui/state-dot.tsx";
+import { Gauges } from "./gauges.tsx";
+import { SessionMenu } from "./session-menu.tsx";
+import { SessionTitle } from "./session-title.tsx";
 
-export function SessionHeader({ session: id, log }: { session: string; log: SessionLog }) {
+const VIEW_WORDS: Readonly<Record<SessionView, string>> = { talk: "Talk", changes: "Changes", history: "History" };
+
+/** Which session this is, how it stands, and what there is to see of it. */
+export function SessionHeader({ session: id, log, view }: { session: string; log: SessionLog; view: SessionView }) {
   const session = useLive(feed.sessions).get(id);
   const connection = useLive(log.connection);
+  const state = session && stateOf(session);
   return (
-    <header className="flex items-center gap-3 border-b border-line bg-surface px-4 py-2">
-      {session && <StateDot state={stateOf(session)} />}
-      <h1 className="truncate text-base font-semibold">{session?.title ?? "Untitled"}</h1>
-      {session && <span className="shrink-0 text-xs text-ink-faint">{STATE_WORDS[stateOf(session)]}</span>}
-      <span className="ml-auto flex shrink-0 items-center gap-3 text-xs text-ink-faint">
-        {connection === "lost" && <span className="text-bad">Connection lost, trying again …</span>}
-        {session && <span>{listCost(session.list_cost)}</span>}
-      </span>
+    <header className="border-b border-line bg-surface">
+      <div className="flex h-12 items-center gap-2.5 px-4">
+        {state && <StateDot state={state} />}
+        <SessionTitle session={id} title={session?.title} />
+        {state && state !== "idle" && (
+          <span className={`shrink-0 text-xs max-md:hidden ${state === "waiting" ? "text-wait" : "text-ink-faint"}`}>
+            {STATE_WORDS[state]}
+          </span>
+        )}
+        {session && (
+          <span
+            className="flex min-w-0 shrink items-center gap-1 text-xs text-ink-faint max-lg:hidden"
+            title={session.folder}
+          >
+            <Folder aria-hidden className="size-3.5 shrink-0" />
+            <span className="truncate">{session.folder.split("/").at(-1)}</span>
+          </span>
+        )}
+        <span className="ml-auto flex min-w-0 shrink-0 items-center gap-1">
+          {connection === "lost" && <span className="text-xs text-bad">Connection lost, trying again …</span>}
+          <Views session={id} view={view} className="max-md:hidden" />
+          <Gauges session={id} log={log} />
+          <SessionMenu session={id} title={session?.title ?? "Untitled"} />
+        </span>
+      </div>
+      <Views session={id} view={view} className="px-2 pb-1 md:hidden" />
     </header>
+  );
+}
+
+function Views({ session, view, className }: { session: string; view: SessionView; className: string }) {
+  return (
+    <nav aria-label="Views of the session" className={`flex gap-0.5 ${className}`}>
+      {SESSION_VIEWS.map((name) => (
+        <Link
+          key={name}
+          to="/sessions/$session"
+          params={{ session }}
+          search={name === "talk" ? {} : { view: name }}
+          aria-current={view === name ? "page" : undefined}
+          className="flex min-h-7 items-center rounded-md px-2 text-sm text-ink-soft hover:bg-raised hover:text-ink aria-[current=page]:bg-raised aria-[current=page]:text-ink max-md:min-h-10 max-md:flex-1 max-md:justify-center"
+        >
+          {VIEW_WORDS[name]}
+        </Link>
+      ))}
+    </nav>
   );
 }

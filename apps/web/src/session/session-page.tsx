@@ -1,9 +1,29 @@
-import { useParams } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useParams, useSearch } from "@tanstack/react-router";
+import { type ComponentType, lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { feed } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
 import { SessionLog } from "../live/session-log.ts";
-import { Composer } from "./composer.tsx";
+import { Composer } from "./composer/composer.tsx";
+import { Docks } from "./docks.tsx";
+import { FoldsOfSession } from "./folds.tsx";
+import { Pickers } from "./pickers.tsx";
+import { SessionContext } from "./session-context.ts";
 import { SessionHeader } from "./session-header.tsx";
 import { Timeline } from "./timeline.tsx";
+import { useFreshData } from "./use-session-data.ts";
+
+/** A view beside the conversation. */
+export interface SessionViewProps {
+  session: string;
+  log: SessionLog;
+}
+
+const views = import.meta.glob<{ default: ComponentType<SessionViewProps> }>("../changes/{changes,history}-view.tsx");
+const viewOf = (name: string): ComponentType<SessionViewProps> | undefined => {
+  const load = views[`../changes/${name}-view.tsx`];
+  return load && lazy(load);
+};
+const VIEWS = { talk: undefined, changes: viewOf("changes"), history: viewOf("history") } as const;
 
 export function SessionPage() {
   const { session } = useParams({ from: "/sessions/$session" });
@@ -12,17 +32,45 @@ export function SessionPage() {
 }
 
 function OpenSession({ session }: { session: string }) {
+  const { part, view = "talk" } = useSearch({ from: "/sessions/$session" });
   const [log] = useState(() => new SessionLog(session));
+  const known = useLive(feed.sessions).get(session);
   useEffect(() => {
     const end = new AbortController();
     void log.follow(end.signal);
     return () => end.abort();
   }, [log]);
+  useFreshData(session, log);
+  const folder = known?.folder;
+  const agent = known?.agent.name;
+  const onScreen = useMemo(() => ({ id: session, folder, agent }), [session, folder, agent]);
+  const isRunning = known?.status === "running" || known?.status === "rescheduling";
+  const isEnded = known?.status === "terminated" || (known?.archived_at ?? null) !== null;
+  const View = VIEWS[view];
   return (
-    <div className="flex h-full min-h-0 flex-col">
-      <SessionHeader session={session} log={log} />
-      <Timeline log={log} />
-      <Composer session={session} log={log} />
-    </div>
+    <SessionContext value={onScreen}>
+      <FoldsOfSession>
+        <div className="flex h-full min-h-0 flex-col">
+          <SessionHeader session={session} log={log} view={view} />
+          {View ? (
+            <Suspense fallback={<p className="p-6 text-ink-faint">Reading …</p>}>
+              <div className="min-h-0 flex-1">
+                <View session={session} log={log} />
+              </div>
+            </Suspense>
+          ) : (
+            <>
+              <Timeline log={log} isRunning={isRunning} part={part} />
+              <div className="mx-auto w-full max-w-[50rem] px-3 pb-3 md:px-5">
+                <Docks session={session} log={log} isRunning={isRunning} />
+                <Composer session={session} log={log} isRunning={isRunning} isEnded={isEnded}>
+                  <Pickers session={session} />
+                </Composer>
+              </div>
+            </>
+          )}
+        </div>
+      </FoldsOfSession>
+    </SessionContext>
   );
 }

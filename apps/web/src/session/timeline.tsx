@@ -1,63 +1,96 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import type { Message } from "@tandem/protocol";
 import { ArrowDown } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useLive } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
+import { Problem } from "../ui/problem.tsx";
 import { Row } from "./row.tsx";
+import { Rows } from "./rows.ts";
+import { usePartLink } from "./use-part-link.ts";
+import { useTurnJump } from "./use-turn-jump.ts";
 
 const AT_END_PX = 48;
+/** How near to the beginning what came before is read. */
+const EARLIER_PX = 800;
 
 /** The parts of a session, one row each; only those on the screen are there. It follows the end unless one scrolls away. */
-export function Timeline({ log }: { log: SessionLog }) {
+export function Timeline({ log, isRunning, part }: { log: SessionLog; isRunning: boolean; part: string | undefined }) {
   const messages = useLive(log.messages);
   const hasEarlier = useLive(log.hasEarlier);
   const failure = useLive(log.failure);
-  const rows = useMemo(() => rowsOf(messages), [messages]);
+  const [builder] = useState(() => new Rows());
+  const rows = builder.read(messages, isRunning);
   const scroller = useRef<HTMLDivElement>(null);
-  const [isFollowing, setFollowing] = useState(true);
+  const lastTop = useRef(0);
+  const [isFollowing, setFollowing] = useState(part === undefined);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => 56,
+    estimateSize: () => 44,
     getItemKey: (index) => rows[index]!.key,
-    overscan: 8,
+    overscan: 6,
+    paddingEnd: 16,
     anchorTo: "end",
     followOnAppend: true,
+    scrollEndThreshold: AT_END_PX,
   });
+  const total = list.getTotalSize();
+  useLayoutEffect(() => {
+    if (isFollowing && rows.length > 0) list.scrollToEnd();
+  }, [isFollowing, rows.length, total, list]);
+
+  const leave = (): void => setFollowing(false);
+  const marked = usePartLink({ log, rows, list, part, onLeave: leave });
+  useTurnJump({ rows, list, onLeave: leave, onEnd: () => setFollowing(true) });
+
+  // A screen that is not full cannot be scrolled to read on.
   useEffect(() => {
-    if (isFollowing && rows.length > 0) list.scrollToIndex(rows.length - 1, { align: "end" });
-  }, [isFollowing, rows.length, list]);
+    const element = scroller.current;
+    if (hasEarlier && element && element.scrollHeight <= element.clientHeight + EARLIER_PX) void log.goBack();
+  }, [hasEarlier, log, total]);
 
   const onScroll = (): void => {
     const element = scroller.current;
     if (!element) return;
-    setFollowing(element.scrollHeight - element.scrollTop - element.clientHeight < AT_END_PX);
-    if (element.scrollTop < 600 && hasEarlier) void log.goBack();
+    const top = element.scrollTop;
+    const isAtEnd = element.scrollHeight - top - element.clientHeight < AT_END_PX;
+    if (isAtEnd) setFollowing(true);
+    // Only who scrolls up goes away: what grows below moves the end, and the end is followed.
+    else if (top < lastTop.current - 1) setFollowing(false);
+    lastTop.current = top;
+    if (top < EARLIER_PX && hasEarlier) void log.goBack();
   };
 
-  if (failure) return <p className="flex-1 p-6 text-bad">{failure.message}</p>;
+  if (failure)
+    return (
+      <div className="flex-1 p-6">
+        <Problem error={failure} onRetry={() => location.reload()} className="mx-auto max-w-xl" />
+      </div>
+    );
   return (
     <div className="relative min-h-0 flex-1">
       <div
         ref={scroller}
         onScroll={onScroll}
-        className="h-full overflow-y-auto"
+        className="h-full overflow-x-hidden overflow-y-auto [overflow-anchor:none]"
         role="log"
         aria-live="off"
         aria-label="Conversation"
         tabIndex={0}
       >
-        <div className="relative mx-auto w-full max-w-4xl" style={{ height: list.getTotalSize() }}>
+        {hasEarlier === false && rows.length === 0 && (
+          <p className="px-6 pt-24 text-center text-ink-faint">Nothing has been said yet.</p>
+        )}
+        <div className="relative mx-auto w-full max-w-[50rem]" style={{ height: total }}>
           {list.getVirtualItems().map((item) => (
             <div
               key={item.key}
               data-index={item.index}
               ref={list.measureElement}
-              className="absolute left-0 w-full px-4"
+              className="absolute left-0 w-full px-5"
               style={{ transform: `translateY(${item.start}px)` }}
             >
-              <Row row={rows[item.index]!} />
+              <Row row={rows[item.index]!} isMarked={item.key === marked} />
             </div>
           ))}
         </div>
@@ -66,26 +99,11 @@ export function Timeline({ log }: { log: SessionLog }) {
         <button
           type="button"
           onClick={() => setFollowing(true)}
-          className="absolute bottom-3 left-1/2 flex -translate-x-1/2 items-center gap-1 rounded-full border border-line bg-surface px-3 py-1 text-sm shadow-float hover:bg-raised"
+          className="absolute bottom-3 left-1/2 flex min-h-8 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line-strong bg-surface px-3 text-sm shadow-float hover:bg-raised max-md:min-h-10"
         >
           <ArrowDown aria-hidden className="size-3.5" /> Latest
         </button>
       )}
     </div>
-  );
-}
-
-export interface RowOf {
-  key: string;
-  message: Message;
-  part: Message["parts"][number];
-  isFirst: boolean;
-}
-
-function rowsOf(messages: readonly Message[]): RowOf[] {
-  return messages.flatMap((message) =>
-    message.parts
-      .filter(({ type }) => type !== "step")
-      .map((part, index) => ({ key: `${message.id}/${part.type}/${part.id}`, message, part, isFirst: index === 0 })),
   );
 }

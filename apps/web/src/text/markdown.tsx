@@ -1,13 +1,24 @@
-import { lexer, type Token, type Tokens } from "marked";
-import { Fragment, memo, type ReactNode, useMemo } from "react";
+import type { Token, Tokens } from "marked";
+import { createContext, Fragment, memo, type ReactNode, use, useState } from "react";
 import { Code } from "./code.tsx";
+import { LiveBlocks } from "./live-blocks.ts";
+
+/** How a page of its own reads, unlike an answer: with headings of the page, and with links to what is here. */
+export interface Reading {
+  /** The level of its largest headings; without it they are no headings of the page. */
+  heading?: number;
+  /** What becomes of an address that is not of the web; undefined leaves its text. */
+  link?: (href: string, children: ReactNode) => ReactNode | undefined;
+}
+export const ReadingContext = createContext<Reading>({});
 
 /**
  * Markdown as elements of ours: what looks like HTML in it is text, so that nothing in an answer can act. Of a text that is
  * still being written, all blocks but the last ones are the same as before and are not made again.
  */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  const blocks = useMemo(() => lexer(text, { gfm: true }), [text]);
+  const [live] = useState(() => new LiveBlocks());
+  const blocks = live.read(text);
   return (
     <div className="space-y-2.5 wrap-anywhere">
       {blocks.map((token, index) => (
@@ -25,9 +36,7 @@ const Block = memo(
         return null;
       case "heading": {
         const { depth, tokens } = token as Tokens.Heading;
-        // Headings of an answer are not headings of the page.
-        const size = depth <= 2 ? "text-base font-semibold" : "font-semibold";
-        return <p className={size}>{inline(tokens)}</p>;
+        return <Heading depth={depth}>{inline(tokens)}</Heading>;
       }
       case "code": {
         const { text, lang } = token as Tokens.Code;
@@ -114,6 +123,19 @@ const Block = memo(
   (before, after) => before.raw === after.raw && before.token.type === after.token.type,
 );
 
+/** Headings of an answer are not headings of the page. */
+function Heading({ depth, children }: { depth: number; children: ReactNode }) {
+  const { heading } = use(ReadingContext);
+  const size = depth <= 2 ? "text-base font-semibold" : "font-semibold";
+  if (heading === undefined) return <p className={size}>{children}</p>;
+  const Tag = `h${Math.min(6, heading + depth - 1)}` as "h2";
+  return <Tag className={`pt-2 ${size}`}>{children}</Tag>;
+}
+
+function OwnLink({ href, children }: { href: string; children: ReactNode }) {
+  return use(ReadingContext).link?.(href, children) ?? children;
+}
+
 function inline(tokens: readonly Token[] | undefined): ReactNode {
   return tokens?.map((token, index) => <Fragment key={index}>{span(token)}</Fragment>);
 }
@@ -134,7 +156,7 @@ function span(token: Token): ReactNode {
       return <br />;
     case "link": {
       const { href, tokens } = token as Tokens.Link;
-      if (!/^(https?:|mailto:)/i.test(href)) return inline(tokens);
+      if (!/^(https?:|mailto:)/i.test(href)) return <OwnLink href={href}>{inline(tokens)}</OwnLink>;
       return (
         <a href={href} target="_blank" rel="noreferrer noopener" className="text-accent underline underline-offset-2">
           {inline(tokens)}

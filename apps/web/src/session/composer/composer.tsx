@@ -1,0 +1,238 @@
+import { ArrowUp, CornerDownLeft, Paperclip, Square, Zap } from "lucide-react";
+import { type ClipboardEvent, type DragEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
+import { useLive } from "../../live/live-value.ts";
+import type { SessionLog } from "../../live/session-log.ts";
+import { shownKey, useShortcuts } from "../../shell/shortcuts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { AttachmentList } from "./attachment-list.tsx";
+import { ChoiceList } from "./choice-list.tsx";
+import { completed, completionAt } from "./completion-at.ts";
+import { runShell, sendMessage, stopTurn } from "./send.ts";
+import { blocksOf, useAttachments } from "./use-attachments.ts";
+import { type Choice, useChoices } from "./use-choices.ts";
+import { useComposerKeys } from "./use-composer-keys.ts";
+import { useDraft } from "./use-draft.ts";
+import { useHistory } from "./use-history.ts";
+
+const TALLEST_PX = 320;
+
+/** Where one writes to the agent. What was typed is never lost: it goes when the server has it. */
+export function Composer({
+  session,
+  log,
+  isRunning,
+  isEnded,
+  children,
+}: {
+  session: string;
+  log: SessionLog;
+  isRunning: boolean;
+  isEnded: boolean;
+  /** The pickers, in the bar below the text. */
+  children: ReactNode;
+}) {
+  const id = useId();
+  const area = useRef<HTMLTextAreaElement>(null);
+  const files = useRef<HTMLInputElement>(null);
+  const [text, setText] = useDraft(session);
+  const [caret, setCaret] = useState(0);
+  const [current, setCurrent] = useState(0);
+  const [isListClosed, setListClosed] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<unknown>();
+  const { attachments, add, remove, clear } = useAttachments();
+  const messages = useLive(log.messages);
+  const history = useHistory(messages);
+
+  const isShell = text.startsWith("!");
+  const wanted = isListClosed || isShell ? undefined : completionAt(text, caret);
+  const choices = useChoices(session, wanted);
+  const isListOpen = wanted !== undefined && choices.length > 0;
+  const place = Math.min(current, choices.length - 1);
+  const isUploading = attachments.some(({ fileId, problem: failed }) => fileId === undefined && failed === undefined);
+  const isEmpty = text.trim() === "" && attachments.length === 0;
+
+  useLayoutEffect(() => {
+    const element = area.current;
+    if (!element) return;
+    element.style.height = "auto";
+    element.style.height = `${Math.min(element.scrollHeight, TALLEST_PX)}px`;
+  }, [text]);
+
+  const write = (value: string, at = value.length): void => {
+    setText(value);
+    setCaret(at);
+    requestAnimationFrame(() => area.current?.setSelectionRange(at, at));
+  };
+  const choose = (choice: Choice): void => {
+    if (!wanted) return;
+    const next = completed(text, wanted, choice.name);
+    write(next.text, next.caret);
+    setCurrent(0);
+  };
+  const attempt = async (work: () => Promise<void>): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      await work();
+      history.leave();
+    } catch (error) {
+      setProblem(error);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const send = (delivery?: "steer"): void => {
+    if (isBusy || isUploading || isEmpty || isEnded) return;
+    void attempt(async () => {
+      if (isShell) await runShell(session, text.slice(1).trim());
+      else {
+        const words = text.trim();
+        const content = [...blocksOf(attachments), ...(words === "" ? [] : [{ type: "text" as const, text: words }])];
+        await sendMessage(log, session, content, isRunning ? (delivery ?? "queue") : undefined);
+        clear();
+      }
+      setText("");
+    });
+  };
+  const stop = (): void => {
+    const turn = messages.findLast((message) => message.turn !== null)?.turn ?? undefined;
+    void attempt(() => stopTurn(session, turn));
+  };
+  const { onKeyDown, isStopArmed } = useComposerKeys({
+    ...{ text, isListOpen, isRunning, send, stop, history, write },
+    onMove: (step) => setCurrent((place + step + choices.length) % choices.length),
+    onChoose: () => choices[place] && choose(choices[place]),
+    onCloseList: () => setListClosed(true),
+  });
+  useShortcuts("Message", {
+    i: ["Write a message", () => area.current?.focus()],
+    ...(isRunning && { "mod+.": ["Stop the turn", stop] as const }),
+  });
+
+  const onPaste = (event: ClipboardEvent): void => {
+    const pasted = [...event.clipboardData.files];
+    if (pasted.length === 0) return;
+    event.preventDefault();
+    add(pasted);
+  };
+  const onDrop = (event: DragEvent): void => {
+    event.preventDefault();
+    add(event.dataTransfer.files);
+  };
+
+  if (isEnded)
+    return (
+      <p className="px-5 py-4 text-center text-sm text-ink-faint">
+        This session has ended. It can be read, and forked.
+      </p>
+    );
+  const frame = isShell ? "border-wait" : "border-line-strong focus-within:border-accent";
+  return (
+    <form
+      className="relative"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={onDrop}
+    >
+      <Problem error={problem} className="mb-1.5" />
+      {isListOpen && (
+        <ChoiceList
+          id={id}
+          sign={wanted.kind === "command" ? "/" : "@"}
+          choices={choices}
+          current={place}
+          onChoose={choose}
+        />
+      )}
+      <div className={`rounded-2xl border bg-surface shadow-float ${frame}`}>
+        <AttachmentList attachments={attachments} onRemove={remove} />
+        <textarea
+          ref={area}
+          aria-label="Message"
+          aria-autocomplete="list"
+          aria-expanded={isListOpen}
+          role="combobox"
+          aria-controls={id}
+          aria-activedescendant={isListOpen ? `${id}-${place}` : undefined}
+          rows={1}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setCaret(event.target.selectionStart);
+            setListClosed(false);
+            setCurrent(0);
+            history.leave();
+          }}
+          onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
+          onKeyDown={onKeyDown}
+          onPaste={onPaste}
+          placeholder={isRunning ? "Say what comes next, or what to do differently" : "Say what is to be done"}
+          className={`block w-full resize-none bg-transparent px-3.5 pt-2.5 pb-1 outline-none placeholder:text-ink-faint pointer-coarse:text-[1rem] ${isShell ? "font-mono" : ""}`}
+        />
+        <div className="flex items-center gap-1 px-2 pb-2">
+          <Button look="quiet" size="icon" aria-label="Attach files" onClick={() => files.current?.click()}>
+            <Paperclip aria-hidden className="size-4" />
+          </Button>
+          <input
+            ref={files}
+            type="file"
+            multiple
+            hidden
+            onChange={(event) => {
+              add(event.target.files ?? []);
+              event.target.value = "";
+            }}
+          />
+          <div className="flex min-w-0 flex-1 items-center gap-0.5 overflow-hidden">{children}</div>
+          {isShell && <span className="shrink-0 text-xs text-wait max-md:hidden">Runs in the folder</span>}
+          {isRunning && !isEmpty && !isShell && (
+            <Button
+              look="plain"
+              size="small"
+              icon={<Zap aria-hidden className="size-3.5" />}
+              title={`Puts it into the turn that runs (${shownKey("mod+enter")})`}
+              disabled={isBusy || isUploading}
+              onClick={() => send("steer")}
+            >
+              Steer
+            </Button>
+          )}
+          {isRunning && (
+            <Button
+              look="danger"
+              size="small"
+              icon={<Square aria-hidden className="size-3 fill-current" />}
+              title={`Ends the turn (Esc twice, or ${shownKey("mod+.")})`}
+              onClick={stop}
+            >
+              {isStopArmed ? "Esc again" : "Stop"}
+            </Button>
+          )}
+          {(!isRunning || !isEmpty) && (
+            <Button
+              type="submit"
+              look="primary"
+              size={isRunning ? "small" : "icon"}
+              aria-label={isShell ? "Run" : isRunning ? "Queue" : "Send"}
+              disabled={isBusy || isUploading || isEmpty}
+              icon={
+                isRunning ? (
+                  <CornerDownLeft aria-hidden className="size-3.5" />
+                ) : (
+                  <ArrowUp aria-hidden className="size-4" />
+                )
+              }
+            >
+              {isRunning ? (isShell ? "Run" : "Queue") : undefined}
+            </Button>
+          )}
+        </div>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,67 @@
+import { type KeyboardEvent, useRef, useState } from "react";
+
+const ARMED_MS = 1_500;
+
+/** What the keys do while one writes. Stopping takes Escape twice: one alone is pressed too easily. */
+export function useComposerKeys({
+  text,
+  isListOpen,
+  isRunning,
+  send,
+  stop,
+  history,
+  write,
+  onMove,
+  onChoose,
+  onCloseList,
+}: {
+  text: string;
+  isListOpen: boolean;
+  isRunning: boolean;
+  send: (delivery?: "steer") => void;
+  stop: () => void;
+  history: { go: (step: -1 | 1, text: string) => string | undefined };
+  write: (text: string) => void;
+  onMove: (step: -1 | 1) => void;
+  onChoose: () => void;
+  onCloseList: () => void;
+}): { onKeyDown: (event: KeyboardEvent<HTMLTextAreaElement>) => void; isStopArmed: boolean } {
+  const [isStopArmed, setStopArmed] = useState(false);
+  const timer = useRef<number>(undefined);
+
+  const escape = (area: HTMLTextAreaElement): void => {
+    if (!isRunning) return area.blur();
+    if (isStopArmed) stop();
+    setStopArmed(!isStopArmed);
+    clearTimeout(timer.current);
+    timer.current = window.setTimeout(() => setStopArmed(false), ARMED_MS);
+  };
+
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
+    if (event.nativeEvent.isComposing) return;
+    const area = event.currentTarget;
+    const done = (act: () => void): void => {
+      event.preventDefault();
+      event.stopPropagation();
+      act();
+    };
+    if (isListOpen) {
+      if (event.key === "ArrowDown") return done(() => onMove(1));
+      if (event.key === "ArrowUp") return done(() => onMove(-1));
+      if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) return done(onChoose);
+      if (event.key === "Escape") return done(onCloseList);
+    }
+    if (event.key === "Escape") return done(() => escape(area));
+    if (event.key === "Enter" && !event.shiftKey) {
+      return done(() => send(event.metaKey || event.ctrlKey ? "steer" : undefined));
+    }
+    // Up from the first line and down from the last go through what was sent before.
+    const step = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : undefined;
+    if (step === undefined || event.shiftKey || event.altKey || area.selectionStart !== area.selectionEnd) return;
+    const beyond = step === -1 ? text.slice(0, area.selectionStart) : text.slice(area.selectionStart);
+    if (beyond.includes("\n")) return;
+    const earlier = history.go(step, text);
+    if (earlier !== undefined) done(() => write(earlier));
+  };
+  return { onKeyDown, isStopArmed };
+}

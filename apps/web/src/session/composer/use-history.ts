@@ -1,0 +1,31 @@
+import type { Message } from "@tandem/protocol";
+import { useRef } from "react";
+
+/** What was sent before, back and forth; what was being written is at its end. */
+export function useHistory(messages: readonly Message[]): {
+  go: (step: -1 | 1, text: string) => string | undefined;
+  leave: () => void;
+} {
+  const place = useRef<number>(undefined);
+  const unsent = useRef("");
+  return {
+    go: (step, text) => {
+      const sent = textsOf(messages);
+      const from = place.current ?? sent.length;
+      const to = from + step;
+      if (to < 0 || to > sent.length || sent.length === 0) return undefined;
+      if (from === sent.length) unsent.current = text;
+      place.current = to;
+      return to === sent.length ? unsent.current : sent[to];
+    },
+    leave: () => {
+      place.current = undefined;
+    },
+  };
+}
+
+export const textsOf = (messages: readonly Message[]): string[] =>
+  messages
+    .filter(({ role, thread }) => role === "user" && thread === null)
+    .map(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"))
+    .filter((text, index, all) => text !== "" && text !== all[index - 1]);

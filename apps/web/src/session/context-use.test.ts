@@ -1,0 +1,53 @@
+import type { Message, Part } from "@tandem/protocol";
+import { expect, test } from "vitest";
+import { contextUse } from "./context-use.ts";
+
+const step = (id: string, read: number, thread: string | null = null): Message => ({
+  id,
+  role: "agent",
+  thread,
+  turn: "t",
+  seq: 1,
+  created_at: null,
+  parts: [
+    {
+      type: "step",
+      id,
+      at: null,
+      state: "completed",
+      model: "claude-x",
+      usage: {
+        input_tokens: 10,
+        output_tokens: 5,
+        cache_read_input_tokens: read,
+        cache_creation_input_tokens: 0,
+      },
+      usd: null,
+      duration_ms: null,
+    },
+  ],
+});
+
+test("the last request of the session's own thread counts", () => {
+  expect(contextUse([step("a", 100), step("b", 900), step("c", 5_000, "thread")])).toMatchObject({
+    tokens: 915,
+    window: 200_000,
+  });
+  expect(contextUse([])).toBeUndefined();
+});
+
+test("a compaction makes room", () => {
+  const compaction: Part = {
+    type: "compaction",
+    id: "d",
+    at: null,
+    trigger: "auto",
+    tokens_before: 190_000,
+    tokens_after: 20_000,
+  };
+  const { parts, ...message } = step("a", 190_000);
+  expect(contextUse([{ ...message, parts: [...parts, compaction] }])).toMatchObject({
+    tokens: 20_000,
+    last: undefined,
+  });
+});

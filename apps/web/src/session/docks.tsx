@@ -1,0 +1,129 @@
+import type { Message, PartOf } from "@tandem/protocol";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { ChevronDown, ListChecks, LoaderCircle, Square } from "lucide-react";
+import { api } from "../api/client.ts";
+import { feed } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
+import type { SessionLog } from "../live/session-log.ts";
+import { lasting } from "../text/format.ts";
+import { Button } from "../ui/button.tsx";
+import { ApprovalById } from "./approval-place.tsx";
+import { useFold } from "./folds.tsx";
+import { doneOf, TodoList } from "./todo-list.tsx";
+import { useNow } from "./use-now.ts";
+import { useTasks } from "./use-session-data.ts";
+
+/** What matters wherever one is in the conversation: what waits, what is to be done, what runs. */
+export function Docks({ session, log, isRunning }: { session: string; log: SessionLog; isRunning: boolean }) {
+  const messages = useLive(log.messages);
+  return (
+    <div className="space-y-1.5 pb-1.5 empty:hidden">
+      <SubagentApprovals session={session} messages={messages} />
+      <TodoDock messages={messages} />
+      <Tasks session={session} />
+      {isRunning && <Working messages={messages} session={session} />}
+    </div>
+  );
+}
+
+/** What waits in a subagent is not among the rows; those of the agent itself stand in their place. */
+function SubagentApprovals({ session, messages }: { session: string; messages: readonly Message[] }) {
+  const waiting = useLive(feed.sessions).get(session)?.waiting_for ?? [];
+  if (waiting.length === 0) return null;
+  const shown = new Set(
+    messages.slice(-50).flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool" ? [part.id] : []))),
+  );
+  return waiting
+    .filter(({ event_id }) => !shown.has(event_id))
+    .map(({ event_id }) => (
+      <div key={event_id} className="max-h-[50vh] overflow-y-auto">
+        <ApprovalById approvalId={event_id} />
+      </div>
+    ));
+}
+
+function TodoDock({ messages }: { messages: readonly Message[] }) {
+  const [isOpen, toggle] = useFold("dock:todos", false);
+  const todos = latestTodos(messages);
+  if (!todos || todos.every(({ status }) => status === "completed")) return null;
+  const current = todos.find(({ status }) => status === "in_progress");
+  return (
+    <section aria-label="To do" className="rounded-xl border border-line bg-surface text-sm">
+      <button
+        type="button"
+        onClick={toggle}
+        aria-expanded={isOpen}
+        className="flex min-h-8 w-full items-center gap-2 px-3 text-left max-md:min-h-10"
+      >
+        <ListChecks aria-hidden className="size-4 shrink-0 text-ink-faint" />
+        <span className="shrink-0 text-ink-soft tabular-nums">{doneOf(todos)}</span>
+        {!isOpen && <span className="min-w-0 truncate">{current?.active_form ?? current?.content}</span>}
+        <ChevronDown
+          aria-hidden
+          className={`ml-auto size-3.5 shrink-0 text-ink-faint transition-transform ${isOpen ? "" : "rotate-180"}`}
+        />
+      </button>
+      {isOpen && (
+        <div className="max-h-60 overflow-y-auto px-3 pb-2">
+          <TodoList todos={todos} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function latestTodos(messages: readonly Message[]): PartOf<"todo">["todos"] | undefined {
+  for (const { parts, thread } of messages.toReversed()) {
+    const part = thread === null ? parts.findLast(({ type }) => type === "todo") : undefined;
+    if (part?.type === "todo") return part.todos;
+  }
+  return undefined;
+}
+
+function Tasks({ session }: { session: string }) {
+  const queries = useQueryClient();
+  const running = useTasks(session).filter(({ status }) => /run|pend|progress/.test(status));
+  const stop = useMutation({
+    mutationFn: (task: string) => api.post(`/v1/sessions/${session}/tasks/${task}/stop`),
+    onSettled: () => queries.invalidateQueries({ queryKey: [`/v1/sessions/${session}/tasks`] }),
+  });
+  if (running.length === 0) return null;
+  return (
+    <section aria-label="In the background" className="rounded-xl border border-line bg-surface text-sm">
+      <ul className="divide-y divide-line">
+        {running.map(({ id, kind, description }) => (
+          <li key={id} className="flex items-center gap-2 py-0.5 pr-1 pl-3">
+            <LoaderCircle aria-hidden className="size-3.5 shrink-0 animate-spin text-accent" />
+            <span className="shrink-0 text-ink-faint">{kind}</span>
+            <span className="min-w-0 truncate">{description}</span>
+            <Button
+              look="quiet"
+              size="small"
+              className="ml-auto"
+              icon={<Square aria-hidden className="size-3 fill-current" />}
+              aria-label={`Stop ${description}`}
+              onClick={() => stop.mutate(id)}
+            >
+              Stop
+            </Button>
+          </li>
+        ))}
+      </ul>
+      {stop.error && <p className="px-3 pb-1.5 text-bad">{stop.error.message}</p>}
+    </section>
+  );
+}
+
+function Working({ messages, session }: { messages: readonly Message[]; session: string }) {
+  const now = useNow(true);
+  const isParked = useLive(feed.sessions).get(session)?.status === "rescheduling";
+  const turn = messages.findLast((message) => message.turn !== null)?.turn;
+  const since = messages.find(({ id }) => id === turn)?.created_at;
+  return (
+    <p className="flex items-center gap-2 px-3 text-xs text-ink-faint">
+      <span aria-hidden className="size-2 animate-pulse rounded-full bg-accent" />
+      {isParked ? "Waits before it goes on" : "Working"}
+      {since && <span className="tabular-nums">{lasting(Math.max(0, now - Date.parse(since)))}</span>}
+    </p>
+  );
+}

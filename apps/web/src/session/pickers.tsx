@@ -1,0 +1,77 @@
+import { EFFORTS, SESSION_METADATA, type Session } from "@tandem/protocol";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api } from "../api/client.ts";
+import { Select } from "../ui/select.tsx";
+import { useSessionResource } from "./use-session-data.ts";
+
+interface Model {
+  id: string;
+  display_name: string;
+}
+
+const MODES = [
+  { value: "default", label: "Asks first" },
+  { value: "acceptEdits", label: "May edit" },
+  { value: "plan", label: "Plans only" },
+  { value: "bypassPermissions", label: "May do all" },
+] as const;
+
+/** Model, effort and permission mode of what comes next. */
+export function Pickers({ session }: { session: string }) {
+  const queries = useQueryClient();
+  const path = `/v1/sessions/${session}`;
+  const { data } = useSessionResource(session);
+  const models = useQuery({
+    queryKey: ["/v1/models", { limit: 100 }],
+    queryFn: ({ signal }) => api.get<{ data: Model[] }>("/v1/models", { limit: 100 }, signal),
+    staleTime: 300_000,
+  });
+  const change = useMutation({
+    mutationFn: (metadata: Record<string, string | null>) => api.post<Session>(path, { metadata }),
+    onSuccess: (session) => queries.setQueryData([path], session),
+  });
+  if (!data) return null;
+  const { metadata, agent } = data;
+  const own = typeof agent.model === "string" ? agent.model : agent.model.id;
+  const nameOf = (id: string): string => models.data?.data.find((model) => model.id === id)?.display_name ?? id;
+  const set = (key: string, value: string): void => change.mutate({ [key]: value === "" ? null : value });
+  const shown = change.variables && change.isPending ? { ...metadata, ...change.variables } : metadata;
+  return (
+    <>
+      <Select
+        isBare
+        aria-label="Permission mode"
+        value={shown[SESSION_METADATA.permissionMode] ?? "default"}
+        options={MODES}
+        onChange={(value) => set(SESSION_METADATA.permissionMode, value)}
+      />
+      <Select
+        isBare
+        aria-label="Model"
+        value={shown[SESSION_METADATA.model] ?? ""}
+        options={[
+          { value: "", label: nameOf(own) },
+          ...(models.data?.data ?? [])
+            .filter(({ id }) => id !== own)
+            .map(({ id, display_name }) => ({ value: id, label: display_name })),
+        ]}
+        onChange={(value) => set(SESSION_METADATA.model, value)}
+      />
+      <Select
+        isBare
+        aria-label="Effort"
+        value={shown[SESSION_METADATA.effort] ?? ""}
+        options={[
+          { value: "", label: "Usual effort" },
+          ...EFFORTS.map((effort) => ({ value: effort, label: `${effort} effort` })),
+        ]}
+        onChange={(value) => set(SESSION_METADATA.effort, value)}
+      />
+      {change.error && (
+        <span role="alert" className="min-w-0 truncate text-xs text-bad" title={change.error.message}>
+          {change.error.message}
+        </span>
+      )}
+    </>
+  );
+}

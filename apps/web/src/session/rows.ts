@@ -1,0 +1,187 @@
+import type { Message, Part, PartOf } from "@tandem/protocol";
+import { familyOf, isListKeeping, isSubagentCall } from "./tool/tool-family.ts";
+import { sumTurn, type TurnSum } from "./turn-sum.ts";
+
+type ToolPart = PartOf<"tool">;
+
+/** What one line of the timeline shows. Its key is that of its first part, wherever the line came to begin. */
+export type Row = { key: string; rewound: boolean } & (
+  | { type: "user"; message: Message }
+  | { type: "part"; part: Exclude<Part, { type: "tool" | "step" | "subtask" }> }
+  | { type: "tool"; part: ToolPart; thread: string | null; lane: Lane | undefined }
+  | { type: "group"; parts: readonly ToolPart[] }
+  | { type: "subtask"; part: PartOf<"subtask">; call: ToolPart | undefined }
+  | { type: "footer"; sum: TurnSum }
+);
+
+/** Where a call stands among those that were made at once. */
+export type Lane = "first" | "middle" | "last";
+
+const GROUP_FROM = 2;
+/** Of calls that are not mere looking, more must be alike before they are put together. */
+const OTHERS_FROM = 4;
+
+/**
+ * The rows of a timeline. It is asked again at every change: turns of which nothing changed keep the rows that they had,
+ * so that a word that streams in costs its own turn and no other.
+ */
+export class Rows {
+  #turns: { messages: readonly Message[]; rows: readonly Row[]; isOver: boolean }[] = [];
+
+  read(messages: readonly Message[], isRunning: boolean): readonly Row[] {
+    const parts = split(messages);
+    this.#turns = parts.map((own, index) => {
+      const isOver = index < parts.length - 1 || !isRunning;
+      const before = this.#turns[index];
+      if (before?.isOver === isOver && isSame(before.messages, own)) return before;
+      return { messages: own, rows: rowsOfTurn(own, isOver), isOver };
+    });
+    return this.#turns.flatMap(({ rows }) => rows);
+  }
+}
+
+/** By turn; what stands between turns goes with the one before it. */
+function split(messages: readonly Message[]): Message[][] {
+  const turns: Message[][] = [];
+  let turn: string | null | undefined;
+  for (const message of messages) {
+    const isNew = message.turn !== null && message.turn !== turn;
+    if (turns.length === 0 || isNew) turns.push([message]);
+    else turns.at(-1)!.push(message);
+    if (isNew) turn = message.turn;
+  }
+  return turns;
+}
+
+const isSame = (before: readonly Message[], after: readonly Message[]): boolean =>
+  before.length === after.length && before.every((message, index) => message === after[index]);
+
+export function rowsOfTurn(messages: readonly Message[], isOver: boolean): Row[] {
+  const rows = messages.flatMap(rowsOfMessage);
+  const sum = isOver ? sumTurn(messages) : undefined;
+  const grouped = group(withoutEarlierTries(rows));
+  if (!sum) return grouped;
+  // What was said after the turn's end stands below its sum.
+  const end = grouped.findLastIndex((row) => row.key !== "" && isOfTurn(row, messages, sum.turn)) + 1;
+  const footer: Row = { key: `${sum.turn}:footer`, rewound: grouped[end - 1]?.rewound ?? false, type: "footer", sum };
+  return [...grouped.slice(0, end), footer, ...grouped.slice(end)];
+}
+
+function isOfTurn(row: Row, messages: readonly Message[], turn: string): boolean {
+  if (row.type === "user") return row.message.turn === turn;
+  const id = row.type === "group" ? row.parts[0]!.id : row.type === "footer" ? "" : row.part.id;
+  return messages.some((message) => message.turn === turn && message.parts.some((part) => part.id === id));
+}
+
+function rowsOfMessage(message: Message): Row[] {
+  const rewound = message.rewound !== undefined;
+  if (message.role === "user" && message.parts[0]?.type !== "interruption") {
+    return [{ key: `${message.id}:user`, rewound, type: "user", message }];
+  }
+  const calls = message.parts.filter((part): part is ToolPart => part.type === "tool" && isSubagentCall(part));
+  const subtasks = message.parts.filter((part) => part.type === "subtask");
+  const callOf = new Map(subtasks.map((subtask) => [subtask, calls.find((call) => isCallOf(call, subtask))]));
+  const told = new Set(callOf.values());
+  const tools = message.parts.filter((part) => part.type === "tool" && isShown(part, told));
+  return message.parts.flatMap((part): Row[] => {
+    const key = `${part.id}:${part.type}`;
+    switch (part.type) {
+      case "step":
+        return [];
+      case "reasoning":
+        return part.text === "" && !part.preview ? [] : [{ key, rewound, type: "part", part }];
+      case "subtask":
+        return [{ key, rewound, type: "subtask", part, call: callOf.get(part) }];
+      case "tool": {
+        if (!isShown(part, told)) return [];
+        const lane = laneOf(tools.indexOf(part), tools.length);
+        return [{ key, rewound, type: "tool", part, thread: message.thread, lane }];
+      }
+      default:
+        return [{ key, rewound, type: "part", part }];
+    }
+  });
+}
+
+/** A list of things to do is shown as what it became; a call of a subagent as the subagent. */
+const isShown = (part: ToolPart, told: ReadonlySet<ToolPart | undefined>): boolean =>
+  !told.has(part) && !(isListKeeping(part) && part.state.type !== "error");
+
+function isCallOf(call: ToolPart, subtask: PartOf<"subtask">): boolean {
+  const [first] = subtask.exchange;
+  const words = first?.content.find((block) => block.type === "text");
+  return words !== undefined && call.input?.["prompt"] === words.text;
+}
+
+function laneOf(index: number, count: number): Lane | undefined {
+  if (count < 2) return undefined;
+  if (index === 0) return "first";
+  return index === count - 1 ? "last" : "middle";
+}
+
+/** Of several tries in a row, the last says it all. */
+const withoutEarlierTries = (rows: readonly Row[]): Row[] =>
+  rows.filter((row, index) => !(isRetry(row) && rows[index + 1] !== undefined && isRetry(rows[index + 1]!)));
+
+const isRetry = (row: Row): boolean => row.type === "part" && row.part.type === "retry";
+
+/** Like calls in a row become one, whichever model request they were made in. */
+function group(rows: readonly Row[]): Row[] {
+  const grouped: Row[] = [];
+  for (let index = 0; index < rows.length;) {
+    const row = rows[index]!;
+    const family = row.type === "tool" ? familyOf(row.part) : undefined;
+    let end = index + 1;
+    if (family) while (end < rows.length && isLike(rows[end]!, row, family.name)) end += 1;
+    const parts = rows.slice(index, end).flatMap((one) => (one.type === "tool" ? [one.part] : []));
+    if (family && parts.length >= (family.isLooking ? GROUP_FROM : OTHERS_FROM)) {
+      grouped.push({ key: row.key, rewound: row.rewound, type: "group", parts });
+    } else {
+      grouped.push(...rows.slice(index, end));
+    }
+    index = end;
+  }
+  return grouped;
+}
+
+const isLike = (row: Row, first: Row, family: string): boolean =>
+  row.type === "tool" && row.rewound === first.rewound && familyOf(row.part)?.name === family;
+
+/** Whether two rows look the same: what did not change is the same object. */
+export function isSameRow(before: Row, after: Row): boolean {
+  if (before === after) return true;
+  if (before.type !== after.type || before.rewound !== after.rewound || before.key !== after.key) return false;
+  switch (after.type) {
+    case "user":
+      return (before as typeof after).message === after.message;
+    case "part":
+      return (before as typeof after).part === after.part;
+    case "tool":
+      return (before as typeof after).part === after.part && (before as typeof after).lane === after.lane;
+    case "group": {
+      const { parts } = before as typeof after;
+      return parts.length === after.parts.length && parts.every((part, index) => part === after.parts[index]);
+    }
+    case "subtask":
+      return (before as typeof after).part === after.part && (before as typeof after).call === after.call;
+    case "footer":
+      return false;
+  }
+}
+
+/** The row that shows a part or a message; -1 if none does. */
+export const rowOfPart = (rows: readonly Row[], id: string): number =>
+  rows.findIndex((row) => {
+    switch (row.type) {
+      case "user":
+        return row.message.id === id || row.message.parts.some((part) => part.id === id);
+      case "group":
+        return row.parts.some((part) => part.id === id);
+      case "subtask":
+        return row.part.id === id || row.call?.id === id;
+      case "footer":
+        return false;
+      default:
+        return row.part.id === id;
+    }
+  });

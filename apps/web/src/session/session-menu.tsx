@@ -1,0 +1,70 @@
+import { Copy, Download, Ellipsis, FileJson, Link2 } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../ui/button.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { download, exportMarkdown, readWholeLog } from "./export-session.ts";
+
+/** What is done with a session as a whole. */
+export function SessionMenu({ session, title }: { session: string; title: string }) {
+  const [words, setWords] = useState<{ text: string; isBad: boolean }>();
+  const say = (text: string, isBad = false): void => {
+    setWords({ text, isBad });
+    setTimeout(() => setWords(undefined), isBad ? 8_000 : 2_000);
+  };
+  const attempt = (work: () => Promise<unknown>, done: string) => (): void => {
+    void work().then(
+      () => say(done),
+      (error: unknown) => say(error instanceof Error ? error.message : String(error), true),
+    );
+  };
+  const name =
+    title
+      .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+      .replaceAll(/^-|-$/g, "")
+      .toLowerCase() || "session";
+  const icon = "size-4 text-ink-faint";
+  return (
+    <>
+      <output className={`min-w-0 truncate text-xs ${words?.isBad ? "text-bad" : "text-ink-faint"}`}>
+        {words?.text}
+      </output>
+      <Menu
+        label="Session"
+        items={[
+          {
+            label: "Copy a link",
+            icon: <Link2 aria-hidden className={icon} />,
+            act: attempt(() => navigator.clipboard.writeText(`${location.origin}/sessions/${session}`), "Copied"),
+          },
+          {
+            label: "Copy as Markdown",
+            icon: <Copy aria-hidden className={icon} />,
+            act: attempt(async () => navigator.clipboard.writeText(await exportMarkdown(session, title)), "Copied"),
+          },
+          "line",
+          {
+            label: "Export as Markdown",
+            icon: <Download aria-hidden className={icon} />,
+            act: attempt(
+              async () => download(`${name}.md`, "text/markdown", await exportMarkdown(session, title)),
+              "Exported",
+            ),
+          },
+          {
+            label: "Export all events",
+            icon: <FileJson aria-hidden className={icon} />,
+            act: attempt(
+              async () =>
+                download(`${name}.json`, "application/json", JSON.stringify(await readWholeLog(session), null, 1)),
+              "Exported",
+            ),
+          },
+        ]}
+      >
+        <Button look="quiet" size="icon" aria-label="More about this session">
+          <Ellipsis aria-hidden className="size-4" />
+        </Button>
+      </Menu>
+    </>
+  );
+}

@@ -1,0 +1,147 @@
+import type { PartOf } from "@tandem/protocol";
+
+type ToolPart = PartOf<"tool">;
+
+export type ToolKind =
+  | "shell"
+  | "edit"
+  | "write"
+  | "read"
+  | "search"
+  | "web"
+  | "agent"
+  | "list"
+  | "plan"
+  | "question"
+  | "mcp"
+  | "other";
+
+/** A call in a few words: what is done, and to what. */
+export interface ToolWords {
+  kind: ToolKind;
+  verb: string;
+  /** In the font of code. */
+  subject: string;
+  /** In plain words, behind it. */
+  note?: string;
+}
+
+export function describeTool(part: ToolPart): ToolWords {
+  const input = part.input ?? previewedInput(part.input_preview ?? "");
+  const said = (key: string): string => (typeof input[key] === "string" ? input[key] : "");
+  const name = part.name ?? "Tool";
+  if (part.kind === "mcp" || part.server !== undefined) {
+    return { kind: "mcp", verb: `${part.server ?? "MCP"} · ${name}`, subject: brief(input) };
+  }
+  switch (name) {
+    case "Bash":
+      return { kind: "shell", verb: "Ran", subject: said("command"), ...note(said("description")) };
+    case "BashOutput":
+      return { kind: "shell", verb: "Output of", subject: said("bash_id") || said("shell_id") };
+    case "KillShell":
+      return { kind: "shell", verb: "Stopped", subject: said("shell_id") };
+    case "Edit":
+    case "MultiEdit":
+      return { kind: "edit", verb: "Edited", subject: said("file_path") };
+    case "NotebookEdit":
+      return { kind: "edit", verb: "Edited", subject: said("notebook_path") };
+    case "Write":
+      return { kind: "write", verb: "Wrote", subject: said("file_path") };
+    case "Read":
+      return { kind: "read", verb: "Read", subject: said("file_path"), ...note(span(input)) };
+    case "NotebookRead":
+      return { kind: "read", verb: "Read", subject: said("notebook_path") };
+    case "LS":
+      return { kind: "search", verb: "Listed", subject: said("path") };
+    case "Glob":
+      return { kind: "search", verb: "Looked for", subject: said("pattern"), ...note(within(said("path"))) };
+    case "Grep":
+      return {
+        kind: "search",
+        verb: "Searched",
+        subject: said("pattern"),
+        ...note(within(said("path") || said("glob"))),
+      };
+    case "WebFetch":
+      return { kind: "web", verb: "Fetched", subject: said("url") };
+    case "WebSearch":
+      return { kind: "web", verb: "Searched the web", subject: said("query") };
+    case "Agent":
+    case "Task":
+      return { kind: "agent", verb: said("subagent_type") || "Subagent", subject: said("description") };
+    case "TodoWrite":
+    case "TaskCreate":
+    case "TaskUpdate":
+      return { kind: "list", verb: "List", subject: said("subject") };
+    case "ExitPlanMode":
+      return { kind: "plan", verb: "Plan", subject: "" };
+    case "ask_user_question":
+    case "AskUserQuestion":
+      return { kind: "question", verb: "Asked you", subject: "" };
+    case "Skill":
+      return { kind: "other", verb: "Skill", subject: said("skill") || said("command") };
+    default:
+      return { kind: "other", verb: name, subject: brief(input) };
+  }
+}
+
+const note = (text: string): { note?: string } => (text === "" ? {} : { note: text });
+const within = (path: string): string => (path === "" ? "" : `in ${path}`);
+
+function span({ offset, limit }: Record<string, unknown>): string {
+  if (typeof offset !== "number") return "";
+  return typeof limit === "number" ? `lines ${offset}–${offset + limit - 1}` : `from line ${offset}`;
+}
+
+function brief(input: Record<string, unknown>): string {
+  const first = Object.values(input).find((value) => typeof value === "string" && value !== "");
+  return typeof first === "string" ? first : "";
+}
+
+/** The strings of a JSON object that is still being written, as far as they have come. */
+export function previewedInput(json: string): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const [, key, value] of json.matchAll(/"(\w+)"\s*:\s*"((?:[^"\\]|\\.)*)/gs)) {
+    if (key === undefined || value === undefined || key in found) continue;
+    try {
+      found[key] = JSON.parse(`"${value}"`);
+    } catch {
+      found[key] = value;
+    }
+  }
+  return found;
+}
+
+/** Of a path in the session's folder, what comes after the folder. */
+export function shortened(text: string, folder: string | undefined): string {
+  if (!folder) return text;
+  return text.startsWith(`${folder}/`) ? text.slice(folder.length + 1) : text;
+}
+
+/** How much a looking call found, in words. */
+export function findings(part: ToolPart): string | undefined {
+  if (part.state.type !== "completed") return undefined;
+  const text = textOf(part.state.output);
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  switch (part.name) {
+    case "Read":
+    case "NotebookRead":
+      return part.state.output.some(({ type }) => type !== "text") ? "a picture" : many(lines.length, "line");
+    case "Glob":
+    case "LS":
+      return /^No files found/.test(text) ? "nothing" : many(lines.length, "file");
+    case "Grep": {
+      if (/^(No matches|No files|Found 0)/.test(text)) return "nothing";
+      const told = /^Found (\d+) /.exec(text)?.[1];
+      if (told !== undefined) return many(Number(told), "file");
+      return many(lines.length, "hit");
+    }
+    default:
+      return undefined;
+  }
+}
+
+export const many = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+export const textOf = (output: readonly { type: string; text?: string }[]): string =>
+  output.map((block) => (block.type === "text" ? (block.text ?? "") : `[${block.type}]`)).join("\n");

@@ -1,0 +1,67 @@
+import { QUESTION_TOOL, type PartOf } from "@tandem/protocol";
+import type { ReactNode } from "react";
+import { ApprovalPlace, isAsked, isQuestion } from "../approval-place.tsx";
+import { useFold } from "../folds.tsx";
+import { useSession } from "../session-context.ts";
+import { describeTool, findings, shortened } from "./describe-tool.ts";
+import { countLines, patchLines } from "./patch-lines.ts";
+import { PatchCount } from "./patch-count.tsx";
+import { ToolBody } from "./tool-body.tsx";
+import { ToolFrame } from "./tool-frame.tsx";
+import { ToolState } from "./tool-state.tsx";
+
+type ToolPart = PartOf<"tool">;
+
+/** One call of a tool: what matters of it at a glance, the rest when it is opened. */
+export function ToolCard({ part }: { part: ToolPart }) {
+  const call = <Call part={part} />;
+  return isAsked(part) || isQuestion(part) ? <ApprovalPlace part={part} fallback={call} /> : call;
+}
+
+function Call({ part }: { part: ToolPart }) {
+  const { folder } = useSession();
+  const words = describeTool(part);
+  const [isOpen, toggle] = useFold(part.id, isOpenAtFirst(part));
+  return (
+    <ToolFrame
+      kind={words.kind}
+      verb={words.verb}
+      subject={shortened(words.subject.split("\n", 1)[0]!, folder)}
+      note={noteOf(part, words.note)}
+      state={<ToolState part={part} />}
+      isOpen={isOpen}
+      onToggle={toggle}
+      isLoud={isAsked(part)}
+    >
+      {hasBody(part) && <ToolBody part={part} kind={words.kind} />}
+    </ToolFrame>
+  );
+}
+
+function noteOf(part: ToolPart, note: string | undefined): ReactNode {
+  const { name } = part;
+  if (name === "Edit" || name === "Write" || name === "MultiEdit") {
+    const lines = patchLines(part);
+    return <PatchCount added={countLines(lines, "+")} removed={countLines(lines, "-")} />;
+  }
+  const found = findings(part);
+  return found === undefined ? note : [note, found].filter(Boolean).join(" · ");
+}
+
+const hasBody = (part: ToolPart): boolean =>
+  part.input !== null || (part.input_preview ?? "") !== "" || "output" in part.state;
+
+function isOpenAtFirst({ name, state, preview }: ToolPart): boolean {
+  switch (name) {
+    case "Edit":
+    case "Write":
+    case "MultiEdit":
+      return true;
+    case "Bash":
+    case "ExitPlanMode":
+    case QUESTION_TOOL:
+      return !preview;
+    default:
+      return state.type === "error" && state.output.length > 0;
+  }
+}

@@ -1,0 +1,23 @@
+import type { PartOf } from "@tandem/protocol";
+
+type ToolPart = PartOf<"tool">;
+
+const LOOKING = new Set(["Read", "Grep", "Glob", "LS", "NotebookRead", "ToolSearch"]);
+const WEB = new Set(["WebFetch", "WebSearch"]);
+const LISTS = new Set(["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"]);
+/** What each of these did is worth seeing by itself. */
+const ALONE = new Set(["Edit", "Write", "MultiEdit", "NotebookEdit", "ExitPlanMode", "Agent", "Task"]);
+
+/** Which other calls it may be put together with; undefined for one that has to stand by itself. */
+export function familyOf(part: ToolPart): { name: string; isLooking: boolean } | undefined {
+  const { name, server, permission, state } = part;
+  if (name === null || ALONE.has(name) || part.kind === "custom") return undefined;
+  if (permission?.type === "asked" || permission?.type === "denied") return undefined;
+  if (state.type === "pending" || (state.type === "error" && !LOOKING.has(name))) return undefined;
+  if (LOOKING.has(name)) return { name: "look", isLooking: true };
+  if (WEB.has(name)) return { name: "web", isLooking: true };
+  return { name: `${server ?? ""}/${name}`, isLooking: false };
+}
+
+export const isListKeeping = ({ name }: ToolPart): boolean => name !== null && LISTS.has(name);
+export const isSubagentCall = ({ name }: ToolPart): boolean => name === "Agent" || name === "Task";

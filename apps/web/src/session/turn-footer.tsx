@@ -1,0 +1,29 @@
+import { count, lasting, money } from "../text/format.ts";
+import { useSession } from "./session-context.ts";
+import { cacheShare, type TurnSum } from "./turn-sum.ts";
+
+const share = new Intl.NumberFormat(undefined, { style: "percent" });
+
+/** What a turn took, in one quiet line. */
+export function TurnFooter({ sum }: { sum: TurnSum }) {
+  const { agent } = useSession();
+  const cached = cacheShare(sum);
+  const read = sum.inputTokens + sum.cacheReadTokens + sum.cacheWriteTokens;
+  const words = [
+    agent,
+    sum.models.join(", "),
+    sum.lastedMs === undefined ? undefined : lasting(sum.lastedMs),
+    `${count(read)} in, ${count(sum.outputTokens)} out`,
+    cached === undefined ? undefined : `${share.format(cached)} cached`,
+    sum.usd === undefined ? undefined : money(sum.usd),
+  ].filter((word) => word !== undefined && word !== "");
+  const title = [
+    `${sum.requests} model requests`,
+    `${sum.cacheReadTokens} tokens from the cache, ${sum.cacheWriteTokens} written to it, ${sum.inputTokens} read anew`,
+  ].join("; ");
+  return (
+    <p className="pt-1 pb-3 text-xs text-ink-faint" title={title}>
+      {words.join(" · ")}
+    </p>
+  );
+}

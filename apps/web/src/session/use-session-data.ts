@@ -1,0 +1,66 @@
+import type { BackgroundTask, BudgetGauge, Session, SessionEvent } from "@tandem/protocol";
+import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { api } from "../api/client.ts";
+import type { SessionLog } from "../live/session-log.ts";
+
+const pathOf = (session: string): string => `/v1/sessions/${session}`;
+/** Usage comes with every answer of the model; the money is looked up when it has been quiet for a moment. */
+const REST_MS = 400;
+
+export const useSessionResource = (session: string): UseQueryResult<Session> =>
+  useQuery({
+    queryKey: [pathOf(session)],
+    queryFn: ({ signal }) => api.get<Session>(pathOf(session), undefined, signal),
+  });
+
+export function useBudget(session: string): readonly BudgetGauge[] {
+  const path = `${pathOf(session)}/budget`;
+  const { data } = useQuery({
+    queryKey: [path],
+    queryFn: ({ signal }) => api.get<{ data: BudgetGauge[] }>(path, undefined, signal),
+  });
+  return data?.data ?? [];
+}
+
+export function useTasks(session: string): readonly BackgroundTask[] {
+  const path = `${pathOf(session)}/tasks`;
+  const { data } = useQuery({
+    queryKey: [path],
+    queryFn: ({ signal }) => api.get<{ data: BackgroundTask[] }>(path, undefined, signal),
+  });
+  return data?.data ?? [];
+}
+
+const CHANGES: Readonly<Record<string, readonly ("" | "/budget" | "/tasks")[]>> = {
+  "session.updated": ["", "/budget"],
+  "tandem.mode": [""],
+  "tandem.model": [""],
+  "tandem.budget": ["", "/budget"],
+  "session.usage": ["/budget"],
+  "session.status_running": ["/budget"],
+  "session.status_idle": ["", "/budget", "/tasks"],
+  "tandem.background": ["/tasks"],
+};
+
+/** Asks again for what an event of the log says has changed. */
+export function useFreshData(session: string, log: SessionLog): void {
+  const queries = useQueryClient();
+  useEffect(() => {
+    const due = new Set<string>();
+    let timer: number | undefined;
+    const ask = (): void => {
+      for (const path of due) void queries.invalidateQueries({ queryKey: [path], exact: true });
+      due.clear();
+      timer = undefined;
+    };
+    const end = log.heard(({ type }: SessionEvent) => {
+      for (const part of CHANGES[type] ?? []) due.add(pathOf(session) + part);
+      if (due.size > 0) timer ??= window.setTimeout(ask, REST_MS);
+    });
+    return () => {
+      end();
+      clearTimeout(timer);
+    };
+  }, [session, log, queries]);
+}

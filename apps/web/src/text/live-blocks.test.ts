@@ -1,0 +1,53 @@
+import { lexer } from "marked";
+import { expect, test } from "vitest";
+import { LiveBlocks } from "./live-blocks.ts";
+
+const TEXT = `# Title
+
+A paragraph with **bold** words.
+
+- one
+- two
+
+  still two
+- three
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+\`\`\`ts
+const x = 1;
+
+const y = 2;
+\`\`\`
+
+> A quote
+> of two lines
+
+1. first
+2. second
+
+The end.`;
+
+test("a text that grows letter by letter has the blocks that it has at once", () => {
+  const live = new LiveBlocks();
+  for (let length = 1; length <= TEXT.length; length += 1) live.read(TEXT.slice(0, length));
+  expect(live.read(TEXT).map(({ type, raw }) => [type, raw])).toEqual(
+    lexer(TEXT, { gfm: true }).map(({ type, raw }) => [type, raw]),
+  );
+});
+
+test("blocks that are done stay the same objects", () => {
+  const live = new LiveBlocks();
+  const before = live.read("One.\n\nTwo.\n\nThree.\n\nFour");
+  const after = live.read("One.\n\nTwo.\n\nThree.\n\nFour and more");
+  expect(after[0]).toBe(before[0]);
+  expect(after.at(-1)?.raw).toBe("Four and more");
+});
+
+test("another text is read from its beginning", () => {
+  const live = new LiveBlocks();
+  live.read("One.\n\nTwo.\n\nThree.");
+  expect(live.read("Other.").map(({ raw }) => raw)).toEqual(["Other."]);
+});
