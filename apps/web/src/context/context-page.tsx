@@ -1,3 +1,77 @@
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
+import { ApiError } from "../api/client.ts";
+import { Missing } from "../shell/missing.tsx";
+import { useShortcuts } from "../shell/shortcuts.ts";
+import { Problem } from "../ui/problem.tsx";
+import { useOverview } from "./context-api.ts";
+import { readPath, SECTIONS, type Section } from "./context-path.ts";
+import { NoContext } from "./no-context.tsx";
+import { SearchView } from "./search/search-view.tsx";
+import { SECTION_WORDS, SectionBar } from "./section-bar.tsx";
+import { TablesView } from "./tables/tables-view.tsx";
+import { WikiView } from "./wiki/wiki-view.tsx";
+
+const GraphView = lazy(() => import("./graph/graph-view.tsx"));
+const ProposalsView = lazy(() => import("./proposals/proposals-view.tsx"));
+const MemoryView = lazy(() => import("./memory/memory-view.tsx"));
+const JobsView = lazy(() => import("./jobs/jobs-view.tsx"));
+const SourcesView = lazy(() => import("./sources/sources-view.tsx"));
+
+/** What is known: found, read, traced to where it comes from, and reviewed before it is. */
 export function ContextPage() {
-  return <div className="p-4" />;
+  const { _splat = "" } = useParams({ from: "/context/$" });
+  const place = readPath(_splat);
+  const overview = useOverview();
+  const navigate = useNavigate();
+  const open = (section: Section) => () => void navigate({ to: "/context/$", params: { _splat: section } });
+  useShortcuts(
+    "Context",
+    Object.fromEntries(
+      SECTIONS.map((section, at) => [String(at + 1), [`Go to ${SECTION_WORDS[section]}`, open(section)]]),
+    ),
+  );
+  if (!place) return <Missing />;
+  const isAbsent = overview.error instanceof ApiError && overview.error.status === 404;
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <SectionBar section={place.section} overview={overview.data} />
+      {isAbsent ? (
+        <NoContext />
+      ) : (
+        <>
+          <Problem error={overview.error} onRetry={() => void overview.refetch()} className="m-4" />
+          {/* Another place of the same view begins at its top, and with nothing of the one before it. */}
+          <div className="min-h-0 flex-1">
+            <Suspense fallback={null}>
+              <View view={place.view} rest={place.rest} />
+            </Suspense>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+function View({ view, rest }: { view: string; rest: string }) {
+  switch (view) {
+    case "wiki":
+      return <WikiView pageKey={rest} />;
+    case "passages":
+      return <WikiView pageKey="" citation={rest} />;
+    case "tables":
+      return <TablesView table={rest} />;
+    case "graph":
+      return <GraphView table={rest} />;
+    case "proposals":
+      return <ProposalsView proposal={rest} />;
+    case "memory":
+      return <MemoryView memory={rest} />;
+    case "jobs":
+      return <JobsView job={rest} />;
+    case "sources":
+      return <SourcesView />;
+    default:
+      return <SearchView />;
+  }
 }

@@ -13,7 +13,7 @@ const pageSummary = z
     summary: z.string(),
     tags: z.array(z.string()),
     refs: z.array(z.string()),
-    sources: z.int(),
+    citations: z.array(z.string()).meta({ description: "Of the passages that it rests on." }),
     problem: z.string().nullable().meta({ description: "Why it cannot be read as a page." }),
   })
   .meta({ id: "WikiPageSummary" });
@@ -128,10 +128,11 @@ function summarise(key: string, text: string): z.output<typeof pageSummary> {
   const parsed = parsePage(key, text);
   if (!parsed.success) {
     const problem = parsed.problems.map(({ message }) => message).join(" ");
-    return { key, title: key, summary: "", tags: [], refs: [], sources: 0, problem };
+    return { key, title: key, summary: "", tags: [], refs: [], citations: [], problem };
   }
   const { title, summary, tags, refs, sources } = parsed.page;
-  return { key, title, summary, tags, refs, sources: sources.length, problem: null };
+  const citations = sources.map(({ citation }) => citation);
+  return { key, title, summary, tags, refs, citations, problem: null };
 }
 
 /** Without what only the store needs. */

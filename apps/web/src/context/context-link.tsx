@@ -1,0 +1,23 @@
+import { Link } from "@tanstack/react-router";
+import type { ComponentProps, ReactNode } from "react";
+import type { ContextSearch } from "../router.tsx";
+
+/** A link to somewhere in the context; `path` is what follows `/context/`. */
+export function ContextLink({
+  path,
+  search = {},
+  children,
+  ...rest
+}: {
+  path: string;
+  search?: ContextSearch;
+  children: ReactNode;
+} & Omit<ComponentProps<"a">, "href" | "children">) {
+  return (
+    <Link to="/context/$" params={{ _splat: path }} search={search} {...rest}>
+      {children}
+    </Link>
+  );
+}
+
+export const linkClass = "text-accent underline underline-offset-2 decoration-accent/40 hover:decoration-accent";

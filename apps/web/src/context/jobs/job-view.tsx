@@ -1,0 +1,100 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useShortcuts } from "../../shell/shortcuts.ts";
+import { exactly, lasting, money } from "../../text/format.ts";
+import { Button } from "../../ui/button.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { useAnswer } from "../context-api.ts";
+import { ContextLink, linkClass } from "../context-link.tsx";
+import { cancelJob, type Job, subjectOf } from "./job-api.ts";
+import { JobBadge } from "./job-badge.tsx";
+import { JobReport } from "./job-report.tsx";
+import { isUnderWay } from "./jobs-view.tsx";
+import { StageList } from "./stage-list.tsx";
+import { useJobStory } from "./use-job-story.ts";
+
+/** A job: what it does now, stage by stage, and in the end what came of it. */
+export function JobView({ id }: { id: string }) {
+  const queries = useQueryClient();
+  const refresh = () =>
+    void queries.invalidateQueries({
+      predicate: ({ queryKey: [path] }) => /^\/v1\/(jobs|proposals|context)/.test(String(path)),
+    });
+  const { data: job, error, refetch } = useAnswer<Job>(`/v1/jobs/${id}`, {});
+  const story = useJobStory(id, refresh);
+  const cancelling = useMutation({ mutationFn: () => cancelJob(id), onSettled: refresh });
+  const canCancel = job !== undefined && (isUnderWay(job) || job.state === "interrupted") && !job.cancel_requested;
+  useShortcuts("Job", canCancel ? { x: ["Cancel the job", () => cancelling.mutate()] } : {});
+  if (error) return <Problem error={error} onRetry={() => void refetch()} className="m-4" />;
+  if (!job) return null;
+  const { spent, waiting } = story;
+  return (
+    <article className="mx-auto max-w-3xl px-4 py-5 sm:px-6">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 className="min-w-0 text-base font-semibold wrap-anywhere">
+          {job.kind} <span className="font-normal text-ink-soft">{subjectOf(job)}</span>
+        </h2>
+        <JobBadge state={job.state} />
+        {canCancel && (
+          <Button size="small" className="ml-auto" disabled={cancelling.isPending} onClick={() => cancelling.mutate()}>
+            Cancel
+          </Button>
+        )}
+        {job.cancel_requested && job.ended_at === null && (
+          <span className="ml-auto text-sm text-wait">It is being cancelled …</span>
+        )}
+      </div>
+      <p className="mt-1 text-sm text-ink-faint">
+        {job.started_at === null ? "Not begun yet" : exactly(job.started_at)}
+        {job.started_at !== null &&
+          job.ended_at !== null &&
+          `, ${lasting(Date.parse(job.ended_at) - Date.parse(job.started_at))}`}
+        {story.isResumed && ", taken up again"}
+        {spent && `, ${spent.requests} requests`}
+        {spent && spent.usd !== null && `, ${money(spent.usd)} at list price`}
+        {spent && spent.cached > 0 && `, ${spent.cached} kept from before`}
+      </p>
+      <Problem error={cancelling.error} className="mt-3" />
+      {job.error && (
+        <div role="alert" className="mt-3 rounded-md bg-bad-soft px-3 py-2 text-sm text-bad">
+          {job.error.message}
+          {job.error.fix !== undefined && <p className="mt-0.5 text-ink-soft">{job.error.fix}</p>}
+        </div>
+      )}
+      {waiting && job.ended_at === null && (
+        <p className="mt-3 rounded-md bg-wait-soft px-3 py-2 text-sm text-wait">
+          Waits: {waiting.reason}
+          {waiting.until !== null && `, until ${exactly(waiting.until)}`}
+        </p>
+      )}
+      <StageList story={story} isOver={job.ended_at !== null} />
+      {story.proposals.length > 0 && (
+        <ul className="mt-4 space-y-1">
+          {story.proposals.map(({ proposal, accepted, open }) => (
+            <li key={proposal}>
+              <ContextLink path={`proposals/${proposal}`} className={linkClass}>
+                Its proposal
+              </ContextLink>
+              : {accepted} accepted by rule, {open} to decide
+            </li>
+          ))}
+        </ul>
+      )}
+      {story.skipped.length > 0 && (
+        <section aria-labelledby="skipped" className="mt-5">
+          <h3 id="skipped" className="mb-1 text-sm font-medium text-wait">
+            Passed over {story.skipped.length}
+          </h3>
+          <ul className="space-y-1 text-sm">
+            {story.skipped.slice(0, 100).map(({ stage, item, message }, at) => (
+              <li key={at} className="wrap-anywhere">
+                <span className="font-mono text-xs">{item}</span> <span className="text-ink-faint">({stage})</span>{" "}
+                {message}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {job.result && <JobReport result={job.result} />}
+    </article>
+  );
+}

@@ -1,0 +1,29 @@
+import { useEffect, useMemo, useState } from "react";
+import { readStream } from "../../api/read-stream.ts";
+import { LiveValue, useLive } from "../../live/live-value.ts";
+import { foldJob, type JobStory } from "./fold-job.ts";
+import type { RunEvent } from "./job-api.ts";
+
+/** What a job has said, and says: it is followed until it has ended. */
+export function useJobStory(id: string, onEnd: () => void): JobStory {
+  const [events] = useState(() => new LiveValue<readonly RunEvent[]>([]));
+  useEffect(() => {
+    const end = new AbortController();
+    events.set([]);
+    void readStream(`/v1/jobs/${id}/events/stream`, {
+      signal: end.signal,
+      onConnection: () => undefined,
+      onFrame: ({ data }) => {
+        const { event } = data as { event: RunEvent };
+        events.change((all) => [...all, event]);
+        if (event.type !== "ended") return;
+        end.abort();
+        onEnd();
+      },
+    });
+    return () => end.abort();
+    // Who is told of the end may be another with every frame; the stream is not.
+  }, [id, events]);
+  const said = useLive(events);
+  return useMemo(() => foldJob(said), [said]);
+}

@@ -1,0 +1,35 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { api } from "../../api/client.ts";
+import type { Memory } from "../context-api.ts";
+
+export interface Words {
+  text: string;
+  scope: Memory["scope"];
+  agent?: string;
+  expires_at: string | null;
+}
+
+export interface Remembered {
+  memory: Memory;
+  /** Null: it was remembered already. */
+  proposal: string | null;
+  unchecked: string | null;
+}
+
+/** Changes what is remembered, and has it told anew. */
+export function useMemoryChange<In, Out>(work: (input: In) => Promise<Out>) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: work,
+    onSettled: () =>
+      queries.invalidateQueries({
+        predicate: ({ queryKey: [path] }) => /^\/v1\/(proposals|context)/.test(String(path)),
+      }),
+  });
+}
+
+export const remember = (words: Words): Promise<Remembered> => api.post("/v1/context/memories", words);
+export const keep = ({ id, expires_at }: Pick<Memory, "id" | "expires_at">): Promise<unknown> =>
+  api.post(`/v1/context/memories/${id}/keep`, { expires_at });
+export const forget = (id: string): Promise<{ proposal: string | null }> => api.delete(`/v1/context/memories/${id}`);
+export const undo = (proposal: string): Promise<unknown> => api.post(`/v1/proposals/${proposal}/undo`);

@@ -1,0 +1,84 @@
+import { Ellipsis } from "lucide-react";
+import { ago, exactly } from "../../text/format.ts";
+import { Button } from "../../ui/button.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Badge } from "../badge.tsx";
+import type { Memory } from "../context-api.ts";
+import { EvidenceItem } from "../evidence-item.tsx";
+import { inDays } from "./in-days.ts";
+import { forget, keep, useMemoryChange } from "./memory-api.ts";
+
+/** A statement that is remembered: for whom, until when, and what it rests on. */
+export function MemoryCard({
+  memory,
+  isChosen = false,
+  onForgotten,
+}: {
+  memory: Memory;
+  isChosen?: boolean;
+  onForgotten: (proposal: string | null) => void;
+}) {
+  const forgetting = useMemoryChange(forget);
+  const keeping = useMemoryChange(keep);
+  const { id, text, tags, created_at, expires_at, is_expired, sources } = memory;
+  const hold = (expiresAt: string | null) => () => keeping.mutate({ id, expires_at: expiresAt });
+  return (
+    <article
+      id={id}
+      aria-label="Memory"
+      className={`h-full rounded-lg border bg-surface px-3.5 py-2.5 ${isChosen ? "border-accent ring-2 ring-accent/30" : "border-line"} ${is_expired ? "opacity-80" : ""}`}
+    >
+      <div className="flex items-start gap-2">
+        <p className="min-w-0 flex-1 whitespace-pre-wrap wrap-anywhere">{text}</p>
+        <Menu
+          label="Memory"
+          items={[
+            { label: "Keep for good", act: hold(null), isDisabled: expires_at === null },
+            { label: "Keep for 90 days", act: hold(inDays(90)) },
+            { label: "Keep for a year", act: hold(inDays(365)) },
+            "line",
+            {
+              label: "Forget",
+              isBad: true,
+              act: () => forgetting.mutate(id, { onSuccess: ({ proposal }) => onForgotten(proposal) }),
+            },
+          ]}
+        >
+          <Button look="quiet" size="icon" aria-label="What to do with it" className="-mt-1 -mr-2">
+            <Ellipsis aria-hidden className="size-4" />
+          </Button>
+        </Menu>
+      </div>
+      <div className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-ink-faint">
+        <Badge look={memory.scope === "project" ? "plain" : "accent"}>{forWhom(memory)}</Badge>
+        {tags.map((tag) => (
+          <Badge key={tag}>{tag}</Badge>
+        ))}
+        <time dateTime={created_at} title={exactly(created_at)}>
+          {ago(created_at)}
+        </time>
+        <span>
+          {expires_at === null
+            ? "holds for good"
+            : is_expired
+              ? `ran out ${ago(expires_at)}`
+              : `holds until ${exactly(expires_at)}`}
+        </span>
+      </div>
+      {sources.length > 0 && (
+        <ul aria-label="What it rests on" className="mt-2 space-y-1.5 border-t border-line pt-2">
+          {sources.map((item, at) => (
+            <li key={at}>
+              <EvidenceItem item={item} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <Problem error={forgetting.error ?? keeping.error} className="mt-2" />
+    </article>
+  );
+}
+
+const forWhom = ({ scope, agent, user }: Memory): string =>
+  scope === "project" ? "everybody" : scope === "agent" ? `agent ${agent ?? "?"}` : (user ?? "every user");

@@ -1,0 +1,93 @@
+import { useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Command } from "../command.tsx";
+import { type Memory, useMemories } from "../context-api.ts";
+import { ContextLink, linkClass } from "../context-link.tsx";
+import { Contradiction } from "./contradiction.tsx";
+import { Forgotten } from "./forgotten.tsx";
+import { MemoryCard } from "./memory-card.tsx";
+import { pairsOf } from "./pairs-of.ts";
+import { RememberBox } from "./remember-box.tsx";
+
+/** What is remembered: contradictions first, then all of it, with where it comes from. */
+export default function MemoryView({ memory: chosen }: { memory: string }) {
+  const { session } = useSearch({ from: "/context/$" });
+  const memories = useMemories(session);
+  const [forgotten, setForgotten] = useState<{ text: string; proposal: string }>();
+  const [isExpiredShown, setExpiredShown] = useState(false);
+  const all = memories.data?.data ?? [];
+  useEffect(() => {
+    if (chosen !== "") document.getElementById(chosen)?.scrollIntoView({ block: "center" });
+  }, [chosen, memories.data]);
+  const pairs = pairsOf(all);
+  const paired = new Set(pairs.flat().map(({ id }) => id));
+  const alone = all.filter(({ id }) => !paired.has(id));
+  const expired = alone.filter((each) => each.is_expired && each.id !== chosen);
+  const shown = isExpiredShown ? alone : alone.filter((each) => !expired.includes(each));
+  const gone = (memory: Memory) => (proposal: string | null) =>
+    setForgotten(proposal === null ? undefined : { text: memory.text, proposal });
+  return (
+    <div className="h-full overflow-y-auto">
+      <div className="mx-auto max-w-3xl space-y-4 px-4 py-5 sm:py-7">
+        {session === undefined ? (
+          <RememberBox />
+        ) : (
+          <p className="text-sm text-ink-soft">
+            What is remembered from one session.{" "}
+            <ContextLink path="memory" className={linkClass}>
+              Show all
+            </ContextLink>
+          </p>
+        )}
+        <Problem error={memories.error} onRetry={() => void memories.refetch()} />
+        {forgotten && <Forgotten {...forgotten} onClose={() => setForgotten(undefined)} />}
+        {pairs.length > 0 && (
+          <section aria-labelledby="contradictions" className="space-y-3">
+            <h2 id="contradictions" className="text-sm font-medium text-wait">
+              {pairs.length === 1 ? "One contradiction" : `${pairs.length} contradictions`}
+            </h2>
+            {pairs.map((pair) => (
+              <Contradiction key={pair.map(({ id }) => id).join()} pair={pair} onForgotten={gone} chosen={chosen} />
+            ))}
+          </section>
+        )}
+        {memories.data?.data.length === 0 &&
+          (session === undefined ? (
+            <Empty title="Nothing is remembered yet">
+              <p className="mb-3">
+                Write it above, or in a terminal. Sessions are read for what is worth remembering once{" "}
+                <code className="font-mono text-xs">memory.capture</code> is on.
+              </p>
+              <Command>tandem remember "Revenue excludes refunds"</Command>
+            </Empty>
+          ) : (
+            <Empty title="Nothing is remembered from this session">
+              What an agent finds worth it is proposed first, under Proposals.
+            </Empty>
+          ))}
+        {shown.length > 0 && (
+          <section aria-labelledby="remembered">
+            <h2 id="remembered" className="sr-only">
+              Remembered
+            </h2>
+            <ul className="space-y-2">
+              {shown.map((memory) => (
+                <li key={memory.id}>
+                  <MemoryCard memory={memory} isChosen={memory.id === chosen} onForgotten={gone(memory)} />
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        {expired.length > 0 && !isExpiredShown && (
+          <Button look="quiet" size="small" onClick={() => setExpiredShown(true)}>
+            {expired.length} that ran out
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}

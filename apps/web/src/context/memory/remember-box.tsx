@@ -1,0 +1,104 @@
+import { useRef, useState } from "react";
+import { useShortcuts } from "../../shell/shortcuts.ts";
+import { Button } from "../../ui/button.tsx";
+import { inputClass, TextInput } from "../../ui/field.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Select } from "../../ui/select.tsx";
+import type { Memory } from "../context-api.ts";
+import { inDays } from "./in-days.ts";
+import { remember, useMemoryChange } from "./memory-api.ts";
+
+const SCOPES = [
+  { value: "project", label: "For everybody here" },
+  { value: "user", label: "For me" },
+  { value: "agent", label: "For one agent" },
+];
+const SPANS = [
+  { value: "", label: "For good" },
+  { value: "30", label: "For 30 days" },
+  { value: "90", label: "For 90 days" },
+  { value: "365", label: "For a year" },
+];
+
+/** One statement in one's own words, kept at once. */
+export function RememberBox() {
+  const [text, setText] = useState("");
+  const [scope, setScope] = useState<Memory["scope"]>("project");
+  const [agent, setAgent] = useState("");
+  const [days, setDays] = useState("");
+  const area = useRef<HTMLTextAreaElement>(null);
+  const remembering = useMemoryChange(remember);
+  useShortcuts("Memory", { n: ["Remember something", () => area.current?.focus()] });
+  const isReady = text.trim() !== "" && (scope !== "agent" || agent.trim() !== "") && !remembering.isPending;
+  const send = (): void => {
+    if (!isReady) return;
+    const words = {
+      text: text.trim(),
+      scope,
+      ...(scope === "agent" && { agent: agent.trim() }),
+      expires_at: days === "" ? null : inDays(Number(days)),
+    };
+    remembering.mutate(words, { onSuccess: () => setText("") });
+  };
+  const said = remembering.data;
+  return (
+    <form
+      className="rounded-xl border border-line bg-surface p-2.5"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <label htmlFor="remember" className="sr-only">
+        Remember this
+      </label>
+      <textarea
+        id="remember"
+        ref={area}
+        rows={2}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+          event.preventDefault();
+          send();
+        }}
+        placeholder="Something every agent should know: Revenue excludes refunds."
+        className={`${inputClass} resize-none`}
+      />
+      <div className="mt-2 flex flex-wrap items-center gap-2">
+        <Select
+          isBare
+          aria-label="For whom"
+          value={scope}
+          options={SCOPES}
+          onChange={(value) => setScope(value as Memory["scope"])}
+        />
+        {scope === "agent" && (
+          <TextInput
+            aria-label="Agent"
+            placeholder="Its name"
+            value={agent}
+            onChange={(event) => setAgent(event.target.value)}
+            className="max-w-40"
+          />
+        )}
+        <Select isBare aria-label="How long" value={days} options={SPANS} onChange={setDays} />
+        <Button type="submit" look="primary" size="small" className="ml-auto" disabled={!isReady}>
+          {remembering.isPending ? "Comparing …" : "Remember"} <Kbd keys="enter" />
+        </Button>
+      </div>
+      <Problem error={remembering.error} className="mt-2" />
+      {said && !remembering.isPending && (
+        <p role="status" className="mt-2 text-sm text-ink-soft">
+          {said.proposal === null ? "That is remembered already." : "Remembered."}
+          {said.memory.contradicts.length > 0 && (
+            <span className="text-wait"> It contradicts what is remembered: look below.</span>
+          )}
+          {said.unchecked !== null && ` Nobody has looked for contradictions: ${said.unchecked}.`}
+        </p>
+      )}
+    </form>
+  );
+}

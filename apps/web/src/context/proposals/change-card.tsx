@@ -1,0 +1,61 @@
+import { Pencil } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { Badge } from "../badge.tsx";
+import { EditDialog } from "./edit-dialog.tsx";
+import { HunkCard } from "./hunk-card.tsx";
+import type { Change, Hunk, useVerdict } from "./proposal-api.ts";
+
+/** A file of a proposal with its hunks. */
+export function ChangeCard({
+  change,
+  hunks,
+  verdict,
+  isFolded,
+}: {
+  change: Change;
+  hunks: readonly Hunk[];
+  verdict: ReturnType<typeof useVerdict>;
+  isFolded: boolean;
+}) {
+  const [isEditing, setEditing] = useState(false);
+  const [isOpen, setOpen] = useState(!isFolded);
+  const canEdit = change.after !== null && change.hunks.some(({ state }) => state === "open" || state === "conflict");
+  return (
+    <section aria-label={change.path} className="overflow-clip rounded-lg border border-line bg-surface">
+      <div className="flex items-center gap-2 border-b border-line bg-raised py-1 pr-1.5 pl-3">
+        <h3 className="min-w-0">
+          <button
+            type="button"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+            className="min-h-7 text-left font-mono text-xs font-medium wrap-anywhere pointer-coarse:min-h-10"
+          >
+            {change.path}
+          </button>
+        </h3>
+        {change.before === null && <Badge look="good">new</Badge>}
+        {change.after === null && <Badge look="bad">removed</Badge>}
+        {canEdit && (
+          <Button size="small" look="quiet" className="ml-auto" onClick={() => setEditing(true)}>
+            <Pencil aria-hidden className="size-3.5" /> Edit
+          </Button>
+        )}
+      </div>
+      {isOpen && (
+        <div className="divide-y divide-line">
+          {hunks.map((hunk) => (
+            <HunkCard
+              key={hunk.id}
+              hunk={hunk}
+              change={change}
+              verdict={verdict}
+              {...(canEdit && { onEdit: () => setEditing(true) })}
+            />
+          ))}
+        </div>
+      )}
+      {isEditing && <EditDialog change={change} verdict={verdict} onClose={() => setEditing(false)} />}
+    </section>
+  );
+}

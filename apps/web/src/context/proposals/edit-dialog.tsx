@@ -1,0 +1,58 @@
+import { useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { TextArea } from "../../ui/field.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import type { Change, useVerdict } from "./proposal-api.ts";
+
+/** One's own text of a file in the place of the proposed one. */
+export function EditDialog({
+  change,
+  verdict,
+  onClose,
+}: {
+  change: Change;
+  verdict: ReturnType<typeof useVerdict>;
+  onClose: () => void;
+}) {
+  const [text, setText] = useState(change.after ?? "");
+  const [problem, setProblem] = useState<unknown>();
+  const save = async (): Promise<void> => {
+    try {
+      await verdict.mutateAsync({ action: "edit", path: change.path, after: text });
+      onClose();
+    } catch (error) {
+      setProblem(error);
+    }
+  };
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      size="wide"
+      title={<span className="font-mono text-sm">{change.path}</span>}
+      description="Your words take the place of the proposed ones. They are accepted when you accept them."
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" disabled={verdict.isPending || text === change.after} onClick={() => void save()}>
+            Use my text
+          </Button>
+        </>
+      }
+    >
+      <TextArea
+        aria-label={`Text of ${change.path}`}
+        value={text}
+        rows={22}
+        spellCheck={false}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void save();
+        }}
+        className="resize-y font-mono text-xs leading-relaxed"
+      />
+      <Problem error={problem} className="mt-2" />
+    </Dialog>
+  );
+}

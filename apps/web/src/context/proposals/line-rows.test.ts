@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { around, lineRows } from "./line-rows.ts";
+
+const hunk = {
+  ...{ old_start: 3, old_lines: ["c"], new_start: 3, new_lines: ["C", "D", "E"] },
+  ...{ support: [[0, 1], [0, 1], [2]], removal: [1] },
+};
+
+test("says once what lines in a row rest on", () => {
+  const rows = lineRows(hunk).map(({ type, number, text, marks }) => [type, number, text, marks]);
+  expect(rows).toEqual([
+    ["removed", 3, "c", [1]],
+    ["added", 3, "C", [0, 1]],
+    ["added", 4, "D", []],
+    ["added", 5, "E", [2]],
+  ]);
+});
+
+test("knows the lines around it", () => {
+  const { above, below } = around(hunk, "a\nb\nc\nd\ne\n", 1);
+  expect(above.map(({ number, text }) => [number, text])).toEqual([[2, "b"]]);
+  expect(below.map(({ number, text }) => [number, text])).toEqual([[4, "d"]]);
+});
+
+test("has nothing around it in a new file", () => {
+  expect(around({ old_start: 1, old_lines: [] }, null, 3)).toEqual({ above: [], below: [] });
+});

@@ -1,0 +1,19 @@
+import { BookOpen, Brain, Columns3, FileText, type LucideIcon, Table2, TextQuote } from "lucide-react";
+
+interface Kind {
+  one: string;
+  many: string;
+  icon: LucideIcon;
+}
+
+/** What a search can find. Passages are found along with the rest, and cannot be asked for alone. */
+export const HIT_KINDS: Readonly<Record<string, Kind>> = {
+  page: { one: "Page", many: "Pages", icon: BookOpen },
+  memory: { one: "Memory", many: "Memories", icon: Brain },
+  table: { one: "Table", many: "Tables", icon: Table2 },
+  column: { one: "Column", many: "Columns", icon: Columns3 },
+  value: { one: "Values", many: "Values", icon: TextQuote },
+  chunk: { one: "Passage", many: "Passages", icon: FileText },
+};
+
+export const FILTERS = ["page", "memory", "table", "column", "value"] as const;

@@ -1,0 +1,130 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Search } from "lucide-react";
+import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from "react";
+import { useShortcuts } from "../../shell/shortcuts.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Select } from "../../ui/select.tsx";
+import { type Hit, useAnswer, useOverview } from "../context-api.ts";
+import { FILTERS, HIT_KINDS } from "./hit-kinds.tsx";
+import { HitList } from "./hit-list.tsx";
+import { StartHere } from "./start-here.tsx";
+
+const MOST = 50;
+const TYPING_MS = 160;
+
+/** Everything that is known, by the words in it. */
+export function SearchView() {
+  const { q = "", kind, connection } = useSearch({ from: "/context/$" });
+  const navigate = useNavigate();
+  const [text, setText] = useState(q);
+  const input = useRef<HTMLInputElement>(null);
+  const results = useRef<HTMLDivElement>(null);
+  const overview = useOverview();
+  useShortcuts("Search", { "/": ["Search what is known", () => input.current?.focus()] });
+
+  const narrow = (change: { q?: string; kind?: string | undefined; connection?: string | undefined }) =>
+    void navigate({
+      to: "/context/$",
+      params: { _splat: "" },
+      replace: true,
+      search: ({ q: before, kind: kindBefore, connection: connectionBefore }) => {
+        const next = { q: before, kind: kindBefore, connection: connectionBefore, ...change };
+        return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined && value !== ""));
+      },
+    });
+  useEffect(() => {
+    if (text === q) return;
+    const timer = setTimeout(() => narrow({ q: text }), TYPING_MS);
+    return () => clearTimeout(timer);
+  });
+
+  const wanted = useDeferredValue(q.trim());
+  const query = { query: wanted, limit: MOST, connection, ...(kind !== undefined && { kinds: [kind] }) };
+  const found = useAnswer<{ data: Hit[]; degraded?: string }>("/v1/context/search", query, {
+    enabled: wanted !== "",
+    placeholderData: (before) => before,
+  });
+
+  const walk = (event: KeyboardEvent) => {
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    const links = [...(results.current?.querySelectorAll<HTMLAnchorElement>("a[data-row]") ?? [])];
+    const at = links.indexOf(document.activeElement as HTMLAnchorElement) + (event.key === "ArrowDown" ? 1 : -1);
+    event.preventDefault();
+    if (at < 0) input.current?.focus();
+    else links[Math.min(at, links.length - 1)]?.focus();
+  };
+
+  return (
+    <div className="h-full overflow-y-auto" onKeyDown={walk}>
+      <div className="mx-auto max-w-3xl px-4 pt-5 pb-10 sm:pt-8">
+        <div className="relative" role="search">
+          <Search
+            aria-hidden
+            className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-ink-faint"
+          />
+          <input
+            ref={input}
+            type="search"
+            // Whoever comes here comes to look for something.
+            autoFocus={matchMedia("(pointer: fine)").matches}
+            aria-label="Search what is known"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter") results.current?.querySelector<HTMLAnchorElement>("a[data-row]")?.click();
+              if (event.key === "Escape") event.currentTarget.blur();
+            }}
+            placeholder="Words, tables, columns, values …"
+            autoComplete="off"
+            spellCheck={false}
+            className="h-11 w-full rounded-lg border border-line-strong bg-surface pr-10 pl-9 text-[1rem] shadow-sm outline-none placeholder:text-ink-faint focus:border-accent focus:ring-2 focus:ring-accent/30"
+          />
+          <span className="pointer-events-none absolute top-1/2 right-3 -translate-y-1/2 text-ink-faint">
+            {text === "" && <Kbd keys="/" />}
+          </span>
+        </div>
+        <div className="mt-2.5 flex flex-wrap items-center gap-1.5" role="group" aria-label="Only">
+          {FILTERS.map((name) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={kind === name}
+              onClick={() => narrow({ kind: kind === name ? undefined : name })}
+              className="min-h-7 rounded-full border border-line px-2.5 text-sm text-ink-soft hover:border-line-strong aria-pressed:border-accent aria-pressed:bg-accent-soft aria-pressed:text-accent pointer-coarse:min-h-10"
+            >
+              {HIT_KINDS[name]!.many}
+            </button>
+          ))}
+          {(overview.data?.connections.length ?? 0) > 1 && (
+            <Select
+              isBare
+              aria-label="Connection"
+              className="ml-auto"
+              value={connection ?? ""}
+              onChange={(value) => narrow({ connection: value || undefined })}
+              options={[
+                { value: "", label: "All connections" },
+                ...overview.data!.connections.map(({ name }) => ({ value: name, label: name })),
+              ]}
+            />
+          )}
+        </div>
+        <Problem error={found.error} onRetry={() => void found.refetch()} className="mt-4" />
+        {found.data?.degraded !== undefined && wanted !== "" && (
+          <p className="mt-3 text-sm text-wait">Looked for by words alone: {found.data.degraded}</p>
+        )}
+        <div ref={results} className="mt-4">
+          {wanted === "" && overview.data && <StartHere overview={overview.data} />}
+          {wanted !== "" && found.data?.data.length === 0 && !found.isPlaceholderData && (
+            <Empty title="Nothing was found">
+              Try other or fewer words{kind ? ", or look through everything" : ""}.
+            </Empty>
+          )}
+          {wanted !== "" && found.data && <HitList hits={found.data.data} />}
+        </div>
+      </div>
+    </div>
+  );
+}

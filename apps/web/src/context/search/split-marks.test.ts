@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { splitMarks } from "./split-marks.ts";
+
+const shown = (snippet: string) => splitMarks(snippet).map(({ text, isMarked }) => (isMarked ? [text] : text));
+
+test.each([
+  ["An «active» «customer» has", ["An ", ["active"], " ", ["customer"], " has"]],
+  ["«all»", [["all"]]],
+  ["none", ["none"]],
+  ["", []],
+  ["left «open", ["left «open"]],
+  ["<b>«x»</b>", ["<b>", ["x"], "</b>"]],
+])("%j", (snippet, wanted) => expect(shown(snippet)).toEqual(wanted));

@@ -1,0 +1,61 @@
+import type { Overview } from "./context-api.ts";
+import { useAnswer, type Paged } from "./context-api.ts";
+import { ContextLink } from "./context-link.tsx";
+import { SECTIONS, type Section } from "./context-path.ts";
+import { count } from "../text/format.ts";
+
+export const SECTION_WORDS: Readonly<Record<Section, string>> = {
+  search: "Search",
+  wiki: "Wiki",
+  tables: "Tables",
+  proposals: "Proposals",
+  memory: "Memory",
+  jobs: "Jobs",
+  sources: "Sources",
+};
+
+const WAITING = { states: ["open"], limit: 100 };
+
+/** The sections of the context, and how much there is in each; what waits for a decision stands out. */
+export function SectionBar({ section, overview }: { section: Section; overview: Overview | undefined }) {
+  const waiting = useAnswer<Paged<{ id: string }>>("/v1/proposals", WAITING, {
+    enabled: overview !== undefined,
+    refetchInterval: 20_000,
+  });
+  const counts: { [S in Section]?: number | undefined } = {
+    wiki: overview?.counts.page,
+    tables: overview?.counts.table,
+    memory: overview?.counts.memory,
+    proposals: waiting.data?.data.length,
+  };
+  return (
+    <header className="flex shrink-0 items-center gap-4 border-b border-line bg-surface pl-4">
+      <h1 className="hidden text-base font-semibold sm:block">Context</h1>
+      <h1 className="sr-only sm:hidden">Context</h1>
+      <nav aria-label="Context" className="flex min-w-0 gap-0.5 overflow-x-auto py-1 pr-4 max-sm:-ml-2">
+        {SECTIONS.map((name) => {
+          const own = counts[name] ?? 0;
+          const isLoud = name === "proposals" && own > 0;
+          return (
+            <ContextLink
+              key={name}
+              path={name === "search" ? "" : name}
+              aria-current={name === section ? "page" : undefined}
+              className="flex min-h-8 shrink-0 items-center gap-1.5 rounded-md px-2.5 text-ink-soft hover:bg-raised hover:text-ink aria-[current]:bg-raised aria-[current]:font-medium aria-[current]:text-ink pointer-coarse:min-h-10"
+            >
+              {SECTION_WORDS[name]}
+              {own > 0 && (
+                <span
+                  className={`text-xs ${isLoud ? "rounded-full bg-wait-soft px-1.5 font-medium text-wait" : "text-ink-faint"}`}
+                >
+                  {count(own)}
+                  {isLoud && <span className="sr-only"> to decide</span>}
+                </span>
+              )}
+            </ContextLink>
+          );
+        })}
+      </nav>
+    </header>
+  );
+}

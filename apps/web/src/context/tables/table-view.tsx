@@ -1,0 +1,86 @@
+import { Waypoints } from "lucide-react";
+import { useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useShortcuts } from "../../shell/shortcuts.ts";
+import { count } from "../../text/format.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Kbd } from "../../ui/kbd.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Badge } from "../badge.tsx";
+import { type Table, useAnswer, usePages } from "../context-api.ts";
+import { ContextLink, linkClass } from "../context-link.tsx";
+import { ColumnList } from "./column-list.tsx";
+import { Described } from "./described.tsx";
+import { JoinList } from "./join-list.tsx";
+
+/** All that is known of a table. Values out of the database are shown as data. */
+export function TableView({ table: id }: { table: string }) {
+  const { data: table, error, refetch } = useAnswer<Table>("/v1/context/table", { name: id });
+  const pages = usePages();
+  const navigate = useNavigate();
+  useShortcuts("Table", {
+    g: ["Show its join graph", () => void navigate({ to: "/context/$", params: { _splat: `graph/${id}` } })],
+  });
+  if (error) return <Problem error={error} onRetry={() => void refetch()} className="m-4" />;
+  if (!table) return null;
+  const about = pages.data?.data.filter(({ refs }) => refs.includes(`table:${id}`)) ?? [];
+  return (
+    <article className="mx-auto max-w-5xl px-4 py-5 sm:px-6">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <h2 className="font-mono text-lg font-semibold wrap-anywhere">
+          <span className="font-normal text-ink-faint">{table.schema}.</span>
+          {table.table}
+        </h2>
+        {table.type === "view" && <Badge>view</Badge>}
+        {table.gone && <Badge look="bad">gone from the database</Badge>}
+        <ContextLink path={`graph/${id}`} className={`${buttonClass("plain", "small")} ml-auto`}>
+          <Waypoints aria-hidden className="size-3.5" /> Joins as a graph <Kbd keys="g" />
+        </ContextLink>
+      </div>
+      <Described descriptions={table.descriptions} isLong />
+      <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 text-sm">
+        <Fact name="Connection">{table.connection}</Fact>
+        {table.rows !== null && <Fact name="Rows">about {count(table.rows)}</Fact>}
+        {table.primary_key.length > 0 && (
+          <Fact name="Primary key" isCode>
+            {table.primary_key.join(", ")}
+          </Fact>
+        )}
+        {table.unique_keys?.map((key) => (
+          <Fact key={key.join()} name="Unique" isCode>
+            {key.join(", ")}
+          </Fact>
+        ))}
+      </dl>
+      {table.notes !== undefined && (
+        <p className="mt-3 rounded-md border border-line bg-surface px-3 py-2 text-sm whitespace-pre-wrap">
+          {table.notes}
+        </p>
+      )}
+      {about.length > 0 && (
+        <p className="mt-3 text-sm text-ink-soft">
+          In the wiki:{" "}
+          {about.map(({ key, title }, at) => (
+            <span key={key}>
+              {at > 0 && ", "}
+              <ContextLink path={`wiki/${key}`} className={linkClass}>
+                {title}
+              </ContextLink>
+            </span>
+          ))}
+        </p>
+      )}
+      <ColumnList table={table} />
+      <JoinList table={table} />
+    </article>
+  );
+}
+
+function Fact({ name, isCode = false, children }: { name: string; isCode?: boolean; children: ReactNode }) {
+  return (
+    <div className="flex gap-1.5">
+      <dt className="text-ink-faint">{name}</dt>
+      <dd className={isCode ? "font-mono text-xs leading-5" : ""}>{children}</dd>
+    </div>
+  );
+}

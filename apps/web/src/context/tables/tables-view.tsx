@@ -1,0 +1,84 @@
+import { useMemo, useState } from "react";
+import { count } from "../../text/format.ts";
+import { Empty } from "../../ui/empty.tsx";
+import { TextInput } from "../../ui/field.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Command } from "../command.tsx";
+import { type TableSummary, useOverview, useTables } from "../context-api.ts";
+import { Panes, PaneRow } from "../panes.tsx";
+import { TableView } from "./table-view.tsx";
+
+/** The catalogue: tables by connection and schema, and the one that is looked at. */
+export function TablesView({ table }: { table: string }) {
+  const tables = useTables();
+  const [filter, setFilter] = useState("");
+  const groups = useMemo(() => bySchema(matching(tables.data?.data ?? [], filter)), [tables.data, filter]);
+  if (tables.data?.data.length === 0) return <NoTables />;
+  const list = (
+    <>
+      <div className="sticky top-0 z-10 border-b border-line bg-surface p-2">
+        <TextInput
+          type="search"
+          aria-label="Filter tables"
+          placeholder="Filter"
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+        />
+      </div>
+      <Problem error={tables.error} onRetry={() => void tables.refetch()} className="m-3" />
+      {groups.map(([place, own]) => (
+        <div key={place} className="py-1.5">
+          <h2 className="px-4 pt-1 pb-0.5 text-xs font-medium text-ink-faint">{place}</h2>
+          {own.map((each) => (
+            <PaneRow key={each.id} path={`tables/${each.id}`} isCurrent={each.id === table}>
+              <span className="flex items-baseline gap-2">
+                <span className="truncate font-mono text-sm">{each.table}</span>
+                {each.type === "view" && <span className="text-xs text-ink-faint">view</span>}
+                {each.rows !== null && (
+                  <span className="ml-auto shrink-0 text-xs text-ink-faint tabular-nums">{count(each.rows)} rows</span>
+                )}
+              </span>
+              <span className="block truncate text-xs text-ink-faint">{each.description}</span>
+            </PaneRow>
+          ))}
+        </div>
+      ))}
+      {tables.data && groups.length === 0 && <p className="p-4 text-sm text-ink-faint">No table goes by that.</p>}
+    </>
+  );
+  return (
+    <Panes
+      label="Tables"
+      back="tables"
+      list={list}
+      detail={table === "" ? undefined : <TableView key={table} table={table} />}
+    />
+  );
+}
+
+const matching = (tables: readonly TableSummary[], filter: string): TableSummary[] => {
+  const wanted = filter.trim().toLowerCase();
+  return tables.filter(({ id, description }) => `${id} ${description}`.toLowerCase().includes(wanted));
+};
+
+const bySchema = (tables: readonly TableSummary[]): [place: string, tables: TableSummary[]][] => [
+  ...Map.groupBy(tables, ({ connection, schema }) => `${connection} › ${schema}`),
+];
+
+function NoTables() {
+  const { data } = useOverview();
+  const hasConnection = (data?.connections.length ?? 0) > 0;
+  return (
+    <Empty title="The catalogue has no tables yet">
+      <p className="mb-3">
+        {hasConnection
+          ? "Have the database read, here under Jobs or with a command:"
+          : "Name a database first, start the server again, and have it read:"}
+      </p>
+      <div className="space-y-2">
+        {!hasConnection && <Command>tandem connections add shop shop.sqlite</Command>}
+        <Command>tandem scan</Command>
+      </div>
+    </Empty>
+  );
+}

@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { citeText } from "./cite-text.ts";
+
+test("numbers citations by where they come first", () => {
+  const { text, citations } = citeText("# Title\n\nOne. [^docs/a#x]\n\nTwo. [^docs/b] [^docs/a#x]\n");
+  expect(text).toBe("One. [1](<cite:docs/a#x>)\n\nTwo. [2](<cite:docs/b>) [1](<cite:docs/a#x>)");
+  expect(citations).toEqual(["docs/a#x", "docs/b"]);
+});
+
+test("leaves code alone, and later headings", () => {
+  const body = "# Title\n\n```md\n# Not this [^x]\n```\n\n# Other\n";
+  expect(citeText(body)).toEqual({ text: "```md\n# Not this [^x]\n```\n\n# Other", citations: [] });
+});
