@@ -1,3 +1,4 @@
+export type { Caretaker, ServerStatus } from "./caretaker.ts";
 export { createLogger, type Logger } from "./http/create-logger.ts";
 export { createToken } from "./http/create-token.ts";
 export { ensureToken } from "./http/ensure-token.ts";

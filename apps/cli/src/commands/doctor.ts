@@ -1,29 +1,15 @@
-import { TandemError } from "@tandem/protocol";
-import { checkAuth, type AuthCheck } from "../check-auth.ts";
-import { untrustedSettings } from "../config/trust.ts";
 import type { Context } from "../context.ts";
-import { type Finding, type Patient, runChecks } from "../doctor/check.ts";
-import { machineChecks } from "../doctor/machine-checks.ts";
-import { projectChecks } from "../doctor/project-checks.ts";
-import { sessionChecks } from "../doctor/session-checks.ts";
-import { serviceChecks } from "../doctor/service-checks.ts";
+import type { Finding } from "../doctor/check.ts";
+import { examine } from "../doctor/examine.ts";
 import { EXIT_CODES } from "../exit-code.ts";
-import { openProject, openProjectOrDefaults } from "../open-project.ts";
 import { Progress } from "../progress.ts";
 import { printable, styleFor, widthOf, wrap, write } from "../terminal.ts";
 
-const DEADLINE_MS = 20_000;
-/** With time left to say so, also where loading what it needs takes its time. */
-const AUTH_MS = 15_000;
-
 /** Checks everything at once. Ends with 1 if anything is a failure. */
 export async function doctor(context: Context): Promise<number> {
-  const checks = [...projectChecks, ...serviceChecks, ...sessionChecks, ...machineChecks];
   const findings = await (async () => {
     using progress = new Progress(context, "Checking …");
-    return runChecks(checks, await admit(context), DEADLINE_MS, (done) =>
-      progress.label(`Checked ${done} of ${checks.length} …`),
-    );
+    return examine(context, (done, all) => progress.label(`Checked ${done} of ${all} …`));
   })();
   const failures = findings.filter(({ result }) => result === "failure").length;
   const warnings = findings.filter(({ result }) => result === "warning").length;
@@ -34,27 +20,6 @@ export async function doctor(context: Context): Promise<number> {
     await write(context.stdout, `${render(context, findings)}\n\n${counts || "All is well."}\n`);
   }
   return failures > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
-}
-
-async function admit(context: Context): Promise<Patient> {
-  let auth: Promise<AuthCheck> | undefined;
-  try {
-    const project = await openProject(context);
-    const untrusted = await untrustedSettings(context.env, project.folder, project.settings).catch(() => undefined);
-    return {
-      context,
-      project,
-      here: project,
-      projectError: undefined,
-      trusted: untrusted?.length === 0,
-      auth: () => (auth ??= checkAuth(context, project, AUTH_MS)),
-    };
-  } catch (projectError) {
-    const auth = () => Promise.reject(projectError);
-    const isMissing = projectError instanceof TandemError && projectError.code === "config_missing";
-    const here = isMissing ? await openProjectOrDefaults(context).catch(() => undefined) : undefined;
-    return { context, project: undefined, here, projectError, trusted: here !== undefined, auth };
-  }
 }
 
 function render({ stdout }: Context, findings: readonly (Finding & { name: string })[]): string {

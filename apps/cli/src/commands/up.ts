@@ -26,6 +26,7 @@ import { Progress } from "../progress.ts";
 import { announce } from "../server/announce.ts";
 import { LogFile, logFolder } from "../server/log-file.ts";
 import { findServer, writeServerFile } from "../server/server-file.ts";
+import { takeCare } from "../server/take-care.ts";
 
 /** For what is left to do once the turns have ended. */
 const REST_MS = 5_000;
@@ -75,6 +76,7 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   const server = await startServer(project, {
     ...{ engine, store, logger, port, version: context.version },
     ...(knowledge && { context: knowledge }),
+    caretaker: takeCare(context, project, { demo: demo !== undefined }),
   });
   const telemetry = await startTelemetry(project, { engine, store, version: context.version });
   if (telemetry) parts.use(telemetry);

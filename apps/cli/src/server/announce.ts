@@ -31,7 +31,9 @@ export async function announce(context: Context, announcement: Announcement): Pr
   const short = (path: string) => (path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path);
   const agents = (await engine.agents.list({ limit: 1_000 })).data.length;
   const rows = [
-    ...(link === undefined ? [] : [[dim("page"), `${bold(link)}  ${dim("once, within a minute; then `tandem open`")}`]]),
+    ...(link === undefined
+      ? []
+      : [[dim("page"), `${bold(link)}  ${dim("once, within a minute; then `tandem open`")}`]]),
     [dim("address"), info.url],
     [dim("token"), `${short(info.token_file)}  ${dim("what clients send as their API key")}`],
     [dim("folders"), info.roots.map(short).join(", ")],

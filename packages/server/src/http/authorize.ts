@@ -1,14 +1,13 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { RequestError } from "@tandem/protocol";
 import { SCOPES, type Scope, type TokenRow, type TokenStore } from "@tandem/storage";
 import { cookieSecret } from "./page/sign-in.ts";
+import { sha256 } from "./sha256.ts";
 import { WireError } from "./wire-error.ts";
 
 /** How often it is noted that a token is in use. */
 const TOUCH_EVERY_MS = 60_000;
-
-export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Says whose token a request carries. What a token may do stands on the server's side alone. */
 export class Authorizer {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { newId, TandemError } from "@tandem/protocol";
 import type { Scope, TokenRow, TokenStore } from "@tandem/storage";
-import { sha256 } from "./authorize.ts";
+import { sha256 } from "./sha256.ts";
 
 /** Makes a token. The secret is handed out here and nowhere else: only its hash is kept. */
 export async function createToken(

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { memoryTokens } from "../testing/memory-tokens.ts";
-import { sha256 } from "./authorize.ts";
+import { sha256 } from "./sha256.ts";
 import { createToken } from "./create-token.ts";
 import { ensureToken } from "./ensure-token.ts";
 

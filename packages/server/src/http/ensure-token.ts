@@ -4,7 +4,7 @@ import { link, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TandemError } from "@tandem/protocol";
 import type { TokenStore } from "@tandem/storage";
-import { sha256 } from "./authorize.ts";
+import { sha256 } from "./sha256.ts";
 import { createToken } from "./create-token.ts";
 
 const MODE = 0o600;

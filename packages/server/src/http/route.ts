@@ -1,7 +1,8 @@
 import type { Engine } from "@tandem/sessions";
-import type { Scope, TokenRow } from "@tandem/storage";
+import type { Scope, TokenRow, TokenStore } from "@tandem/storage";
 import { z } from "zod";
 import type { ServedContext } from "../served-context.ts";
+import type { Caretaker } from "../caretaker.ts";
 import type { EventStream } from "./sse/event-stream.ts";
 import type { SessionHubs } from "./sse/session-hubs.ts";
 
@@ -12,6 +13,9 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
   engine: Engine;
   /** Undefined where the project has none. */
   context: ServedContext | undefined;
+  /** Undefined where nobody has looked after the server: in tests. */
+  caretaker: Caretaker | undefined;
+  tokens: TokenStore;
   token: TokenRow;
   params: Params;
   query: Query;

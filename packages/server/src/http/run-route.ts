@@ -2,8 +2,9 @@ import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { RequestError } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
-import type { TokenRow } from "@tandem/storage";
+import type { TokenRow, TokenStore } from "@tandem/storage";
 import type { z } from "zod";
+import type { Caretaker } from "../caretaker.ts";
 import type { ServedContext } from "../served-context.ts";
 import type { Logger } from "./create-logger.ts";
 import { describeIssues } from "./describe-issues.ts";
@@ -30,6 +31,8 @@ export interface Arrival extends Pick<HttpBindings, "incoming" | "outgoing"> {
 export class RouteRunner {
   readonly #engine: Engine;
   readonly #context: ServedContext | undefined;
+  readonly #caretaker: Caretaker | undefined;
+  readonly #tokens: TokenStore;
   readonly #settings: ServerSettings;
   readonly #hubs: SessionHubs;
   readonly #streams: OpenStreams;
@@ -39,6 +42,8 @@ export class RouteRunner {
   constructor(parts: {
     engine: Engine;
     context: ServedContext | undefined;
+    caretaker: Caretaker | undefined;
+    tokens: TokenStore;
     settings: ServerSettings;
     hubs: SessionHubs;
     streams: OpenStreams;
@@ -46,6 +51,8 @@ export class RouteRunner {
   }) {
     this.#engine = parts.engine;
     this.#context = parts.context;
+    this.#caretaker = parts.caretaker;
+    this.#tokens = parts.tokens;
     this.#settings = parts.settings;
     this.#hubs = parts.hubs;
     this.#streams = parts.streams;
@@ -62,6 +69,8 @@ export class RouteRunner {
     const call: Call = {
       engine: this.#engine,
       context: this.#context,
+      caretaker: this.#caretaker,
+      tokens: this.#tokens,
       token: arrival.token,
       params: arrival.params,
       query: readQuery(arrival.search, route.query),

@@ -4,6 +4,7 @@ import { RequestError } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
 import { McpClients } from "../mcp/mcp-clients.ts";
+import type { Caretaker } from "../caretaker.ts";
 import type { ServedContext } from "../served-context.ts";
 import { Authorizer } from "./authorize.ts";
 import { createApp } from "./create-app.ts";
@@ -37,6 +38,8 @@ export async function startServer(parts: {
   engine: Engine;
   /** Undefined where the project has none. */
   context?: ServedContext;
+  /** Knows how the server itself is; without it, nobody can ask. */
+  caretaker?: Caretaker;
   /** What MCP clients are told that this is. */
   version?: string;
   store: Pick<Store, "tokens" | "check">;
@@ -61,7 +64,11 @@ export async function startServer(parts: {
     },
   };
   const guard = new EntranceGuard(settings);
-  const runner = new RouteRunner({ engine, context, settings, hubs, streams, logger });
+  const runner = new RouteRunner({
+    ...{ engine, context, settings, hubs, streams, logger },
+    caretaker: parts.caretaker,
+    tokens: store.tokens,
+  });
   const mcp = new McpClients({
     context,
     version: parts.version ?? "0.0.0",

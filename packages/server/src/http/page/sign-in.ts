@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow, TokenStore } from "@tandem/storage";
-import { sha256 } from "../authorize.ts";
+import { sha256 } from "../sha256.ts";
 import { createToken } from "../create-token.ts";
 import { readJson } from "../read-body.ts";
 import { z } from "zod";

@@ -1,0 +1,44 @@
+import { TandemError } from "@tandem/protocol";
+import { checkAuth, type AuthCheck } from "../check-auth.ts";
+import { untrustedSettings } from "../config/trust.ts";
+import type { Context } from "../context.ts";
+import { openProject, openProjectOrDefaults } from "../open-project.ts";
+import { type Finding, type Patient, runChecks } from "./check.ts";
+import { machineChecks } from "./machine-checks.ts";
+import { projectChecks } from "./project-checks.ts";
+import { serviceChecks } from "./service-checks.ts";
+import { sessionChecks } from "./session-checks.ts";
+
+const DEADLINE_MS = 20_000;
+/** With time left to say so, also where loading what it needs takes its time. */
+const AUTH_MS = 15_000;
+const CHECKS = [...projectChecks, ...serviceChecks, ...sessionChecks, ...machineChecks];
+
+/** Checks everything at once. */
+export async function examine(
+  context: Context,
+  onDone: (done: number, all: number) => void = () => {},
+): Promise<(Finding & { name: string })[]> {
+  return runChecks(CHECKS, await admit(context), DEADLINE_MS, (done) => onDone(done, CHECKS.length));
+}
+
+async function admit(context: Context): Promise<Patient> {
+  let auth: Promise<AuthCheck> | undefined;
+  try {
+    const project = await openProject(context);
+    const untrusted = await untrustedSettings(context.env, project.folder, project.settings).catch(() => undefined);
+    return {
+      context,
+      project,
+      here: project,
+      projectError: undefined,
+      trusted: untrusted?.length === 0,
+      auth: () => (auth ??= checkAuth(context, project, AUTH_MS)),
+    };
+  } catch (projectError) {
+    const auth = () => Promise.reject(projectError);
+    const isMissing = projectError instanceof TandemError && projectError.code === "config_missing";
+    const here = isMissing ? await openProjectOrDefaults(context).catch(() => undefined) : undefined;
+    return { context, project: undefined, here, projectError, trusted: here !== undefined, auth };
+  }
+}
