@@ -44,7 +44,8 @@ export function ApprovalCard({
           <VerdictLine verdict={approval.verdict} />
           {approval.suggestion && (
             <p className="text-sm text-ink-faint">
-              What is like it: <code className="font-mono text-xs text-ink-soft">{ruleText(approval.suggestion)}</code>
+              “Always” would save{" "}
+              <code className="font-mono text-xs text-ink-soft">{ruleText(approval.suggestion)}</code>
             </p>
           )}
         </div>

@@ -58,7 +58,7 @@ function PlanBody({ plan, input }: { plan: string; input: Approval["input"] }) {
   );
 }
 
-const SHOWN_ABOVE = new Set(["command", "file_path", "notebook_path", "plan", "allowedPrompts"]);
+const SHOWN_ABOVE = new Set(["command", "description", "file_path", "notebook_path", "plan", "allowedPrompts"]);
 
 /** Short values each in a line, and what is left as it is. */
 function restOf(input: Approval["input"], hidden: readonly string[]) {

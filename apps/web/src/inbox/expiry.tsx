@@ -13,7 +13,7 @@ export function Expiry({ at }: { at: string | null }) {
     <time
       dateTime={at}
       title={`Denied by itself at ${exactly(at)}`}
-      className={`flex shrink-0 items-center gap-1 text-xs tabular-nums ${left < HURRY_MS ? "font-medium text-bad" : "text-ink-faint"}`}
+      className={`flex shrink-0 items-center gap-1 text-xs tabular-nums ${left < HURRY_MS ? "font-medium text-bad" : "text-ink-soft"}`}
     >
       <Hourglass aria-hidden className="size-3" />
       <span className="sr-only">Denied by itself </span>

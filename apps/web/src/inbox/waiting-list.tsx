@@ -100,7 +100,10 @@ function usePending(sessions: ReadonlyMap<string, FeedSession>) {
 
 function OpenCard({ approval }: { approval: Approval }) {
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), []);
+  useEffect(() => {
+    // It gives back a promise in some browsers, which is no way to end an effect.
+    place.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   return (
     <div ref={place} className="scroll-my-4">
       <ApprovalCard approvalId={approval.id} session={approval.session_id} hasKeys />
@@ -114,7 +117,7 @@ function ClosedRow({ approval, onOpen }: { approval: Approval; onOpen: () => voi
     <button
       type="button"
       onClick={onOpen}
-      className="grid w-full grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-2 rounded-lg border border-line border-l-2 border-l-wait bg-surface px-3 py-2 text-left hover:border-line-strong hover:border-l-wait"
+      className="grid w-full grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-2 rounded-lg border border-line bg-surface px-3 py-2 text-left hover:border-line-strong"
     >
       <Icon aria-hidden className="size-4 text-wait" />
       <span className="flex min-w-0 items-baseline gap-2">

@@ -1,0 +1,60 @@
+import type { SessionCheckpoints, SessionDiff, WorktreeStatus } from "@tandem/protocol";
+import { useQuery } from "@tanstack/react-query";
+import { api, ApiError } from "../api/client.ts";
+import { feed } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
+
+export type FileChange = SessionDiff["files"][number];
+export type Turn = SessionCheckpoints["turns"][number];
+
+/** Files change while a session works: what is read of them is of a moment, and read again at the next. */
+function useMoment(session: string): string {
+  const found = useLive(feed.sessions).get(session);
+  return found ? `${found.status} ${found.updated_at}` : "";
+}
+
+export function useCheckpoints(session: string) {
+  const moment = useMoment(session);
+  return useQuery({
+    queryKey: [`/v1/sessions/${session}/checkpoints`, moment],
+    queryFn: ({ signal }) => api.get<SessionCheckpoints>(`/v1/sessions/${session}/checkpoints`, {}, signal),
+    placeholderData: (before) => before,
+  });
+}
+
+export interface DiffQuery {
+  turn?: number;
+  from?: string;
+  to?: string;
+  patch?: boolean;
+}
+
+export function useDiff(session: string, query: DiffQuery, isEnabled = true) {
+  const moment = useMoment(session);
+  // Between two checkpoints nothing changes any more.
+  const isFixed = query.from !== undefined && query.to !== undefined && query.to !== "now";
+  return useQuery({
+    queryKey: [`/v1/sessions/${session}/diff`, query, isFixed ? "fixed" : moment],
+    queryFn: ({ signal }) => api.get<SessionDiff>(`/v1/sessions/${session}/diff`, { ...query }, signal),
+    placeholderData: (before) => before,
+    enabled: isEnabled,
+    ...(isFixed && { staleTime: Number.POSITIVE_INFINITY }),
+  });
+}
+
+/** Null where the session has no worktree of its own. */
+export function useWorktree(session: string) {
+  const moment = useMoment(session);
+  return useQuery({
+    queryKey: [`/v1/sessions/${session}/worktree`, moment],
+    queryFn: async ({ signal }) => {
+      try {
+        return await api.get<WorktreeStatus>(`/v1/sessions/${session}/worktree`, {}, signal);
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return null;
+        throw error;
+      }
+    },
+    placeholderData: (before) => before,
+  });
+}

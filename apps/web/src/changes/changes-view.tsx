@@ -1,0 +1,132 @@
+import { useMemo, useState } from "react";
+import { useShortcuts } from "../shell/shortcuts.ts";
+import { Empty } from "../ui/empty.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { useCheckpoints, useDiff } from "./changes-api.ts";
+import { ChangesBar } from "./changes-bar.tsx";
+import { CommentBar } from "./comment-bar.tsx";
+import { FileList } from "./file-list.tsx";
+import { FileSection } from "./file-section.tsx";
+import { filesIn, fileTree } from "./file-tree.ts";
+import { ForkDialog } from "./fork-dialog.tsx";
+import { RewindDialog } from "./rewind-dialog.tsx";
+import { TurnList } from "./turn-list.tsx";
+import { UndoRewind } from "./undo-rewind.tsx";
+import { useComments } from "./use-comments.ts";
+import { useDiffLayout } from "./use-diff-layout.ts";
+import { WorktreePanel } from "./worktree-panel.tsx";
+
+/** What a session did to its files, by turn and in all; and going back or another way. */
+export default function ChangesView({ session }: { session: string }) {
+  const [turn, setTurn] = useState<number>();
+  const [dialog, setDialog] = useState<"rewind" | "fork">();
+  const [current, setCurrent] = useState<string>();
+  const { layout, canSplit, setLayout } = useDiffLayout();
+  const { comments, put, drop, clear } = useComments(session);
+  const checkpoints = useCheckpoints(session);
+  const diff = useDiff(session, turn === undefined ? {} : { turn });
+  const turns = checkpoints.data?.turns ?? [];
+  const tree = useMemo(() => fileTree(diff.data?.files ?? []), [diff.data]);
+  const files = useMemo(() => filesIn(tree), [tree]);
+  const notes = useMemo(() => {
+    const counts = new Map<string, number>();
+    for (const { path } of comments) counts.set(path, (counts.get(path) ?? 0) + 1);
+    return counts;
+  }, [comments]);
+  const choose = (next: number | undefined): void => {
+    setTurn(next);
+    setCurrent(undefined);
+  };
+
+  const open = (path: string): void => {
+    setCurrent(path);
+    const section = document.getElementById(`file-${path}`);
+    section?.scrollIntoView({ block: "start" });
+    section?.querySelector("button")?.focus({ preventScroll: true });
+  };
+  const step = (by: number): void => {
+    const at = files.findIndex(({ path }) => path === current);
+    const next = files[Math.min(Math.max(at + by, 0), files.length - 1)];
+    if (next) open(next.path);
+  };
+  const stepTurn = (by: number): void => {
+    const steps = [undefined, ...turns.map((one) => one.turn)];
+    choose(steps[Math.min(Math.max(steps.indexOf(turn) + by, 0), steps.length - 1)]);
+  };
+  useShortcuts("Changes", {
+    j: ["The next file", () => step(1)],
+    k: ["The file before", () => step(-1)],
+    "]": ["The next turn", () => stepTurn(1)],
+    "[": ["The turn before", () => stepTurn(-1)],
+    u: ["Side by side, or one under the other", () => setLayout(layout === "split" ? "unified" : "split")],
+    r: ["Rewind", () => setDialog("rewind")],
+    f: ["Fork", () => setDialog("fork")],
+  });
+  const problem = diff.data ? null : diff.error;
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <ChangesBar
+        {...{ turns, turn, layout, canSplit, diff: diff.data }}
+        onTurn={choose}
+        onLayout={setLayout}
+        onRewind={() => setDialog("rewind")}
+        onFork={() => setDialog("fork")}
+      />
+      <WorktreePanel session={session} />
+      <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] lg:grid-cols-[17rem_minmax(0,1fr)]">
+        <aside className="hidden min-h-0 space-y-4 overflow-y-auto border-r border-line p-2 lg:block">
+          <nav aria-label="Turns">
+            <h2 className="px-1.5 pb-1 text-xs font-medium text-ink-faint">Turns</h2>
+            <TurnList turns={turns} selected={turn} onSelect={choose} />
+          </nav>
+          {files.length > 0 && (
+            <nav aria-label="Files">
+              <h2 className="px-1.5 pb-1 text-xs font-medium text-ink-faint">Files</h2>
+              <FileList tree={tree} current={current} notes={notes} onOpen={open} />
+            </nav>
+          )}
+        </aside>
+        <div className="min-h-0 space-y-3 overflow-y-auto p-3">
+          <UndoRewind session={session} turns={turns} />
+          <Problem error={problem} onRetry={() => void diff.refetch()} />
+          {diff.data && files.length === 0 && (
+            <Empty title="No files have changed">
+              {turn === undefined ? "What the agent does to files shows here, by turn." : "Not in this turn."}
+            </Empty>
+          )}
+          {files.map((file) => (
+            <FileSection
+              key={`${turn ?? "all"} ${file.path}`}
+              file={file}
+              layout={layout}
+              commenting={{ comments, put, drop }}
+            />
+          ))}
+          {diff.data?.truncated === true && (
+            <p className="text-sm text-ink-soft">
+              There is more than is shown here: choose a turn to see less at once.
+            </p>
+          )}
+          {diff.data && diff.data.skipped.length > 0 && (
+            <p className="text-sm text-ink-faint">
+              Left out because of their size, so that nobody knows how they differ: {diff.data.skipped.join(", ")}
+            </p>
+          )}
+        </div>
+      </div>
+      <CommentBar session={session} comments={comments} onSent={clear} />
+      {dialog === "rewind" && (
+        <RewindDialog
+          {...{ session, turns, turn }}
+          onClose={() => setDialog(undefined)}
+          onDone={() => {
+            choose(undefined);
+            void checkpoints.refetch();
+            void diff.refetch();
+          }}
+        />
+      )}
+      {dialog === "fork" && <ForkDialog {...{ session, turns, turn }} onClose={() => setDialog(undefined)} />}
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+import type { FileChange } from "./changes-api.ts";
+
+export interface TreeFolder {
+  /** Its name; of folders that hold nothing but one other, all of them. */
+  name: string;
+  path: string;
+  folders: TreeFolder[];
+  files: { name: string; file: FileChange }[];
+}
+
+/** Files in their folders, each level by name, folders first. */
+export function fileTree(files: readonly FileChange[]): TreeFolder {
+  const root: TreeFolder = { name: "", path: "", folders: [], files: [] };
+  for (const file of files.toSorted((a, b) => a.path.localeCompare(b.path))) {
+    const names = file.path.split("/");
+    let folder = root;
+    for (const name of names.slice(0, -1)) {
+      const path = folder.path === "" ? name : `${folder.path}/${name}`;
+      let next = folder.folders.find((other) => other.path === path);
+      if (!next) folder.folders.push((next = { name, path, folders: [], files: [] }));
+      folder = next;
+    }
+    folder.files.push({ name: names.at(-1)!, file });
+  }
+  return { ...root, folders: root.folders.map(joined) };
+}
+
+function joined(folder: TreeFolder): TreeFolder {
+  const folders = folder.folders.map(joined);
+  const [only] = folders;
+  if (only && folders.length === 1 && folder.files.length === 0)
+    return { ...only, name: `${folder.name}/${only.name}` };
+  return { ...folder, folders };
+}
+
+/** In the order of the tree. */
+export const filesIn = ({ folders, files }: TreeFolder): FileChange[] => [
+  ...folders.flatMap(filesIn),
+  ...files.map(({ file }) => file),
+];

@@ -1,0 +1,32 @@
+import type { DiffLine } from "./diff-file.ts";
+
+/** Words on a line of a file, before they are sent. */
+export interface LineComment extends DiffLine {
+  path: string;
+  words: string;
+}
+
+export const commentId = ({ path, key }: Pick<LineComment, "path" | "key">): string => `${path}\n${key}`;
+
+/** All comments as one message to the agent, each with its place and the line itself. */
+export function promptOf(comments: readonly LineComment[]): string {
+  const said = comments
+    .filter(({ words }) => words.trim() !== "")
+    .toSorted((a, b) => a.path.localeCompare(b.path) || a.line - b.line);
+  const [first] = said;
+  if (!first) return "";
+  const list = said.map(({ path, line, side, text, words }) => {
+    const place = `\`${path}\`, line ${line}${side === "old" ? " (before the change)" : ""}`;
+    const code = text.trim() === "" ? "" : `\n${fence(text)}`;
+    return `${place}:${code}\n${words.trim()}`;
+  });
+  const intro = said.length === 1 ? "A comment on your changes." : `${said.length} comments on your changes.`;
+  return `${intro}\n\n${list.join("\n\n")}`;
+}
+
+/** Longer than any that the line has itself. */
+function fence(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const ticks = "`".repeat(longest + 1);
+  return `${ticks}\n${text}\n${ticks}`;
+}

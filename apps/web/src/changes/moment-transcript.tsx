@@ -1,0 +1,87 @@
+import type { Message, Part } from "@tandem/protocol";
+import { useLayoutEffect, useRef } from "react";
+import { Markdown } from "../text/markdown.tsx";
+
+const SHOWN = 60;
+
+/** What was to be read by then, its end in sight. */
+export function MomentTranscript({ messages }: { messages: readonly Message[] }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element && messages.length > 0) element.scrollTop = element.scrollHeight;
+  }, [messages]);
+  const parts = messages
+    .filter(({ thread }) => thread === null)
+    .flatMap((message) => message.parts.map((part) => ({ message, part })))
+    .filter(({ part }) => part.type !== "step" && part.type !== "todo")
+    .slice(-SHOWN);
+  return (
+    <div
+      ref={scroller}
+      role="log"
+      aria-live="off"
+      aria-label="Conversation up to this point"
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by the keyboard
+      tabIndex={0}
+      className="min-h-0 overflow-y-auto px-4 py-3"
+    >
+      <div className="mx-auto max-w-3xl space-y-2">
+        {parts.map(({ message, part }) => (
+          <div
+            key={`${message.id}/${part.type}/${part.id}`}
+            className={message.rewound === undefined ? "" : "opacity-70"}
+          >
+            <Line part={part} isOwn={message.role === "user"} />
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Line({ part, isOwn }: { part: Part; isOwn: boolean }) {
+  switch (part.type) {
+    case "text":
+      return isOwn ? (
+        <p className="ml-auto w-fit max-w-[85%] rounded-xl bg-accent-soft px-3 py-1.5 whitespace-pre-wrap wrap-anywhere">
+          {part.text}
+        </p>
+      ) : (
+        <Markdown text={part.text} />
+      );
+    case "tool": {
+      const subject = Object.values(part.input ?? {}).find((value) => typeof value === "string");
+      return (
+        <p className="flex items-baseline gap-2 rounded-md border border-line bg-surface px-2.5 py-1 text-sm">
+          <span className="font-medium">{part.name ?? "A tool"}</span>
+          <span className="min-w-0 flex-1 truncate font-mono text-xs text-ink-soft">{subject}</span>
+          <span className={`text-xs ${part.state.type === "error" ? "text-bad" : "text-ink-faint"}`}>
+            {STATES[part.state.type]}
+          </span>
+        </p>
+      );
+    }
+    case "reasoning":
+    case "redacted_reasoning":
+      return <p className="text-sm text-ink-faint">Thought</p>;
+    case "notice":
+      return <p className="text-sm text-ink-faint">{part.text}</p>;
+    case "error":
+      return <p className="rounded-md bg-bad-soft px-2.5 py-1 text-sm text-bad">{part.error.message}</p>;
+    case "compaction":
+      return <p className="text-sm text-ink-faint">The conversation was summarised.</p>;
+    case "interruption":
+      return <p className="text-sm text-ink-faint">Stopped by somebody.</p>;
+    case "patch":
+      return (
+        <p className="text-sm text-ink-faint">
+          {part.files.length === 1 ? "One file" : `${part.files.length} files`} changed
+        </p>
+      );
+    default:
+      return <p className="text-sm text-ink-faint">{part.type.replaceAll("_", " ")}</p>;
+  }
+}
+
+const STATES = { pending: "waits", running: "runs", completed: "done", error: "failed" } as const;
