@@ -1,19 +1,26 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { readHomeSearch } from "./home/find-sessions.ts";
 import { HomePage } from "./home/home-page.tsx";
 import { SessionPage } from "./session/session-page.tsx";
+import { isSessionView, type SessionView } from "./session/session-views.ts";
 import { Missing } from "./shell/missing.tsx";
 import { Shell } from "./shell/shell.tsx";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: Missing });
 
-const home = createRoute({ getParentRoute: () => root, path: "/", component: HomePage });
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  component: HomePage,
+  validateSearch: readHomeSearch,
+});
 const session = createRoute({
   getParentRoute: () => root,
   path: "/sessions/$session",
   component: SessionPage,
   validateSearch: (search: Record<string, unknown>): { part?: string; view?: SessionView } => ({
     ...(typeof search["part"] === "string" && { part: search["part"] }),
-    ...(isView(search["view"]) && { view: search["view"] }),
+    ...(isSessionView(search["view"]) && { view: search["view"] }),
   }),
 });
 const inbox = createRoute({
@@ -46,10 +53,6 @@ const settings = createRoute({
   path: "/settings/$",
   component: lazyRouteComponent(() => import("./settings/settings-page.tsx"), "SettingsPage"),
 });
-
-export const SESSION_VIEWS = ["talk", "changes", "history"] as const;
-export type SessionView = (typeof SESSION_VIEWS)[number];
-const isView = (value: unknown): value is SessionView => SESSION_VIEWS.some((view) => view === value);
 
 /** What a view of the context is narrowed to. */
 const CONTEXT_SEARCH = ["q", "kind", "connection", "session", "hops", "all"] as const;

@@ -1,84 +1,161 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
+import { Plus } from "lucide-react";
+import { useRef } from "react";
 import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
-import { ago, exactly, listCost } from "../text/format.ts";
-import { type SessionState, STATE_WORDS, StateDot, stateOf } from "../ui/state-dot.tsx";
+import { openNewSession } from "../shell/new-session.ts";
+import { usePageTitle } from "../shell/page-title.ts";
+import { sessionAct } from "../shell/session-act.ts";
+import { useShortcuts } from "../shell/shortcuts.ts";
+import { Button } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { STATE_WORDS, StateDot } from "../ui/state-dot.tsx";
+import { Archived } from "./archived.tsx";
+import { Filters } from "./filters.tsx";
+import { fits, type Group, groupByState } from "./find-sessions.ts";
+import { pins, togglePin } from "./pins.ts";
+import { isUnread, seen } from "./seen.ts";
+import { SessionCard, SessionRow } from "./session-card.tsx";
+import { Spend } from "./spend.tsx";
 
-const COLUMNS: readonly SessionState[] = ["waiting", "running", "parked", "idle"];
-
-/** All sessions by what they are doing. */
+/** All sessions by what they are doing, those that wait for somebody first. */
 export function HomePage() {
+  const search = useSearch({ from: "/" });
   const sessions = useLive(feed.sessions);
   const isKnown = useLive(feed.isKnown);
-  const shown = [...sessions.values()]
-    .filter(({ archived_at }) => archived_at === null)
-    .sort((a, b) => b.updated_at.localeCompare(a.updated_at));
-  const columns = COLUMNS.map((state) => ({ state, sessions: shown.filter((session) => stateOf(session) === state) }));
+  const pinned = new Set(useLive(pins));
+  const input = useRef<HTMLInputElement>(null);
+  const present = [...sessions.values()].filter(({ archived_at }) => archived_at === null);
+  const groups = groupByState(
+    present.filter((session) => fits(session, search)),
+    pinned,
+  );
+  usePageTitle("Sessions");
+  useBoardKeys(() => input.current?.focus());
   return (
     <div className="flex h-full flex-col">
-      <header className="flex items-center gap-3 border-b border-line px-4 py-2.5">
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-4 py-2">
         <h1 className="text-base font-semibold">Sessions</h1>
+        <Button
+          look="primary"
+          onClick={openNewSession}
+          keys="n"
+          icon={<Plus aria-hidden className="size-4" />}
+          className="order-2 ml-auto md:order-3"
+        >
+          New session
+        </Button>
+        <div className="order-3 flex basis-full md:order-2 md:basis-auto md:flex-1">
+          <Filters search={search} sessions={present} input={input} />
+        </div>
       </header>
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
-        {isKnown && shown.length === 0 && <Nothing />}
-        <div className="grid gap-4 lg:grid-cols-2 xl:grid-cols-3">
-          {columns.map(({ state, sessions: own }) =>
-            own.length === 0 ? null : (
-              <section key={state} aria-label={STATE_WORDS[state]}>
-                <h2 className="mb-2 flex items-center gap-2 text-sm font-medium text-ink-soft">
-                  <StateDot state={state} />
-                  {STATE_WORDS[state]}
-                  <span className="text-ink-faint">{own.length}</span>
-                </h2>
-                <ul className="space-y-2">
-                  {own.map((session) => (
-                    <Card key={session.id} session={session} />
-                  ))}
-                </ul>
-              </section>
-            ),
-          )}
+        <div className="mx-auto grid max-w-7xl items-start gap-4 xl:grid-cols-[minmax(0,1fr)_17rem]">
+          <div className="min-w-0 space-y-5">
+            {isKnown && present.length === 0 && <Nothing />}
+            {present.length > 0 && groups.length === 0 && (
+              <Empty title="No session is like that">Clear the search, or a filter.</Empty>
+            )}
+            {groups.map((group) => (
+              <Section key={group.state} group={group} pinned={pinned} />
+            ))}
+            {search.archived === true ? (
+              <Archived search={search} />
+            ) : (
+              isKnown && (
+                <Link
+                  to="/"
+                  search={{ ...search, archived: true }}
+                  className="inline-block rounded py-1 text-sm text-ink-faint underline-offset-2 hover:text-ink hover:underline"
+                >
+                  Show archived sessions
+                </Link>
+              )
+            )}
+          </div>
+          <aside aria-label="Money" className="xl:sticky xl:top-0">
+            <Spend />
+          </aside>
         </div>
       </div>
     </div>
   );
 }
 
-function Card({ session }: { session: FeedSession }) {
-  const isWaiting = session.waiting_for.length > 0;
+function Section({ group: { state, sessions }, pinned }: { group: Group; pinned: ReadonlySet<string> }) {
+  const looked = useLive(seen);
+  const rests = state === "idle" || state === "ended";
+  const shown = (session: FeedSession) => ({
+    session,
+    isUnread: isUnread(session, looked),
+    isPinned: pinned.has(session.id),
+  });
   return (
-    <li>
-      <Link
-        to="/sessions/$session"
-        params={{ session: session.id }}
-        className={`block rounded-lg border bg-surface px-3 py-2 hover:border-line-strong ${isWaiting ? "border-wait" : "border-line"}`}
+    <section aria-labelledby={`state-${state}`}>
+      <h2
+        id={`state-${state}`}
+        className={`mb-2 flex items-center gap-2 text-sm font-medium ${state === "waiting" ? "text-wait" : "text-ink-soft"}`}
       >
-        <div className="flex items-baseline gap-2">
-          <span className="truncate font-medium">{session.title ?? "Untitled"}</span>
-          <span className="ml-auto shrink-0 text-xs text-ink-faint">{listCost(session.list_cost)}</span>
-        </div>
-        <div className="mt-0.5 flex items-baseline gap-2 text-xs text-ink-faint">
-          <span className="truncate">{session.agent.name}</span>
-          <span className="truncate">{session.folder.split("/").at(-1)}</span>
-          <time className="ml-auto shrink-0" dateTime={session.updated_at} title={exactly(session.updated_at)}>
-            {ago(session.updated_at)}
-          </time>
-        </div>
-        {isWaiting && (
-          <p className="mt-1.5 truncate rounded bg-wait-soft px-1.5 py-0.5 text-xs text-wait">
-            {session.waiting_for.map(({ name }) => name).join(", ")}
-          </p>
-        )}
-      </Link>
-    </li>
+        <StateDot state={state} isSilent />
+        {STATE_WORDS[state]}
+        <span className="font-normal text-ink-faint">{sessions.length}</span>
+      </h2>
+      {rests ? (
+        <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
+          {sessions.map((session) => (
+            <SessionRow key={session.id} {...shown(session)} />
+          ))}
+        </ul>
+      ) : (
+        <ul className="grid gap-2 md:grid-cols-2 2xl:grid-cols-3">
+          {sessions.map((session) => (
+            <SessionCard key={session.id} {...shown(session)} />
+          ))}
+        </ul>
+      )}
+    </section>
   );
+}
+
+/** Up and down through the board, and what can be done with the one that has the focus. */
+function useBoardKeys(search: () => void): void {
+  const links = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>("[data-session-link]")];
+  const move = (by: number): void => {
+    const all = links();
+    const at = all.findIndex((link) => link === document.activeElement);
+    all[at === -1 ? 0 : Math.min(all.length - 1, Math.max(0, at + by))]?.focus();
+  };
+  const withFocused = (act: (session: FeedSession) => void) => (): void => {
+    const id = document.activeElement?.closest<HTMLElement>("[data-session]")?.dataset["session"];
+    const session = id === undefined ? undefined : feed.sessions.current.get(id);
+    if (session) act(session);
+  };
+  useShortcuts("Sessions", {
+    "/": ["Search sessions", search],
+    j: ["Next session", () => move(1)],
+    k: ["Session before", () => move(-1)],
+    r: ["Rename the session", withFocused((session) => sessionAct.set({ kind: "rename", session }))],
+    p: ["Pin or unpin the session", withFocused(({ id }) => togglePin(id))],
+    e: ["Archive the session", withFocused((session) => sessionAct.set({ kind: "archive", session }))],
+  });
 }
 
 function Nothing() {
   return (
-    <div className="mx-auto max-w-md py-16 text-center">
-      <h2 className="font-semibold">No sessions yet</h2>
-      <p className="mt-1 text-ink-soft">A session is one conversation of an agent in a folder of yours.</p>
+    <div className="rounded-lg border border-dashed border-line-strong px-6 py-14 text-center">
+      <p className="font-semibold">No sessions yet</p>
+      <p className="mx-auto mt-1 max-w-sm text-ink-soft">
+        A session is one conversation of an agent in a folder of yours. Say what is to be done, and watch it work.
+      </p>
+      <Button
+        look="primary"
+        keys="n"
+        icon={<Plus aria-hidden className="size-4" />}
+        className="mt-4"
+        onClick={openNewSession}
+      >
+        Start the first one
+      </Button>
     </div>
   );
 }

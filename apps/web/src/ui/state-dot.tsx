@@ -26,10 +26,17 @@ const LOOKS: Readonly<Record<SessionState, string>> = {
 };
 
 /** Colour is not all that tells: the words are there for who does not see it. */
-export function StateDot({ state }: { state: SessionState }) {
+export function StateDot({
+  state,
+  isSilent = false,
+}: {
+  state: SessionState;
+  /** The words stand beside it. */
+  isSilent?: boolean;
+}) {
   return (
     <span className={`inline-block size-2 shrink-0 rounded-full ${LOOKS[state]}`} title={STATE_WORDS[state]}>
-      <span className="sr-only">{STATE_WORDS[state]}: </span>
+      {!isSilent && <span className="sr-only">{STATE_WORDS[state]}: </span>}
     </span>
   );
 }

@@ -1,0 +1,59 @@
+import type { Session } from "@tandem/protocol";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { api } from "../api/client.ts";
+import type { Page } from "../api/lists.ts";
+import type { FeedSession } from "../live/feed.ts";
+import { Button } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { fits, type HomeSearch } from "./find-sessions.ts";
+import { SessionRow } from "./session-card.tsx";
+
+const PAGE = 100;
+
+/** Sessions that have ended and are kept: they come from the list, the feed has them no more. */
+export function Archived({ search }: { search: HomeSearch }) {
+  const list = useInfiniteQuery({
+    queryKey: ["/v1/sessions", { include_archived: true }],
+    queryFn: ({ pageParam, signal }) =>
+      api.get<Page<Session>>("/v1/sessions", { limit: PAGE, include_archived: true, page: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_page }) => next_page ?? undefined,
+  });
+  const shown = (list.data?.pages ?? [])
+    .flatMap(({ data }) => data)
+    .filter(({ archived_at }) => archived_at !== null)
+    .map(toFeed)
+    .filter((session) => fits(session, search));
+  return (
+    <section aria-labelledby="archived" className="mt-6">
+      <h2 id="archived" className="mb-2 text-sm font-medium text-ink-soft">
+        Archived
+      </h2>
+      <Problem error={list.error} onRetry={() => void list.refetch()} />
+      {list.isSuccess && shown.length === 0 && <Empty title="No archived session here" />}
+      {shown.length > 0 && (
+        <ul className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface">
+          {shown.map((session) => (
+            <SessionRow key={session.id} session={session} isUnread={false} isPinned={false} />
+          ))}
+        </ul>
+      )}
+      {list.hasNextPage && (
+        <Button className="mt-2" disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
+          Look further back
+        </Button>
+      )}
+    </section>
+  );
+}
+
+const toFeed = ({ agent, usage, status, ...session }: Session): FeedSession => ({
+  ...session,
+  status: status === "idle" ? "terminated" : status,
+  agent: { id: agent.id, name: agent.name },
+  folder: "",
+  waiting_for: [],
+  list_cost: usage.list_cost,
+  parked: null,
+});

@@ -1,0 +1,94 @@
+import { useNavigate } from "@tanstack/react-router";
+import { Search, X } from "lucide-react";
+import type { RefObject } from "react";
+import type { FeedSession } from "../live/feed.ts";
+import { Button } from "../ui/button.tsx";
+import { Kbd } from "../ui/kbd.tsx";
+import { Select } from "../ui/select.tsx";
+import { STATE_WORDS } from "../ui/state-dot.tsx";
+import { folderName, type HomeSearch } from "./find-sessions.ts";
+
+/** Narrows the board. All of it stands in the address, so that a view can be kept and sent. */
+export function Filters({
+  search,
+  sessions,
+  input,
+}: {
+  search: HomeSearch;
+  sessions: readonly FeedSession[];
+  input: RefObject<HTMLInputElement | null>;
+}) {
+  const navigate = useNavigate({ from: "/" });
+  const change = (part: { [K in keyof HomeSearch]?: HomeSearch[K] | undefined }): void =>
+    void navigate({
+      replace: true,
+      search: (now: HomeSearch) =>
+        Object.fromEntries(
+          Object.entries({ ...now, ...part }).filter(([, value]) => value !== undefined && value !== ""),
+        ) as HomeSearch,
+    });
+  const agents = new Map(sessions.map(({ agent }) => [agent.id, agent.name]));
+  const folders = [...new Set(sessions.map(({ folder }) => folder))].sort();
+  const isNarrow = Object.keys(search).some((key) => key !== "archived");
+  return (
+    <div role="search" className="flex min-w-0 flex-1 flex-wrap items-center gap-1">
+      <label className="relative flex min-w-40 flex-1 items-center md:max-w-72">
+        <span className="sr-only">Search sessions</span>
+        <Search aria-hidden className="pointer-events-none absolute left-2 size-3.5 text-ink-faint" />
+        <input
+          ref={input}
+          type="search"
+          value={search.q ?? ""}
+          onChange={(event) => change({ q: event.target.value })}
+          onKeyDown={(event) => {
+            if (event.key !== "Escape") return;
+            change({ q: undefined });
+            event.currentTarget.blur();
+          }}
+          placeholder="Search"
+          className="h-10 w-full rounded-md border border-line bg-surface pr-7 pl-7 text-sm placeholder:text-ink-faint focus:border-accent focus:outline-none md:h-8 [&::-webkit-search-cancel-button]:hidden"
+        />
+        <span className="pointer-events-none absolute right-2 text-ink-faint">
+          <Kbd keys="/" />
+        </span>
+      </label>
+      <Select
+        isBare
+        aria-label="Agent"
+        value={search.agent ?? ""}
+        onChange={(agent) => change({ agent })}
+        options={[{ value: "", label: "Any agent" }, ...[...agents].map(([value, label]) => ({ value, label }))]}
+        className="max-w-40"
+      />
+      <Select
+        isBare
+        aria-label="Folder"
+        value={search.folder ?? ""}
+        onChange={(folder) => change({ folder })}
+        options={[{ value: "", label: "Any folder" }, ...folders.map((value) => ({ value, label: folderName(value) }))]}
+        className="max-w-40"
+      />
+      <Select
+        isBare
+        aria-label="State"
+        value={search.state ?? ""}
+        onChange={(state) => change({ state: state as HomeSearch["state"] })}
+        options={[
+          { value: "", label: "Any state" },
+          ...Object.entries(STATE_WORDS).map(([value, label]) => ({ value, label })),
+        ]}
+        className="max-w-40"
+      />
+      {isNarrow && (
+        <Button
+          look="quiet"
+          size="small"
+          icon={<X aria-hidden className="size-3.5" />}
+          onClick={() => change({ q: undefined, agent: undefined, folder: undefined, state: undefined })}
+        >
+          Clear
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,128 @@
+import { Link } from "@tanstack/react-router";
+import { Folder, Pin } from "lucide-react";
+import type { FeedSession } from "../live/feed.ts";
+import { ago, exactly, listCost } from "../text/format.ts";
+import { Countdown } from "../ui/countdown.tsx";
+import { StateDot, stateOf } from "../ui/state-dot.tsx";
+import { folderName } from "./find-sessions.ts";
+import { SessionMenu } from "./session-menu.tsx";
+
+interface Shown {
+  session: FeedSession;
+  isUnread: boolean;
+  isPinned: boolean;
+}
+
+const WAITS: Readonly<Record<FeedSession["waiting_for"][number]["type"], string>> = {
+  tool_confirmation: "asks to use",
+  custom_tool_result: "wants the result of",
+};
+
+/** A session that is in the middle of something: what it waits for stands out. The link covers the card, the menu lies above it. */
+export function SessionCard({ session, isUnread, isPinned }: Shown) {
+  const state = stateOf(session);
+  const [first, ...others] = session.waiting_for;
+  const edge = state === "waiting" ? "border-wait bg-wait-soft/40" : "border-line bg-surface hover:border-line-strong";
+  return (
+    <li data-session={session.id} className={`relative rounded-lg border px-3 py-2.5 ${edge}`}>
+      <div className="flex items-center gap-2">
+        <StateDot state={state} />
+        <SessionLink session={session} isUnread={isUnread} />
+        {isPinned && <Pinned />}
+        <span className="relative -my-1 -mr-1.5 ml-auto">
+          <SessionMenu session={session} />
+        </span>
+      </div>
+      {first && (
+        <p className="mt-1 truncate text-sm font-medium text-wait">
+          {WAITS[first.type]} {first.name}
+          {others.length > 0 && ` and ${others.length} more`}
+        </p>
+      )}
+      {session.parked && (
+        <p className="mt-1 text-sm text-ink-soft">
+          goes on in <Countdown to={session.parked.resets_at} />
+        </p>
+      )}
+      <Facts session={session} />
+    </li>
+  );
+}
+
+/** One line for a session that rests. */
+export function SessionRow({ session, isUnread, isPinned }: Shown) {
+  const archived = session.archived_at !== null;
+  return (
+    <li
+      data-session={session.id}
+      className="relative flex items-center gap-x-2 px-3 py-1.5 hover:bg-raised/60 max-md:flex-wrap max-md:py-2"
+    >
+      <StateDot state={stateOf(session)} />
+      <SessionLink session={session} isUnread={isUnread} />
+      {isPinned && <Pinned />}
+      <span className="ml-auto hidden w-32 shrink-0 truncate text-sm text-ink-faint lg:block">
+        {session.agent.name}
+      </span>
+      <span className="hidden w-32 shrink-0 truncate text-sm text-ink-faint md:block" title={session.folder}>
+        {folderName(session.folder)}
+      </span>
+      <time
+        className="hidden w-24 shrink-0 truncate text-right text-sm text-ink-faint md:block"
+        dateTime={session.updated_at}
+        title={exactly(session.updated_at)}
+      >
+        {ago(session.updated_at)}
+      </time>
+      <span className="hidden w-16 shrink-0 text-right text-sm tabular-nums text-ink-faint md:block">
+        {listCost(session.list_cost)}
+      </span>
+      <span className="relative -my-1 -mr-1.5 max-md:ml-auto">
+        <SessionMenu session={session} isArchived={archived} />
+      </span>
+      <div className="basis-full pl-4 md:hidden">
+        <Facts session={session} />
+      </div>
+    </li>
+  );
+}
+
+function SessionLink({ session, isUnread }: Pick<Shown, "session" | "isUnread">) {
+  return (
+    <Link
+      to="/sessions/$session"
+      params={{ session: session.id }}
+      data-session-link
+      className={`min-w-0 truncate before:absolute before:inset-0 before:rounded-lg focus-visible:outline-none focus-visible:before:outline-2 focus-visible:before:outline-accent ${isUnread ? "font-semibold text-ink" : "font-medium text-ink"}`}
+    >
+      {session.title ?? <span className="font-normal text-ink-soft">Untitled</span>}
+      {isUnread && (
+        <span className="ml-2 inline-block rounded-full bg-accent-soft px-1.5 align-[1px] text-xs font-medium text-accent">
+          new
+        </span>
+      )}
+    </Link>
+  );
+}
+
+const Pinned = () => (
+  <>
+    <Pin aria-hidden className="size-3.5 shrink-0 text-ink-faint" />
+    <span className="sr-only">pinned</span>
+  </>
+);
+
+function Facts({ session }: Pick<Shown, "session">) {
+  return (
+    <div className="mt-0.5 flex items-baseline gap-x-3 text-xs text-ink-faint">
+      <span className="truncate">{session.agent.name}</span>
+      <span className="flex min-w-0 items-baseline gap-1" title={session.folder}>
+        <Folder aria-hidden className="size-3 shrink-0 translate-y-0.5" />
+        <span className="truncate">{folderName(session.folder)}</span>
+      </span>
+      <span className="ml-auto shrink-0 tabular-nums">{listCost(session.list_cost)}</span>
+      <time className="shrink-0" dateTime={session.updated_at} title={exactly(session.updated_at)}>
+        {ago(session.updated_at)}
+      </time>
+    </div>
+  );
+}

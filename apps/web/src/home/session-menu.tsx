@@ -1,0 +1,66 @@
+import { Archive, Copy, Ellipsis, Pencil, Pin, PinOff, Trash2 } from "lucide-react";
+import { useLive } from "../live/live-value.ts";
+import { sessionAct } from "../shell/session-act.ts";
+import { shownKey } from "../shell/shortcuts.ts";
+import { Button } from "../ui/button.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { pins, togglePin } from "./pins.ts";
+
+/** What can be done with a session without opening it. */
+export function SessionMenu({
+  session,
+  isArchived = false,
+}: {
+  session: { id: string; title: string | null };
+  isArchived?: boolean;
+}) {
+  const isPinned = useLive(pins).includes(session.id);
+  const icon = "size-4 text-ink-faint";
+  const ask = (kind: "rename" | "archive" | "delete") => () => sessionAct.set({ kind, session });
+  return (
+    <Menu
+      label="The session"
+      items={[
+        ...(isArchived
+          ? []
+          : [
+              {
+                label: "Rename",
+                icon: <Pencil aria-hidden className={icon} />,
+                keys: shownKey("r"),
+                act: ask("rename"),
+              },
+              {
+                label: isPinned ? "Unpin" : "Pin",
+                icon: isPinned ? <PinOff aria-hidden className={icon} /> : <Pin aria-hidden className={icon} />,
+                keys: shownKey("p"),
+                act: () => togglePin(session.id),
+              },
+            ]),
+        {
+          label: "Copy its id",
+          icon: <Copy aria-hidden className={icon} />,
+          act: () => void navigator.clipboard.writeText(session.id),
+        },
+        "line" as const,
+        isArchived
+          ? {
+              label: "Delete for good …",
+              icon: <Trash2 aria-hidden className="size-4" />,
+              isBad: true,
+              act: ask("delete"),
+            }
+          : {
+              label: "Archive …",
+              icon: <Archive aria-hidden className={icon} />,
+              keys: shownKey("e"),
+              act: ask("archive"),
+            },
+      ]}
+    >
+      <Button look="quiet" size="icon" aria-label={`More about ${session.title ?? "this session"}`}>
+        <Ellipsis aria-hidden className="size-4" />
+      </Button>
+    </Menu>
+  );
+}

@@ -1,0 +1,35 @@
+/** A row of `/v1/usage`. */
+export interface UsageOfDay {
+  day: string;
+  agent_id: string;
+  usd: number;
+  sessions: number;
+}
+
+export interface Spend {
+  today: number;
+  total: number;
+  /** One entry for each day, also for those without a row; the last is today. */
+  days: { day: string; usd: number }[];
+  byAgent: { agent: string; usd: number }[];
+}
+
+const DAY_MS = 86_400_000;
+
+/** Days are UTC's, as the server counts them. */
+export function spendFigures(rows: readonly UsageOfDay[], now: Date, length = 30): Spend {
+  const dayOf = (back: number): string => new Date(now.getTime() - back * DAY_MS).toISOString().slice(0, 10);
+  const days = Array.from({ length }, (_, index) => {
+    const day = dayOf(length - 1 - index);
+    return { day, usd: sum(rows.filter((row) => row.day === day)) };
+  });
+  const agents = [...Map.groupBy(rows, ({ agent_id }) => agent_id)];
+  return {
+    today: days.at(-1)?.usd ?? 0,
+    total: sum(rows),
+    days,
+    byAgent: agents.map(([agent, own]) => ({ agent, usd: sum(own) })).sort((a, b) => b.usd - a.usd),
+  };
+}
+
+const sum = (rows: readonly { usd: number }[]): number => rows.reduce((total, { usd }) => total + usd, 0);

@@ -1,0 +1,32 @@
+import { LiveValue } from "./live-value.ts";
+
+/** A value that this browser keeps, the same in all of its windows. What cannot be read is as if it were not there. */
+export class KeptValue<T> extends LiveValue<T> {
+  readonly #key: string;
+
+  constructor(key: string, otherwise: T) {
+    super(read(key) ?? otherwise);
+    this.#key = key;
+    addEventListener("storage", (event) => {
+      if (event.key === key) super.set(read<T>(key) ?? otherwise);
+    });
+  }
+
+  override set(value: T): void {
+    super.set(value);
+    try {
+      localStorage.setItem(this.#key, JSON.stringify(value));
+    } catch {
+      // Full, or forbidden: it is kept for as long as the page is open.
+    }
+  }
+}
+
+function read<T>(key: string): T | undefined {
+  try {
+    const text = localStorage.getItem(key);
+    return text === null ? undefined : (JSON.parse(text) as T);
+  } catch {
+    return undefined;
+  }
+}

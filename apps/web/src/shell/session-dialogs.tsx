@@ -1,0 +1,90 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { api } from "../api/client.ts";
+import { useLive } from "../live/live-value.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/confirm.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Field, TextInput } from "../ui/field.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { type SessionAct, sessionAct } from "./session-act.ts";
+
+/** Rename, archive and delete, asked for from anywhere. */
+export default function SessionDialogs() {
+  const act = useLive(sessionAct);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  if (!act) return null;
+  const { id, title } = act.session;
+  const close = (): void => sessionAct.set(undefined);
+  if (act.kind === "rename") return <Rename key={id} session={act.session} onClose={close} />;
+  const isArchive = act.kind === "archive";
+  return (
+    <Confirm
+      isOpen
+      onOpenChange={close}
+      title={isArchive ? "Archive this session?" : "Delete this session for good?"}
+      verb={isArchive ? "Archive" : "Delete"}
+      act={async () => {
+        await (isArchive ? api.post(`/v1/sessions/${id}/archive`) : api.delete(`/v1/sessions/${id}`));
+        await queries.invalidateQueries({ queryKey: ["/v1/sessions"] });
+        if (location.pathname === `/sessions/${id}`) await navigate({ to: "/" });
+      }}
+    >
+      <p className="mb-1 font-medium text-ink">{title ?? "Untitled"}</p>
+      {isArchive
+        ? "It ends, and stays readable among the archived ones. It cannot be taken up again."
+        : "Its conversation, its checkpoints and its files of its own are gone. What it did in its folder stays."}
+    </Confirm>
+  );
+}
+
+function Rename({ session, onClose }: { session: SessionAct["session"]; onClose: () => void }) {
+  const [title, setTitle] = useState(session.title ?? "");
+  const [problem, setProblem] = useState<unknown>();
+  const save = async (): Promise<void> => {
+    try {
+      await api.post(`/v1/sessions/${session.id}`, { title: title.trim() === "" ? null : title.trim() });
+      onClose();
+    } catch (error) {
+      setProblem(error);
+    }
+  };
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      size="narrow"
+      title="Rename the session"
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" onClick={() => void save()}>
+            Rename
+          </Button>
+        </>
+      }
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
+        <Field label="Title">
+          {(ids) => (
+            <TextInput
+              {...ids}
+              value={title}
+              maxLength={512}
+              onChange={(event) => setTitle(event.target.value)}
+              onFocus={(event) => event.target.select()}
+            />
+          )}
+        </Field>
+      </form>
+      <Problem error={problem} className="mt-3" />
+    </Dialog>
+  );
+}

@@ -1,0 +1,23 @@
+import { useEffect, useState } from "react";
+import { exactly } from "../text/format.ts";
+
+/** The time until then, second by second; days are not counted that way. */
+export function Countdown({ to }: { to: string }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <time dateTime={to} title={exactly(to)} className="tabular-nums">
+      {remaining(Date.parse(to) - now)}
+    </time>
+  );
+}
+
+export function remaining(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
+  const two = (value: number): string => String(value).padStart(2, "0");
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
+}
