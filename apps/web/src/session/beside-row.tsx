@@ -3,7 +3,7 @@ import { CircleAlert, Info, OctagonX, RotateCw, Square, TriangleAlert, Wrench } 
 import type { ReactNode } from "react";
 import { Code } from "../text/code.tsx";
 import { count, exactly, lasting } from "../text/format.ts";
-import { useNow } from "./use-now.ts";
+import { useLeft } from "./use-now.ts";
 
 /** What happened beside what was said and done. */
 export function BesideRow({
@@ -24,10 +24,10 @@ export function BesideRow({
       return <NoticeRow part={part} />;
     case "output":
       return (
-        <section aria-label="Result" className="py-1.5">
+        <div className="py-1.5">
           <p className="mb-1 text-xs text-ink-faint">Result</p>
           <Code text={JSON.stringify(part.value, null, 2)} language="json" />
-        </section>
+        </div>
       );
     case "interruption":
       return (
@@ -69,9 +69,7 @@ function Banner({
 
 function RetryRow({ part }: { part: PartOf<"retry"> }) {
   const due = part.at !== null && part.delay_ms !== null ? Date.parse(part.at) + part.delay_ms : undefined;
-  const isDue = due !== undefined && due > Date.now();
-  const now = useNow(isDue, 500);
-  const left = due === undefined ? 0 : due - now;
+  const left = useLeft(due);
   const tries =
     part.attempt === null ? "" : `, try ${part.attempt}${part.max_attempts ? ` of ${part.max_attempts}` : ""}`;
   return (
@@ -96,7 +94,7 @@ function CompactionRow({ part }: { part: PartOf<"compaction"> }) {
       : [after === null ? `${count(before)} tokens` : `${count(before)} → ${count(after)} tokens`]),
   ];
   return (
-    <div className="my-4 flex items-center gap-3 text-xs text-ink-faint" role="separator">
+    <div className="my-4 flex items-center gap-3 text-xs text-ink-faint">
       <span className="h-px flex-1 bg-line" />
       {words.join(" · ")}
       <span className="h-px flex-1 bg-line" />

@@ -7,6 +7,7 @@ import { useLive } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { lasting } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
+import { stateOf } from "../ui/state-dot.tsx";
 import { ApprovalById } from "./approval-place.tsx";
 import { useFold } from "./folds.tsx";
 import { doneOf, TodoList } from "./todo-list.tsx";
@@ -116,13 +117,17 @@ function Tasks({ session }: { session: string }) {
 
 function Working({ messages, session }: { messages: readonly Message[]; session: string }) {
   const now = useNow(true);
-  const isParked = useLive(feed.sessions).get(session)?.status === "rescheduling";
+  const known = useLive(feed.sessions).get(session);
+  const words = known === undefined ? "working" : stateOf(known);
   const turn = messages.findLast((message) => message.turn !== null)?.turn;
   const since = messages.find(({ id }) => id === turn)?.created_at;
   return (
     <p className="flex items-center gap-2 px-3 text-xs text-ink-faint">
-      <span aria-hidden className="size-2 animate-pulse rounded-full bg-accent" />
-      {isParked ? "Waits before it goes on" : "Working"}
+      <span
+        aria-hidden
+        className={`size-2 animate-pulse rounded-full ${words === "waiting" ? "bg-wait" : "bg-accent"}`}
+      />
+      {words === "parked" ? "Waits before it goes on" : words === "waiting" ? "Waits for you" : "Working"}
       {since && <span className="tabular-nums">{lasting(Math.max(0, now - Date.parse(since)))}</span>}
     </p>
   );

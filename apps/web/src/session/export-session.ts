@@ -6,17 +6,17 @@ const PAGE = 2_000;
 
 /** All of a session's log, from its beginning. */
 export async function readWholeLog(session: string): Promise<LoggedEvent[]> {
-  let all: LoggedEvent[] = [];
+  const pages: LoggedEvent[][] = [];
   let before: number | undefined;
   do {
     const page: { data: LoggedEvent[]; before: number | null } = await api.get(`/v1/sessions/${session}/log`, {
       limit: PAGE,
       before,
     });
-    all = [...page.data, ...all];
+    pages.push(page.data);
     before = page.before ?? undefined;
   } while (before !== undefined);
-  return all;
+  return pages.toReversed().flat();
 }
 
 export async function exportMarkdown(session: string, title: string): Promise<string> {

@@ -10,7 +10,7 @@ export function PatchRow({ part }: { part: PartOf<"patch"> }) {
   const { id, folder } = useSession();
   const to = { to: "/sessions/$session", params: { session: id } } as const;
   return (
-    <section aria-label="Changed files" className="my-2 rounded-lg border border-line bg-surface text-sm">
+    <figure aria-label="Changed files" className="my-2 rounded-lg border border-line bg-surface text-sm">
       <div className="flex items-center gap-2 border-b border-line px-3 py-1.5">
         <FileDiff aria-hidden className="size-4 text-ink-faint" />
         <span className="font-medium">{many(part.files.length, "file")} changed</span>
@@ -34,6 +34,6 @@ export function PatchRow({ part }: { part: PartOf<"patch"> }) {
           </li>
         ))}
       </ul>
-    </section>
+    </figure>
   );
 }

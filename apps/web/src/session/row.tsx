@@ -18,18 +18,20 @@ const REWOUND =
   "text-ink [--accent-soft:var(--raised)] [--accent:var(--ink-faint)] [--bad:var(--ink-faint)] [--good:var(--ink-faint)] [--ink-soft:var(--ink-faint)] [--ink:var(--ink-faint)] [--wait:var(--ink-faint)]";
 
 export const Row = memo(
-  function Row({ row, isMarked = false }: { row: RowData; isMarked?: boolean }) {
+  function Row({ row, isMarked = false, isNested = false }: { row: RowData; isMarked?: boolean; isNested?: boolean }) {
     return (
       <div
         className={`group/row relative ${row.rewound ? REWOUND : ""} ${isMarked ? "-mx-3 rounded-lg bg-wait-soft px-3" : ""}`}
       >
         {content(row)}
-        <RowActions row={row} />
+        {!isNested && <RowActions row={row} />}
       </div>
     );
   },
   (before, after) => before.isMarked === after.isMarked && isSameRow(before.row, after.row),
 );
+
+const nested = (row: RowData): ReactNode => <Row key={row.key} row={row} isNested />;
 
 const LANES = { first: "rounded-t", middle: "", last: "rounded-b" } as const;
 
@@ -42,7 +44,7 @@ function content(row: RowData): ReactNode {
         <div className="relative">
           {row.lane && (
             <span
-              className={`absolute inset-y-0 -left-3 w-0.5 bg-line-strong ${LANES[row.lane]}`}
+              className={`absolute inset-y-0 -left-3.5 w-0.5 bg-line ${LANES[row.lane]}`}
               title="Called at once with its neighbours"
             />
           )}
@@ -52,7 +54,7 @@ function content(row: RowData): ReactNode {
     case "group":
       return <ToolGroup parts={row.parts} />;
     case "subtask":
-      return <SubtaskRow part={row.part} call={row.call} />;
+      return <SubtaskRow part={row.part} call={row.call} renderRow={nested} />;
     case "footer":
       return <TurnFooter sum={row.sum} />;
     case "part":
@@ -80,10 +82,10 @@ function partContent(part: Extract<RowData, { type: "part" }>["part"]): ReactNod
       );
     case "todo":
       return (
-        <section aria-label="List of things to do" className="py-1.5">
+        <div className="py-1.5">
           <p className="mb-1 text-xs text-ink-faint">{doneOf(part.todos)}</p>
           <TodoList todos={part.todos} />
-        </section>
+        </div>
       );
     case "patch":
       return <PatchRow part={part} />;

@@ -3,11 +3,11 @@ import { Folder } from "lucide-react";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
-import { SESSION_VIEWS, type SessionView } from "../router.tsx";
 import { STATE_WORDS, StateDot, stateOf } from "../ui/state-dot.tsx";
 import { Gauges } from "./gauges.tsx";
 import { SessionMenu } from "./session-menu.tsx";
 import { SessionTitle } from "./session-title.tsx";
+import { SESSION_VIEWS, type SessionView } from "./session-views.ts";
 
 const VIEW_WORDS: Readonly<Record<SessionView, string>> = { talk: "Talk", changes: "Changes", history: "History" };
 

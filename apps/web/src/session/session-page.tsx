@@ -1,5 +1,5 @@
 import { useParams, useSearch } from "@tanstack/react-router";
-import { type ComponentType, lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { SessionLog } from "../live/session-log.ts";
@@ -12,18 +12,11 @@ import { SessionHeader } from "./session-header.tsx";
 import { Timeline } from "./timeline.tsx";
 import { useFreshData } from "./use-session-data.ts";
 
-/** A view beside the conversation. */
-export interface SessionViewProps {
-  session: string;
-  log: SessionLog;
-}
-
-const views = import.meta.glob<{ default: ComponentType<SessionViewProps> }>("../changes/{changes,history}-view.tsx");
-const viewOf = (name: string): ComponentType<SessionViewProps> | undefined => {
-  const load = views[`../changes/${name}-view.tsx`];
-  return load && lazy(load);
-};
-const VIEWS = { talk: undefined, changes: viewOf("changes"), history: viewOf("history") } as const;
+const VIEWS = {
+  talk: undefined,
+  changes: lazy(() => import("../changes/changes-view.tsx")),
+  history: lazy(() => import("../changes/history-view.tsx")),
+} as const;
 
 export function SessionPage() {
   const { session } = useParams({ from: "/sessions/$session" });
@@ -44,7 +37,10 @@ function OpenSession({ session }: { session: string }) {
   const folder = known?.folder;
   const agent = known?.agent.name;
   const onScreen = useMemo(() => ({ id: session, folder, agent }), [session, folder, agent]);
-  const isRunning = known?.status === "running" || known?.status === "rescheduling";
+  // A session that waits for a person is in the middle of its turn.
+  const isRunning =
+    known !== undefined &&
+    (known.status === "running" || known.status === "rescheduling" || known.waiting_for.length > 0);
   const isEnded = known?.status === "terminated" || (known?.archived_at ?? null) !== null;
   const View = VIEWS[view];
   return (
@@ -55,7 +51,7 @@ function OpenSession({ session }: { session: string }) {
           {View ? (
             <Suspense fallback={<p className="p-6 text-ink-faint">Reading …</p>}>
               <div className="min-h-0 flex-1">
-                <View session={session} log={log} />
+                <View session={session} />
               </div>
             </Suspense>
           ) : (

@@ -1,12 +1,11 @@
 import type { PartOf } from "@tandem/protocol";
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { useLive } from "../live/live-value.ts";
 import { SessionLog } from "../live/session-log.ts";
 import { lasting } from "../text/format.ts";
 import { Markdown } from "../text/markdown.tsx";
 import { useFold } from "./folds.tsx";
-import { Row } from "./row.tsx";
-import { Rows } from "./rows.ts";
+import { type Row, Rows } from "./rows.ts";
 import { useSession } from "./session-context.ts";
 import { textOf } from "./tool/describe-tool.ts";
 import { ToolFrame } from "./tool/tool-frame.tsx";
@@ -17,7 +16,15 @@ import { useNow } from "./use-now.ts";
 const SHOWN = 60;
 
 /** A subagent: what it was asked and what it answered; its own work is read when it is opened. */
-export function SubtaskRow({ part, call }: { part: PartOf<"subtask">; call: PartOf<"tool"> | undefined }) {
+export function SubtaskRow({
+  part,
+  call,
+  renderRow,
+}: {
+  part: PartOf<"subtask">;
+  call: PartOf<"tool"> | undefined;
+  renderRow: (row: Row) => ReactNode;
+}) {
   const [isOpen, toggle] = useFold(part.id, false);
   const isRunning = part.status === "running";
   const now = useNow(isRunning);
@@ -46,13 +53,23 @@ export function SubtaskRow({ part, call }: { part: PartOf<"subtask">; call: Part
       onToggle={toggle}
     >
       <div className="max-h-[70vh] overflow-y-auto border-l-2 border-line px-4 pb-2">
-        <Work thread={part.thread} isRunning={isRunning} answer={words} />
+        <Work thread={part.thread} isRunning={isRunning} answer={words} renderRow={renderRow} />
       </div>
     </ToolFrame>
   );
 }
 
-function Work({ thread, isRunning, answer }: { thread: string; isRunning: boolean; answer: string }) {
+function Work({
+  thread,
+  isRunning,
+  answer,
+  renderRow,
+}: {
+  thread: string;
+  isRunning: boolean;
+  answer: string;
+  renderRow: (row: Row) => ReactNode;
+}) {
   const session = useSession();
   const [log] = useState(() => new SessionLog(session.id, thread));
   const [rows] = useState(() => new Rows());
@@ -73,9 +90,7 @@ function Work({ thread, isRunning, answer }: { thread: string; isRunning: boolea
       {(hasEarlier || all.length > shown.length) && (
         <p className="py-2 text-xs text-ink-faint">Earlier steps are left out here.</p>
       )}
-      {shown.map((row) => (
-        <Row key={row.key} row={row} />
-      ))}
+      {shown.map(renderRow)}
       {messages.length === 0 && answer !== "" && <Markdown text={answer} />}
     </>
   );

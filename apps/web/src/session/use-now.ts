@@ -11,3 +11,18 @@ export function useNow(isNeeded: boolean, everyMs = 1_000): number {
   }, [isNeeded, everyMs]);
   return now;
 }
+
+/** How long it is until then, in milliseconds; 0 from then on. */
+export function useLeft(due: number | undefined): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (due === undefined) return undefined;
+    const timer = setInterval(() => {
+      const time = Date.now();
+      setNow(time);
+      if (time >= due) clearInterval(timer);
+    }, 500);
+    return () => clearInterval(timer);
+  }, [due]);
+  return due === undefined ? 0 : Math.max(0, due - now);
+}

@@ -59,7 +59,7 @@ const Block = memo(
             className={`space-y-1 pl-5 ${ordered ? "list-decimal" : "list-disc"} marker:text-ink-faint`}
           >
             {items.map((item, index) => (
-              <li key={index}>
+              <li key={index} className={item.task ? "-ml-5 flex list-none items-baseline gap-2" : ""}>
                 {item.task && (
                   <input
                     type="checkbox"
@@ -67,16 +67,10 @@ const Block = memo(
                     readOnly
                     disabled
                     aria-label="Done"
-                    className="mr-1.5"
+                    className="translate-y-0.5"
                   />
                 )}
-                {item.tokens.map((inner, place) =>
-                  inner.type === "text" ? (
-                    <Fragment key={place}>{inline((inner as Tokens.Text).tokens ?? [inner])}</Fragment>
-                  ) : (
-                    <Block key={place} raw={inner.raw} token={inner} />
-                  ),
-                )}
+                <ItemContent tokens={item.tokens} isTask={item.task} />
               </li>
             ))}
           </List>
@@ -86,7 +80,7 @@ const Block = memo(
         const { header, rows, align } = token as Tokens.Table;
         const side = (column: number) => ({ textAlign: align[column] ?? "left" }) as const;
         return (
-          <section className="overflow-x-auto" aria-label="Table" tabIndex={0}>
+          <figure className="overflow-x-auto" aria-label="Table" tabIndex={0}>
             <table className="border-collapse text-sm">
               <thead>
                 <tr>
@@ -109,13 +103,13 @@ const Block = memo(
                 ))}
               </tbody>
             </table>
-          </section>
+          </figure>
         );
       }
       case "hr":
         return <hr className="border-line" />;
       case "paragraph":
-        return <p>{inline((token as Tokens.Paragraph).tokens)}</p>;
+        return <p>{inline(wordsOf((token as Tokens.Paragraph).tokens))}</p>;
       default:
         return <p className="whitespace-pre-wrap">{token.raw}</p>;
     }
@@ -135,6 +129,21 @@ function Heading({ depth, children }: { depth: number; children: ReactNode }) {
 function OwnLink({ href, children }: { href: string; children: ReactNode }) {
   return use(ReadingContext).link?.(href, children) ?? children;
 }
+
+/** What stands in an item of a list. The box of a task has been drawn already. */
+function ItemContent({ tokens, isTask }: { tokens: readonly Token[]; isTask: boolean }): ReactNode {
+  const words = tokens.filter(({ type }) => type !== "checkbox");
+  const content = words.map((token, place) =>
+    token.type === "text" ? (
+      <Fragment key={place}>{inline(wordsOf((token as Tokens.Text).tokens ?? [token]))}</Fragment>
+    ) : (
+      <Block key={place} raw={token.raw} token={token} />
+    ),
+  );
+  return isTask ? <div className="min-w-0">{content}</div> : content;
+}
+
+const wordsOf = (tokens: readonly Token[]): Token[] => tokens.filter(({ type }) => type !== "checkbox");
 
 function inline(tokens: readonly Token[] | undefined): ReactNode {
   return tokens?.map((token, index) => <Fragment key={index}>{span(token)}</Fragment>);

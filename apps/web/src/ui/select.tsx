@@ -22,7 +22,7 @@ export function Select({
   isBare?: boolean;
 }) {
   const look = isBare
-    ? "rounded-md bg-transparent py-1 pl-2 text-sm text-ink-soft hover:bg-raised hover:text-ink pointer-coarse:min-h-10"
+    ? "field-sizing-content rounded-md bg-transparent py-1 pl-2 text-sm text-ink-soft hover:bg-raised hover:text-ink pointer-coarse:min-h-10"
     : inputClass;
   return (
     <span className={`relative inline-flex min-w-0 items-center ${className}`}>

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from "react";
 import type { Choice } from "./use-choices.ts";
 
 /** What can be chosen by the arrow keys while one types; the focus stays where one types. */
@@ -15,20 +14,20 @@ export function ChoiceList({
   current: number;
   onChoose: (choice: Choice) => void;
 }) {
-  const chosen = useRef<HTMLLIElement>(null);
-  useEffect(() => chosen.current?.scrollIntoView({ block: "nearest" }), [current]);
+  // A list beside a field that keeps the focus: no element of HTML is that.
+  /* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */
   return (
-    <ul
+    <div
       id={id}
       role="listbox"
       aria-label={sign === "/" ? "Commands" : "Files"}
       className="absolute bottom-full left-0 z-20 mb-1.5 max-h-72 w-full overflow-y-auto rounded-xl border border-line-strong bg-surface p-1 shadow-float"
     >
       {choices.map((choice, index) => (
-        <li
+        <div
           key={choice.name}
           id={`${id}-${index}`}
-          ref={index === current ? chosen : undefined}
+          ref={index === current ? intoView : undefined}
           role="option"
           aria-selected={index === current}
           onMouseDown={(event) => {
@@ -42,8 +41,13 @@ export function ChoiceList({
             {choice.name}
           </span>
           <span className="min-w-0 truncate text-xs text-ink-faint">{choice.note}</span>
-        </li>
+        </div>
       ))}
-    </ul>
+    </div>
   );
+  /* oxlint-enable jsx-a11y/prefer-tag-over-role, jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */
 }
+
+const intoView = (element: HTMLElement | null): void => {
+  element?.scrollIntoView({ block: "nearest" });
+};

@@ -1,5 +1,5 @@
 import { ArrowUp, CornerDownLeft, Paperclip, Square, Zap } from "lucide-react";
-import { type ClipboardEvent, type DragEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from "react";
+import { type ClipboardEvent, type ReactNode, useId, useRef, useState } from "react";
 import { useLive } from "../../live/live-value.ts";
 import type { SessionLog } from "../../live/session-log.ts";
 import { shownKey, useShortcuts } from "../../shell/shortcuts.ts";
@@ -13,9 +13,10 @@ import { blocksOf, useAttachments } from "./use-attachments.ts";
 import { type Choice, useChoices } from "./use-choices.ts";
 import { useComposerKeys } from "./use-composer-keys.ts";
 import { useDraft } from "./use-draft.ts";
+import { useDroppedFiles } from "./use-dropped-files.ts";
 import { useHistory } from "./use-history.ts";
 
-const TALLEST_PX = 320;
+const MOST_ROWS = 12;
 
 /** Where one writes to the agent. What was typed is never lost: it goes when the server has it. */
 export function Composer({
@@ -52,13 +53,6 @@ export function Composer({
   const place = Math.min(current, choices.length - 1);
   const isUploading = attachments.some(({ fileId, problem: failed }) => fileId === undefined && failed === undefined);
   const isEmpty = text.trim() === "" && attachments.length === 0;
-
-  useLayoutEffect(() => {
-    const element = area.current;
-    if (!element) return;
-    element.style.height = "auto";
-    element.style.height = `${Math.min(element.scrollHeight, TALLEST_PX)}px`;
-  }, [text]);
 
   const write = (value: string, at = value.length): void => {
     setText(value);
@@ -117,10 +111,7 @@ export function Composer({
     event.preventDefault();
     add(pasted);
   };
-  const onDrop = (event: DragEvent): void => {
-    event.preventDefault();
-    add(event.dataTransfer.files);
-  };
+  useDroppedFiles(add);
 
   if (isEnded)
     return (
@@ -136,8 +127,6 @@ export function Composer({
         event.preventDefault();
         send();
       }}
-      onDragOver={(event) => event.preventDefault()}
-      onDrop={onDrop}
     >
       <Problem error={problem} className="mb-1.5" />
       {isListOpen && (
@@ -155,11 +144,9 @@ export function Composer({
           ref={area}
           aria-label="Message"
           aria-autocomplete="list"
-          aria-expanded={isListOpen}
-          role="combobox"
-          aria-controls={id}
+          aria-controls={isListOpen ? id : undefined}
           aria-activedescendant={isListOpen ? `${id}-${place}` : undefined}
-          rows={1}
+          rows={Math.min(MOST_ROWS, text.split("\n").length)}
           value={text}
           onChange={(event) => {
             setText(event.target.value);
@@ -172,7 +159,7 @@ export function Composer({
           onKeyDown={onKeyDown}
           onPaste={onPaste}
           placeholder={isRunning ? "Say what comes next, or what to do differently" : "Say what is to be done"}
-          className={`block w-full resize-none bg-transparent px-3.5 pt-2.5 pb-1 outline-none placeholder:text-ink-faint pointer-coarse:text-[1rem] ${isShell ? "font-mono" : ""}`}
+          className={`field-sizing-content block max-h-80 w-full resize-none bg-transparent px-3.5 pt-2.5 pb-1 outline-none placeholder:text-ink-faint pointer-coarse:text-[1rem] ${isShell ? "font-mono" : ""}`}
         />
         <div className="flex items-center gap-1 px-2 pb-2">
           <Button look="quiet" size="icon" aria-label="Attach files" onClick={() => files.current?.click()}>

@@ -129,7 +129,7 @@ export function findings(part: ToolPart): string | undefined {
       return part.state.output.some(({ type }) => type !== "text") ? "a picture" : many(lines.length, "line");
     case "Glob":
     case "LS":
-      return /^No files found/.test(text) ? "nothing" : many(lines.length, "file");
+      return text.startsWith("No files found") ? "nothing" : many(lines.length, "file");
     case "Grep": {
       if (/^(No matches|No files|Found 0)/.test(text)) return "nothing";
       const told = /^Found (\d+) /.exec(text)?.[1];

@@ -10,7 +10,7 @@ export const PatchView = memo(function PatchView({ lines }: { lines: readonly Pa
   const shown = isAll ? lines : lines.slice(0, SHOWN);
   const hidden = lines.length - shown.length;
   return (
-    <div className="overflow-x-auto font-mono text-xs leading-5" role="group" aria-label="Changed lines" tabIndex={0}>
+    <figure className="overflow-x-auto font-mono text-xs leading-5" aria-label="Changed lines" tabIndex={0}>
       <div className="w-fit min-w-full">
         {shown.map(({ sign, number, text }, index) =>
           sign === "…" ? (
@@ -36,6 +36,6 @@ export const PatchView = memo(function PatchView({ lines }: { lines: readonly Pa
           {hidden} more {hidden === 1 ? "line" : "lines"}
         </button>
       )}
-    </div>
+    </figure>
   );
 });
