@@ -2,10 +2,14 @@ import { Link } from "@tanstack/react-router";
 import type { ComponentProps, ReactNode } from "react";
 import type { ContextSearch } from "../router.tsx";
 
+/** One address lies under another here, and is not the same place for that. */
+const EXACTLY = { exact: true, includeSearch: true };
+const NO_SEARCH: ContextSearch = {};
+
 /** A link to somewhere in the context; `path` is what follows `/context/`. */
 export function ContextLink({
   path,
-  search = {},
+  search = NO_SEARCH,
   children,
   ...rest
 }: {
@@ -14,7 +18,7 @@ export function ContextLink({
   children: ReactNode;
 } & Omit<ComponentProps<"a">, "href" | "children">) {
   return (
-    <Link to="/context/$" params={{ _splat: path }} search={search} {...rest}>
+    <Link to="/context/$" params={{ _splat: path }} search={search} activeOptions={EXACTLY} {...rest}>
       {children}
     </Link>
   );

@@ -1,6 +1,6 @@
 /** Where something of the context is on the page: what follows `/context/`. Undefined for a key of another kind. */
 export function pathOfKey(key: string): string | undefined {
-  const [kind = "", name = ""] = splitOnce(key, ":");
+  const [kind, name] = splitOnce(key, ":");
   switch (kind) {
     case "page":
       return `wiki/${name}`;
@@ -24,7 +24,7 @@ export type Section = (typeof SECTIONS)[number];
 
 /** What is shown: a section, and what of it. Passages are read in the wiki, the graph belongs to the tables. */
 export function readPath(splat: string): { section: Section; view: string; rest: string } | undefined {
-  const [view = "", rest = ""] = splitOnce(splat.replace(/\/+$/, ""), "/");
+  const [view, rest] = splitOnce(splat.replace(/\/+$/, ""), "/");
   if (view === "") return { section: "search", view: "search", rest: "" };
   if (view === "passages") return { section: "wiki", view, rest };
   if (view === "graph") return { section: "tables", view, rest };

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { exactly } from "../text/format.ts";
 import type { Evidence } from "./context-api.ts";
 import { ContextLink } from "./context-link.tsx";
+import { unwrapLines } from "./unwrap-lines.ts";
 
 const ICONS = { source: FileText, database: Database, event: MessageSquare, person: User, agent: Bot, model: Sparkles };
 const link = "text-accent hover:underline wrap-anywhere";
@@ -19,7 +20,7 @@ export function EvidenceItem({ item }: { item: Evidence }) {
         <div className="text-ink-soft">{words(item)}</div>
         {quote !== undefined && quote !== "" && (
           <blockquote className="mt-0.5 border-l-2 border-line pl-2.5 whitespace-pre-line text-ink-soft wrap-anywhere">
-            {quote.trim()}
+            {unwrapLines(quote)}
           </blockquote>
         )}
       </div>

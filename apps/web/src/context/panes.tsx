@@ -1,11 +1,10 @@
 import { ArrowLeft } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useRef } from "react";
+import { type ReactNode, useRef } from "react";
 import { useShortcuts } from "../shell/shortcuts.ts";
 import { ContextLink } from "./context-link.tsx";
 
 /**
- * A list and what was chosen of it, side by side; on a phone one of the two. J and K go through the links of the list from
- * anywhere, the arrows do once one is in it.
+ * A list and what was chosen of it, side by side; on a phone one of the two. J and K go through the links of the list.
  */
 export function Panes({
   list,
@@ -32,19 +31,12 @@ export function Panes({
     next?.scrollIntoView({ block: "nearest" });
   };
   useShortcuts(label, { j: ["Next in the list", () => step(1)], k: ["The one before", () => step(-1)] });
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-    if (!(event.target instanceof HTMLAnchorElement)) return;
-    event.preventDefault();
-    step(event.key === "ArrowDown" ? 1 : -1);
-  };
   const hasDetail = detail !== undefined && detail !== null;
   return (
     <div className={`grid h-full min-h-0 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)] ${width}`}>
       <section
         ref={pane}
         aria-label={label}
-        onKeyDown={onKeyDown}
         className={`min-h-0 overflow-y-auto border-line bg-surface lg:border-r ${hasDetail ? "hidden lg:block" : ""}`}
       >
         {list}

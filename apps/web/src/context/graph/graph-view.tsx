@@ -50,7 +50,7 @@ export default function GraphView({ table }: { table: string }) {
           )}
         </h2>
         {table !== "" && (
-          <div role="group" aria-label="How far" className="flex rounded-md border border-line-strong">
+          <fieldset aria-label="How far" className="flex rounded-md border border-line-strong">
             {HOPS.map((each) => (
               <button
                 key={each}
@@ -62,7 +62,7 @@ export default function GraphView({ table }: { table: string }) {
                 {each === "1" ? "1 join" : "2 joins"}
               </button>
             ))}
-          </div>
+          </fieldset>
         )}
         {graph && (
           <span className="ml-auto text-xs text-ink-faint">
@@ -75,11 +75,11 @@ export default function GraphView({ table }: { table: string }) {
       {graph && graph.nodes.length === 0 && <Empty title="There are no tables to show" />}
       {graph && graph.nodes.length > 0 && (
         <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,3fr)_minmax(0,2fr)] lg:grid-cols-[minmax(0,1fr)_20rem] lg:grid-rows-1">
-          <div className="min-h-0 bg-ground" role="group" aria-label="A picture of the joins; the list says the same">
+          <section className="min-h-0 bg-ground" aria-label="A picture of the joins; the list says the same">
             <Suspense fallback={null}>
               <JoinGraph graph={graph} start={table} />
             </Suspense>
-          </div>
+          </section>
           <JoinSteps graph={graph} start={table} />
         </div>
       )}

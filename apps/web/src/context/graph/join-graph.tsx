@@ -8,37 +8,35 @@ import {
   type NodeProps,
   Position,
   ReactFlow,
-  ReactFlowProvider,
-  useReactFlow,
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import "./join-graph.css";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo } from "react";
+import { useMemo } from "react";
 import { count } from "../../text/format.ts";
 import type { Graph, GraphEdge, GraphNode } from "../context-api.ts";
 
-type TableNode = Node<{ table: GraphNode; isStart: boolean; [key: string]: unknown }, "table">;
+interface Shown extends Record<string, unknown> {
+  table: GraphNode;
+  isStart: boolean;
+  /** Columns that point to the table itself. */
+  own: string;
+}
+type TableNode = Node<Shown, "table">;
 
 /** The picture. Where each table stands was worked out by the server; here nothing is computed. */
 export default function JoinGraph({ graph, start }: { graph: Graph; start: string }) {
-  return (
-    <ReactFlowProvider>
-      <Picture graph={graph} start={start} />
-    </ReactFlowProvider>
-  );
-}
-
-function Picture({ graph, start }: { graph: Graph; start: string }) {
   const navigate = useNavigate();
-  const nodes = useMemo(() => graph.nodes.map((node) => toNode(node, start, graph.box)), [graph, start]);
-  const edges = useMemo(() => graph.edges.map((edge, at) => toEdge(edge, at, graph)), [graph]);
-  const { fitView } = useReactFlow();
-  useEffect(() => {
-    void fitView({ padding: 0.12, maxZoom: 1.1 });
-  }, [graph, fitView]);
+  const nodes = useMemo(() => graph.nodes.map((node) => toNode(node, start, graph)), [graph, start]);
+  // What points to itself is said in its box: a loop would only lie over other lines.
+  const edges = useMemo(
+    () => graph.edges.filter(({ from, to }) => from !== to).map((edge, at) => toEdge(edge, at, graph)),
+    [graph],
+  );
   return (
     <ReactFlow
+      // Another neighbourhood is another picture, and is seen as a whole.
+      key={graph.nodes.map(({ id }) => id).join()}
       nodes={nodes}
       edges={edges}
       nodeTypes={TYPES}
@@ -60,44 +58,66 @@ function Picture({ graph, start }: { graph: Graph; start: string }) {
   );
 }
 
-function TableBox({ data: { table, isStart } }: NodeProps<TableNode>) {
+function TableBox({ data: { table, isStart, own } }: NodeProps<TableNode>) {
   return (
     <div
       title={table.description}
       className={`flex h-full flex-col justify-center rounded-lg border bg-surface px-3 ${isStart ? "border-2 border-accent" : "border-line-strong"}`}
     >
-      <Handle type="target" position={Position.Left} isConnectable={false} />
-      <span className="truncate font-mono text-sm font-medium">{table.table}</span>
+      <span className="flex items-baseline gap-2">
+        <span className="truncate font-mono text-sm font-medium">{table.table}</span>
+        {own !== "" && (
+          <span title={`Points to itself: ${own}`} className="ml-auto shrink-0 font-mono text-xs text-ink-faint">
+            ↺ {own}
+          </span>
+        )}
+      </span>
       <span className="truncate text-xs text-ink-faint">
         {table.rows === null ? table.schema : `${count(table.rows)} rows`}
         {table.description !== "" && ` · ${table.description}`}
       </span>
-      <Handle type="source" position={Position.Right} isConnectable={false} />
+      {HANDLES}
     </div>
   );
 }
 
+const HANDLES = [
+  <Handle key="1" id="in-left" type="target" position={Position.Left} isConnectable={false} />,
+  <Handle key="2" id="in-right" type="target" position={Position.Right} isConnectable={false} />,
+  <Handle key="3" id="out-left" type="source" position={Position.Left} isConnectable={false} />,
+  <Handle key="4" id="out-right" type="source" position={Position.Right} isConnectable={false} />,
+];
 const TYPES = { table: TableBox };
 
-const toNode = (table: GraphNode, start: string, box: Graph["box"]): TableNode => ({
+const toNode = (table: GraphNode, start: string, { box, edges }: Graph): TableNode => ({
   id: table.id,
   type: "table",
   position: { x: table.x, y: table.y },
   width: box.width,
   height: box.height,
-  data: { table, isStart: table.id === start },
+  data: {
+    table,
+    isStart: table.id === start,
+    own: edges
+      .filter(({ from, to }) => from === table.id && to === table.id)
+      .map(({ columns }) => columns.join(", "))
+      .join("; "),
+  },
 });
 
+/** A line leaves and arrives at the sides that face each other; within a column both are at the right. */
 const toEdge = (edge: GraphEdge, at: number, { nodes }: Graph): Edge => {
-  const isBack = xOf(nodes, edge.from) >= xOf(nodes, edge.to);
+  const from = xOf(nodes, edge.from);
+  const to = xOf(nodes, edge.to);
   return {
     id: String(at),
     source: edge.from,
     target: edge.to,
+    sourceHandle: from <= to ? "out-right" : "out-left",
+    targetHandle: from < to ? "in-left" : "in-right",
     label: edge.columns.join(", "),
     className: edge.confidence >= 0.9 ? "is-sure" : "is-unsure",
-    type: isBack ? "smoothstep" : "default",
-    markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16, color: "var(--line-strong)" },
+    markerEnd: { type: MarkerType.ArrowClosed, width: 16, height: 16 },
   };
 };
 

@@ -16,8 +16,8 @@ export interface Job {
   ended_at: string | null;
 }
 
-export interface Progress {
-  stage: string;
+interface Progress {
+  stage: string | null;
   done: number;
   total: number | null;
   item: string | null;
@@ -52,3 +52,5 @@ export function subjectOf({ kind, params }: Pick<Job, "kind" | "params">): strin
   if (typeof session === "string") return "a session";
   return typeof text === "string" ? text : kind;
 }
+
+export const isUnderWay = ({ state }: Pick<Job, "state">): boolean => state === "running" || state === "queued";

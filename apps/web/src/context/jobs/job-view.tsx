@@ -5,10 +5,9 @@ import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useAnswer } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
-import { cancelJob, type Job, subjectOf } from "./job-api.ts";
+import { cancelJob, isUnderWay, type Job, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
 import { JobReport } from "./job-report.tsx";
-import { isUnderWay } from "./jobs-view.tsx";
 import { StageList } from "./stage-list.tsx";
 import { useJobStory } from "./use-job-story.ts";
 

@@ -3,7 +3,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { type Paged, useAnswer, useOverview } from "../context-api.ts";
 import { Command } from "../command.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
-import { type Job, subjectOf } from "./job-api.ts";
+import { isUnderWay, type Job, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
 import { JobView } from "./job-view.tsx";
 import { StartJob } from "./start-job.tsx";
@@ -47,7 +47,9 @@ export default function JobsView({ job }: { job: string }) {
               </span>
             </span>
             <span className="mt-0.5 block truncate text-xs text-ink-faint">
-              {isUnderWay(each) && each.progress ? `${each.progress.stage} ${progressOf(each)}` : ago(each.created_at)}
+              {isUnderWay(each) && each.progress?.stage
+                ? `${each.progress.stage} ${progressOf(each)}`
+                : ago(each.created_at)}
             </span>
           </PaneRow>
         ))}
@@ -58,8 +60,6 @@ export default function JobsView({ job }: { job: string }) {
     <Panes label="Jobs" back="jobs" list={list} detail={job === "" ? undefined : <JobView key={job} id={job} />} />
   );
 }
-
-export const isUnderWay = ({ state }: Pick<Job, "state">): boolean => state === "running" || state === "queued";
 
 const progressOf = ({ progress }: Job): string =>
   progress && progress.total !== null && progress.total > 0 ? `${progress.done} of ${progress.total}` : "";

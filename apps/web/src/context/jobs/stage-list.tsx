@@ -1,4 +1,5 @@
 import { Check, CircleDashed, LoaderCircle } from "lucide-react";
+import { IconWord } from "../icon-word.tsx";
 import { count } from "../../text/format.ts";
 import type { JobStory, Stage } from "./fold-job.ts";
 
@@ -11,11 +12,11 @@ export function StageList({ story, isOver }: { story: JobStory; isOver: boolean 
         <li key={stage.name} className="flex gap-2.5 px-3 py-2">
           <span className="mt-0.5">
             {stage.counts ? (
-              <Check role="img" aria-label="done" className="size-4 text-good" />
+              <IconWord icon={Check} words="done" className="size-4 text-good" />
             ) : isOver ? (
-              <CircleDashed role="img" aria-label="not finished" className="size-4 text-ink-faint" />
+              <IconWord icon={CircleDashed} words="not finished" className="size-4 text-ink-faint" />
             ) : (
-              <LoaderCircle role="img" aria-label="under way" className="size-4 animate-spin text-accent" />
+              <IconWord icon={LoaderCircle} words="under way" className="size-4 animate-spin text-accent" />
             )}
           </span>
           <div className="min-w-0 flex-1">

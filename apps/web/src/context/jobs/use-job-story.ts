@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useEffectEvent, useMemo, useState } from "react";
 import { readStream } from "../../api/read-stream.ts";
 import { LiveValue, useLive } from "../../live/live-value.ts";
 import { foldJob, type JobStory } from "./fold-job.ts";
@@ -6,6 +6,7 @@ import type { RunEvent } from "./job-api.ts";
 
 /** What a job has said, and says: it is followed until it has ended. */
 export function useJobStory(id: string, onEnd: () => void): JobStory {
+  const ended = useEffectEvent(onEnd);
   const [events] = useState(() => new LiveValue<readonly RunEvent[]>([]));
   useEffect(() => {
     const end = new AbortController();
@@ -18,11 +19,10 @@ export function useJobStory(id: string, onEnd: () => void): JobStory {
         events.change((all) => [...all, event]);
         if (event.type !== "ended") return;
         end.abort();
-        onEnd();
+        ended();
       },
     });
     return () => end.abort();
-    // Who is told of the end may be another with every frame; the stream is not.
   }, [id, events]);
   const said = useLive(events);
   return useMemo(() => foldJob(said), [said]);

@@ -6,7 +6,7 @@ import { undo, useMemoryChange } from "./memory-api.ts";
 export function Forgotten({ text, proposal, onClose }: { text: string; proposal: string; onClose: () => void }) {
   const undoing = useMemoryChange(undo);
   return (
-    <div role="status" className="rounded-lg border border-line bg-raised px-3.5 py-2 text-sm">
+    <output className="block rounded-lg border border-line bg-raised px-3.5 py-2 text-sm">
       <div className="flex items-center gap-3">
         <span className="min-w-0 flex-1 truncate">
           Forgotten: <span className="text-ink-soft">{text}</span>
@@ -23,6 +23,6 @@ export function Forgotten({ text, proposal, onClose }: { text: string; proposal:
         </Button>
       </div>
       <Problem error={undoing.error} className="mt-2" />
-    </div>
+    </output>
   );
 }

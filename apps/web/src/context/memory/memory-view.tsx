@@ -19,9 +19,10 @@ export default function MemoryView({ memory: chosen }: { memory: string }) {
   const [forgotten, setForgotten] = useState<{ text: string; proposal: string }>();
   const [isExpiredShown, setExpiredShown] = useState(false);
   const all = memories.data?.data ?? [];
+  const isKnown = memories.data !== undefined;
   useEffect(() => {
-    if (chosen !== "") document.getElementById(chosen)?.scrollIntoView({ block: "center" });
-  }, [chosen, memories.data]);
+    if (chosen !== "" && isKnown) document.getElementById(chosen)?.scrollIntoView({ block: "center" });
+  }, [chosen, isKnown]);
   const pairs = pairsOf(all);
   const paired = new Set(pairs.flat().map(({ id }) => id));
   const alone = all.filter(({ id }) => !paired.has(id));

@@ -91,13 +91,13 @@ export function RememberBox() {
       </div>
       <Problem error={remembering.error} className="mt-2" />
       {said && !remembering.isPending && (
-        <p role="status" className="mt-2 text-sm text-ink-soft">
+        <output className="block mt-2 text-sm text-ink-soft">
           {said.proposal === null ? "That is remembered already." : "Remembered."}
           {said.memory.contradicts.length > 0 && (
             <span className="text-wait"> It contradicts what is remembered: look below.</span>
           )}
           {said.unchecked !== null && ` Nobody has looked for contradictions: ${said.unchecked}.`}
-        </p>
+        </output>
       )}
     </form>
   );

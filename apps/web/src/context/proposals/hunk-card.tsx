@@ -43,10 +43,9 @@ export function HunkCard({
     setRejecting(false);
   };
   return (
-    <div
+    <fieldset
       data-hunk={hunk.id}
       tabIndex={-1}
-      role="group"
       aria-label={`Change ${hunk.id}, ${hunk.aspect}, ${word}`}
       className="scroll-mt-20 focus:outline-none focus:ring-2 focus:ring-accent focus:ring-inset"
     >
@@ -93,7 +92,7 @@ export function HunkCard({
           }}
         >
           <TextInput
-            autoFocus
+            ref={(input) => input?.focus()}
             aria-label="Why"
             placeholder="Why, if you like: it is kept with the decision"
             value={reason}
@@ -132,6 +131,6 @@ export function HunkCard({
           ))}
         </ol>
       )}
-    </div>
+    </fieldset>
   );
 }

@@ -23,14 +23,14 @@ export default function ProposalsView({ proposal }: { proposal: string }) {
   const search = isAll ? { all: "1" } : undefined;
   const list = (
     <>
-      <div role="group" aria-label="Which" className="sticky top-0 z-10 flex gap-1 border-b border-line bg-surface p-2">
+      <nav aria-label="Which proposals" className="sticky top-0 z-10 flex gap-1 border-b border-line bg-surface p-2">
         <Which isCurrent={!isAll} proposal={proposal}>
           To decide
         </Which>
         <Which isCurrent={isAll} isAll proposal={proposal}>
           All
         </Which>
-      </div>
+      </nav>
       <Problem error={error} onRetry={() => void refetch()} className="m-3" />
       {data?.data.length === 0 && (
         <Empty title={isAll ? "Nothing was proposed yet" : "Nothing waits for a decision"}>

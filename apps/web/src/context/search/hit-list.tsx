@@ -8,9 +8,7 @@ import { splitMarks } from "./split-marks.ts";
 export function HitList({ hits }: { hits: readonly Hit[] }) {
   return (
     <>
-      <p className="sr-only" role="status">
-        {count(hits.length)} found
-      </p>
+      <output className="sr-only">{count(hits.length)} found</output>
       <ol className="-mx-2">
         {hits.map((hit) => (
           <li key={hit.key}>

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search } from "lucide-react";
-import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from "react";
+import { useDeferredValue, useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
@@ -22,7 +22,6 @@ export function SearchView() {
   const input = useRef<HTMLInputElement>(null);
   const results = useRef<HTMLDivElement>(null);
   const overview = useOverview();
-  useShortcuts("Search", { "/": ["Search what is known", () => input.current?.focus()] });
 
   const narrow = (change: { q?: string; kind?: string | undefined; connection?: string | undefined }) =>
     void navigate({
@@ -47,19 +46,26 @@ export function SearchView() {
     placeholderData: (before) => before,
   });
 
-  const walk = (event: KeyboardEvent) => {
-    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+  const walk = (by: number): void => {
     const links = [...(results.current?.querySelectorAll<HTMLAnchorElement>("a[data-row]") ?? [])];
-    const at = links.indexOf(document.activeElement as HTMLAnchorElement) + (event.key === "ArrowDown" ? 1 : -1);
-    event.preventDefault();
+    const at = links.indexOf(document.activeElement as HTMLAnchorElement) + by;
     if (at < 0) input.current?.focus();
     else links[Math.min(at, links.length - 1)]?.focus();
   };
+  useShortcuts("Search", {
+    "/": ["Search what is known", () => input.current?.focus()],
+    arrowdown: ["Next found", () => walk(1)],
+    arrowup: ["The one before", () => walk(-1)],
+  });
+  useEffect(() => {
+    // Whoever comes here comes to look for something; on a phone, the keyboard would cover it.
+    if (matchMedia("(pointer: fine)").matches) input.current?.focus();
+  }, []);
 
   return (
-    <div className="h-full overflow-y-auto" onKeyDown={walk}>
+    <div className="h-full overflow-y-auto">
       <div className="mx-auto max-w-3xl px-4 pt-5 pb-10 sm:pt-8">
-        <div className="relative" role="search">
+        <search className="relative block">
           <Search
             aria-hidden
             className="pointer-events-none absolute top-1/2 left-3 size-4 -translate-y-1/2 text-ink-faint"
@@ -67,13 +73,15 @@ export function SearchView() {
           <input
             ref={input}
             type="search"
-            // Whoever comes here comes to look for something.
-            autoFocus={matchMedia("(pointer: fine)").matches}
             aria-label="Search what is known"
             value={text}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={(event) => {
               if (event.key === "Enter") results.current?.querySelector<HTMLAnchorElement>("a[data-row]")?.click();
+              if (event.key === "ArrowDown") {
+                event.preventDefault();
+                walk(1);
+              }
               if (event.key === "Escape") event.currentTarget.blur();
             }}
             placeholder="Words, tables, columns, values …"
@@ -84,8 +92,8 @@ export function SearchView() {
           <span className="pointer-events-none absolute top-1/2 right-3 -translate-y-1/2 text-ink-faint">
             {text === "" && <Kbd keys="/" />}
           </span>
-        </div>
-        <div className="mt-2.5 flex flex-wrap items-center gap-1.5" role="group" aria-label="Only">
+        </search>
+        <fieldset className="mt-2.5 flex flex-wrap items-center gap-1.5" aria-label="Only">
           {FILTERS.map((name) => (
             <button
               key={name}
@@ -110,7 +118,7 @@ export function SearchView() {
               ]}
             />
           )}
-        </div>
+        </fieldset>
         <Problem error={found.error} onRetry={() => void found.refetch()} className="mt-4" />
         {found.data?.degraded !== undefined && wanted !== "" && (
           <p className="mt-3 text-sm text-wait">Looked for by words alone: {found.data.degraded}</p>

@@ -1,8 +1,10 @@
 import type { ReactNode } from "react";
-import { count } from "../../text/format.ts";
-import type { Overview } from "../context-api.ts";
+import { ago, count } from "../../text/format.ts";
+import { type Overview, type Paged, useAnswer } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { Command } from "../command.tsx";
+import type { ProposalSummary } from "../proposals/proposal-api.ts";
+import { StateBadge } from "../proposals/state-badge.tsx";
 
 /** Before anything was asked: what there is, or how it begins. */
 export function StartHere({ overview: { counts, connections, sources, problems } }: { overview: Overview }) {
@@ -37,6 +39,7 @@ export function StartHere({ overview: { counts, connections, sources, problems }
           <Count path="memory" value={counts.memory} words="memories" />
         </ul>
       )}
+      <Waiting />
       {problems.length > 0 && (
         <section aria-labelledby="unreadable" className="rounded-lg border border-bad bg-bad-soft p-3">
           <h2 id="unreadable" className="font-medium text-bad">
@@ -52,6 +55,36 @@ export function StartHere({ overview: { counts, connections, sources, problems }
         </section>
       )}
     </div>
+  );
+}
+
+/** What was proposed and waits for a decision. */
+function Waiting() {
+  const { data } = useAnswer<Paged<ProposalSummary>>("/v1/proposals", { states: ["open"], limit: 5 });
+  if (!data || data.data.length === 0) return null;
+  return (
+    <section aria-labelledby="waiting">
+      <h2 id="waiting" className="mb-1.5 text-sm font-medium text-ink-soft">
+        Waits for a decision
+      </h2>
+      <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
+        {data.data.map((proposal) => (
+          <li key={proposal.id}>
+            <ContextLink
+              path={`proposals/${proposal.id}`}
+              data-row=""
+              className="flex flex-wrap items-center gap-x-2 gap-y-1 px-3 py-2 hover:bg-raised"
+            >
+              <span className="font-medium">{proposal.title}</span>
+              <StateBadge proposal={proposal} />
+              <time className="ml-auto text-xs text-ink-faint" dateTime={proposal.created_at}>
+                {ago(proposal.created_at)}
+              </time>
+            </ContextLink>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -1,9 +1,10 @@
 import { KeyRound } from "lucide-react";
 import { count } from "../../text/format.ts";
 import type { Column, Table } from "../context-api.ts";
+import { IconWord } from "../icon-word.tsx";
 import { Described } from "./described.tsx";
 
-const SHOWN = 8;
+const SHOWN = 5;
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 });
 
 export function ColumnList({ table }: { table: Table }) {
@@ -27,7 +28,7 @@ export function ColumnList({ table }: { table: Table }) {
                   {column.name}
                 </span>
                 {inKeys.has(column.name) && (
-                  <KeyRound role="img" aria-label="primary key" className="size-3.5 shrink-0 text-wait" />
+                  <IconWord icon={KeyRound} words="primary key" className="size-3.5 shrink-0 text-wait" />
                 )}
               </div>
               <div className="font-mono text-xs text-ink-faint">

@@ -2,6 +2,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../badge.tsx";
 import { type Passage, useAnswer, useOverview, usePages } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
+import { unwrapLines } from "../unwrap-lines.ts";
 
 /** A passage of a document, as it was read, among its neighbours. It is data: nothing in it is rendered. */
 export function PassageView({ citation }: { citation: string }) {
@@ -38,7 +39,7 @@ export function PassageView({ citation }: { citation: string }) {
               >
                 {[passage.title, ...passage.headings].filter((text, at, all) => all.indexOf(text) === at).join(" › ")}
               </ContextLink>
-              <p className="mt-1 whitespace-pre-wrap wrap-anywhere">{passage.content}</p>
+              <p className="mt-1 whitespace-pre-wrap wrap-anywhere">{unwrapLines(passage.content)}</p>
             </li>
           );
         })}

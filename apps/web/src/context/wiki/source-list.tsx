@@ -1,6 +1,7 @@
 import type { WikiPage } from "../context-api.ts";
 import { ContextLink } from "../context-link.tsx";
 import { Badge } from "../badge.tsx";
+import { unwrapLines } from "../unwrap-lines.ts";
 
 /** What a page rests on, by the numbers in its text: the passages as they were read last. */
 export function SourceList({ sources, citations }: { sources: WikiPage["sources"]; citations: readonly string[] }) {
@@ -44,7 +45,7 @@ export function SourceList({ sources, citations }: { sources: WikiPage["sources"
                 </div>
                 {source?.passage && (
                   <blockquote className="mt-0.5 line-clamp-4 border-l-2 border-line pl-2.5 text-sm whitespace-pre-line text-ink-soft wrap-anywhere">
-                    {source.passage.content}
+                    {unwrapLines(source.passage.content)}
                   </blockquote>
                 )}
               </div>
