@@ -1,6 +1,6 @@
-import type { SessionCheckpoints, SessionDiff, WorktreeStatus } from "@tandem/protocol";
+import type { SessionCheckpoints, SessionDiff, WorktreeStatus, WorktreeView } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
-import { api, ApiError } from "../api/client.ts";
+import { api } from "../api/client.ts";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 
@@ -48,12 +48,9 @@ export function useWorktree(session: string) {
   return useQuery({
     queryKey: [`/v1/sessions/${session}/worktree`, moment],
     queryFn: async ({ signal }) => {
-      try {
-        return await api.get<WorktreeStatus>(`/v1/sessions/${session}/worktree`, {}, signal);
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return null;
-        throw error;
-      }
+      const { data } = await api.get<{ data: WorktreeView[] }>("/v1/worktrees", {}, signal);
+      if (data.every(({ session_id }) => session_id !== session)) return null;
+      return await api.get<WorktreeStatus>(`/v1/sessions/${session}/worktree`, {}, signal);
     },
     placeholderData: (before) => before,
   });

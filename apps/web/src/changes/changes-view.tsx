@@ -74,7 +74,10 @@ export default function ChangesView({ session }: { session: string }) {
       />
       <WorktreePanel session={session} />
       <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] lg:grid-cols-[17rem_minmax(0,1fr)]">
-        <aside className="hidden min-h-0 space-y-4 overflow-y-auto border-r border-line p-2 lg:block">
+        <aside
+          aria-label="Which changes"
+          className="hidden min-h-0 space-y-4 overflow-y-auto border-r border-line p-2 lg:block"
+        >
           <nav aria-label="Turns">
             <h2 className="px-1.5 pb-1 text-xs font-medium text-ink-faint">Turns</h2>
             <TurnList turns={turns} selected={turn} onSelect={choose} />

@@ -53,7 +53,7 @@ export function FileList({
             type="button"
             onClick={() => onOpen(file.path)}
             aria-current={file.path === current}
-            className="flex w-full items-center gap-1.5 rounded px-1 py-0.5 text-left hover:bg-raised aria-current:bg-accent-soft pointer-coarse:min-h-10"
+            className="flex w-full items-center gap-1.5 min-h-6 rounded px-1 py-0.5 text-left hover:bg-raised aria-current:bg-accent-soft pointer-coarse:min-h-10"
           >
             <FileText aria-hidden className="size-3.5 shrink-0 text-ink-faint" />
             <span className={`truncate ${file.status === "deleted" ? "line-through" : ""}`}>{name}</span>

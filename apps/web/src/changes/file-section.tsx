@@ -33,7 +33,7 @@ export function FileSection({
     <section
       id={`file-${file.path}`}
       aria-label={file.path}
-      className="scroll-mt-2 rounded-lg border border-line bg-surface"
+      className="scroll-mt-2 overflow-clip rounded-lg border border-line bg-surface"
     >
       <h3 className="sticky top-0 z-10 rounded-t-lg bg-surface">
         <button

@@ -79,6 +79,8 @@ function Line({ part, isOwn }: { part: Part; isOwn: boolean }) {
           {part.files.length === 1 ? "One file" : `${part.files.length} files`} changed
         </p>
       );
+    case "subtask":
+      return <p className="text-sm text-ink-soft">A subagent{part.agent === null ? "" : `, ${part.agent}`}</p>;
     default:
       return <p className="text-sm text-ink-faint">{part.type.replaceAll("_", " ")}</p>;
   }

@@ -89,5 +89,6 @@ export const shownKey = (keys: string): string =>
         .replace("shift+", "⇧")
         .replace("alt+", isMac ? "⌥" : "Alt+"),
     )
+    .map((key) => key.replace(/(?<=^|\+|⌘)enter$/, "↵"))
     .map((key) => key.replace(/(?<=^|⇧)[a-z]$/, (letter) => letter.toUpperCase()))
     .join(" ");
