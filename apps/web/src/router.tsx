@@ -3,6 +3,7 @@ import { readHomeSearch } from "./home/find-sessions.ts";
 import { HomePage } from "./home/home-page.tsx";
 import { SessionPage } from "./session/session-page.tsx";
 import { isSessionView, type SessionView } from "./session/session-views.ts";
+import { Failed } from "./shell/failed.tsx";
 import { Missing } from "./shell/missing.tsx";
 import { Shell } from "./shell/shell.tsx";
 
@@ -62,6 +63,7 @@ const isContextSearch = (name: string): boolean => CONTEXT_SEARCH.some((known) =
 export const router = createRouter({
   routeTree: root.addChildren([home, session, inbox, compare, context, settings]),
   defaultPreload: "intent",
+  defaultErrorComponent: Failed,
   scrollRestoration: false,
 });
 

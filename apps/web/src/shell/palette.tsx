@@ -1,10 +1,27 @@
-import { useNavigate } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { Command } from "cmdk";
+import { type ReactNode, useState } from "react";
+import { fits } from "../home/find-sessions.ts";
+import { togglePin } from "../home/pins.ts";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
+import { SETTINGS_PAGES } from "../settings/settings-pages.ts";
+import { setTheme, THEMES } from "../settings/theme.ts";
+import { ago } from "../text/format.ts";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
+import { sessionAct } from "./session-act.ts";
 import { groups, shownKey } from "./shortcuts.ts";
 
+/** As many sessions as one would read through; further words narrow them. */
+const SHOWN = 30;
+
+interface Entry {
+  label: string;
+  keys?: string;
+  act: () => void;
+}
+
+/** Finds everything: what can be done here, sessions, pages, settings. */
 export default function Palette({
   isOpen,
   onOpenChange,
@@ -13,56 +30,104 @@ export default function Palette({
   onOpenChange: (isOpen: boolean) => void;
 }) {
   const navigate = useNavigate();
+  const { session: openId } = useParams({ strict: false });
   const sessions = useLive(feed.sessions);
   const shortcuts = useLive(groups);
-  const close = (then: () => void) => () => {
+  const [words, setWords] = useState("");
+  const open = sessions.get(openId ?? "");
+  const found = [...sessions.values()]
+    .filter((session) => fits(session, { q: words }))
+    .sort((a, b) => b.updated_at.localeCompare(a.updated_at))
+    .slice(0, SHOWN);
+  const actions: [title: string, entries: Entry[]][] = [
+    ...shortcuts
+      .toReversed()
+      .map(({ title, keys }): [string, Entry[]] => [
+        title,
+        Object.entries(keys).map(([key, [label, act]]) => ({ label, keys: key, act })),
+      ]),
+    ...(open
+      ? [
+          [
+            "This session",
+            [
+              { label: "Pin or unpin", act: () => togglePin(open.id) },
+              { label: "Archive …", act: () => sessionAct.set({ kind: "archive", session: open }) },
+              { label: "Delete for good …", act: () => sessionAct.set({ kind: "delete", session: open }) },
+            ],
+          ] satisfies [string, Entry[]],
+        ]
+      : []),
+    [
+      "Settings",
+      SETTINGS_PAGES.map(({ name, label }) => ({
+        label,
+        act: () => void navigate({ to: "/settings/$", params: { _splat: name } }),
+      })),
+    ],
+    ["Theme", THEMES.map((name) => ({ label: `Theme: ${name}`, act: () => setTheme(name) }))],
+  ];
+  const run = (act: () => void) => () => {
     onOpenChange(false);
-    then();
+    act();
   };
-  const item =
-    "flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-ink-soft data-[selected=true]:bg-raised data-[selected=true]:text-ink";
   return (
     <Command.Dialog
       open={isOpen}
       onOpenChange={onOpenChange}
       label="Find anything"
-      overlayClassName="fixed inset-0 z-40 bg-black/30"
-      contentClassName="fixed top-[12vh] left-1/2 z-50 w-[min(38rem,94vw)] -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-float"
+      loop
+      overlayClassName="fixed inset-0 z-40 bg-black/40"
+      contentClassName="fixed top-3 left-1/2 z-50 w-[min(38rem,94vw)] -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-float sm:top-[12vh]"
     >
       <Command.Input
-        placeholder="Sessions, actions …"
-        className="w-full border-b border-line bg-transparent px-4 py-3 outline-none placeholder:text-ink-faint"
+        value={words}
+        onValueChange={setWords}
+        placeholder="Sessions, actions, settings …"
+        className="w-full border-b border-line bg-transparent px-4 py-3 text-base outline-none placeholder:text-ink-faint"
       />
       <Command.List className="max-h-[55vh] overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-faint">
         <Command.Empty className="px-2 py-6 text-center text-ink-faint">Nothing goes by that.</Command.Empty>
-        {shortcuts.toReversed().map(({ title, keys }, index) => (
-          <Command.Group key={`${title}-${index}`} heading={title}>
-            {Object.entries(keys).map(([key, [label, act]]) => (
-              <Command.Item key={key} value={`${title} ${label}`} onSelect={close(act)} className={item}>
-                <span>{label}</span>
-                <kbd className="ml-auto font-mono text-xs text-ink-faint">{shownKey(key)}</kbd>
-              </Command.Item>
-            ))}
-          </Command.Group>
-        ))}
-        <Command.Group heading="Sessions">
-          {[...sessions.values()]
-            .sort((a, b) => b.updated_at.localeCompare(a.updated_at))
-            .slice(0, 200)
-            .map((session) => (
-              <Command.Item
+        {found.length > 0 && (
+          <Command.Group heading="Sessions">
+            {found.map((session) => (
+              <Item
                 key={session.id}
-                value={`${session.title ?? ""} ${session.agent.name} ${session.folder} ${session.id}`}
-                onSelect={close(() => void navigate({ to: "/sessions/$session", params: { session: session.id } }))}
-                className={item}
+                value={`${session.title ?? "untitled"} ${session.agent.name} ${session.folder} ${session.id}`}
+                onSelect={run(() => void navigate({ to: "/sessions/$session", params: { session: session.id } }))}
               >
                 <StateDot state={stateOf(session)} />
                 <span className="truncate">{session.title ?? "Untitled"}</span>
-                <span className="ml-auto shrink-0 truncate text-xs text-ink-faint">{session.agent.name}</span>
-              </Command.Item>
+                <span className="ml-auto shrink-0 text-xs text-ink-faint">
+                  {session.agent.name}, {ago(session.updated_at)}
+                </span>
+              </Item>
             ))}
-        </Command.Group>
+          </Command.Group>
+        )}
+        {actions.map(([title, entries], index) => (
+          <Command.Group key={`${title}-${index}`} heading={title}>
+            {entries.map(({ label, keys, act }) => (
+              <Item key={label} value={`${title} ${label} ${index}`} onSelect={run(act)}>
+                <span>{label}</span>
+                {keys !== undefined && <kbd className="ml-auto font-mono text-xs text-ink-faint">{shownKey(keys)}</kbd>}
+              </Item>
+            ))}
+          </Command.Group>
+        ))}
       </Command.List>
     </Command.Dialog>
+  );
+}
+
+function Item({ value, onSelect, children }: { value: string; onSelect: () => void; children: ReactNode }) {
+  return (
+    <Command.Item
+      value={value}
+      onSelect={onSelect}
+      className="flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-ink-soft data-[selected=true]:bg-raised data-[selected=true]:text-ink pointer-coarse:min-h-10"
+    >
+      {children}
+    </Command.Item>
   );
 }

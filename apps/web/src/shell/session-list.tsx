@@ -1,13 +1,20 @@
 import { Link } from "@tanstack/react-router";
+import { Pin } from "lucide-react";
+import { pins } from "../home/pins.ts";
+import { isUnread, seen } from "../home/seen.ts";
 import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
 
 const SHOWN = 40;
 
-/** The sessions of late, those that wait for somebody first. */
+/** The sessions of late: those that wait for somebody first, then those that work, then what is pinned. */
 export function SessionList() {
   const sessions = useLive(feed.sessions);
+  const pinned = useLive(pins);
+  const looked = useLive(seen);
+  const urgency = (session: FeedSession): number =>
+    ({ waiting: 3, running: 2, parked: 2, idle: 0, ended: 0 })[stateOf(session)] || Number(pinned.includes(session.id));
   const shown = [...sessions.values()]
     .filter(({ archived_at }) => archived_at === null)
     .sort((a, b) => urgency(b) - urgency(a) || b.updated_at.localeCompare(a.updated_at))
@@ -15,22 +22,28 @@ export function SessionList() {
   return (
     <nav aria-label="Sessions" className="min-h-0 flex-1 overflow-y-auto border-t border-line px-2 py-2">
       <ul>
-        {shown.map((session) => (
-          <li key={session.id}>
-            <Link
-              to="/sessions/$session"
-              params={{ session: session.id }}
-              className="flex items-center gap-2 rounded-md px-2 py-1 text-sm text-ink-soft hover:bg-raised data-[status=active]:bg-raised data-[status=active]:text-ink"
-            >
-              <StateDot state={stateOf(session)} />
-              <span className="truncate">{session.title ?? "Untitled"}</span>
-            </Link>
-          </li>
-        ))}
+        {shown.map((session) => {
+          const unread = isUnread(session, looked);
+          return (
+            <li key={session.id}>
+              <Link
+                to="/sessions/$session"
+                params={{ session: session.id }}
+                className={`flex items-center gap-2 rounded-md px-2 py-1 text-sm hover:bg-raised data-[status=active]:bg-raised data-[status=active]:text-ink ${unread ? "font-medium text-ink" : "text-ink-soft"}`}
+              >
+                <StateDot state={stateOf(session)} />
+                <span className="truncate">{session.title ?? "Untitled"}</span>
+                {pinned.includes(session.id) && <Pin aria-hidden className="size-3 shrink-0 text-ink-faint" />}
+                {unread && (
+                  <span className="ml-auto size-1.5 shrink-0 rounded-full bg-accent">
+                    <span className="sr-only"> (new)</span>
+                  </span>
+                )}
+              </Link>
+            </li>
+          );
+        })}
       </ul>
     </nav>
   );
 }
-
-const urgency = (session: FeedSession): number =>
-  ({ waiting: 2, running: 1, parked: 1, idle: 0, ended: 0 })[stateOf(session)];

@@ -1,13 +1,20 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { BookOpen, Inbox, LayoutGrid, Settings } from "lucide-react";
+import { BookOpen, Inbox, LayoutGrid, Search, Settings } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { WaitingNotice } from "../inbox/waiting-notice.tsx";
+import { Kbd } from "../ui/kbd.tsx";
 import { Announcer } from "./announcer.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { SessionList } from "./session-list.tsx";
 import { Palette } from "./palette-loader.tsx";
+import { ConnectionBanner } from "./connection-banner.tsx";
+import { isStopAsked, KillSwitch } from "./kill-switch.tsx";
+import { openNewSession } from "./new-session.ts";
+import { Overlays } from "./overlays.tsx";
+import { isSheetOpen } from "./shortcuts-sheet-open.ts";
+import { useMarkSeen } from "./use-mark-seen.ts";
 
 /** The frame around every page: where one is, what waits, and all sessions at hand. */
 export function Shell() {
@@ -15,11 +22,15 @@ export function Shell() {
   const [isPaletteOpen, setPaletteOpen] = useState(false);
   useShortcuts("Everywhere", {
     "mod+k": ["Find anything", () => setPaletteOpen(true)],
+    n: ["Start a session", openNewSession],
+    "?": ["Show all keys", () => isSheetOpen.set(true)],
     "g h": ["Go to all sessions", () => void navigate({ to: "/" })],
     "g i": ["Go to what waits for you", () => void navigate({ to: "/inbox" })],
     "g c": ["Go to what is known", () => void navigate({ to: "/context/$", params: { _splat: "" } })],
     "g s": ["Go to settings", () => void navigate({ to: "/settings/$", params: { _splat: "" } })],
+    "x x": ["Stop everything (asks first)", () => isStopAsked.set(true)],
   });
+  useMarkSeen();
 
   return (
     <div className="grid h-full grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)_auto] md:grid-cols-[15rem_minmax(0,1fr)] md:grid-rows-[minmax(0,1fr)]">
@@ -36,9 +47,9 @@ export function Shell() {
           <button
             type="button"
             onClick={() => setPaletteOpen(true)}
-            className="ml-auto rounded border border-line px-1.5 py-0.5 text-xs text-ink-faint hover:bg-raised"
+            className="ml-auto flex items-center gap-1.5 rounded border border-line px-1.5 py-0.5 text-xs text-ink-faint hover:bg-raised"
           >
-            Find <kbd className="font-mono">⌘K</kbd>
+            Find <Kbd keys="mod+k" />
           </button>
         </div>
         <nav aria-label="Main" className="px-2 pb-2">
@@ -46,16 +57,29 @@ export function Shell() {
         </nav>
         <SessionList />
       </aside>
-      <main id="main" tabIndex={-1} className="min-h-0 min-w-0 outline-none">
-        <Outlet />
-      </main>
+      <div className="flex min-h-0 min-w-0 flex-col">
+        <ConnectionBanner />
+        <KillSwitch />
+        <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 outline-none">
+          <Outlet />
+        </main>
+      </div>
       <nav
         aria-label="Main"
         className="flex justify-around border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
       >
         <NavItems isCompact />
+        <button
+          type="button"
+          onClick={() => setPaletteOpen(true)}
+          className="flex flex-1 flex-col items-center gap-0.5 py-2 text-xs text-ink-soft"
+        >
+          <Search aria-hidden className="size-4" />
+          Find
+        </button>
       </nav>
       <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} />
+      <Overlays />
       <Announcer />
       <WaitingNotice />
     </div>

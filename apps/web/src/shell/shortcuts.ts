@@ -44,7 +44,7 @@ addEventListener("keydown", (event) => {
   const key = nameOf(event);
   if (key === undefined) return;
   const hasModifier = event.metaKey || event.ctrlKey;
-  if (!hasModifier && (isWriting(event.target) || isPressing(event))) return;
+  if (!hasModifier && (isWriting(event.target) || isPressing(event) || isInDialog(event.target))) return;
   pressed = [...pressed, key].slice(-2);
   clearTimeout(timer);
   timer = window.setTimeout(() => (pressed = []), SEQUENCE_MS);
@@ -74,6 +74,10 @@ const isLetter = (key: string): boolean => key.toLowerCase() !== key.toUpperCase
 
 const isWriting = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+/** What lies under a dialog or a menu is out of reach, for keys as well. */
+const isInDialog = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest("[role=dialog], [role=menu]") !== null;
 
 /** Enter and space belong to the button or link that has the focus. */
 const isPressing = ({ key, target }: KeyboardEvent): boolean =>

@@ -10,10 +10,18 @@ export function SignedIn({ children }: { children: ReactNode }) {
 
   useEffect(() => {
     whenSignedOut(() => setState("out"));
-    void signIn().then(({ next, message }) => {
-      setState(next);
-      setWords(message);
-    });
+    const comeIn = (): void =>
+      void signIn().then(({ next, message }) => {
+        setState(next);
+        setWords(message);
+      });
+    comeIn();
+    // A link that is followed where the page is open already changes nothing but what stands behind the `#`.
+    const onLink = (): void => {
+      if (location.hash.startsWith("#code=")) comeIn();
+    };
+    addEventListener("hashchange", onLink);
+    return () => removeEventListener("hashchange", onLink);
   }, []);
 
   if (state === "in") return children;

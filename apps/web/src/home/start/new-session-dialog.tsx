@@ -1,0 +1,198 @@
+import { EFFORTS, PERMISSION_MODES } from "@tandem/protocol";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type KeyboardEvent, useRef } from "react";
+import { useAgents, useEnvironments, useModels } from "../../api/lists.ts";
+import { useLive } from "../../live/live-value.ts";
+import { isNewSessionOpen } from "../../shell/new-session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, TextArea, TextInput } from "../../ui/field.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Select } from "../../ui/select.tsx";
+import { placeOptions } from "./place-options.ts";
+import { type Choices, lastChoices, readBudget, startDraft, startSession } from "./start-session.ts";
+
+const MODES: Readonly<Record<(typeof PERMISSION_MODES)[number], string>> = {
+  default: "Asks first",
+  acceptEdits: "May edit files",
+  plan: "Plans only",
+  bypassPermissions: "May do all",
+};
+
+/** A prompt, and whatever is to be other than last time. */
+export default function NewSessionDialog() {
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const prompt = useLive(startDraft);
+  const kept = useLive(lastChoices);
+  const [agents, environments, models] = [useAgents(), useEnvironments(), useModels()];
+  const input = useRef<HTMLTextAreaElement>(null);
+  const places = placeOptions(environments.data ?? []);
+  const choices: Choices = {
+    ...kept,
+    // What was chosen last may be gone.
+    agent: agents.data?.find(({ id }) => id === kept.agent)?.id ?? agents.data?.[0]?.id ?? "",
+    place: places.some(({ value }) => value === kept.place) ? kept.place : (places[0]?.value ?? ""),
+  };
+  const set = (part: Partial<Choices>): void => lastChoices.set({ ...choices, ...part });
+  const hasBadBudget = Number.isNaN(readBudget(choices.budget));
+  const isReady = agents.isSuccess && environments.isSuccess && !hasBadBudget;
+  const start = useMutation({
+    mutationFn: () => startSession(prompt, choices, environments.data ?? []),
+    onSuccess: async (session) => {
+      startDraft.set("");
+      lastChoices.set({ ...choices, agent: session.agent.id });
+      isNewSessionOpen.set(false);
+      await queries.invalidateQueries({ queryKey: ["/v1/agents"] });
+      await queries.invalidateQueries({ queryKey: ["/v1/environments"] });
+      await navigate({ to: "/sessions/$session", params: { session: session.id } });
+    },
+  });
+  const go = (): void => {
+    if (isReady && !start.isPending) start.mutate();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    go();
+  };
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={(isOpen) => isNewSessionOpen.set(isOpen)}
+      title="New session"
+      onOpenAutoFocus={(event) => {
+        event.preventDefault();
+        input.current?.focus();
+      }}
+      footer={
+        <>
+          <p className="mr-auto text-xs text-ink-faint">The choices are kept for the next one.</p>
+          <Button look="primary" keys="mod+enter" disabled={!isReady || start.isPending} onClick={go}>
+            {start.isPending ? "Starting …" : "Start"}
+          </Button>
+        </>
+      }
+    >
+      <div onKeyDown={onKeyDown} className="space-y-3" role="presentation">
+        <TextArea
+          ref={input}
+          aria-label="What is to be done"
+          placeholder="Say what is to be done"
+          rows={5}
+          value={prompt}
+          onChange={(event) => startDraft.set(event.target.value)}
+          className="resize-y text-base"
+        />
+        <Problem error={start.error ?? agents.error ?? environments.error} />
+        <div className="grid gap-3 sm:grid-cols-2">
+          <Field label="Agent">
+            {(ids) => (
+              <Select
+                {...ids}
+                className="w-full"
+                value={choices.agent}
+                onChange={(agent) => set({ agent })}
+                options={
+                  agents.data?.length === 0
+                    ? [{ value: "", label: "Claude Code (will be made)" }]
+                    : (agents.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
+                }
+              />
+            )}
+          </Field>
+          <Field label="Where">
+            {(ids) => (
+              <Select
+                {...ids}
+                className="w-full"
+                value={choices.place}
+                onChange={(place) => set({ place })}
+                options={places}
+              />
+            )}
+          </Field>
+          {choices.place === "folder" && <OtherFolder choices={choices} set={set} />}
+          <Field label="Model">
+            {(ids) => (
+              <Select
+                {...ids}
+                className="w-full"
+                value={choices.model}
+                onChange={(model) => set({ model })}
+                options={[
+                  { value: "", label: "The agent's" },
+                  ...(models.data ?? []).map(({ id, display_name }) => ({ value: id, label: display_name })),
+                ]}
+              />
+            )}
+          </Field>
+          <Field label="Effort">
+            {(ids) => (
+              <Select
+                {...ids}
+                className="w-full"
+                value={choices.effort}
+                onChange={(effort) => set({ effort })}
+                options={[
+                  { value: "", label: "The agent's" },
+                  ...EFFORTS.map((effort) => ({ value: effort, label: effort })),
+                ]}
+              />
+            )}
+          </Field>
+          <Field label="Permission mode">
+            {(ids) => (
+              <Select
+                {...ids}
+                className="w-full"
+                value={choices.mode === "" ? "default" : choices.mode}
+                onChange={(mode) => set({ mode: mode === "default" ? "" : mode })}
+                options={PERMISSION_MODES.map((mode) => ({ value: mode, label: MODES[mode] }))}
+              />
+            )}
+          </Field>
+          <Field label="Budget, in dollars" problem={hasBadBudget ? "An amount such as 2.50, or nothing." : undefined}>
+            {(ids) => (
+              <TextInput
+                {...ids}
+                inputMode="decimal"
+                placeholder="No limit of its own"
+                value={choices.budget}
+                onChange={(event) => set({ budget: event.target.value })}
+              />
+            )}
+          </Field>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function OtherFolder({ choices, set }: { choices: Choices; set: (part: Partial<Choices>) => void }) {
+  return (
+    <div className="sm:col-span-2">
+      <Field label="Folder" hint="Its whole path, below a folder that the server may work in.">
+        {(ids) => (
+          <TextInput
+            {...ids}
+            className="font-mono"
+            placeholder="/home/me/project"
+            value={choices.folder}
+            onChange={(event) => set({ folder: event.target.value })}
+          />
+        )}
+      </Field>
+      <label className="mt-2 flex items-center gap-2 text-sm text-ink-soft">
+        <input
+          type="checkbox"
+          className="size-4 accent-accent"
+          checked={choices.ownWorktree}
+          onChange={(event) => set({ ownWorktree: event.target.checked })}
+        />
+        In a worktree of its own
+      </label>
+    </div>
+  );
+}

@@ -1,0 +1,26 @@
+import { type Environment, ENVIRONMENT_METADATA } from "@tandem/protocol";
+import type { Option } from "../../ui/select.tsx";
+import { folderName } from "../find-sessions.ts";
+
+/** Where a session can work: the environments there are, a worktree of each folder, and any other folder. */
+export function placeOptions(environments: readonly Environment[]): Option[] {
+  const { path, isolation, branch } = ENVIRONMENT_METADATA;
+  const present = environments.filter(({ archived_at }) => archived_at === null);
+  const options = present.map(({ id, name, metadata }): Option => {
+    const folder = metadata[path];
+    if (folder === undefined) return { value: id, label: `${name}: a folder of its own` };
+    const from = metadata[branch] === undefined ? "" : ` from ${metadata[branch]}`;
+    const own = metadata[isolation] === "worktree" ? ` in a worktree of its own${from}` : "";
+    return { value: id, label: `${folderName(folder)}${own}` };
+  });
+  const plain = present.flatMap(({ metadata }) =>
+    metadata[path] !== undefined && metadata[isolation] === undefined ? [metadata[path]] : [],
+  );
+  const hasWorktrees = new Set(
+    present.flatMap(({ metadata }) => (metadata[isolation] === "worktree" ? [metadata[path]] : [])),
+  );
+  const worktrees = [...new Set(plain)]
+    .filter((folder) => !hasWorktrees.has(folder))
+    .map((folder) => ({ value: `worktree:${folder}`, label: `${folderName(folder)} in a worktree of its own` }));
+  return [...options, ...worktrees, { value: "folder", label: "Another folder …" }];
+}

@@ -1,0 +1,105 @@
+import { type Agent, type Environment, ENVIRONMENT_METADATA, type Session, SESSION_METADATA } from "@tandem/protocol";
+import { api } from "../../api/client.ts";
+import { KeptValue } from "../../live/kept-value.ts";
+
+/** How a session is started. What is empty is as the agent or the config has it. */
+export interface Choices {
+  /** Empty: the one that is made where there is none. */
+  agent: string;
+  /** An environment's id; `worktree:` and a folder; or `folder` for what stands in `folder`. */
+  place: string;
+  folder: string;
+  ownWorktree: boolean;
+  model: string;
+  effort: string;
+  mode: string;
+  /** Dollars, as they were written. */
+  budget: string;
+}
+
+export const lastChoices = new KeptValue<Choices>("tandem.start", {
+  agent: "",
+  place: "",
+  folder: "",
+  ownWorktree: false,
+  model: "",
+  effort: "",
+  mode: "",
+  budget: "",
+});
+/** What somebody has begun to write outlives the dialog, and the page. */
+export const startDraft = new KeptValue("tandem.start.prompt", "");
+
+const TITLE = 80;
+const FALLBACK_MODEL = "sonnet";
+
+/** The first line, as far as it makes a title. */
+export function titleOf(prompt: string): string {
+  const line = prompt.trim().split("\n", 1)[0] ?? "";
+  if (line.length <= TITLE) return line;
+  const cut = line.slice(0, TITLE - 1);
+  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), TITLE / 2)).trimEnd()} …`;
+}
+
+/** What somebody has typed as money: undefined for nothing, NaN for what is none. */
+export function readBudget(text: string): number | undefined {
+  const trimmed = text
+    .trim()
+    .replace(/^\$\s*/, "")
+    .replace(",", ".");
+  if (trimmed === "") return undefined;
+  const usd = /^\d+(\.\d{1,2})?$/.test(trimmed) ? Number(trimmed) : Number.NaN;
+  return usd > 0 ? usd : Number.NaN;
+}
+
+export async function startSession(prompt: string, choices: Choices, known: readonly Environment[]): Promise<Session> {
+  const agent = choices.agent === "" ? (await createAgent(choices.model)).id : choices.agent;
+  const environment = await environmentOf(choices, known);
+  const budget = readBudget(choices.budget);
+  const metadata = Object.fromEntries(
+    [
+      [SESSION_METADATA.model, choices.model],
+      [SESSION_METADATA.effort, choices.effort],
+      [SESSION_METADATA.permissionMode, choices.mode],
+    ].filter(([, value]) => value !== ""),
+  ) as Record<string, string>;
+  const text = prompt.trim();
+  return api.post<Session>("/v1/sessions", {
+    agent,
+    environment_id: environment,
+    ...(text !== "" && {
+      title: titleOf(text),
+      initial_events: [{ type: "user.message", content: [{ type: "text", text }] }],
+    }),
+    metadata,
+    ...(budget !== undefined && {
+      budget: { type: "limit", max_list_cost: { amount: String(Math.round(budget * 100)), currency: "USD" } },
+    }),
+  });
+}
+
+const createAgent = (model: string): Promise<Agent> =>
+  api.post<Agent>("/v1/agents", {
+    name: "Claude Code",
+    description: "Made by the page, for the first session.",
+    model: model === "" ? FALLBACK_MODEL : model,
+    tools: [{ type: "agent_toolset_20260401" }],
+  });
+
+/** One that is there already, or a new one. */
+async function environmentOf({ place, folder, ownWorktree }: Choices, known: readonly Environment[]): Promise<string> {
+  const { path, isolation, branch } = ENVIRONMENT_METADATA;
+  const isOther = place === "folder";
+  if (!isOther && !place.startsWith("worktree:")) return place;
+  const wanted = isOther ? folder.trim() : place.slice("worktree:".length);
+  const kind = !isOther || ownWorktree ? "worktree" : undefined;
+  const there = known.find(
+    ({ metadata }) => metadata[path] === wanted && metadata[isolation] === kind && metadata[branch] === undefined,
+  );
+  if (there) return there.id;
+  const made = await api.post<Environment>("/v1/environments", {
+    name: `${wanted}${kind === undefined ? "" : " (worktrees)"}`.slice(-256),
+    metadata: { [path]: wanted, ...(kind !== undefined && { [isolation]: kind }) },
+  });
+  return made.id;
+}

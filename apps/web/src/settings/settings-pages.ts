@@ -1,0 +1,16 @@
+/** The pages of the settings, in the order of the list; the first one opens by itself. */
+export const SETTINGS_PAGES = [
+  { name: "status", label: "Status" },
+  { name: "agents", label: "Agents" },
+  { name: "environments", label: "Environments" },
+  { name: "rules", label: "Rules" },
+  { name: "budgets", label: "Budgets" },
+  { name: "trust", label: "Trust" },
+  { name: "mcp", label: "MCP servers" },
+  { name: "notifications", label: "Notifications" },
+  { name: "tokens", label: "Tokens" },
+  { name: "audit", label: "Audit" },
+  { name: "appearance", label: "This browser" },
+] as const;
+
+export type SettingsName = (typeof SETTINGS_PAGES)[number]["name"];

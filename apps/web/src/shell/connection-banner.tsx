@@ -1,0 +1,31 @@
+import { WifiOff } from "lucide-react";
+import { useEffect, useState } from "react";
+import { feed } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
+
+/** A line that breaks for a moment is nobody's business. */
+const PATIENCE_MS = 2_000;
+
+/** Says that what is shown may be old. Nothing that was typed is lost, and nothing that happens is missed. */
+export function ConnectionBanner() {
+  const connection = useLive(feed.connection);
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    if (connection !== "lost") {
+      setLong(false);
+      return;
+    }
+    const timer = setTimeout(() => setLong(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [connection]);
+  if (connection !== "lost" || !isLong) return null;
+  return (
+    <div className="flex items-center gap-2 bg-wait-soft px-4 py-1.5 text-sm text-wait">
+      <WifiOff aria-hidden className="size-4 shrink-0" />
+      <p>
+        The server cannot be reached; trying again. What you see may be old. If you have stopped it,{" "}
+        <code className="font-mono">tandem up</code> starts it.
+      </p>
+    </div>
+  );
+}

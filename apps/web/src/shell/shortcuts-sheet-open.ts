@@ -1,0 +1,3 @@
+import { LiveValue } from "../live/live-value.ts";
+
+export const isSheetOpen = new LiveValue(false);
