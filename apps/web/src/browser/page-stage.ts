@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import axe from "axe-core";
+import { buildPage } from "../../../../scripts/build-page.ts";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -32,6 +33,7 @@ export interface PageStage extends AsyncDisposable {
 }
 
 export async function setPageStage(): Promise<PageStage> {
+  buildPage();
   const home = await mkdtemp(join(tmpdir(), "tandem-page-"));
   const project = join(home, "project");
   await mkdir(project);
