@@ -1,5 +1,5 @@
 import type { SessionDiff } from "@tandem/protocol";
-import { Columns2, GitFork, History, Rows2 } from "lucide-react";
+import { Columns2, GitCompare, GitFork, History, Rows2 } from "lucide-react";
 import { Button } from "../ui/button.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { Select } from "../ui/select.tsx";
@@ -19,6 +19,7 @@ export function ChangesBar({
   onLayout,
   onRewind,
   onFork,
+  onCompare,
 }: {
   turns: readonly Turn[];
   turn: number | undefined;
@@ -29,6 +30,7 @@ export function ChangesBar({
   onLayout: (layout: DiffLayout) => void;
   onRewind: () => void;
   onFork: () => void;
+  onCompare: () => void;
 }) {
   const isSplit = layout === "split";
   return (
@@ -63,6 +65,10 @@ export function ChangesBar({
             {isSplit ? "One under the other" : "Side by side"} <Kbd keys="u" />
           </Button>
         )}
+        <Button size="small" look="quiet" aria-label="Compare with another session" onClick={onCompare}>
+          <GitCompare aria-hidden className="size-4" /> <span className="max-sm:hidden">Compare …</span>{" "}
+          <Kbd keys="c" />
+        </Button>
         <Button size="small" disabled={turns.length === 0} onClick={onFork}>
           <GitFork aria-hidden className="size-4" /> Fork … <Kbd keys="f" />
         </Button>

@@ -1,3 +1,4 @@
+import { useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import { useShortcuts } from "../shell/shortcuts.ts";
 import { Empty } from "../ui/empty.tsx";
@@ -21,6 +22,7 @@ export default function ChangesView({ session }: { session: string }) {
   const [turn, setTurn] = useState<number>();
   const [dialog, setDialog] = useState<"rewind" | "fork">();
   const [current, setCurrent] = useState<string>();
+  const navigate = useNavigate();
   const { layout, canSplit, setLayout } = useDiffLayout();
   const { comments, put, drop, clear } = useComments(session);
   const checkpoints = useCheckpoints(session);
@@ -53,6 +55,7 @@ export default function ChangesView({ session }: { session: string }) {
     const steps = [undefined, ...turns.map((one) => one.turn)];
     choose(steps[Math.min(Math.max(steps.indexOf(turn) + by, 0), steps.length - 1)]);
   };
+  const compare = (): void => void navigate({ to: "/compare", search: { a: session } });
   useShortcuts("Changes", {
     j: ["The next file", () => step(1)],
     k: ["The file before", () => step(-1)],
@@ -61,6 +64,7 @@ export default function ChangesView({ session }: { session: string }) {
     u: ["Side by side, or one under the other", () => setLayout(layout === "split" ? "unified" : "split")],
     r: ["Rewind", () => setDialog("rewind")],
     f: ["Fork", () => setDialog("fork")],
+    c: ["Compare with another session", compare],
   });
   const problem = diff.data ? null : diff.error;
   return (
@@ -71,6 +75,7 @@ export default function ChangesView({ session }: { session: string }) {
         onLayout={setLayout}
         onRewind={() => setDialog("rewind")}
         onFork={() => setDialog("fork")}
+        onCompare={compare}
       />
       <WorktreePanel session={session} />
       <div className="grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] lg:grid-cols-[17rem_minmax(0,1fr)]">

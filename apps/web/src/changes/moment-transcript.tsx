@@ -80,7 +80,7 @@ function Line({ part, isOwn }: { part: Part; isOwn: boolean }) {
         </p>
       );
     case "subtask":
-      return <p className="text-sm text-ink-soft">A subagent{part.agent === null ? "" : `, ${part.agent}`}</p>;
+      return <p className="text-sm text-ink-soft">A subagent at work</p>;
     default:
       return <p className="text-sm text-ink-faint">{part.type.replaceAll("_", " ")}</p>;
   }

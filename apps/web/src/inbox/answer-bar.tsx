@@ -33,10 +33,11 @@ export function AnswerBar({ approval, card, hasKeys, isBusy, onAnswer }: AnswerB
   const key = (keys: string) => (hasKeys ? <Kbd keys={keys} /> : null);
   return (
     <>
-      {hasKeys && panel === undefined && !isBusy && (
+      {hasKeys && (
         <CardKeys
           card={card}
           title="This call"
+          isOff={panel !== undefined || isBusy}
           keys={{
             a: ["Allow it once", once],
             s: ["Allow what is like it for the session", forSession],

@@ -9,10 +9,13 @@ export function CardKeys({
   card,
   title,
   keys,
+  isOff,
 }: {
   card: RefObject<HTMLElement | null>;
   title: string;
   keys: Shortcuts;
+  /** While something else has the keys. */
+  isOff: boolean;
 }) {
   const since = useRef<number>(undefined);
   since.current ??= performance.now();
@@ -24,7 +27,7 @@ export function CardKeys({
     };
     return [key, [label, guard]] as const;
   });
-  useShortcuts(title, Object.fromEntries(guarded));
+  useShortcuts(title, isOff ? {} : Object.fromEntries(guarded));
   return null;
 }
 

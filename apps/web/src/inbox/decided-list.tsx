@@ -36,7 +36,9 @@ export function DecidedList() {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_page }) => next_page ?? undefined,
   });
-  const decided = query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const decided = (query.data?.pages.flatMap(({ data }) => data) ?? []).toSorted((a, b) =>
+    (b.resolved?.at ?? "").localeCompare(a.resolved?.at ?? ""),
+  );
   if (query.error && decided.length === 0) return <Problem error={query.error} onRetry={() => void query.refetch()} />;
   if (query.isSuccess && decided.length === 0)
     return (

@@ -23,10 +23,11 @@ export function PlanBar({ card, hasKeys, isBusy, onAnswer }: AnswerBarProps) {
   if (isDenying) return <DenyPanel kind="plan" isBusy={isBusy} onAnswer={onAnswer} onClose={() => setDenying(false)} />;
   return (
     <div className="space-y-3">
-      {hasKeys && !isBusy && (
+      {hasKeys && (
         <CardKeys
           card={card}
           title="This plan"
+          isOff={isBusy}
           keys={{
             a: ["Agree to the plan", agree],
             m: ["Choose the next mode", nextMode],

@@ -55,10 +55,11 @@ export function QuestionForm({
       }}
       className="space-y-4"
     >
-      {hasKeys && !isBusy && (
+      {hasKeys && (
         <CardKeys
           card={card}
           title="This question"
+          isOff={isBusy}
           keys={{
             ...digits,
             ...(questions.length > 1 && {

@@ -2,7 +2,7 @@ import type { Approval } from "@tandem/protocol";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ClipboardList, MessageCircleQuestion, PlugZap, ShieldQuestion } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client.ts";
 import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
@@ -14,6 +14,7 @@ import { ApprovalCard } from "./approval-card.tsx";
 import { APPROVALS } from "./approvals-api.ts";
 import { describeCall, nameOfKind } from "./describe-call.ts";
 import { Expiry } from "./expiry.tsx";
+import { LastDecided } from "./last-decided.tsx";
 import { nextSelected } from "./next-selected.ts";
 
 const ICONS = { tool: ShieldQuestion, plan: ClipboardList, question: MessageCircleQuestion } as const;
@@ -54,15 +55,21 @@ export function WaitingList() {
       .map((call) => ({ session, call })),
   );
 
+  const left = useMemo(() => approvals.map(({ id, session_id }) => ({ id, session: session_id })), [approvals]);
+
   if (error) return <Problem error={error} onRetry={() => void refetch()} />;
   if (isKnown && isRead && ids.length === 0 && programs.length === 0)
     return (
-      <Empty title="Nothing waits for you">
-        When an agent wants to do what it may not do by itself, has a question, or hands in a plan, it stands here.
-      </Empty>
+      <>
+        <LastDecided waiting={left} />
+        <Empty title="Nothing waits for you">
+          When an agent wants to do what it may not do by itself, has a question, or hands in a plan, it stands here.
+        </Empty>
+      </>
     );
   return (
     <>
+      <LastDecided waiting={left} />
       <ul className="space-y-2">
         {approvals.map((approval) => (
           <li key={approval.id}>
@@ -94,7 +101,11 @@ function usePending(sessions: ReadonlyMap<string, FeedSession>) {
     },
   });
   // The feed knows sooner what does not wait any more.
-  const approvals = (data ?? []).filter(({ id }) => waiting.includes(id)).toReversed();
+  const known = query.known;
+  const approvals = useMemo(
+    () => (data ?? []).filter(({ id }) => known.split(" ").includes(id)).toReversed(),
+    [data, known],
+  );
   return { approvals, error: data ? null : error, refetch, isRead: data !== undefined };
 }
 

@@ -56,6 +56,7 @@ function Views({ session, view, className }: { session: string; view: SessionVie
           to="/sessions/$session"
           params={{ session }}
           search={name === "talk" ? {} : { view: name }}
+          activeOptions={{ exact: true, includeSearch: true }}
           aria-current={view === name ? "page" : undefined}
           className="flex min-h-7 items-center rounded-md px-2 text-sm text-ink-soft hover:bg-raised hover:text-ink aria-[current=page]:bg-raised aria-[current=page]:text-ink max-md:min-h-10 max-md:flex-1 max-md:justify-center"
         >

@@ -1,0 +1,48 @@
+import { useEffect, useState } from "react";
+import { useApproval } from "./approvals-api.ts";
+import { describeCall, nameOfKind } from "./describe-call.ts";
+import { OutcomeLine } from "./outcome-line.tsx";
+
+const SHOWN = 3;
+
+export interface Left {
+  id: string;
+  session: string;
+}
+
+/** What has just gone from the list: how it ended, and by whom, which need not be who looks at it. */
+export function LastDecided({ waiting }: { waiting: readonly Left[] }) {
+  const [seen, setSeen] = useState(waiting);
+  const [left, setLeft] = useState<readonly Left[]>([]);
+  if (seen !== waiting) {
+    const gone = seen.filter(({ id }) => waiting.every((other) => other.id !== id));
+    setSeen(waiting);
+    if (gone.length > 0)
+      setLeft([...gone, ...left.filter(({ id }) => gone.every((one) => one.id !== id))].slice(0, SHOWN));
+  }
+  if (left.length === 0) return null;
+  return (
+    <ul aria-label="Just decided" className="mb-3 space-y-1">
+      {left.map(({ id, session }) => (
+        <Decided key={id} id={id} session={session} />
+      ))}
+    </ul>
+  );
+}
+
+function Decided({ id, session }: Left) {
+  const { data: approval, refetch } = useApproval(id, session);
+  const isOpen = approval?.resolved === null;
+  useEffect(() => {
+    if (isOpen) void refetch();
+  }, [isOpen, refetch]);
+  if (!approval?.resolved) return null;
+  return (
+    <li className="flex flex-wrap items-baseline gap-x-3 px-1">
+      <OutcomeLine resolved={approval.resolved} kind={approval.kind} />
+      <span className="min-w-0 truncate text-sm text-ink-faint">
+        {nameOfKind(approval)} <span className="font-mono text-xs">{describeCall(approval)}</span>
+      </span>
+    </li>
+  );
+}
