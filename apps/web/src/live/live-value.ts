@@ -49,3 +49,7 @@ function soon(work: () => void): void {
 }
 
 export const useLive = <T>(value: LiveValue<T>): T => useSyncExternalStore(value.subscribe, value.shown);
+
+/** A part of it, which is the same object for as long as it says the same: who listens hears of nothing else. */
+export const useLivePart = <T, Part>(value: LiveValue<T>, part: (value: T) => Part): Part =>
+  useSyncExternalStore(value.subscribe, () => part(value.shown()));

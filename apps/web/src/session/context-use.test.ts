@@ -1,6 +1,6 @@
 import type { Message, Part } from "@tandem/protocol";
 import { expect, test } from "vitest";
-import { contextUse } from "./context-use.ts";
+import { contextUse, lastMeasured } from "./context-use.ts";
 
 const step = (id: string, read: number, thread: string | null = null): Message => ({
   id,
@@ -29,11 +29,11 @@ const step = (id: string, read: number, thread: string | null = null): Message =
 });
 
 test("the last request of the session's own thread counts", () => {
-  expect(contextUse([step("a", 100), step("b", 900), step("c", 5_000, "thread")])).toMatchObject({
+  expect(contextUse(lastMeasured([step("a", 100), step("b", 900), step("c", 5_000, "thread")]))).toMatchObject({
     tokens: 915,
     window: 200_000,
   });
-  expect(contextUse([])).toBeUndefined();
+  expect(contextUse(lastMeasured([]))).toBeUndefined();
 });
 
 test("a compaction makes room", () => {
@@ -46,7 +46,7 @@ test("a compaction makes room", () => {
     tokens_after: 20_000,
   };
   const { parts, ...message } = step("a", 190_000);
-  expect(contextUse([{ ...message, parts: [...parts, compaction] }])).toMatchObject({
+  expect(contextUse(lastMeasured([{ ...message, parts: [...parts, compaction] }]))).toMatchObject({
     tokens: 20_000,
     last: undefined,
   });

@@ -1,4 +1,4 @@
-import type { Message, ModelUsage } from "@tandem/protocol";
+import type { Message, ModelUsage, Part, PartOf } from "@tandem/protocol";
 
 const WINDOW = 200_000;
 const LARGE_WINDOW = 1_000_000;
@@ -12,20 +12,31 @@ export interface ContextUse {
   model: string | null;
 }
 
-export function contextUse(messages: readonly Message[]): ContextUse | undefined {
-  for (const { parts, thread } of messages.toReversed()) {
-    if (thread !== null) continue;
-    for (const part of parts.toReversed()) {
-      if (part.type === "compaction" && part.tokens_after !== null)
-        return { tokens: part.tokens_after, window: WINDOW, last: undefined, model: null };
-      if (part.type !== "step" || part.usage === null || part.state !== "completed") continue;
-      const { usage, model } = part;
-      const tokens =
-        usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens + usage.output_tokens;
-      return { tokens, window: windowOf(model, tokens), last: usage, model };
-    }
+/** What says last how full it is: a request that was answered, or a compaction. */
+export function lastMeasured(messages: readonly Message[]): PartOf<"step" | "compaction"> | undefined {
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    const { parts, thread } = messages[index]!;
+    const part = thread === null ? parts.findLast(isMeasure) : undefined;
+    if (part) return part as PartOf<"step" | "compaction">;
   }
   return undefined;
+}
+
+const isMeasure = (part: Part): boolean =>
+  part.type === "compaction"
+    ? part.tokens_after !== null
+    : part.type === "step" && part.usage !== null && part.state === "completed";
+
+export function contextUse(measured: PartOf<"step" | "compaction"> | undefined): ContextUse | undefined {
+  if (!measured) return undefined;
+  if (measured.type === "compaction") {
+    return { tokens: measured.tokens_after ?? 0, window: WINDOW, last: undefined, model: null };
+  }
+  const { usage, model } = measured;
+  if (!usage) return undefined;
+  const tokens =
+    usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens + usage.output_tokens;
+  return { tokens, window: windowOf(model, tokens), last: usage, model };
 }
 
 /** Nobody tells how large a model's window is; one that holds more than the usual is of the large kind. */

@@ -2,8 +2,8 @@ import type { Message, PartOf } from "@tandem/protocol";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { ChevronDown, ListChecks, LoaderCircle, Square } from "lucide-react";
 import { api } from "../api/client.ts";
-import { feed } from "../live/feed.ts";
-import { useLive } from "../live/live-value.ts";
+import { feed, type FeedSession } from "../live/feed.ts";
+import { useLive, useLivePart } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { lasting } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
@@ -14,38 +14,44 @@ import { doneOf, TodoList } from "./todo-list.tsx";
 import { useNow } from "./use-now.ts";
 import { useTasks } from "./use-session-data.ts";
 
+/** Messages among which a call that waits must be, if it is the agent's own. */
+const RECENT = 50;
+
 /** What matters wherever one is in the conversation: what waits, what is to be done, what runs. */
 export function Docks({ session, log, isRunning }: { session: string; log: SessionLog; isRunning: boolean }) {
-  const messages = useLive(log.messages);
   return (
     <div className="space-y-1.5 pb-1.5 empty:hidden">
-      <SubagentApprovals session={session} messages={messages} />
-      <TodoDock messages={messages} />
+      <SubagentApprovals session={session} log={log} />
+      <TodoDock log={log} />
       <Tasks session={session} />
-      {isRunning && <Working messages={messages} session={session} />}
+      {isRunning && <Working log={log} session={session} />}
     </div>
   );
 }
 
 /** What waits in a subagent is not among the rows; those of the agent itself stand in their place. */
-function SubagentApprovals({ session, messages }: { session: string; messages: readonly Message[] }) {
-  const waiting = useLive(feed.sessions).get(session)?.waiting_for ?? [];
-  if (waiting.length === 0) return null;
-  const shown = new Set(
-    messages.slice(-50).flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool" ? [part.id] : []))),
-  );
-  return waiting
-    .filter(({ event_id }) => !shown.has(event_id))
-    .map(({ event_id }) => (
-      <div key={event_id} className="max-h-[50vh] overflow-y-auto">
-        <ApprovalById approvalId={event_id} />
-      </div>
-    ));
+function SubagentApprovals({ session, log }: { session: string; log: SessionLog }) {
+  const waiting = useLive(feed.sessions).get(session)?.waiting_for;
+  const others = useLivePart(log.messages, (messages) => notShown(waiting ?? NONE, messages).join(" "));
+  if (others === "") return null;
+  return others.split(" ").map((id) => (
+    <div key={id} className="max-h-[50vh] overflow-y-auto">
+      <ApprovalById approvalId={id} />
+    </div>
+  ));
 }
 
-function TodoDock({ messages }: { messages: readonly Message[] }) {
+const NONE: FeedSession["waiting_for"] = [];
+
+function notShown(waiting: FeedSession["waiting_for"], messages: readonly Message[]): string[] {
+  if (waiting.length === 0) return [];
+  const shown = new Set(messages.slice(-RECENT).flatMap(({ parts }) => parts.map(({ id }) => id)));
+  return waiting.map(({ event_id }) => event_id).filter((id) => !shown.has(id));
+}
+
+function TodoDock({ log }: { log: SessionLog }) {
   const [isOpen, toggle] = useFold("dock:todos", false);
-  const todos = latestTodos(messages);
+  const todos = useLivePart(log.messages, latestTodos);
   if (!todos || todos.every(({ status }) => status === "completed")) return null;
   const current = todos.find(({ status }) => status === "in_progress");
   return (
@@ -74,7 +80,8 @@ function TodoDock({ messages }: { messages: readonly Message[] }) {
 }
 
 function latestTodos(messages: readonly Message[]): PartOf<"todo">["todos"] | undefined {
-  for (const { parts, thread } of messages.toReversed()) {
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    const { parts, thread } = messages[index]!;
     const part = thread === null ? parts.findLast(({ type }) => type === "todo") : undefined;
     if (part?.type === "todo") return part.todos;
   }
@@ -115,12 +122,11 @@ function Tasks({ session }: { session: string }) {
   );
 }
 
-function Working({ messages, session }: { messages: readonly Message[]; session: string }) {
+function Working({ log, session }: { log: SessionLog; session: string }) {
   const now = useNow(true);
   const known = useLive(feed.sessions).get(session);
   const words = known === undefined ? "working" : stateOf(known);
-  const turn = messages.findLast((message) => message.turn !== null)?.turn;
-  const since = messages.find(({ id }) => id === turn)?.created_at;
+  const since = useLivePart(log.messages, beginOfTurn);
   return (
     <p className="flex items-center gap-2 px-3 text-xs text-ink-faint">
       <span
@@ -131,4 +137,9 @@ function Working({ messages, session }: { messages: readonly Message[]; session:
       {since && <span className="tabular-nums">{lasting(Math.max(0, now - Date.parse(since)))}</span>}
     </p>
   );
+}
+
+function beginOfTurn(messages: readonly Message[]): string | null | undefined {
+  const turn = messages.findLast((message) => message.turn !== null)?.turn;
+  return messages.findLast(({ id }) => id === turn)?.created_at;
 }

@@ -1,9 +1,9 @@
-import type { BudgetGauge, Message } from "@tandem/protocol";
-import { useLive } from "../live/live-value.ts";
+import type { BudgetGauge } from "@tandem/protocol";
+import { useLivePart } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { count, lasting, money } from "../text/format.ts";
 import { Popover } from "../ui/popover.tsx";
-import { contextUse, type ContextUse } from "./context-use.ts";
+import { contextUse, type ContextUse, lastMeasured } from "./context-use.ts";
 import { cacheShare } from "./turn-sum.ts";
 import { useBudget } from "./use-session-data.ts";
 
@@ -22,7 +22,7 @@ export function Gauges({ session, log }: { session: string; log: SessionLog }) {
 }
 
 function ContextGauge({ log }: { log: SessionLog }) {
-  const use = contextUse(useLive<readonly Message[]>(log.messages));
+  const use = contextUse(useLivePart(log.messages, lastMeasured));
   if (!use) return null;
   const part = Math.min(1, use.tokens / use.window);
   const look = part > 0.85 ? "text-bad" : part > 0.65 ? "text-wait" : "text-accent";
@@ -110,7 +110,7 @@ function MoneyGauge({ session }: { session: string }) {
       trigger={
         <button type="button" className={`${TRIGGER} ${isNear ? "text-bad" : ""}`}>
           {money(own.spent)}
-          {own.limit !== null && <span className="text-ink-faint">of {money(own.limit)}</span>}
+          {own.limit !== null && <span className="text-ink-faint max-md:hidden">of {money(own.limit)}</span>}
           <span className="sr-only">spent</span>
         </button>
       }

@@ -24,7 +24,7 @@ export function PatchRow({ part }: { part: PartOf<"patch"> }) {
             <Link
               {...to}
               search={{ part: tools.at(-1) ?? part.id }}
-              className="flex items-center gap-2 px-3 py-0.5 hover:bg-raised max-md:py-2"
+              className="flex min-h-6 items-center gap-2 px-3 hover:bg-raised max-md:min-h-10"
             >
               <span className="truncate font-mono text-xs">{shortened(path, folder)}</span>
               <span className="ml-auto shrink-0">

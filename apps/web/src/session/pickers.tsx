@@ -40,6 +40,7 @@ export function Pickers({ session }: { session: string }) {
     <>
       <Select
         isBare
+        className="shrink-0"
         aria-label="Permission mode"
         value={shown[SESSION_METADATA.permissionMode] ?? "default"}
         options={MODES}
@@ -47,6 +48,7 @@ export function Pickers({ session }: { session: string }) {
       />
       <Select
         isBare
+        className="shrink-0"
         aria-label="Model"
         value={shown[SESSION_METADATA.model] ?? ""}
         options={[
@@ -59,10 +61,11 @@ export function Pickers({ session }: { session: string }) {
       />
       <Select
         isBare
+        className="shrink-0"
         aria-label="Effort"
         value={shown[SESSION_METADATA.effort] ?? ""}
         options={[
-          { value: "", label: "Usual effort" },
+          { value: "", label: "Effort" },
           ...EFFORTS.map((effort) => ({ value: effort, label: `${effort} effort` })),
         ]}
         onChange={(value) => set(SESSION_METADATA.effort, value)}

@@ -14,6 +14,8 @@ export type Row = { key: string; rewound: boolean } & (
   | { type: "footer"; sum: TurnSum }
 );
 
+type PartRow = Extract<Row, { type: "part" }>;
+
 /** Where a call stands among those that were made at once. */
 export type Lane = "first" | "middle" | "last";
 
@@ -59,7 +61,7 @@ const isSame = (before: readonly Message[], after: readonly Message[]): boolean 
 export function rowsOfTurn(messages: readonly Message[], isOver: boolean): Row[] {
   const rows = messages.flatMap(rowsOfMessage);
   const sum = isOver ? sumTurn(messages) : undefined;
-  const grouped = group(withoutEarlierTries(rows));
+  const grouped = group(withoutRepetition(rows));
   if (!sum) return grouped;
   // What was said after the turn's end stands below its sum.
   const end = grouped.findLastIndex((row) => row.key !== "" && isOfTurn(row, messages, sum.turn)) + 1;
@@ -119,11 +121,17 @@ function laneOf(index: number, count: number): Lane | undefined {
   return index === count - 1 ? "last" : "middle";
 }
 
-/** Of several tries in a row, the last says it all. */
-const withoutEarlierTries = (rows: readonly Row[]): Row[] =>
-  rows.filter((row, index) => !(isRetry(row) && rows[index + 1] !== undefined && isRetry(rows[index + 1]!)));
+/** Of several tries in a row, the last says it all; and an error says why no more were made. */
+const withoutRepetition = (rows: readonly Row[]): Row[] =>
+  rows.filter((row, index) => {
+    if (isOf(row, "retry")) return !isOf(rows[index + 1], "retry");
+    return !(isOf(row, "stop") && row.part.reason === "retries_exhausted" && isOf(rows[index - 1], "error"));
+  });
 
-const isRetry = (row: Row): boolean => row.type === "part" && row.part.type === "retry";
+const isOf = <T extends PartRow["part"]["type"]>(
+  row: Row | undefined,
+  type: T,
+): row is PartRow & { part: Extract<PartRow["part"], { type: T }> } => row?.type === "part" && row.part.type === type;
 
 /** Like calls in a row become one, whichever model request they were made in. */
 function group(rows: readonly Row[]): Row[] {

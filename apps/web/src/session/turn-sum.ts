@@ -20,8 +20,8 @@ export function sumTurn(messages: readonly Message[]): TurnSum | undefined {
   const own = messages.filter(({ turn }) => turn !== null);
   const turn = own[0]?.turn;
   const steps = own.flatMap(({ parts }) => parts.filter((part) => part.type === "step"));
-  if (typeof turn !== "string" || steps.length === 0) return undefined;
   const used = steps.flatMap(({ usage }) => usage ?? []);
+  if (typeof turn !== "string" || used.every(({ output_tokens }) => output_tokens === 0)) return undefined;
   const sum = (key: keyof (typeof used)[number]): number => used.reduce((total, usage) => total + usage[key], 0);
   const priced = steps.flatMap(({ usd }) => usd ?? []);
   const times = own.flatMap(({ created_at, parts }) => [

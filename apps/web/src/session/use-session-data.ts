@@ -1,6 +1,6 @@
 import type { BackgroundTask, BudgetGauge, Session, SessionEvent } from "@tandem/protocol";
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect } from "react";
+import { useEffect, useEffectEvent } from "react";
 import { api } from "../api/client.ts";
 import type { SessionLog } from "../live/session-log.ts";
 
@@ -46,11 +46,14 @@ const CHANGES: Readonly<Record<string, readonly ("" | "/budget" | "/tasks")[]>> 
 /** Asks again for what an event of the log says has changed. */
 export function useFreshData(session: string, log: SessionLog): void {
   const queries = useQueryClient();
+  const askAgain = useEffectEvent((paths: readonly string[]) => {
+    for (const path of paths) void queries.invalidateQueries({ queryKey: [path], exact: true });
+  });
   useEffect(() => {
     const due = new Set<string>();
     let timer: number | undefined;
     const ask = (): void => {
-      for (const path of due) void queries.invalidateQueries({ queryKey: [path], exact: true });
+      askAgain([...due]);
       due.clear();
       timer = undefined;
     };
@@ -62,5 +65,5 @@ export function useFreshData(session: string, log: SessionLog): void {
       end();
       clearTimeout(timer);
     };
-  }, [session, log, queries]);
+  }, [session, log]);
 }

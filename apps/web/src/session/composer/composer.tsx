@@ -1,6 +1,5 @@
 import { ArrowUp, CornerDownLeft, Paperclip, Square, Zap } from "lucide-react";
 import { type ClipboardEvent, type ReactNode, useId, useRef, useState } from "react";
-import { useLive } from "../../live/live-value.ts";
 import type { SessionLog } from "../../live/session-log.ts";
 import { shownKey, useShortcuts } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
@@ -43,8 +42,7 @@ export function Composer({
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>();
   const { attachments, add, remove, clear } = useAttachments();
-  const messages = useLive(log.messages);
-  const history = useHistory(messages);
+  const history = useHistory(log);
 
   const isShell = text.startsWith("!");
   const wanted = isListClosed || isShell ? undefined : completionAt(text, caret);
@@ -91,7 +89,7 @@ export function Composer({
     });
   };
   const stop = (): void => {
-    const turn = messages.findLast((message) => message.turn !== null)?.turn ?? undefined;
+    const turn = log.messages.current.findLast((message) => message.turn !== null)?.turn ?? undefined;
     void attempt(() => stopTurn(session, turn));
   };
   const { onKeyDown, isStopArmed } = useComposerKeys({
@@ -175,7 +173,9 @@ export function Composer({
               event.target.value = "";
             }}
           />
-          <div className="flex min-w-0 flex-1 items-center gap-0.5 overflow-hidden">{children}</div>
+          <div className="flex min-w-0 flex-1 items-center gap-0.5 overflow-x-auto [scrollbar-width:none]">
+            {children}
+          </div>
           {isShell && <span className="shrink-0 text-xs text-wait max-md:hidden">Runs in the folder</span>}
           {isRunning && !isEmpty && !isShell && (
             <Button

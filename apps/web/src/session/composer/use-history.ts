@@ -1,8 +1,9 @@
 import type { Message } from "@tandem/protocol";
 import { useRef } from "react";
+import type { SessionLog } from "../../live/session-log.ts";
 
 /** What was sent before, back and forth; what was being written is at its end. */
-export function useHistory(messages: readonly Message[]): {
+export function useHistory(log: SessionLog): {
   go: (step: -1 | 1, text: string) => string | undefined;
   leave: () => void;
 } {
@@ -10,7 +11,7 @@ export function useHistory(messages: readonly Message[]): {
   const unsent = useRef("");
   return {
     go: (step, text) => {
-      const sent = textsOf(messages);
+      const sent = textsOf(log.messages.current);
       const from = place.current ?? sent.length;
       const to = from + step;
       if (to < 0 || to > sent.length || sent.length === 0) return undefined;

@@ -1,0 +1,111 @@
+import type { Message, Part, PartOf } from "@tandem/protocol";
+import { expect, test } from "vitest";
+import { isSameRow, rowOfPart, Rows, rowsOfTurn } from "./rows.ts";
+
+const message = (id: string, role: Message["role"], parts: Part[], more: Partial<Message> = {}): Message => ({
+  id,
+  role,
+  thread: null,
+  turn: "u1",
+  seq: 1,
+  created_at: "2026-01-01T00:00:00.000Z",
+  parts,
+  ...more,
+});
+const text = (id: string, words = "hi"): PartOf<"text"> => ({ type: "text", id, at: null, text: words });
+const tool = (id: string, name: string, more: Partial<PartOf<"tool">> = {}): PartOf<"tool"> => ({
+  type: "tool",
+  id,
+  at: null,
+  kind: "builtin",
+  name,
+  input: {},
+  permission: null,
+  state: { type: "completed", started_at: null, ended_at: "2026-01-01T00:00:01.000Z", output: [] },
+  ...more,
+});
+const step = (id: string): PartOf<"step"> => ({
+  type: "step",
+  id,
+  at: "2026-01-01T00:00:00.000Z",
+  state: "completed",
+  model: "m",
+  usage: { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 90, cache_creation_input_tokens: 0 },
+  usd: 0.01,
+  duration_ms: 2_000,
+});
+const kinds = (rows: readonly { type: string }[]): string[] => rows.map(({ type }) => type);
+const user = message("u1", "user", [text("u1")]);
+
+test("looking calls in a row become one, across requests; edits stand alone", () => {
+  const rows = rowsOfTurn(
+    [
+      user,
+      message("a", "agent", [step("a"), tool("1", "Read"), tool("2", "Grep")]),
+      message("b", "agent", [step("b"), tool("3", "Glob"), tool("4", "Edit"), tool("5", "Edit")]),
+    ],
+    false,
+  );
+  expect(kinds(rows)).toEqual(["user", "group", "tool", "tool"]);
+  expect(rowOfPart(rows, "3")).toBe(1);
+  expect(rowOfPart(rows, "missing")).toBe(-1);
+});
+
+test("what waits for a person is never folded away", () => {
+  const asked = tool("2", "Read", { permission: { type: "asked", at: null }, state: { type: "pending" } });
+  const rows = rowsOfTurn([user, message("a", "agent", [tool("1", "Read"), asked, tool("3", "Read")])], false);
+  expect(kinds(rows)).toEqual(["user", "tool", "tool", "tool"]);
+});
+
+test("a subagent takes the place of the call that began it; a list that of the calls that kept it", () => {
+  const subtask: Part = {
+    type: "subtask",
+    id: "thread",
+    at: null,
+    thread: "thread",
+    agent: "helper",
+    status: "running",
+    stop_reason: null,
+    exchange: [{ type: "sent", content: [{ type: "text", text: "Look" }] }],
+    ended_at: null,
+  };
+  const call = tool("1", "Agent", { input: { prompt: "Look" } });
+  const todo: Part = { type: "todo", id: "3", at: null, todos: [] };
+  const rows = rowsOfTurn([user, message("a", "agent", [call, subtask, tool("2", "TaskCreate"), todo])], false);
+  expect(kinds(rows)).toEqual(["user", "subtask", "part"]);
+  expect(rows[1]).toMatchObject({ call });
+});
+
+test("a turn that is over has its sum, before what came after it", () => {
+  const notice: Part = { type: "notice", id: "n", at: null, level: "info", about: "x", text: "later" };
+  const rows = rowsOfTurn(
+    [user, message("a", "agent", [step("a"), text("t")]), message("n", "session", [notice], { turn: null })],
+    true,
+  );
+  expect(kinds(rows)).toEqual(["user", "part", "footer", "part"]);
+  expect(rows[2]).toMatchObject({ sum: { requests: 1, cacheReadTokens: 90, lastedMs: 2_000, usd: 0.01 } });
+});
+
+test("of several tries in a row, the last stays", () => {
+  const retry = (id: string): Part => ({
+    ...{ type: "retry", id, at: null, attempt: 1, max_attempts: 3, delay_ms: 1, status: 529, reason: "busy" },
+  });
+  const rows = rowsOfTurn(
+    [user, message("a", "agent", [step("a"), retry("r1")]), message("b", "agent", [step("b"), retry("r2")])],
+    false,
+  );
+  expect(rows.map(({ key }) => key)).toEqual(["u1:user", "r2:retry"]);
+});
+
+test("turns in which nothing changed keep their rows", () => {
+  const rows = new Rows();
+  const first = [user, message("a", "agent", [step("a"), text("t")])];
+  const next = message("u2", "user", [text("u2")], { turn: "u2" });
+  const before = rows.read([...first, next, message("b", "agent", [text("x", "one")], { turn: "u2" })], true);
+  const after = rows.read([...first, next, message("b", "agent", [text("x", "one two")], { turn: "u2" })], true);
+  expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
+  expect(after[0]).toBe(before[0]);
+  expect(after[2]).toBe(before[2]);
+  expect(isSameRow(before[3]!, after[3]!)).toBe(true);
+  expect(isSameRow(before[4]!, after[4]!)).toBe(false);
+});
