@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "react";
 import type { Overview } from "./context-api.ts";
 import { useAnswer, type Paged } from "./context-api.ts";
 import { ContextLink } from "./context-link.tsx";
@@ -28,17 +29,23 @@ export function SectionBar({ section, overview }: { section: Section; overview: 
     memory: overview?.counts.memory,
     proposals: waiting.data?.data.length,
   };
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone not all of them fit; the one that is open is in sight.
+    bar.current?.querySelector(`[data-section="${section}"]`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [section]);
   return (
     <header className="flex shrink-0 items-center gap-4 border-b border-line bg-surface pl-4">
       <h1 className="hidden text-base font-semibold sm:block">Context</h1>
       <h1 className="sr-only sm:hidden">Context</h1>
-      <nav aria-label="Context" className="flex min-w-0 gap-0.5 overflow-x-auto py-1 pr-4 max-sm:-ml-2">
+      <nav ref={bar} aria-label="Context" className="flex min-w-0 gap-0.5 overflow-x-auto py-1 pr-4 max-sm:-ml-2">
         {SECTIONS.map((name) => {
           const own = counts[name] ?? 0;
           const isLoud = name === "proposals" && own > 0;
           return (
             <ContextLink
               key={name}
+              data-section={name}
               path={name === "search" ? "" : name}
               aria-current={name === section ? "page" : undefined}
               className="flex min-h-8 shrink-0 items-center gap-1.5 rounded-md px-2.5 text-ink-soft hover:bg-raised hover:text-ink aria-[current]:bg-raised aria-[current]:font-medium aria-[current]:text-ink pointer-coarse:min-h-10"

@@ -1,8 +1,8 @@
 /** Boxes are of this size; places are of their upper left corners. */
-export const BOX = { width: 220, height: 64 } as const;
+export const BOX = { width: 190, height: 60 } as const;
 
-const ACROSS = BOX.width + 110;
-const DOWN = BOX.height + 28;
+const ACROSS = BOX.width + 90;
+const DOWN = BOX.height + 32;
 /** A column that is longer is broken into several. */
 const TALLEST = 9;
 const SWEEPS = 4;

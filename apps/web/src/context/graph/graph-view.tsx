@@ -74,7 +74,7 @@ export default function GraphView({ table }: { table: string }) {
       <Problem error={error} onRetry={() => void refetch()} className="m-4" />
       {graph && graph.nodes.length === 0 && <Empty title="There are no tables to show" />}
       {graph && graph.nodes.length > 0 && (
-        <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,3fr)_minmax(0,2fr)] lg:grid-cols-[minmax(0,1fr)_20rem] lg:grid-rows-1">
+        <div className="grid min-h-0 flex-1 grid-rows-[minmax(0,3fr)_minmax(0,2fr)] lg:grid-cols-[minmax(0,1fr)_18rem] lg:grid-rows-1">
           <section className="min-h-0 bg-ground" aria-label="A picture of the joins; the list says the same">
             <Suspense fallback={null}>
               <JoinGraph graph={graph} start={table} />

@@ -50,7 +50,6 @@ export default function JoinGraph({ graph, start }: { graph: Graph; start: strin
       onNodeClick={(_, node) =>
         void navigate({ to: "/context/$", params: { _splat: `graph/${node.id}` }, search: true })
       }
-      proOptions={{ hideAttribution: true }}
     >
       <Background gap={22} />
       <Controls showInteractive={false} />

@@ -5,7 +5,7 @@ import type { LineRow } from "./line-rows.ts";
 /** Longer ones are shown in part at first. */
 const SHOWN = 60;
 /** So many numbers have room behind a line. */
-const MARKS = 3;
+const MARKS = 2;
 const SIGNS = { removed: "−", added: "+", kept: " " } as const;
 const LOOKS = { removed: "bg-removed", added: "bg-added", kept: "text-ink-faint" } as const;
 
@@ -27,7 +27,7 @@ export function HunkLines({
         {shown.map((row, at) => (
           <li
             key={at}
-            className={`grid grid-cols-[1.25rem_minmax(0,1fr)_3.5rem] sm:grid-cols-[2.5rem_1.25rem_minmax(0,1fr)_4.5rem] ${LOOKS[row.type]}`}
+            className={`grid grid-cols-[1.25rem_minmax(0,1fr)_3.5rem] sm:grid-cols-[2.5rem_1.25rem_minmax(0,1fr)_3.5rem] ${LOOKS[row.type]}`}
           >
             <span className="pr-1.5 text-right text-ink-faint select-none tabular-nums max-sm:hidden">
               {row.number}
@@ -49,7 +49,7 @@ export function HunkLines({
                   aria-label={`Rests on ${mark + 1}`}
                   aria-pressed={lit === mark}
                   onClick={() => onMark(mark)}
-                  className="ml-0.5 min-w-4 rounded px-1 text-[0.6875rem] leading-4 text-accent hover:bg-accent-soft aria-pressed:bg-accent aria-pressed:text-on-accent"
+                  className="inline-block min-h-6 min-w-6 rounded text-[0.6875rem] leading-6 text-accent hover:bg-accent-soft aria-pressed:bg-accent aria-pressed:text-on-accent"
                 >
                   {mark + 1}
                 </button>

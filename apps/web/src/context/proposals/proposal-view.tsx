@@ -1,4 +1,4 @@
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../shell/shortcuts.ts";
 import { ago, exactly } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
@@ -33,8 +33,18 @@ export function ProposalView({ id }: { id: string }) {
     next?.focus({ preventScroll: true });
     next?.scrollIntoView({ block: "nearest", behavior: "smooth" });
   };
-  const press = (action: string) => () =>
-    current()?.querySelector<HTMLButtonElement>(`[data-act="${action}"]`)?.click();
+  const last = useRef(-1);
+  const press = (action: string) => () => {
+    const card = current();
+    last.current = card ? cards().indexOf(card) : -1;
+    card?.querySelector<HTMLButtonElement>(`[data-act="${action}"]`)?.click();
+  };
+  const decidedSoFar = (proposal?.counts.accepted ?? 0) + (proposal?.counts.rejected ?? 0);
+  useEffect(() => {
+    // What was decided about may be shown no more: the next one takes its place, for who works through them.
+    if (decidedSoFar === 0 || last.current < 0 || document.activeElement !== document.body) return;
+    cards()[Math.min(last.current, cards().length - 1)]?.focus();
+  });
   const hasUndo = (proposal?.commits.length ?? 0) > 0;
   useShortcuts("Proposal", {
     n: ["Next change", () => step(1)],
