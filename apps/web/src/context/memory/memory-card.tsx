@@ -22,6 +22,11 @@ export function MemoryCard({
   const forgetting = useMemoryChange(forget);
   const keeping = useMemoryChange(keep);
   const { id, text, tags, created_at, expires_at, is_expired, sources } = memory;
+  const forgetNow = async (): Promise<void> => {
+    // The card is gone by then; whoever shows the list tells of it. What went wrong stands below.
+    const done = await forgetting.mutateAsync(id).catch(() => undefined);
+    if (done) onForgotten(done.proposal);
+  };
   const hold = (expiresAt: string | null) => () => keeping.mutate({ id, expires_at: expiresAt });
   return (
     <article
@@ -41,7 +46,7 @@ export function MemoryCard({
             {
               label: "Forget",
               isBad: true,
-              act: () => forgetting.mutate(id, { onSuccess: ({ proposal }) => onForgotten(proposal) }),
+              act: () => void forgetNow(),
             },
           ]}
         >
