@@ -22,7 +22,7 @@ export function useCheckpoints(session: string) {
   });
 }
 
-export interface DiffQuery {
+interface DiffQuery {
   turn?: number;
   from?: string;
   to?: string;

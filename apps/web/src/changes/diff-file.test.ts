@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstHunks, hunksOfPatch, lineOf } from "./diff-file.ts";
+import { cutHunks, firstHunks, hunksOfPatch, lineOf } from "./diff-file.ts";
 
 const patch = {
   path: "a.ts",
@@ -27,4 +27,13 @@ test("there is always one hunk, and no more than fit", () => {
   expect(firstHunks([hunk!, hunk!, hunk!], 8)).toHaveLength(2);
   expect(firstHunks([hunk!, hunk!], 1)).toHaveLength(1);
   expect(firstHunks([], 1)).toEqual([]);
+});
+
+test("a long hunk comes in pieces that go on where the one before ended", () => {
+  const pieces = cutHunks(hunksOfPatch(patch), 2);
+  expect(pieces.map(({ oldStart, newStart, oldLines, newLines }) => [oldStart, newStart, oldLines, newLines])).toEqual([
+    [3, 3, 2, 1],
+    [5, 4, 0, 2],
+  ]);
+  expect(pieces.flatMap(({ changes }) => changes)).toEqual(hunksOfPatch(patch)[0]!.changes);
 });

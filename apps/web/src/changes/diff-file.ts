@@ -33,6 +33,25 @@ function changesOf(lines: readonly string[], oldStart: number, newStart: number)
 export const countLines = (hunks: readonly Pick<HunkData, "changes">[]): number =>
   hunks.reduce((sum, { changes }) => sum + changes.length, 0);
 
+/** A hunk of a file that is new is the whole file: what is longer comes in pieces, so that it can be shown in pieces. */
+export function cutHunks(hunks: readonly HunkData[], mostLines: number): HunkData[] {
+  return hunks.flatMap((hunk) => {
+    if (hunk.changes.length <= mostLines) return [hunk];
+    const pieces: HunkData[] = [];
+    let [oldStart, newStart] = [hunk.oldStart, hunk.newStart];
+    for (let at = 0; at < hunk.changes.length; at += mostLines) {
+      const changes = hunk.changes.slice(at, at + mostLines);
+      const oldLines = changes.filter(({ type }) => type !== "insert").length;
+      const newLines = changes.filter(({ type }) => type !== "delete").length;
+      const content = at === 0 ? hunk.content : `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`;
+      pieces.push({ ...hunk, content, changes, oldStart, oldLines, newStart, newLines });
+      oldStart += oldLines;
+      newStart += newLines;
+    }
+    return pieces;
+  });
+}
+
 /** As many hunks as have no more than that many lines together, one at least. */
 export function firstHunks<T extends Pick<HunkData, "changes">>(hunks: readonly T[], mostLines: number): T[] {
   let lines = 0;

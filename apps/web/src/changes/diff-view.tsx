@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import { Decoration, Diff, getChangeKey, Hunk, type HunkData, markEdits, parseDiff, tokenize } from "react-diff-view";
 import { Button } from "../ui/button.tsx";
-import { countLines, type DiffLine, firstHunks, hunksOfPatch, lineOf } from "./diff-file.ts";
+import { countLines, cutHunks, firstHunks, hunksOfPatch, lineOf } from "./diff-file.ts";
 import "./diff.css";
 import type { PatchDiffProps } from "./patch-diff.tsx";
 
@@ -12,7 +12,10 @@ const MORE_LINES = 2_000;
 
 /** A file's changes as a table. Up and down go from line to line, Enter takes the line to say something about it. */
 export default function DiffView({ patch, layout = "unified", label, notes, onPick }: PatchDiffProps) {
-  const all = useMemo(() => (typeof patch === "string" ? hunksOfText(patch) : hunksOfPatch(patch)), [patch]);
+  const all = useMemo(
+    () => cutHunks(typeof patch === "string" ? hunksOfText(patch) : hunksOfPatch(patch), FIRST_LINES),
+    [patch],
+  );
   const [mostLines, setMostLines] = useState(FIRST_LINES);
   const hunks = useMemo(() => firstHunks(all, mostLines), [all, mostLines]);
   const tokens = useMemo(() => {
@@ -70,7 +73,7 @@ export default function DiffView({ patch, layout = "unified", label, notes, onPi
       {left > 0 && (
         <div className="border-t border-line p-1.5 text-center">
           <Button look="quiet" onClick={() => setMostLines(mostLines + MORE_LINES)}>
-            {left === 1 ? "One more place" : `${left} more places`} in this file
+            Show more of this file ({countLines(all) - countLines(hunks)} lines)
           </Button>
         </div>
       )}
@@ -79,7 +82,6 @@ export default function DiffView({ patch, layout = "unified", label, notes, onPi
 }
 
 type DiffChange = HunkData["changes"][number];
-export type { DiffLine };
 
 const pieces = (hunk: HunkData, index: number): React.ReactElement[] => [
   ...(index === 0 && hunk.oldStart <= 1

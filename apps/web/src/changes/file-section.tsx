@@ -11,7 +11,7 @@ import { type DiffLayout, PatchDiff } from "./patch-diff.tsx";
 /** What is longer waits to be opened. */
 const LONG = 500;
 
-export interface Commenting {
+interface Commenting {
   comments: readonly LineComment[];
   put: (comment: LineComment) => void;
   drop: (comment: Pick<LineComment, "path" | "key">) => void;
@@ -35,7 +35,7 @@ export function FileSection({
       aria-label={file.path}
       className="scroll-mt-2 overflow-clip rounded-lg border border-line bg-surface"
     >
-      <h3 className="sticky top-0 z-10 rounded-t-lg bg-surface">
+      <h3 className="sticky -top-3 z-10 rounded-t-lg bg-surface">
         <button
           type="button"
           aria-expanded={isOpen}

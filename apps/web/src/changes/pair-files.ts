@@ -1,6 +1,6 @@
 import type { FileChange } from "./changes-api.ts";
 
-export interface FilePair {
+interface FilePair {
   path: string;
   a: FileChange | undefined;
   b: FileChange | undefined;

@@ -106,11 +106,3 @@ export class Past {
     }
   }
 }
-
-/** The stop that is nearest to a point, for a track that has been clicked on. */
-export function nearestStop(stops: readonly Stop[], upTo: number): number {
-  let best = 0;
-  for (const [index, stop] of stops.entries())
-    if (Math.abs(stop.upTo - upTo) < Math.abs(stops[best]!.upTo - upTo)) best = index;
-  return best;
-}

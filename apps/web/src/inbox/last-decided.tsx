@@ -5,7 +5,7 @@ import { OutcomeLine } from "./outcome-line.tsx";
 
 const SHOWN = 3;
 
-export interface Left {
+interface Left {
   id: string;
   session: string;
 }

@@ -34,7 +34,7 @@ export function WaitingNotice() {
   return null;
 }
 
-export const mayNotify = (): boolean => "Notification" in globalThis && Notification.permission === "granted";
+const mayNotify = (): boolean => "Notification" in globalThis && Notification.permission === "granted";
 
 /** It names the session and the tool, and never what the tool is given: others may see the screen. */
 function notify(id: string, name: string, session: FeedSession, open: () => void): void {
