@@ -31,7 +31,7 @@ export function Filters({
   const folders = [...new Set(sessions.map(({ folder }) => folder))].sort();
   const isNarrow = Object.keys(search).some((key) => key !== "archived");
   return (
-    <div role="search" className="flex min-w-0 flex-1 flex-wrap items-center gap-1">
+    <search className="flex min-w-0 flex-1 flex-wrap items-center gap-1">
       <label className="relative flex min-w-40 flex-1 items-center md:max-w-72">
         <span className="sr-only">Search sessions</span>
         <Search aria-hidden className="pointer-events-none absolute left-2 size-3.5 text-ink-faint" />
@@ -89,6 +89,6 @@ export function Filters({
           Clear
         </Button>
       )}
-    </div>
+    </search>
   );
 }

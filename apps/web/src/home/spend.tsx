@@ -24,19 +24,22 @@ export function Spend() {
     refetchInterval: MINUTE_MS,
   });
   const agents = useAgents();
-  const figures = useMemo(() => usage.data && spendFigures(usage.data.data, new Date()), [usage.data]);
+  const figures = useMemo(
+    () => usage.data && spendFigures(usage.data.data, new Date(usage.dataUpdatedAt)),
+    [usage.data, usage.dataUpdatedAt],
+  );
   const gauges = budgets.data?.data.filter(({ unit }) => unit === "usd") ?? [];
   const today = gauges.find(({ scope }) => scope === "day");
   const nameOf = (id: string): string => agents.data?.find((agent) => agent.id === id)?.name ?? id;
   return (
     <section aria-labelledby="spend" className="rounded-lg border border-line bg-surface p-3">
       <h2 id="spend" className="text-sm font-medium text-ink-soft">
-        Spent
+        Spent <span className="font-normal text-ink-faint">at list prices</span>
       </h2>
       <Problem error={usage.error} onRetry={() => void usage.refetch()} className="mt-2" />
       {figures && (
         <>
-          <div className="mt-1 flex items-end gap-6">
+          <div className="mt-1 flex items-start gap-6">
             <Figure label="Today" usd={figures.today} note={today && noteOf(today)} />
             <Figure label="30 days" usd={figures.total} />
           </div>

@@ -5,10 +5,10 @@ export class KeptValue<T> extends LiveValue<T> {
   readonly #key: string;
 
   constructor(key: string, otherwise: T) {
-    super(read(key) ?? otherwise);
+    super((read(key) as T | undefined) ?? otherwise);
     this.#key = key;
     addEventListener("storage", (event) => {
-      if (event.key === key) super.set(read<T>(key) ?? otherwise);
+      if (event.key === key) super.set((read(key) as T | undefined) ?? otherwise);
     });
   }
 
@@ -22,10 +22,10 @@ export class KeptValue<T> extends LiveValue<T> {
   }
 }
 
-function read<T>(key: string): T | undefined {
+function read(key: string): unknown {
   try {
     const text = localStorage.getItem(key);
-    return text === null ? undefined : (JSON.parse(text) as T);
+    return text === null ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }

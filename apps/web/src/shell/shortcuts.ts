@@ -94,5 +94,5 @@ export const shownKey = (keys: string): string =>
         .replace("alt+", isMac ? "⌥" : "Alt+"),
     )
     .map((key) => key.replace(/(?<=^|\+|⌘)enter$/, "↵"))
-    .map((key) => key.replace(/(?<=^|⇧)[a-z]$/, (letter) => letter.toUpperCase()))
+    .map((key) => key.replace(/(?<=^|⇧|\+|⌘|⌥)[a-z]$/, (letter) => letter.toUpperCase()))
     .join(" ");

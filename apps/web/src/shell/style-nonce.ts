@@ -2,5 +2,3 @@
 // `get-nonce`, which that lock asks, looks for it under this name.
 const nonce = document.querySelector<HTMLMetaElement>("meta[name=csp-nonce]")?.content;
 Object.assign(globalThis, { __webpack_nonce__: nonce });
-
-export {};

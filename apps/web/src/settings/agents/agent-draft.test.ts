@@ -1,0 +1,40 @@
+import type { Agent } from "@tandem/protocol";
+import { expect, test } from "vitest";
+import { draftOf, paramsOf } from "./agent-draft.ts";
+
+const agent = {
+  id: "agent_1",
+  version: 3,
+  name: "coder",
+  description: null,
+  model: { id: "claude-sonnet-5-5", effort: { type: "high" } },
+  system: "Be brief.",
+  tools: [
+    {
+      type: "agent_toolset_20260401",
+      default_config: { enabled: true, permission_policy: { type: "always_ask" } },
+      configs: [],
+    },
+    { type: "custom", name: "weather", description: "", input_schema: { type: "object" } },
+  ],
+} as unknown as Agent;
+
+test("an agent that is not changed sends no tools, and the version it was read at", () => {
+  const params = paramsOf(draftOf(agent), agent);
+  expect(params).toEqual({
+    name: "coder",
+    description: null,
+    model: { id: "claude-sonnet-5-5", effort: "high" },
+    system: "Be brief.",
+    version: 3,
+  });
+});
+
+test("another policy leaves the tools that the form does not show", () => {
+  const { tools } = paramsOf({ ...draftOf(agent), policy: "auto" }, agent);
+  expect(tools).toEqual([
+    { type: "agent_toolset_20260401", default_config: { permission_policy: { type: "auto" } } },
+    agent.tools[1],
+  ]);
+  expect(paramsOf({ ...draftOf(agent), policy: "none" }, agent)["tools"]).toEqual([agent.tools[1]]);
+});

@@ -1,0 +1,48 @@
+import type { Agent } from "@tandem/protocol";
+
+export interface AgentDraft {
+  name: string;
+  description: string;
+  model: string;
+  effort: string;
+  system: string;
+  policy: "always_allow" | "always_ask" | "auto" | "none";
+}
+
+export const POLICIES = [
+  { value: "auto", label: "What is harmless without asking" },
+  { value: "always_ask", label: "Ask for everything" },
+  { value: "always_allow", label: "Everything without asking" },
+  { value: "none", label: "It has no tools of its own" },
+];
+
+const TOOLSET = "agent_toolset_20260401";
+
+export function draftOf(agent: Agent | undefined): AgentDraft {
+  const toolset = agent?.tools.find((tool) => tool.type === TOOLSET);
+  return {
+    name: agent?.name ?? "",
+    description: agent?.description ?? "",
+    model: agent?.model.id ?? "",
+    effort: agent?.model.effort?.type ?? "",
+    system: agent?.system ?? "",
+    policy: agent && !toolset ? "none" : (toolset?.default_config.permission_policy.type ?? "auto"),
+  };
+}
+
+/** What is sent: only the toolset's policy is the form's; custom tools and MCP toolsets stay as they were. */
+export function paramsOf(draft: AgentDraft, agent: Agent | undefined): Record<string, unknown> {
+  const others = agent?.tools.filter((tool) => tool.type !== TOOLSET) ?? [];
+  const before = agent?.tools.find((tool) => tool.type === TOOLSET);
+  const isSame = before?.default_config.permission_policy.type === draft.policy;
+  const toolset = isSame ? before : { type: TOOLSET, default_config: { permission_policy: { type: draft.policy } } };
+  const hasToolsChanged = draft.policy !== draftOf(agent).policy || !agent;
+  return {
+    name: draft.name.trim(),
+    description: draft.description.trim() === "" ? null : draft.description.trim(),
+    model: { id: draft.model, ...(draft.effort !== "" && { effort: draft.effort }) },
+    system: draft.system.trim() === "" ? null : draft.system,
+    ...(hasToolsChanged && { tools: draft.policy === "none" ? others : [toolset, ...others] }),
+    ...(agent && { version: agent.version }),
+  };
+}

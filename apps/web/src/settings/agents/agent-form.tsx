@@ -1,0 +1,126 @@
+import { type Agent, EFFORTS } from "@tandem/protocol";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { useModels } from "../../api/lists.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, TextArea, TextInput } from "../../ui/field.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Select } from "../../ui/select.tsx";
+import { type AgentDraft, draftOf, paramsOf, POLICIES } from "./agent-draft.ts";
+
+/** A new agent, or another version of one. What the form does not show stays as it is. */
+export function AgentForm({ agent, onClose }: { agent: Agent | undefined; onClose: () => void }) {
+  const queries = useQueryClient();
+  const models = useModels();
+  const [draft, setDraft] = useState<AgentDraft>(() => draftOf(agent));
+  const set = (part: Partial<AgentDraft>): void => setDraft({ ...draft, ...part });
+  const save = useMutation({
+    mutationFn: () => api.post<Agent>(agent ? `/v1/agents/${agent.id}` : "/v1/agents", paramsOf(draft, agent)),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ["/v1/agents"] });
+      onClose();
+    },
+  });
+  const modelOptions = (models.data ?? []).map(({ id, display_name }) => ({
+    value: id,
+    label: `${display_name} (${id})`,
+  }));
+  const isKnown = modelOptions.some(({ value }) => value === draft.model);
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title={agent ? `Edit ${agent.name}` : "New agent"}
+      description={agent && `Saving makes version ${agent.version + 1}. Sessions that are under way keep theirs.`}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            disabled={draft.name.trim() === "" || draft.model === "" || save.isPending}
+            onClick={() => save.mutate()}
+          >
+            {agent ? "Save" : "Create"}
+          </Button>
+        </>
+      }
+    >
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Name" className="sm:col-span-2">
+          {(ids) => (
+            <TextInput
+              {...ids}
+              maxLength={256}
+              value={draft.name}
+              onChange={(event) => set({ name: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Model">
+          {(ids) => (
+            <Select
+              {...ids}
+              className="w-full"
+              value={draft.model}
+              onChange={(model) => set({ model })}
+              options={[
+                ...(draft.model === "" ? [{ value: "", label: "Choose one" }] : []),
+                ...(draft.model !== "" && !isKnown ? [{ value: draft.model, label: draft.model }] : []),
+                ...modelOptions,
+              ]}
+            />
+          )}
+        </Field>
+        <Field label="Effort">
+          {(ids) => (
+            <Select
+              {...ids}
+              className="w-full"
+              value={draft.effort}
+              onChange={(effort) => set({ effort })}
+              options={[
+                { value: "", label: "The model's own" },
+                ...EFFORTS.map((effort) => ({ value: effort, label: effort })),
+              ]}
+            />
+          )}
+        </Field>
+        <Field label="What its tools may do" hint="Rules and a session's mode go before it." className="sm:col-span-2">
+          {(ids) => (
+            <Select
+              {...ids}
+              className="w-full"
+              value={draft.policy}
+              onChange={(policy) => set({ policy: policy as AgentDraft["policy"] })}
+              options={POLICIES}
+            />
+          )}
+        </Field>
+        <Field label="Description" className="sm:col-span-2">
+          {(ids) => (
+            <TextInput
+              {...ids}
+              maxLength={2_048}
+              value={draft.description}
+              onChange={(event) => set({ description: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Instructions" hint="Added to Claude Code's own." className="sm:col-span-2">
+          {(ids) => (
+            <TextArea
+              {...ids}
+              rows={7}
+              className="font-mono text-sm"
+              value={draft.system}
+              onChange={(event) => set({ system: event.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+      <Problem error={save.error} className="mt-3" />
+    </Dialog>
+  );
+}

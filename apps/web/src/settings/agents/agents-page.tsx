@@ -1,0 +1,87 @@
+import type { Agent } from "@tandem/protocol";
+import { useQueryClient } from "@tanstack/react-query";
+import { Bot, Plus } from "lucide-react";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { useAgents } from "../../api/lists.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Badge, PageHead, Panel, Row, Rows } from "../panel.tsx";
+import { AgentForm } from "./agent-form.tsx";
+import { AgentVersions } from "./agent-versions.tsx";
+
+type Open = { kind: "edit"; agent: Agent | undefined } | { kind: "versions" | "archive"; agent: Agent };
+
+/** The definitions that sessions are made of. A change is a new version; sessions keep the one they began with. */
+export default function AgentsPage() {
+  const queries = useQueryClient();
+  const list = useAgents();
+  const [open, setOpen] = useState<Open>();
+  const close = (): void => setOpen(undefined);
+  return (
+    <>
+      <PageHead
+        title="Agents"
+        action={
+          <Button
+            look="primary"
+            icon={<Plus aria-hidden className="size-4" />}
+            onClick={() => setOpen({ kind: "edit", agent: undefined })}
+          >
+            New agent
+          </Button>
+        }
+      >
+        A model, instructions, tools and what they may do. A change makes a new version; sessions keep theirs.
+      </PageHead>
+      <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
+      {list.data?.length === 0 && <Empty title="No agents yet">The first session makes one, or make your own.</Empty>}
+      {list.data && list.data.length > 0 && (
+        <Panel>
+          <Rows>
+            {list.data.map((agent) => (
+              <Row key={agent.id}>
+                <Bot aria-hidden className="size-4 shrink-0 text-ink-faint" />
+                <div className="min-w-40 flex-1">
+                  <p className="flex flex-wrap items-center gap-2 font-medium">
+                    {agent.name} <Badge>version {agent.version}</Badge>
+                  </p>
+                  <p className="text-sm text-ink-faint">
+                    {[agent.model.id, agent.model.effort?.type, agent.description].filter(Boolean).join(", ")}
+                  </p>
+                </div>
+                <div className="flex">
+                  <Button look="quiet" size="small" onClick={() => setOpen({ kind: "edit", agent })}>
+                    Edit
+                  </Button>
+                  <Button look="quiet" size="small" onClick={() => setOpen({ kind: "versions", agent })}>
+                    Versions
+                  </Button>
+                  <Button look="quiet" size="small" onClick={() => setOpen({ kind: "archive", agent })}>
+                    Archive …
+                  </Button>
+                </div>
+              </Row>
+            ))}
+          </Rows>
+        </Panel>
+      )}
+      {open?.kind === "edit" && <AgentForm agent={open.agent} onClose={close} />}
+      {open?.kind === "versions" && <AgentVersions agent={open.agent} onClose={close} />}
+      <Confirm
+        isOpen={open?.kind === "archive"}
+        onOpenChange={close}
+        title={`Archive ${open?.agent?.name ?? ""}?`}
+        verb="Archive"
+        act={async () => {
+          await api.post(`/v1/agents/${open?.agent?.id}/archive`);
+          await queries.invalidateQueries({ queryKey: ["/v1/agents"] });
+        }}
+      >
+        No session can begin with it any more. Those that have work on.
+      </Confirm>
+    </>
+  );
+}

@@ -1,0 +1,63 @@
+import { useMutation } from "@tanstack/react-query";
+import { LogOut } from "lucide-react";
+import { api } from "../api/client.ts";
+import { useLive } from "../live/live-value.ts";
+import { isSheetOpen } from "../shell/shortcuts-sheet-open.ts";
+import { Button } from "../ui/button.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { PageHead, Panel, Row, Rows } from "./panel.tsx";
+import { setTheme, theme, THEMES } from "./theme.ts";
+
+const WORDS = { system: "As the system", light: "Light", dark: "Dark" } as const;
+
+/** What only this browser has. */
+export default function AppearancePage() {
+  const current = useLive(theme);
+  const leave = useMutation({ mutationFn: () => api.post("/v1/sign_out"), onSuccess: () => location.assign("/") });
+  return (
+    <>
+      <PageHead title="This browser">Kept here, and nowhere else.</PageHead>
+      <Panel>
+        <Rows>
+          <li className="px-3 py-2">
+            <fieldset className="flex flex-wrap items-center gap-x-4 gap-y-1">
+              <legend className="float-left mr-auto font-medium">Theme</legend>
+              {THEMES.map((name) => (
+                <label key={name} className="flex min-h-10 items-center gap-1.5 md:min-h-7">
+                  <input
+                    type="radio"
+                    name="theme"
+                    className="size-4 accent-accent"
+                    checked={current === name}
+                    onChange={() => setTheme(name)}
+                  />
+                  {WORDS[name]}
+                </label>
+              ))}
+            </fieldset>
+          </li>
+          <Row>
+            <span className="flex-1 font-medium">Keys</span>
+            <Button keys="?" onClick={() => isSheetOpen.set(true)}>
+              Show all
+            </Button>
+          </Row>
+          <Row>
+            <div className="min-w-40 flex-1">
+              <p className="font-medium">Sign out</p>
+              <p className="text-sm text-ink-faint">`tandem open` on the server&apos;s machine lets you in again.</p>
+            </div>
+            <Button
+              icon={<LogOut aria-hidden className="size-4" />}
+              disabled={leave.isPending}
+              onClick={() => leave.mutate()}
+            >
+              Sign out
+            </Button>
+          </Row>
+        </Rows>
+      </Panel>
+      <Problem error={leave.error} />
+    </>
+  );
+}

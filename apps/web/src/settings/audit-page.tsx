@@ -1,0 +1,143 @@
+import { AUDIT_KINDS, type AuditEntry, type AuditVerdict } from "@tandem/protocol";
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Download, ShieldCheck } from "lucide-react";
+import { useDeferredValue, useState } from "react";
+import { api } from "../api/client.ts";
+import type { Page } from "../api/lists.ts";
+import { exactly } from "../text/format.ts";
+import { Button, buttonClass } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { TextInput } from "../ui/field.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { Select } from "../ui/select.tsx";
+import { PageHead, Panel, Rows } from "./panel.tsx";
+
+const SUBJECTS = [...new Set(AUDIT_KINDS.map((kind) => kind.split(".")[0] ?? kind))];
+
+/** Who did what, in a chain that shows when it was touched. */
+export default function AuditPage() {
+  const [subject, setSubject] = useState("");
+  const [actor, setActor] = useState("");
+  const askedActor = useDeferredValue(actor.trim());
+  const kinds = AUDIT_KINDS.filter((kind) => kind.startsWith(`${subject}.`));
+  const query = { ...(subject !== "" && { kinds }), ...(askedActor !== "" && { actor: askedActor }) };
+  const list = useInfiniteQuery({
+    queryKey: ["/v1/audit", query],
+    queryFn: ({ pageParam, signal }) =>
+      api.get<Page<AuditEntry>>("/v1/audit", { limit: 50, page: pageParam, ...query }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_page }) => next_page ?? undefined,
+  });
+  const verify = useMutation({ mutationFn: () => api.post<AuditVerdict>("/v1/audit/verify", {}) });
+  const entries = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <>
+      <PageHead
+        title="Audit"
+        action={
+          <div className="flex gap-2">
+            <Button
+              icon={<ShieldCheck aria-hidden className="size-4" />}
+              disabled={verify.isPending}
+              onClick={() => verify.mutate()}
+            >
+              Verify
+            </Button>
+            <a href="/v1/audit/export" download className={buttonClass("plain")}>
+              <Download aria-hidden className="size-4" /> Export
+            </a>
+          </div>
+        }
+      >
+        Who did what, when. Each entry is bound to the one before it by its hash.
+      </PageHead>
+      <Problem error={verify.error} className="mb-3" />
+      {verify.data && <Verdict verdict={verify.data} />}
+      <div className="mb-3 flex flex-wrap gap-2">
+        <Select
+          aria-label="About"
+          value={subject}
+          onChange={setSubject}
+          options={[{ value: "", label: "About anything" }, ...SUBJECTS.map((value) => ({ value, label: value }))]}
+        />
+        <TextInput
+          aria-label="By"
+          placeholder="By anybody (a whole name)"
+          value={actor}
+          onChange={(event) => setActor(event.target.value)}
+          className="max-w-64"
+        />
+      </div>
+      <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-3" />
+      {list.isSuccess && entries.length === 0 && <Empty title="No entry is like that" />}
+      {entries.length > 0 && (
+        <Panel>
+          <Rows>
+            {entries.map((entry) => (
+              <Entry key={entry.seq} entry={entry} />
+            ))}
+          </Rows>
+        </Panel>
+      )}
+      {list.hasNextPage && (
+        <Button disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
+          Look further back
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: AuditEntry }) {
+  return (
+    <li>
+      <details className="group">
+        <summary className="grid cursor-pointer gap-x-3 px-3 py-1.5 hover:bg-raised sm:grid-cols-[9.5rem_9rem_minmax(0,1fr)]">
+          <time dateTime={at} className="text-sm text-ink-faint">
+            {exactly(at)}
+          </time>
+          <span className="font-medium">{kind.replace(".", ": ").replaceAll("_", " ")}</span>
+          <span className="min-w-0 truncate text-sm text-ink-soft">
+            {actor}
+            <span className="text-ink-faint"> {inShort(details)}</span>
+          </span>
+        </summary>
+        <div className="px-3 pb-2">
+          <pre
+            tabIndex={0}
+            className="max-h-60 overflow-auto rounded-md bg-raised p-2 font-mono text-xs whitespace-pre-wrap"
+          >
+            {JSON.stringify({ seq, ...details }, null, 2)}
+          </pre>
+          {session !== null && (
+            <Link
+              to="/sessions/$session"
+              params={{ session }}
+              className="mt-1 inline-block text-sm text-accent underline"
+            >
+              Its session
+            </Link>
+          )}
+        </div>
+      </details>
+    </li>
+  );
+}
+
+const inShort = (details: AuditEntry["details"]): string =>
+  Object.entries(details)
+    .filter(([, value]) => typeof value === "string" || typeof value === "number")
+    .slice(0, 3)
+    .map(([key, value]) => `${key.replaceAll("_", " ")} ${String(value)}`)
+    .join(", ");
+
+function Verdict({ verdict: { ok, entries, head, broken } }: { verdict: AuditVerdict }) {
+  return (
+    <output className={`mb-3 block rounded-md px-3 py-2 ${ok ? "bg-good-soft text-good" : "bg-bad-soft text-bad"}`}>
+      {ok
+        ? `All ${entries} entries are as they were. Note the head elsewhere, to tell later that nothing was cut off: ${head.seq} ${head.hash.slice(0, 16)}…`
+        : `Entry ${broken?.seq}: ${broken?.message}`}
+    </output>
+  );
+}

@@ -1,0 +1,187 @@
+import { type BudgetGauge, type BudgetUnit, BUDGET_UNITS } from "@tandem/protocol";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../api/client.ts";
+import { useAgents } from "../api/lists.ts";
+import { count, lasting, money } from "../text/format.ts";
+import { Button } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Field, TextInput } from "../ui/field.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { Select } from "../ui/select.tsx";
+import { PageHead, Panel } from "./panel.tsx";
+
+const KEY = ["/v1/budgets"];
+const amount = (unit: BudgetUnit, value: number): string =>
+  unit === "usd" ? money(value) : unit === "seconds" ? lasting(value * 1_000) : count(value);
+const UNIT_WORDS: Readonly<Record<BudgetUnit, string>> = {
+  usd: "Dollars",
+  tokens: "Tokens",
+  seconds: "Seconds of work",
+  turns: "Turns",
+  requests: "Model requests",
+};
+
+/** What may be spent, what is, and what is set aside for calls under way. */
+export default function BudgetsPage() {
+  const list = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => api.get<{ data: BudgetGauge[] }>("/v1/budgets", {}, signal),
+    refetchInterval: 10_000,
+  });
+  const agents = useAgents();
+  const nameOf = ({ scope, of }: BudgetGauge): string => {
+    if (scope === "agent") return agents.data?.find(({ id }) => id === of)?.name ?? of;
+    return scope === "day" ? "Today" : of;
+  };
+  return (
+    <>
+      <PageHead title="Budgets">
+        Before a call is made, what it may cost at most is reserved; where that does not fit, the call is not made.
+      </PageHead>
+      <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
+      {list.data?.data.length === 0 && (
+        <Empty title="Nothing is limited, and nothing was spent">Set a limit below.</Empty>
+      )}
+      {(["day", "project", "agent"] as const).map((scope) => {
+        const own = list.data?.data.filter((gauge) => gauge.scope === scope) ?? [];
+        return own.length === 0 ? null : (
+          <Panel key={scope} title={{ day: "The day", project: "Projects", agent: "Agents" }[scope]}>
+            <ul className="divide-y divide-line">
+              {own.map((gauge) => (
+                <li key={`${gauge.of} ${gauge.unit}`} className="px-3 py-2">
+                  <Gauge gauge={gauge} name={nameOf(gauge)} />
+                </li>
+              ))}
+            </ul>
+          </Panel>
+        );
+      })}
+      <SetBudget />
+    </>
+  );
+}
+
+function Gauge({ gauge: { unit, spent, reserved, limit, payer }, name }: { gauge: BudgetGauge; name: string }) {
+  const share = (value: number): string => `${Math.min(100, limit === null ? 0 : (value / limit) * 100)}%`;
+  const isFull = limit !== null && spent + reserved >= limit;
+  return (
+    <>
+      <div className="flex flex-wrap items-baseline gap-x-3">
+        <span className="min-w-0 font-medium break-all">{name}</span>
+        <span className="text-xs text-ink-faint">{payer !== null && `paid by ${payer.replaceAll("_", " ")}`}</span>
+        <span className="ml-auto tabular-nums">
+          {amount(unit, spent)}
+          {unit !== "usd" && unit !== "seconds" && ` ${unit}`}
+          <span className="text-ink-faint">{limit === null ? " spent, no limit" : ` of ${amount(unit, limit)}`}</span>
+          {reserved > 0 && <span className="text-wait"> + {amount(unit, reserved)} reserved</span>}
+        </span>
+      </div>
+      {limit !== null && (
+        <div className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-raised">
+          <meter
+            className="sr-only"
+            aria-label={`${name}, ${UNIT_WORDS[unit]}`}
+            max={limit}
+            value={Math.min(limit, spent)}
+          />
+          <span className={isFull ? "bg-bad" : "bg-accent"} style={{ width: share(spent) }} />
+          <span className="bg-wait/60" style={{ width: share(reserved) }} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function SetBudget() {
+  const queries = useQueryClient();
+  const agents = useAgents();
+  const [form, setForm] = useState({ scope: "day", of: "", unit: "usd", value: "" });
+  const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
+  const value = Number(form.value.replace(",", "."));
+  const isBad = form.value !== "" && !(value > 0);
+  const save = useMutation({
+    mutationFn: () =>
+      api.post<{ data: BudgetGauge[] }>("/v1/budgets", {
+        scope: form.scope,
+        ...(form.of !== "" && { of: form.of }),
+        limits: form.value === "" ? {} : { [form.unit]: value },
+      }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
+  });
+  return (
+    <Panel
+      title="Set a limit"
+      note="It takes the place of the limits that this had before. Without an amount, there is none any more."
+    >
+      <form
+        className="grid items-end gap-3 p-3 sm:grid-cols-2 md:grid-cols-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        <Field label="Over">
+          {(ids) => (
+            <Select
+              {...ids}
+              className="w-full"
+              value={form.scope}
+              onChange={(scope) => set({ scope, of: "" })}
+              options={[
+                { value: "day", label: "A day" },
+                { value: "project", label: "A project" },
+                { value: "agent", label: "An agent" },
+              ]}
+            />
+          )}
+        </Field>
+        {form.scope === "agent" && (
+          <Field label="Agent">
+            {(ids) => (
+              <Select
+                {...ids}
+                className="w-full"
+                value={form.of}
+                onChange={(of) => set({ of })}
+                options={[
+                  { value: "", label: "Each of them" },
+                  ...(agents.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+                ]}
+              />
+            )}
+          </Field>
+        )}
+        <Field label="Of">
+          {(ids) => (
+            <Select
+              {...ids}
+              className="w-full"
+              value={form.unit}
+              onChange={(unit) => set({ unit })}
+              options={BUDGET_UNITS.map((unit) => ({ value: unit, label: UNIT_WORDS[unit] }))}
+            />
+          )}
+        </Field>
+        <Field label="At most" problem={isBad ? "More than 0, or nothing." : undefined}>
+          {(ids) => (
+            <TextInput
+              {...ids}
+              inputMode="decimal"
+              placeholder="No limit"
+              value={form.value}
+              onChange={(event) => set({ value: event.target.value })}
+            />
+          )}
+        </Field>
+        <div className="flex items-center gap-3 sm:col-span-full">
+          <Button type="submit" look="primary" disabled={isBad || save.isPending}>
+            {form.value === "" ? "Take the limit away" : "Set"}
+          </Button>
+          {save.isSuccess && <output className="text-sm text-good">Set.</output>}
+        </div>
+        <Problem error={save.error} className="sm:col-span-full" />
+      </form>
+    </Panel>
+  );
+}

@@ -1,0 +1,159 @@
+import { type Environment, ENVIRONMENT_METADATA, LOCAL_ENVIRONMENT } from "@tandem/protocol";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { api } from "../api/client.ts";
+import { useEnvironments } from "../api/lists.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/confirm.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Field, TextInput } from "../ui/field.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { Select } from "../ui/select.tsx";
+import { Badge, Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
+
+const { path, isolation, branch } = ENVIRONMENT_METADATA;
+
+export default function EnvironmentsPage() {
+  const list = useEnvironments();
+  const [isNew, setNew] = useState(false);
+  const [ended, setEnded] = useState<Environment>();
+  const queries = useQueryClient();
+  return (
+    <>
+      <PageHead
+        title="Environments"
+        action={
+          <Button look="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setNew(true)}>
+            New environment
+          </Button>
+        }
+      >
+        Where sessions work: a folder, a git worktree of one for each session, or a private scratch folder.
+      </PageHead>
+      <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
+      {list.data && (
+        <Panel>
+          <Rows>
+            {list.data.map((environment) => (
+              <Row key={environment.id}>
+                <div className="min-w-40 flex-1">
+                  <p className="font-medium break-words">{environment.name}</p>
+                  <p className="text-sm text-ink-faint">
+                    {environment.metadata[path] === undefined ? (
+                      "A scratch folder for each session"
+                    ) : (
+                      <Mono>{environment.metadata[path]}</Mono>
+                    )}
+                  </p>
+                </div>
+                {environment.metadata[isolation] === "worktree" && (
+                  <Badge>
+                    worktree for each
+                    {environment.metadata[branch] !== undefined && `, from ${environment.metadata[branch]}`}
+                  </Badge>
+                )}
+                {environment.id === LOCAL_ENVIRONMENT ? (
+                  <Badge>built in</Badge>
+                ) : (
+                  <Button look="quiet" size="small" onClick={() => setEnded(environment)}>
+                    Archive …
+                  </Button>
+                )}
+              </Row>
+            ))}
+          </Rows>
+        </Panel>
+      )}
+      {isNew && <NewEnvironment onClose={() => setNew(false)} />}
+      <Confirm
+        isOpen={ended !== undefined}
+        onOpenChange={() => setEnded(undefined)}
+        title={`Archive ${ended?.name ?? ""}?`}
+        verb="Archive"
+        act={async () => {
+          await api.post(`/v1/environments/${ended?.id}/archive`);
+          await queries.invalidateQueries({ queryKey: ["/v1/environments"] });
+        }}
+      >
+        No session can begin in it any more. Those that are there work on, and its folder is left as it is.
+      </Confirm>
+    </>
+  );
+}
+
+const KINDS = [
+  { value: "folder", label: "A folder, shared by its sessions" },
+  { value: "worktree", label: "A git worktree of a folder for each session" },
+  { value: "scratch", label: "A private scratch folder for each session" },
+];
+
+function NewEnvironment({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient();
+  const [form, setForm] = useState({ name: "", kind: "folder", folder: "", branch: "" });
+  const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
+  const create = useMutation({
+    mutationFn: () =>
+      api.post("/v1/environments", {
+        name: form.name.trim(),
+        metadata: {
+          ...(form.kind !== "scratch" && { [path]: form.folder.trim() }),
+          ...(form.kind === "worktree" && { [isolation]: "worktree" }),
+          ...(form.kind === "worktree" && form.branch.trim() !== "" && { [branch]: form.branch.trim() }),
+        },
+      }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ["/v1/environments"] });
+      onClose();
+    },
+  });
+  const isReady = form.name.trim() !== "" && (form.kind === "scratch" || form.folder.trim() !== "");
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title="New environment"
+      footer={
+        <Button look="primary" disabled={!isReady || create.isPending} onClick={() => create.mutate()}>
+          Create
+        </Button>
+      }
+    >
+      <div className="space-y-3">
+        <Field label="Name">
+          {(ids) => <TextInput {...ids} value={form.name} onChange={(event) => set({ name: event.target.value })} />}
+        </Field>
+        <Field label="What it is">
+          {(ids) => (
+            <Select {...ids} className="w-full" value={form.kind} onChange={(kind) => set({ kind })} options={KINDS} />
+          )}
+        </Field>
+        {form.kind !== "scratch" && (
+          <Field label="Folder" hint="Its whole path, below a folder that the server may work in.">
+            {(ids) => (
+              <TextInput
+                {...ids}
+                className="font-mono"
+                value={form.folder}
+                onChange={(event) => set({ folder: event.target.value })}
+              />
+            )}
+          </Field>
+        )}
+        {form.kind === "worktree" && (
+          <Field label="Begins at" hint="A branch or a commit; without it, what the folder has checked out.">
+            {(ids) => (
+              <TextInput
+                {...ids}
+                className="font-mono"
+                value={form.branch}
+                onChange={(event) => set({ branch: event.target.value })}
+              />
+            )}
+          </Field>
+        )}
+        <Problem error={create.error} />
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,106 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api } from "../api/client.ts";
+import { ago, exactly } from "../text/format.ts";
+import { Button } from "../ui/button.tsx";
+import { Empty } from "../ui/empty.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { Badge, Mono, PageHead, Panel } from "./panel.tsx";
+
+interface McpServer {
+  id: string;
+  name: string;
+  origin: string;
+  hash: string;
+  tools: { name: string; description?: string; inputSchema: unknown }[];
+  accepted: { hash: string; at: string; by: string };
+  changes: string[];
+}
+
+const KEY = ["/v1/mcp_servers"];
+
+/** What servers say of their tools is read by the model: where it changes, a person reads it first. */
+export default function McpPage() {
+  const list = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => api.get<{ data: McpServer[] }>("/v1/mcp_servers", {}, signal),
+  });
+  return (
+    <>
+      <PageHead title="MCP servers">
+        Those that sessions have met. While a server says something else than what was accepted, each of its calls is
+        asked for.
+      </PageHead>
+      <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
+      {list.data?.data.length === 0 && (
+        <Empty title="No session has met one yet">
+          They are named in <Mono>.mcp.json</Mono> of a trusted folder, or by an agent.
+        </Empty>
+      )}
+      {list.data?.data
+        .toSorted((a, b) => b.changes.length - a.changes.length || a.name.localeCompare(b.name))
+        .map((server) => (
+          <Server key={server.id} server={server} />
+        ))}
+    </>
+  );
+}
+
+function Server({ server }: { server: McpServer }) {
+  const queries = useQueryClient();
+  const accept = useMutation({
+    mutationFn: () => api.post(`/v1/mcp_servers/${server.id}/accept`, { hash: server.hash }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
+  });
+  const hasChanged = server.changes.length > 0;
+  return (
+    <Panel>
+      <div className="flex flex-wrap items-center gap-2 px-3 pt-2.5 pb-2">
+        <h2 className="font-medium">{server.name}</h2>
+        <Badge tone={hasChanged ? "wait" : "good"}>{hasChanged ? "has changed" : "accepted"}</Badge>
+        <span className="text-sm text-ink-faint" title={exactly(server.accepted.at)}>
+          by {server.accepted.by}, {ago(server.accepted.at)}
+        </span>
+        {hasChanged && (
+          <Button look="primary" className="ml-auto" disabled={accept.isPending} onClick={() => accept.mutate()}>
+            Accept what it says now
+          </Button>
+        )}
+        <p className="basis-full text-sm break-all text-ink-faint">{server.origin}</p>
+      </div>
+      <Problem error={accept.error} className="mx-3 mb-2" />
+      {hasChanged && (
+        <ul className="mx-3 mb-2 list-disc rounded-md bg-wait-soft py-1.5 pr-2 pl-6 text-sm text-wait">
+          {server.changes.map((change) => (
+            <li key={change}>{change}</li>
+          ))}
+        </ul>
+      )}
+      <ul className="divide-y divide-line border-t border-line">
+        {server.tools.map(({ name, description, inputSchema }) => (
+          <li key={name}>
+            <details className="group">
+              <summary className="cursor-pointer px-3 py-1.5 hover:bg-raised">
+                <span className="font-mono text-sm">{name}</span>
+                <span className="ml-2 text-sm text-ink-faint group-open:hidden">
+                  {description?.split("\n", 1)[0]?.slice(0, 80)}
+                </span>
+              </summary>
+              <div className="space-y-2 px-3 pb-2">
+                <p className="text-sm whitespace-pre-wrap text-ink-soft">
+                  {description ?? "It says nothing of itself."}
+                </p>
+                <pre
+                  // Long schemas scroll, also by keys.
+                  tabIndex={0}
+                  className="max-h-72 overflow-auto rounded-md bg-raised p-2 font-mono text-xs"
+                >
+                  {JSON.stringify(inputSchema, null, 2)}
+                </pre>
+              </div>
+            </details>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

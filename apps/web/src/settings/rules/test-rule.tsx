@@ -1,0 +1,131 @@
+import { type KeptRule, PERMISSION_MODES, type Rule, type Verdict } from "@tandem/protocol";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { useAgents } from "../../api/lists.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Badge, Panel } from "../panel.tsx";
+import { ACTION_TONES, ruleText } from "./rule-text.ts";
+
+interface TestedCall {
+  verdict: Verdict;
+  parts: {
+    what: string;
+    verdict?: Verdict;
+    considered: { rule: KeptRule; fit: "yes" | "maybe" | "no"; why: string }[];
+    neutral: boolean;
+  }[];
+  suggestion?: Rule;
+}
+
+/** What would become of a call, and why. Nothing is run. */
+export function TestRule() {
+  const agents = useAgents();
+  const [form, setForm] = useState({ call: "", agent: "", mode: "" });
+  const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
+  const test = useMutation({
+    mutationFn: () =>
+      api.post<TestedCall>("/v1/rules/test", {
+        call: form.call.trim(),
+        ...(form.agent !== "" && { agent_id: form.agent }),
+        ...(form.mode !== "" && { mode: form.mode }),
+      }),
+  });
+  return (
+    <Panel title="What would become of a call?">
+      <form
+        className="grid items-end gap-3 p-3 sm:grid-cols-[minmax(0,1fr)_9rem_9rem_auto]"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (form.call.trim() !== "") test.mutate();
+        }}
+      >
+        <Field label="Call">
+          {(ids) => (
+            <TextInput
+              {...ids}
+              className="font-mono"
+              placeholder="Bash(git push origin main)"
+              value={form.call}
+              onChange={(event) => set({ call: event.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Agent">
+          {(ids) => (
+            <Select
+              {...ids}
+              className="w-full"
+              value={form.agent}
+              onChange={(agent) => set({ agent })}
+              options={[
+                { value: "", label: "Any" },
+                ...(agents.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+              ]}
+            />
+          )}
+        </Field>
+        <Field label="Mode">
+          {(ids) => (
+            <Select
+              {...ids}
+              className="w-full"
+              value={form.mode}
+              onChange={(mode) => set({ mode })}
+              options={[
+                { value: "", label: "default" },
+                ...PERMISSION_MODES.slice(1).map((mode) => ({ value: mode, label: mode })),
+              ]}
+            />
+          )}
+        </Field>
+        <Button type="submit" disabled={form.call.trim() === "" || test.isPending}>
+          Test
+        </Button>
+      </form>
+      <Problem error={test.error} className="mx-3 mb-3" />
+      {test.data && <Answer tested={test.data} />}
+    </Panel>
+  );
+}
+
+function Answer({ tested: { verdict, parts, suggestion } }: { tested: TestedCall }) {
+  return (
+    <output className="block space-y-2 border-t border-line p-3">
+      <p>
+        <Badge tone={ACTION_TONES[verdict.action]}>{verdict.action}</Badge> {verdict.why}
+      </p>
+      {parts
+        .filter(({ considered, what }) => considered.length > 0 || (parts.length > 1 && what !== ""))
+        .map((part, index) => (
+          <div key={index} className="rounded-md bg-raised px-2.5 py-1.5 text-sm">
+            <p>
+              <code className="font-mono break-all">{part.what}</code>{" "}
+              <span className="text-ink-faint">
+                {part.verdict?.why ?? (part.neutral ? "does nothing by itself" : "")}
+              </span>
+            </p>
+            <ul className="mt-1 space-y-0.5 text-ink-soft">
+              {part.considered.map(({ rule, fit, why }, at) => (
+                <li key={at}>
+                  {{ yes: "fits", maybe: "may fit", no: "does not fit" }[fit]}:{" "}
+                  <code className="font-mono">
+                    {rule.action} {ruleText(rule)}
+                  </code>{" "}
+                  <span className="text-ink-faint">{why}</span>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      {suggestion && (
+        <p className="text-sm text-ink-faint">
+          “Always” would save <code className="font-mono">{`${suggestion.action} ${ruleText(suggestion)}`}</code>
+        </p>
+      )}
+    </output>
+  );
+}

@@ -1,0 +1,60 @@
+import type { Tone } from "../panel.tsx";
+
+export interface AuthState {
+  state: string;
+  detail: string;
+  fix: string;
+  account?: { kind: string; plan?: string; email?: string; organization?: string };
+}
+
+/** What `/v1/status` tells. */
+export interface ServerStatus {
+  version: string;
+  node: string;
+  demo: boolean;
+  started_at: string;
+  roots: string[];
+  file: string | null;
+  backend: string;
+  payer: string;
+  credential: string | null;
+  auth: AuthState;
+  models: { role: string; model: string; falls_back: boolean }[];
+  ignored: { key: string; why: string }[];
+  sessions: {
+    payer: string;
+    auth: AuthState;
+    sandbox: { on: boolean; reason?: string };
+    trust: { folder: string; state: string; files: string[] };
+  };
+  storage:
+    | { state: "ready"; engine: string; place: string; schema: number; bytes: number }
+    | { state: "not_yet"; engine: string; place: string }
+    | { state: "failed"; detail: string; fix: string };
+}
+
+export interface Finding {
+  name: string;
+  result: "ok" | "warning" | "failure";
+  detail: string;
+  fix?: string;
+}
+
+export const PAYERS: Readonly<Record<string, string>> = {
+  nobody: "Nobody",
+  claude_login: "The Claude login on this machine",
+  claude_oauth_token: "A Claude OAuth token",
+  anthropic_api_key: "An Anthropic API key",
+  google_cloud_project: "A Google Cloud project",
+  gateway_key: "A gateway's key",
+};
+
+export const toneOf = (state: string): Tone => (state === "usable" ? "good" : state === "unverified" ? "wait" : "bad");
+
+const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
+
+export function bytes(size: number): string {
+  const step = Math.min(UNITS.length - 1, Math.floor(Math.log10(Math.max(1, size)) / 3));
+  const value = size / 1_000 ** step;
+  return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: value < 10 && step > 0 ? 1 : 0 }).format(value)} ${UNITS[step]}`;
+}

@@ -1,0 +1,194 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { CircleCheck, CircleX, Stethoscope, TriangleAlert } from "lucide-react";
+import { api } from "../../api/client.ts";
+import { ago, exactly } from "../../text/format.ts";
+import { isStopAsked } from "../../shell/kill-switch.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
+import { type AuthState, bytes, type Finding, PAYERS, type ServerStatus, toneOf } from "./server-status.ts";
+
+const ICONS = {
+  ok: <CircleCheck aria-label="ok" className="size-4 shrink-0 text-good" />,
+  warning: <TriangleAlert aria-label="warning" className="size-4 shrink-0 text-wait" />,
+  failure: <CircleX aria-label="failure" className="size-4 shrink-0 text-bad" />,
+} as const;
+
+/** Who answers, who pays, whether it would work now; and a doctor that looks closer. */
+export default function StatusPage() {
+  const status = useQuery({
+    queryKey: ["/v1/status"],
+    queryFn: ({ signal }) => api.get<ServerStatus>("/v1/status", {}, signal),
+    staleTime: 30_000,
+  });
+  const doctor = useMutation({ mutationFn: () => api.post<{ data: Finding[] }>("/v1/status/examine") });
+  return (
+    <>
+      <PageHead
+        title="Status"
+        action={
+          <Button
+            icon={<Stethoscope aria-hidden className="size-4" />}
+            disabled={doctor.isPending}
+            onClick={() => doctor.mutate()}
+          >
+            {doctor.isPending ? "Checking …" : "Check everything"}
+          </Button>
+        }
+      >
+        Who answers, who pays, and whether that would work right now.
+      </PageHead>
+      <Problem error={doctor.error} className="mb-4" />
+      {doctor.data && <Findings findings={doctor.data.data} />}
+      <Problem error={status.error} onRetry={() => void status.refetch()} className="mb-4" />
+      {status.isPending && <p className="text-ink-faint">Asking the server …</p>}
+      {status.data && <Shown status={status.data} />}
+      <Panel title="In an emergency">
+        <Row>
+          <p className="min-w-52 flex-1 text-ink-soft">
+            Interrupts every turn of every session, ends every process, and lets nothing begin.
+          </p>
+          <Button look="danger" keys="x x" onClick={() => isStopAsked.set(true)}>
+            Stop everything …
+          </Button>
+        </Row>
+      </Panel>
+    </>
+  );
+}
+
+function Findings({ findings }: { findings: readonly Finding[] }) {
+  const order = { failure: 0, warning: 1, ok: 2 } as const;
+  return (
+    <Panel title="What the doctor found">
+      <Rows>
+        {findings
+          .toSorted((a, b) => order[a.result] - order[b.result])
+          .map(({ name, result, detail, fix }) => (
+            <li key={name} className="flex items-start gap-2.5 px-3 py-2">
+              <span className="mt-0.5">{ICONS[result]}</span>
+              <div className="min-w-0 flex-1">
+                <p className="break-words">
+                  <span className="font-medium">{name}</span> <span className="text-ink-soft">{detail}</span>
+                </p>
+                {result !== "ok" && fix !== undefined && (
+                  <p className="mt-0.5 text-sm text-ink-faint">
+                    <Mono>{fix}</Mono>
+                  </p>
+                )}
+              </div>
+            </li>
+          ))}
+      </Rows>
+    </Panel>
+  );
+}
+
+function Shown({ status }: { status: ServerStatus }) {
+  const { storage, sessions } = status;
+  return (
+    <>
+      <Panel
+        title="Sessions"
+        note="Sessions run on Claude Code. Which credential pays is llm.claudeCode.auth in tandem.yaml."
+      >
+        <Facts
+          facts={[
+            [
+              "Payer",
+              status.demo ? "Nobody: this is a demo, no model is asked" : (PAYERS[sessions.payer] ?? sessions.payer),
+            ],
+            ["Credential", <Auth key="auth" auth={sessions.auth} isNeeded={!status.demo} />],
+            [
+              "Sandbox",
+              sessions.sandbox.on ? (
+                <Badge key="on" tone="good">
+                  on
+                </Badge>
+              ) : (
+                `off: ${sessions.sandbox.reason ?? "not chosen"}`
+              ),
+            ],
+            [
+              "Folders",
+              status.roots.map((root) => (
+                <p key={root}>
+                  <Mono>{root}</Mono>
+                </p>
+              )),
+            ],
+          ]}
+        />
+      </Panel>
+      <Panel title="Single calls" note="Scans, ingest and memory use these. `tandem setup` chooses the backend.">
+        <Facts
+          facts={[
+            ["Backend", status.backend],
+            ["Payer", PAYERS[status.payer] ?? status.payer],
+            status.credential !== null && ["Credential from", <Mono key="from">{status.credential}</Mono>],
+            ["Works", <Auth key="auth" auth={status.auth} isNeeded={status.backend !== "none"} />],
+            [
+              "Models",
+              status.models
+                .filter(({ falls_back }) => !falls_back)
+                .map(({ role, model }) => `${role}: ${model}`)
+                .join(", "),
+            ],
+            status.ignored.length > 0 && [
+              "Ignored",
+              status.ignored.map(({ key, why }) => (
+                <p key={key}>
+                  <Mono>{key}</Mono> {why}
+                </p>
+              )),
+            ],
+          ]}
+        />
+      </Panel>
+      <Panel title="Server">
+        <Facts
+          facts={[
+            ["Version", `Tandem ${status.version} on Node ${status.node}`],
+            [
+              "Up since",
+              <time key="up" dateTime={status.started_at} title={exactly(status.started_at)}>
+                {ago(status.started_at)}
+              </time>,
+            ],
+            ["Config", status.file === null ? "Every setting has its default" : <Mono key="file">{status.file}</Mono>],
+            [
+              "Storage",
+              storage.state === "failed" ? (
+                <span key="storage" className="text-bad">
+                  {storage.detail} {storage.fix}
+                </span>
+              ) : (
+                <span key="storage">
+                  {storage.engine}, <Mono>{storage.place}</Mono>
+                  {storage.state === "ready" && `, ${bytes(storage.bytes)}, schema ${storage.schema}`}
+                </span>
+              ),
+            ],
+          ]}
+        />
+      </Panel>
+    </>
+  );
+}
+
+function Auth({ auth: { state, detail, fix, account }, isNeeded }: { auth: AuthState; isNeeded: boolean }) {
+  return (
+    <>
+      <p>
+        <Badge tone={isNeeded ? toneOf(state) : "plain"}>{state.replaceAll("_", " ")}</Badge>{" "}
+        <span className="text-ink-soft">{detail}</span>
+      </p>
+      {account && (
+        <p className="text-sm text-ink-soft">
+          {[account.email, account.organization, account.plan].filter(Boolean).join(", ")}
+        </p>
+      )}
+      {isNeeded && fix !== "" && <p className="text-sm text-ink-faint">{fix}</p>}
+    </>
+  );
+}

@@ -1,0 +1,163 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Copy, Plus } from "lucide-react";
+import { useState } from "react";
+import { api } from "../api/client.ts";
+import { ago, exactly } from "../text/format.ts";
+import { Button } from "../ui/button.tsx";
+import { Confirm } from "../ui/confirm.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Field, TextInput } from "../ui/field.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { Select } from "../ui/select.tsx";
+import { Badge, PageHead, Panel, Row, Rows } from "./panel.tsx";
+
+interface Token {
+  id: string;
+  name: string;
+  scopes: string[];
+  created_at: string;
+  last_used_at: string | null;
+  is_own: boolean;
+}
+
+const KEY = ["/v1/tokens"];
+const SCOPES = [
+  { value: "run", label: "run: start sessions, answer, read" },
+  { value: "read", label: "read: look only" },
+  { value: "admin", label: "admin: all, settings included" },
+];
+
+/** Who may call the server. */
+export default function TokensPage() {
+  const queries = useQueryClient();
+  const list = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => api.get<{ data: Token[] }>("/v1/tokens", {}, signal),
+  });
+  const [isNew, setNew] = useState(false);
+  const [ended, setEnded] = useState<Token>();
+  return (
+    <>
+      <PageHead
+        title="Tokens"
+        action={
+          <Button look="primary" icon={<Plus aria-hidden className="size-4" />} onClick={() => setNew(true)}>
+            New token
+          </Button>
+        }
+      >
+        What programs and browsers come in with. Only a hash of each is kept.
+      </PageHead>
+      <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
+      {list.data && (
+        <Panel>
+          <Rows>
+            {list.data.data.map((token) => (
+              <Row key={token.id}>
+                <div className="min-w-40 flex-1">
+                  <p className="flex items-center gap-2 font-medium">
+                    {token.name === "page" ? "A browser" : token.name}
+                    {token.is_own && <Badge tone="good">this browser</Badge>}
+                  </p>
+                  <p className="text-sm text-ink-faint">
+                    made{" "}
+                    <time dateTime={token.created_at} title={exactly(token.created_at)}>
+                      {ago(token.created_at)}
+                    </time>
+                    {token.last_used_at === null ? ", never used" : `, used ${ago(token.last_used_at)}`}
+                  </p>
+                </div>
+                <Badge>{token.scopes.join(", ")}</Badge>
+                <Button look="quiet" size="small" onClick={() => setEnded(token)}>
+                  Revoke …
+                </Button>
+              </Row>
+            ))}
+          </Rows>
+        </Panel>
+      )}
+      {isNew && <NewToken onClose={() => setNew(false)} />}
+      <Confirm
+        isOpen={ended !== undefined}
+        onOpenChange={() => setEnded(undefined)}
+        title={ended?.is_own ? "Revoke this browser's own token?" : `Revoke ${ended?.name ?? ""}?`}
+        verb="Revoke"
+        act={async () => {
+          await api.delete(`/v1/tokens/${ended?.id}`);
+          await queries.invalidateQueries({ queryKey: KEY });
+        }}
+      >
+        {ended?.is_own
+          ? "You are signed out here at once, and come back by a link of `tandem open`."
+          : "Whoever has it is refused from now on. It cannot be given back."}
+      </Confirm>
+    </>
+  );
+}
+
+function NewToken({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient();
+  const [name, setName] = useState("");
+  const [scope, setScope] = useState("run");
+  const [isCopied, setCopied] = useState(false);
+  const create = useMutation({
+    mutationFn: () => api.post<Token & { secret: string }>("/v1/tokens", { name: name.trim(), scopes: [scope] }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: KEY }),
+  });
+  const made = create.data;
+  if (made) {
+    return (
+      <Dialog
+        isOpen
+        onOpenChange={onClose}
+        title={`The token ${made.name}`}
+        description="It is shown this once. Keep it where it is to be used."
+        footer={
+          <>
+            <Button
+              look="primary"
+              icon={<Copy aria-hidden className="size-4" />}
+              onClick={() => void navigator.clipboard.writeText(made.secret).then(() => setCopied(true))}
+            >
+              {isCopied ? "Copied" : "Copy"}
+            </Button>
+            <Button onClick={onClose}>Done</Button>
+          </>
+        }
+      >
+        <p className="rounded-md bg-raised p-3 font-mono text-sm break-all select-all">{made.secret}</p>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title="New token"
+      size="narrow"
+      footer={
+        <Button look="primary" disabled={name.trim() === "" || create.isPending} onClick={() => create.mutate()}>
+          Create
+        </Button>
+      }
+    >
+      <form
+        className="space-y-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim() !== "") create.mutate();
+        }}
+      >
+        <Field label="Name" hint="Who or what uses it; it stands in the audit.">
+          {(ids) => (
+            <TextInput {...ids} maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
+          )}
+        </Field>
+        <Field label="What it may do">
+          {(ids) => <Select {...ids} className="w-full" value={scope} onChange={setScope} options={SCOPES} />}
+        </Field>
+        <Problem error={create.error} />
+      </form>
+    </Dialog>
+  );
+}

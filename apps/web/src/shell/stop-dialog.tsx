@@ -1,0 +1,34 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../api/client.ts";
+import { Confirm } from "../ui/confirm.tsx";
+import { Field, TextInput } from "../ui/field.tsx";
+import { isStopAsked, STOP_KEY, type Stopped } from "./kill-switch.tsx";
+
+/** Asks before everything is stopped. */
+export default function StopDialog() {
+  const queries = useQueryClient();
+  const [reason, setReason] = useState("");
+  return (
+    <Confirm
+      isOpen
+      onOpenChange={(isOpen) => isStopAsked.set(isOpen)}
+      title="Stop everything?"
+      verb="Stop everything"
+      act={async () => {
+        const body = reason.trim() === "" ? {} : { reason: reason.trim() };
+        queries.setQueryData(STOP_KEY, await api.post<Stopped>("/v1/stop", body));
+      }}
+    >
+      <p>
+        Every turn of every session is interrupted, every process ends, and nothing begins until you let it. What waits
+        for a person waits on.
+      </p>
+      <Field label="Why" hint="For the others; it stands in the banner and in the audit." className="mt-3">
+        {(ids) => (
+          <TextInput {...ids} maxLength={500} value={reason} onChange={(event) => setReason(event.target.value)} />
+        )}
+      </Field>
+    </Confirm>
+  );
+}
