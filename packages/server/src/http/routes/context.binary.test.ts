@@ -276,9 +276,13 @@ test("a server without a context says so, at every route that needs one", async 
     "context.files.retrieve": "?path=a",
     "context.tables.retrieve": "?name=a",
     "context.joins.retrieve": "?from=a&to=b",
+    "context.pages.retrieve": "?key=a",
+    "context.passages.list": "?citation=a",
   };
   const bodies: Record<string, object> = {
     "context.sql": { connection: "a", sql: "b" },
+    "context.memories.create": { text: "a" },
+    "context.memories.keep": { expires_at: null },
     "proposals.edit": { path: "a", after: "b" },
     "proposals.answer": { decision: "a", answer: "b" },
     "jobs.create": { kind: "a" },
