@@ -168,7 +168,10 @@ export function createProgram(version: string, runner: Runner): Command {
 
   examples(
     command(program, LOOK, "trust", "Let this folder's tandem.yaml, or with --folder what .claude brings, take effect.")
-      .option("--folder [path]", "settings, hooks, MCP servers and skills of a folder, for sessions (default: this one)")
+      .option(
+        "--folder [path]",
+        "settings, hooks, MCP servers and skills of a folder, for sessions (default: this one)",
+      )
       .option("--revoke", "trust it no longer")
       .option("--list", "show the folders that are trusted for sessions")
       .addOption(json())

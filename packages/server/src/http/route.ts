@@ -117,7 +117,14 @@ export function jsonRoute<
     handle(call: Call<Params<Path>, z.output<Q>, z.output<B>>): Promise<z.input<R>>;
   },
 ): JsonRoute {
-  return { extension: false, patient: false, query: noQuery, body: undefined, ...definition, kind: "json" } as unknown as JsonRoute;
+  return {
+    extension: false,
+    patient: false,
+    query: noQuery,
+    body: undefined,
+    ...definition,
+    kind: "json",
+  } as unknown as JsonRoute;
 }
 
 export function streamRoute<Path extends `/${string}`, Q extends z.ZodObject = typeof noQuery>(
@@ -146,5 +153,11 @@ export function downloadRoute<Path extends `/${string}`>(
     handle(call: Call<Params<Path>>): Promise<Download>;
   },
 ): DownloadRoute {
-  return { extension: false, patient: false, query: noQuery, ...definition, kind: "download" } as unknown as DownloadRoute;
+  return {
+    extension: false,
+    patient: false,
+    query: noQuery,
+    ...definition,
+    kind: "download",
+  } as unknown as DownloadRoute;
 }

@@ -128,11 +128,14 @@ export class RouteRunner {
 
   async #inTime<T>({ name, method, patient }: Route, work: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      // What may still be under way must not be begun a second time.
-      const headers: Record<string, string> = method === "GET" ? {} : { "x-should-retry": "false" };
-      reject(new WireError("timeout", `${name} has taken too long.`, { headers }));
-    }, this.#settings[patient ? "patientTimeoutMs" : "handlerTimeoutMs"]);
+    const timer = setTimeout(
+      () => {
+        // What may still be under way must not be begun a second time.
+        const headers: Record<string, string> = method === "GET" ? {} : { "x-should-retry": "false" };
+        reject(new WireError("timeout", `${name} has taken too long.`, { headers }));
+      },
+      this.#settings[patient ? "patientTimeoutMs" : "handlerTimeoutMs"],
+    );
     try {
       return await Promise.race([work, promise]);
     } finally {
