@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Rule } from "@tandem/protocol";
@@ -89,6 +89,20 @@ describe("rules that are kept", () => {
     expect(saved.of).toBe(project);
     expect((await inSession(rules, { folder: worktree })).judge(bash("ls"))?.action).toBe("deny");
     expect((await inSession(rules)).judge(bash("ls"))?.action).toBe("deny");
+    await rules.remove(saved.id!);
+  });
+
+  test("of a project do not hold in a folder that only claims to be a worktree of it", async () => {
+    const pretender = join(root, "pretender");
+    mkdirSync(pretender);
+    writeFileSync(join(pretender, ".git"), `gitdir: ${join(project, ".git", "worktrees", "worktree")}\n`);
+    const rules = open();
+    const saved = await rules.add(
+      { tool: "Bash", pattern: "make *", action: "allow" },
+      { scope: "project", of: project, by: "Ada" },
+    );
+    expect((await inSession(rules)).judge(bash("make all"))?.action).toBe("allow");
+    expect((await inSession(rules, { folder: pretender })).judge(bash("make all"))?.action).toBeUndefined();
     await rules.remove(saved.id!);
   });
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { isAbsolute, join, sep } from "node:path";
+import { dirname, isAbsolute, join, sep } from "node:path";
 import {
   keptRule,
   newId,
@@ -14,6 +14,7 @@ import {
 import type { Records } from "@tandem/storage";
 import { decide } from "../tool-policy.ts";
 import type { TurnCompanion } from "../turn-companion.ts";
+import { worktreeAt } from "../worktrees/worktree-book.ts";
 import { applyRules } from "./apply-rules.ts";
 import { checkRule, compileRule, type CompiledRule } from "./compile-rule.ts";
 import { decideCall } from "./decide-call.ts";
@@ -108,7 +109,7 @@ export class KeptRules implements Rules {
   async bookOf(session: { id: string; agentId: string; folder: string }): Promise<RuleBook> {
     await this.#read();
     const place = this.#place(session.folder);
-    const projects = await projectsOf(session.folder);
+    const projects = await projectsOf(session.folder, this.#parts.stateFolder);
     let source: readonly KeptRule[] | undefined;
     let compiled: { rule: KeptRule; compiled: CompiledRule }[] = [];
     const rulesFor = (agentId: string): CompiledRule[] => {
@@ -151,7 +152,7 @@ export class KeptRules implements Rules {
     const agentId = wanted.agentId ?? session?.agentId;
     const folder = wanted.folder ?? session?.folder ?? this.#parts.project;
     const place = this.#place(folder);
-    const projects = await projectsOf(folder);
+    const projects = await projectsOf(folder, this.#parts.stateFolder);
     const rules = this.#all()
       .filter((rule) => holdsFor(rule, { id: wanted.sessionId, agentId, projects }))
       .flatMap((rule) => compile(rule, place));
@@ -216,7 +217,7 @@ export class KeptRules implements Rules {
     if (scope !== "project") return { scope, of };
     if (!isAbsolute(of))
       throw new RequestError("invalid_request", `${of} is not the whole path of a project's folder.`);
-    return { scope, of: (await projectsOf(realPath(of) ?? of)).at(-1)! };
+    return { scope, of: (await projectsOf(realPath(of) ?? of, this.#parts.stateFolder)).at(-1)! };
   }
 
   #place(folder: string): Place {
@@ -254,12 +255,20 @@ function holdsFor(
   }
 }
 
-/** A session's folder, and, where that is a git worktree, the repository that it is one of. */
-async function projectsOf(folder: string): Promise<string[]> {
-  const real = realPath(folder) ?? folder;
-  const link = await readFile(join(real, ".git"), "utf8").catch(() => "");
-  const main = /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\][^/\\]+\s*$/.exec(link)?.[1];
-  return main === undefined ? [real] : [real, realPath(main) ?? main];
+/**
+ * A session's folder, and, where that is a git worktree, the repository that it is one of. The link in the worktree is the
+ * agent's to rewrite: of worktrees that Tandem has made its own record counts, of others what the repository says of them.
+ */
+async function projectsOf(path: string, stateFolder: string): Promise<string[]> {
+  const folder = realPath(path) ?? path;
+  const made = await worktreeAt(stateFolder, folder);
+  if (made) return [folder, realPath(made.repository) ?? made.repository];
+  const link = await readFile(join(folder, ".git"), "utf8").catch(() => "");
+  const [, main, name] = /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\]([^/\\]+?)\s*$/.exec(link) ?? [];
+  if (main === undefined || name === undefined) return [folder];
+  const back = await readFile(join(main, ".git", "worktrees", name, "gitdir"), "utf8").catch(() => "");
+  const isKnown = realPath(dirname(back.trim())) === folder;
+  return isKnown ? [folder, realPath(main) ?? main] : [folder];
 }
 
 const RANKS = ["allow", undefined, "ask", "deny"] as const;
