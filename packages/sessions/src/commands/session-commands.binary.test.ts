@@ -86,6 +86,7 @@ test("in a trusted one they are, and arguments are data to them", async () => {
   expect(await readFile(join(stage.folder, "ran.txt"), "utf8")).toBe("seen: $(touch hacked)`touch hacked`\n");
   expect(existsSync(join(stage.folder, "hacked"))).toBe(false);
   expect(asked()).toContain("seen: $(touch hacked)");
+  expect(asked()).toContain("claude-haiku");
 });
 
 test("a stranger's folder does not put its words in the place of the user's", async () => {
@@ -110,7 +111,8 @@ test("what nobody knows is refused before it is sent, with what was meant", asyn
 test("Claude Code's own commands are passed on, and what it says of them is shown", async () => {
   const session = await running.session();
   const events = await type(session, "/context");
-  expect(the(events, "tandem.notice").text).toContain("Context Usage");
+  const notices = events.flatMap(({ event }) => (event.type === "tandem.notice" ? [event.text] : []));
+  expect(notices).toContainEqual(expect.stringContaining("Context Usage"));
 });
 
 test("a person's own command runs in the folder, and the model hears of it once", async () => {
