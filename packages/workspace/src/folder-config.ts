@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile, realpath } from "node:fs/promises";
+import { opendir, readFile, realpath, type FileHandle } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { RequestError } from "@tandem/protocol";
 import { openFound } from "./open-inside.ts";
 
 /** More than people write by hand. What is larger cannot be read before it is trusted, and so is not trusted. */
 const MOST_FILES = 5_000;
+const MOST_FOLDERS = 1_000;
+const MOST_DEPTH = 20;
 const MOST_BYTES = 50 * 1024 * 1024;
 
 const FOLDER = ".claude";
@@ -31,9 +33,10 @@ export interface FolderConfig {
  */
 export async function readFolderConfig(path: string): Promise<FolderConfig> {
   const folder = await realpath(path);
-  const files = new Map<string, Buffer>();
-  await readInto(files, folder, SERVERS);
-  await walk(files, folder, FOLDER);
+  const reading = new Reading(folder);
+  await reading.file(SERVERS);
+  await reading.tree(FOLDER);
+  const { files } = reading;
   const sorted = [...files.keys()].sort();
   const hash = createHash("sha256");
   for (const name of sorted) {
@@ -48,30 +51,61 @@ export async function readFolderConfig(path: string): Promise<FolderConfig> {
   };
 }
 
-async function walk(files: Map<string, Buffer>, folder: string, path: string): Promise<void> {
-  if (LEFT_OUT.has(path)) return;
-  const entries = await readdir(join(folder, path), { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw refused(`${path} cannot be read (${error.code})`);
-  });
-  for (const entry of entries) {
-    const inner = `${path}/${entry.name}`;
-    if (entry.isDirectory()) await walk(files, folder, inner);
-    else if (entry.isFile()) await readInto(files, folder, inner);
-    else throw refused(`${inner} is a link or no plain file`);
+/** Counts before it reads: what is too much is refused without having been taken in. */
+class Reading {
+  readonly files = new Map<string, Buffer>();
+  readonly #root: string;
+  #folders = 0;
+  #bytes = 0;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  async tree(path: string, depth = 0): Promise<void> {
+    if (LEFT_OUT.has(path)) return;
+    if ((this.#folders += 1) > MOST_FOLDERS) throw refused(`it has more than ${MOST_FOLDERS} folders of configuration`);
+    if (depth > MOST_DEPTH) throw refused(`${path} is nested too deeply`);
+    try {
+      for await (const entry of await opendir(join(this.#root, path))) {
+        const inner = `${path}/${entry.name}`;
+        if (entry.isDirectory()) await this.tree(inner, depth + 1);
+        else if (entry.isFile()) await this.file(inner);
+        else throw refused(`${inner} is a link or no plain file`);
+      }
+    } catch (error) {
+      if (error instanceof RequestError) throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT") throw refused(`${path} cannot be read (${code})`);
+    }
+  }
+
+  async file(path: string): Promise<void> {
+    await using opened = await openFound(this.#root, path, "file").catch((error: unknown) => {
+      if (error instanceof RequestError && error.code === "not_found") return undefined;
+      throw refused(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    if (!opened) return;
+    const size = Number(opened.stats.size);
+    if (this.files.size >= MOST_FILES || this.#bytes + size > MOST_BYTES) {
+      throw refused("its configuration is larger than anybody could read");
+    }
+    this.#bytes += size;
+    this.files.set(path, await readExactly(opened.handle, size, path));
   }
 }
 
-async function readInto(files: Map<string, Buffer>, folder: string, path: string): Promise<void> {
-  try {
-    await using opened = await openFound(folder, path, "file");
-    files.set(path, await opened.handle.readFile());
-  } catch (error) {
-    if (error instanceof RequestError && error.code === "not_found") return;
-    throw refused(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+/** No more than there was when it was counted, however fast the file grows. */
+async function readExactly(handle: FileHandle, size: number, path: string): Promise<Buffer> {
+  const buffer = Buffer.alloc(size + 1);
+  let length = 0;
+  while (length <= size) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
+    if (bytesRead === 0) break;
+    length += bytesRead;
   }
-  const bytes = [...files.values()].reduce((sum, content) => sum + content.length, 0);
-  if (files.size > MOST_FILES || bytes > MOST_BYTES) throw refused(`${FOLDER} is larger than anybody could read`);
+  if (length !== size) throw refused(`${path} changed while it was read`);
+  return buffer.subarray(0, size);
 }
 
 /**
