@@ -48,6 +48,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const rules = new KeptRules({
     ...{ records: store.records, file: settings.rules ?? [], project: settings.roots[0]!, stateFolder, note },
     home: settings.hostVariables["HOME"] ?? homedir(),
+    hooks: settings.hooks ?? [],
     toolsOf: async (agent) =>
       agent === undefined ? resolveTools([{ type: "agent_toolset_20260401" }], []) : (await agents.get(agent)).tools,
     sessionOf: async (id) => ruledSession(await store.sessions.get(id), id, settings),
@@ -77,6 +78,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const approvals = new ApprovalDesk(store, {
     wake: (session) => actors.wake(session),
     standing: standingOf(settings.hostVariables),
+    rules,
     log: settings.log,
   });
   const expiry = new ApprovalExpiry(store, approvals, settings.log);

@@ -5,6 +5,7 @@ import {
   newId,
   RequestError,
   type AuditNote,
+  type HookConfig,
   type KeptRule,
   type PermissionMode,
   type Rule,
@@ -18,7 +19,7 @@ import { worktreeAt } from "../worktrees/worktree-book.ts";
 import { applyRules } from "./apply-rules.ts";
 import { checkRule, compileRule, type CompiledRule } from "./compile-rule.ts";
 import { decideCall } from "./decide-call.ts";
-import { realPath, usualFolding, type Place } from "./path-pattern.ts";
+import { absolute, realPath, usualFolding, type Place } from "./path-pattern.ts";
 import { readCall } from "./read-call.ts";
 import type { RuleBook, RulePlace, Rules, TestedCall, TestedSession } from "./rule-book.ts";
 import { suggestRule } from "./suggest-rule.ts";
@@ -39,6 +40,8 @@ interface Parts {
   stateFolder: string;
   /** The user's, as commands see it. */
   home: string;
+  /** The host's own: what they run is not for agents to write. */
+  hooks?: readonly HookConfig[];
   /** The tools of an agent; without one, those of an agent that says nothing of them. */
   toolsOf: (agent: string | undefined) => Promise<readonly Tool[]>;
   /** Told of each that is added or removed. */
@@ -142,6 +145,11 @@ export class KeptRules implements Rules {
           return undefined;
         }
       },
+      covers: (rule, call) => {
+        checkRule(rule);
+        const kept: KeptRule = { ...rule, id: null, scope: "session", of: session.id, source: "", created_at: null };
+        return applyRules([compileRule(kept, place)], call, place).verdict?.action === rule.action;
+      },
     };
   }
 
@@ -220,15 +228,24 @@ export class KeptRules implements Rules {
     return { scope, of: (await projectsOf(realPath(of) ?? of, this.#parts.stateFolder)).at(-1)! };
   }
 
-  #place(folder: string): Place {
+  #place(path: string): Place {
+    const folder = realPath(path) ?? path;
     return {
-      folder: realPath(folder) ?? folder,
+      folder,
       home: this.#parts.home,
       foldsCase: usualFolding,
       state: this.#parts.stateFolder,
+      hookFiles: hookFiles(this.#parts.hooks ?? [], folder, this.#parts.home),
     };
   }
 }
+
+/** Hooks run in the session's folder: each of their words may name a file in it. */
+const hookFiles = (hooks: readonly HookConfig[], folder: string, home: string): string[] =>
+  hooks
+    .flatMap(({ command = [] }) => command.flatMap((word) => [word, word.replace(/^-[^=]*=/, "")]))
+    .flatMap((word) => realPath(absolute(word, folder, home)) ?? [])
+    .filter((file) => file.startsWith(folder + sep));
 
 /** A rule that cannot be read any more is held as if it were for the whole tool, unless it allows something. */
 function compile(rule: KeptRule, place: Place): CompiledRule[] {
