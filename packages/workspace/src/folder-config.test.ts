@@ -33,6 +33,9 @@ test("whatever is added, changed or renamed gives it another identity", async ()
     [".claude/skills/greet/run.py", "hello"],
     [".claude/agents/a.md", "hello"],
     [".claude/commands/a.md", "hello"],
+    [".tandem/commands/a.md", "hello"],
+    [".opencode/command/a.md", "hello"],
+    [".opencode/commands/deep/a.md", "hello"],
   ];
   for (const [path, text] of changes) {
     await put(path, text);
@@ -41,6 +44,7 @@ test("whatever is added, changed or renamed gives it another identity", async ()
   expect(seen.size).toBe(changes.length);
   await put("src/a.ts", "code");
   await put(".claude/worktrees/x/file", "work");
+  await put(".tandem/other.txt", "work");
   expect(seen).toContain((await readFolderConfig(folder)).identity);
 });
 

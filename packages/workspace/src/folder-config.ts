@@ -11,6 +11,9 @@ const MOST_DEPTH = 20;
 const MOST_BYTES = 50 * 1024 * 1024;
 
 const FOLDER = ".claude";
+/** Where a folder keeps its slash commands: ours first, then those that Claude Code and opencode know. */
+export const COMMAND_FOLDERS = [".tandem/commands", `${FOLDER}/commands`, ".opencode/command", ".opencode/commands"];
+const TREES = [FOLDER, ...COMMAND_FOLDERS.filter((path) => !path.startsWith(`${FOLDER}/`))];
 /** Worktrees of Claude Code's own: work, not configuration. */
 const LEFT_OUT = new Set([`${FOLDER}/worktrees`]);
 const SERVERS = ".mcp.json";
@@ -28,14 +31,14 @@ export interface FolderConfig {
 }
 
 /**
- * Reads `.claude` and `.mcp.json` of a folder. Links and special files are refused, and so is more than can be read: what a
+ * Reads `.claude`, `.mcp.json` and the commands of a folder. Links and special files are refused, and so is more than can be read: what a
  * person trusts must be what is loaded.
  */
 export async function readFolderConfig(path: string): Promise<FolderConfig> {
   const folder = await realpath(path);
   const reading = new Reading(folder);
   await reading.file(SERVERS);
-  await reading.tree(FOLDER);
+  for (const tree of TREES) await reading.tree(tree);
   const { files } = reading;
   const sorted = [...files.keys()].sort();
   const hash = createHash("sha256");

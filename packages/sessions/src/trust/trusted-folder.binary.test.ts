@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { readFolderConfig } from "@tandem/workspace";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import type { FolderTrust } from "./folder-trust.ts";
 
 const SERVER = fileURLToPath(import.meta.resolve("../testing/mcp-stdio-server.ts"));
@@ -103,6 +103,25 @@ test("a trusted folder that has changed asks again: nothing of it loads", async 
   const events = await running.turn(await running.session({}, AGENT), "Go.");
   expect(await readdir(evidence)).toEqual([]);
   expect(the(events, "tandem.notice").text).toContain("has changed since it was trusted");
+});
+
+test("a command that comes after the folder was trusted runs no shell until it is trusted, too", async () => {
+  trusted = (await readFolderConfig(stage.folder)).identity;
+  await put(".tandem/commands/x.md", `Hello. !\`${leave("command")}\``);
+  const session = await running.session({}, AGENT);
+  const type = async () => {
+    const after = await running.engine.sessions.head(session.id);
+    const content = [{ type: "text" as const, text: "/x" }];
+    await running.engine.sessions.send(session.id, [{ type: "user.message", content, tandem: { commands: true } }]);
+    return running.until(session, isIdle, after);
+  };
+  expect(the(await type(), "session.error").error.message).toContain("the folder is not trusted");
+  expect(await readdir(evidence)).toEqual([]);
+
+  trusted = (await readFolderConfig(stage.folder)).identity;
+  stage.rehearsal.use([text("done")]);
+  await type();
+  expect(await readdir(evidence)).toContain("command");
 });
 
 test("a settings file that cannot be understood ends the turn, and says which", async () => {
