@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { isMeant, isCovered, isMentioned, type Fit } from "./command-pattern.ts";
 import { namesTool, type CompiledRule } from "./compile-rule.ts";
 import { hostsIn, isDomain } from "./domain-pattern.ts";
-import { guardOf, isInside } from "./guard.ts";
+import { guardOf, guardOfGlob, isInside } from "./guard.ts";
 import { considerFile } from "./judge-file.ts";
 import {
   combine,
@@ -242,11 +242,12 @@ function cautionOf(
 ): Caution | undefined {
   if (unit.program === "tandem") return { why: "it may answer or change what people decide about this session" };
   if (unit.reach !== "reads") {
-    for (const { text } of unit.command.words.slice(1)) {
+    for (const { text, glob } of unit.command.words.slice(1)) {
       if (text === undefined) continue;
       for (const candidate of candidates(text)) {
         for (const folder of folders.known) {
-          const guarded = guardOf(absolute(candidate, folder, place.home), "write", place);
+          const path = absolute(candidate, folder, place.home);
+          const guarded = glob ? guardOfGlob(path, place) : guardOf(path, "write", place);
           if (guarded) return guarded;
         }
       }

@@ -32,6 +32,20 @@ const bash = (command: string, agentId?: string) => ({ name: "Bash", input: { co
 const inSession = (rules: KeptRules, more: Partial<{ id: string; agentId: string; folder: string }> = {}) =>
   rules.bookOf({ id: "sesn_1", agentId: "agent_1", folder: project, ...more });
 
+test("what the host's hooks run is not written by the way", async () => {
+  const hook = { name: "check", on: "beforeTool" as const, timeout: 1_000, failure: "block" as const };
+  const rules = new KeptRules({
+    ...{ records: store.records, file: [], project, stateFolder: join(root, "state"), home: root },
+    hooks: [{ ...hook, command: ["node", "checks/hook.mjs", "--rules=checks/rules.json"] }],
+    toolsOf: async () => resolveTools([{ type: "agent_toolset_20260401" }], []),
+    sessionOf: async () => ({ folder: project, agentId: "agent_1", mode: undefined }),
+  });
+  const test = async (call: string) => (await rules.test(call, { mode: "bypassPermissions" })).verdict.action;
+  expect(await test("Write(checks/hook.mjs)")).toBe("ask");
+  expect(await test("Bash(cp x checks/rules.json)")).toBe("ask");
+  expect(await test("Write(checks/other.mjs)")).toBe("allow");
+});
+
 describe("rules that are kept", () => {
   test("are listed after those of the file, once each, until they are removed", async () => {
     const rules = open({ tool: "Bash", pattern: "make *", action: "allow" });

@@ -10,6 +10,8 @@ export interface Place {
   foldsCase: boolean;
   /** Tandem's own folder, which agents have no business in. */
   state?: string;
+  /** What the host's own hooks run, as far as it is named by their commands. */
+  hookFiles?: readonly string[];
 }
 
 export const usualFolding: boolean = process.platform === "darwin" || process.platform === "win32";

@@ -16,6 +16,7 @@ const place: Place = {
   home: join(root, "home"),
   foldsCase: false,
   state: join(root, "state"),
+  hookFiles: [join(root, "project/check/hook.mjs")],
 };
 for (const folder of ["project/src/deep", "project/secrets", "project/.git", "home", "state", "outside"]) {
   mkdirSync(join(root, folder), { recursive: true });
@@ -135,6 +136,24 @@ describe("commands", () => {
     expect(say("Edit(.git/hooks/pre-commit)")).toBe("ask");
     expect(say(`Read(${place.state}/token)`)).toBe("ask");
     expect(say("Edit(.git/hooks/pre-commit)", "allow Edit(.git/hooks/*)")).toBe("allow");
+  });
+
+  test.each([
+    ...["sub/.GIT/config", "tandem.yaml", "sub/Tandem.YAML", ".tandem/commands/x.md", ".opencode/x", ".mcp.json"],
+    ...[".envrc", "opencode.json", "opencode.jsonc", ".claude/settings.json", ".husky/pre-commit", "check/hook.mjs"],
+  ])("%s is not written by the way", (path) => {
+    for (const call of [`Write(${path})`, `Edit(${path})`, `Bash(echo x > ${path})`, `Bash(tee ${path})`]) {
+      expect(say(call), call).toBe("ask");
+    }
+    expect(say(`Write(${path})`, `allow Write(./${path})`)).toBe("allow");
+    expect(say(`Read(${path})`)).toBe("-");
+  });
+
+  test("a pattern of the shell is asked for where it becomes such a name", () => {
+    expect(say("Bash(tee .gi?/config)")).toBe("ask");
+    expect(say("Bash(rm -rf .*)")).toBe("ask");
+    expect(say("Bash(rm -rf src/*)")).toBe("-");
+    expect(say("Bash(rm -rf *)")).toBe("-");
   });
 });
 

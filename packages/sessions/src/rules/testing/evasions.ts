@@ -1,6 +1,7 @@
 /**
  * Ways around three rules: `git status` is allowed; `rm` is denied; `protected.txt` must not be written. Each would remove
- * `victim.txt` or change `protected.txt`, if it ran; none may run without a person, whatever the mode.
+ * `victim.txt`, change `protected.txt` or reach what is guarded without a rule, if it ran; none may run without a person,
+ * whatever the mode.
  */
 export const EVASIONS: readonly string[] = [
   // Beside what is allowed
@@ -199,4 +200,13 @@ export const EVASIONS: readonly string[] = [
   "[ 'a[$(unlink victim.txt)]' -eq 1 ]",
   "printf -v 'a[$(unlink victim.txt)]' x",
   "wait -p 'a[$(unlink victim.txt)]'",
+  // What decides about other programs, and about Tandem
+  "mkdir -p sub/.GIT && echo '[core]' > sub/.GIT/config",
+  "echo 'rules: []' > tandem.yaml",
+  "echo 'rules: []' | tee Tandem.Yaml",
+  "cp victim.txt .envrc",
+  "mkdir -p .tandem/commands",
+  "cp victim.txt .mcp.json",
+  "mv victim.txt opencode.jsonc",
+  "tee .gi?/config < victim.txt",
 ];
