@@ -58,3 +58,18 @@ test("a local program that does not speak MCP is ended, and its last words are t
   await expect(connect({ ...place, command: join(root, "nowhere") })).rejects.toThrow("ENOENT");
   expect(await readdir(join(root, "processes"))).toEqual([]);
 });
+
+test("a local program whose child has left its group and holds its output is not waited for", async () => {
+  const escape = `require("child_process").spawn("sleep", ["30"], { detached: true, stdio: "inherit" }).unref()`;
+  const place: McpPlace = {
+    type: "stdio",
+    command: process.execPath,
+    args: ["-e", escape],
+    variables: {},
+    folder: root,
+  };
+  const begun = Date.now();
+  await expect(connect({ ...place, variables: { PATH: process.env["PATH"] ?? "" } })).rejects.toThrow(/./);
+  expect(Date.now() - begun).toBeLessThan(15_000);
+  expect(await readdir(join(root, "processes"))).toEqual([]);
+});
