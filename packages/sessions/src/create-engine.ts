@@ -48,6 +48,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const rules = new KeptRules({
     ...{ records: store.records, file: settings.rules ?? [], project: settings.roots[0]!, stateFolder, note },
     home: settings.hostVariables["HOME"] ?? homedir(),
+    configDir: settings.hostVariables["CLAUDE_CONFIG_DIR"],
     hooks: settings.hooks ?? [],
     toolsOf: async (agent) =>
       agent === undefined ? resolveTools([{ type: "agent_toolset_20260401" }], []) : (await agents.get(agent)).tools,
@@ -66,7 +67,8 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     ...keeping.companions(control),
   ];
   const commands = new SessionCommands({
-    ...{ events: store.events, files: store.files, stateFolder, rules },
+    ...{ events: store.events, files: store.files, stateFolder, rules, killSwitch },
+    needsSandbox: settings.sandbox?.mode === "require",
     isTrusted: async (folder) => (await settings.trustOf?.(folder))?.trusted ?? false,
     hostVariables: settings.hostVariables,
     userFolders: settings.commandFolders ?? [],

@@ -127,6 +127,48 @@ test("a person's own command runs in the folder, and the model hears of it once"
   expect(JSON.stringify(words.messages.at(-1))).not.toContain("$ pwd");
 });
 
+test("a person's own command ends when everything is stopped, and none begins before it is let go on", async () => {
+  const session = await running.session();
+  const job = {
+    space: "s",
+    kind: "k",
+    params: {},
+    state: "queued" as const,
+    progress: null,
+    result: null,
+    error: null,
+  };
+  const times = { createdAt: new Date().toISOString(), startedAt: null, endedAt: null };
+  const ids = Array.from({ length: 230 }, (_, index) => `job_${index}` as never);
+  for (const id of ids) await running.store.jobs.create({ ...job, ...times, id, cancelRequested: false });
+  const shell = (command: string) =>
+    running.engine.sessions.shell(session.id, command, "somebody", AbortSignal.timeout(60_000));
+  const begun = shell("touch begun; tail -f /dev/null").catch((error: Error) => error);
+  await expect.poll(() => existsSync(join(stage.folder, "begun")), { timeout: 20_000 }).toBe(true);
+  await running.engine.killSwitch.stop("ada", "It is in a loop.");
+  try {
+    expect(await begun).toMatchObject({ code: "conflict", message: expect.stringContaining("stopped by ada") });
+    await expect(shell("touch after")).rejects.toThrow("stopped by ada");
+    expect(existsSync(join(stage.folder, "after"))).toBe(false);
+    for (const id of ids) expect(await running.store.jobs.get(id)).toMatchObject({ cancelRequested: true });
+  } finally {
+    await running.engine.killSwitch.resume("ada");
+  }
+}, 60_000);
+
+test("where commands must run in a sandbox, a person's own do not run", async () => {
+  const strict = await stage.open({
+    sandbox: { mode: "require", domains: [] },
+    trustOf: async (folder) => ({ trusted: true, state: "trusted", folder, since: null }),
+  });
+  const session = await strict.session();
+  await expect(
+    strict.engine.sessions.shell(session.id, "touch outside", "somebody", AbortSignal.timeout(10_000)),
+  ).rejects.toMatchObject({ code: "forbidden", message: expect.stringContaining("sandbox") });
+  expect(existsSync(join(stage.folder, "outside"))).toBe(false);
+  await strict.stop();
+});
+
 test("commands are listed with where they come from", async () => {
   const session = await running.session();
   const listed = await running.engine.sessions.commands(session.id);
