@@ -27,6 +27,7 @@ export interface FolderConfig {
   /** Paths from the folder on, in order. */
   files: readonly string[];
   /** What was hashed, of a file; undefined where there is none. */
+  bytes(path: string): Buffer | undefined;
   text(path: string): string | undefined;
 }
 
@@ -50,6 +51,7 @@ export async function readFolderConfig(path: string): Promise<FolderConfig> {
     folder,
     identity: sorted.length === 0 ? undefined : hash.digest("hex"),
     files: sorted,
+    bytes: (name) => files.get(name),
     text: (name) => files.get(name)?.toString("utf8"),
   };
 }

@@ -11,8 +11,9 @@ export const OUTPUT_TOOL = "StructuredOutput";
 /**
  * The options of a session's process, explicit even where they are the SDK's defaults today. Nothing is read from disk but
  * CLAUDE.md, as text, and no file outside of the folder is reached by the file tools. What a trusted folder brings is handed
- * over in the settings that override all files, never loaded by Claude Code itself: but for its skills. What depends on the conversation's
- * state (hooks, custom tools, the transcript store) is added by whoever starts it.
+ * over in the settings that override all files, never loaded by Claude Code itself: but for its skills, of which the host has
+ * made a copy with nothing else in it. What depends on the conversation's state (hooks, custom tools, the transcript store)
+ * is added by whoever starts it.
  */
 export function sessionOptions(setup: ConversationSetup, variables: Record<string, string>): Options {
   const { trusted } = setup;
@@ -30,6 +31,8 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
     settingSources: [],
     skills: trusted?.skillsIn === undefined ? [] : "all",
     plugins: trusted?.skillsIn === undefined ? [] : [{ type: "local", path: trusted.skillsIn }],
+    // A skill sends the model to files beside it.
+    additionalDirectories: trusted?.skillsIn === undefined ? [] : [trusted.skillsIn],
     tools: [...setup.tools],
     disallowedTools: BUILTIN_TOOLS.filter((name) => !setup.tools.includes(name) && !ALIASES.has(name)),
     agents: Object.fromEntries(setup.subagents.map((agent) => [agent.name, asAgent(agent)])),
@@ -52,6 +55,8 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
       ...(trusted && { permissions: { deny: [...trusted.denied] } }),
       // The gate is a hook, too.
       disableAllHooks: false,
+      // A skill is words. What it would have run before the model sees them passes no gate.
+      disableSkillShellExecution: true,
       autoMemoryEnabled: false,
       // What may run while it plans is for the gate to say, not for a model.
       useAutoModeDuringPlan: false,

@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readFolderConfig } from "@tandem/workspace";
@@ -87,6 +87,32 @@ test("a trusted folder loads them, and credentials never follow the base URL, ke
   const [request] = stage.rehearsal.modelRequests;
   expect(request!.headers["x-api-key"]).toBe("sk-ant-made-up-key");
   expect(JSON.stringify(request!.body)).toContain("Says hello nicely.");
+});
+
+test("a trusted folder's skills are words: they run no shell, and bring no hooks, agents or commands along", async () => {
+  const head = "---\nname: greet\ndescription: Says hello nicely.\nallowed-tools: Bash\n---\n";
+  await put(".claude/skills/greet/SKILL.md", `${head}Greet the heron. !\`${leave("skill")}\` Then read words.md.\n`);
+  await put(".claude/skills/greet/words.md", "Good morning, heron.");
+  await put(".claude/hooks/hooks.json", JSON.stringify({ hooks: { SessionStart: hook("plugin-start") } }));
+  await put(".claude/worktrees/hooks.json", JSON.stringify({ hooks: { PreToolUse: hook("manifest-tool") } }));
+  await put(".claude/.claude-plugin/plugin.json", JSON.stringify({ name: "p", hooks: "./worktrees/hooks.json" }));
+  await put(".claude/settings.json", "{}");
+  await rm(join(stage.folder, ".mcp.json"));
+  trusted = (await readFolderConfig(stage.folder)).identity;
+  stage.rehearsal.use((request) => {
+    const [, base] = /Base directory for this skill: ([^\s\\]+)/.exec(JSON.stringify(request.body)) ?? [];
+    if (base === undefined) return toolUse("Skill", { skill: "greet" });
+    if (JSON.stringify(request.body).includes("Good morning, heron.")) return text("done");
+    return toolUse("Read", { file_path: join(base, "words.md") });
+  });
+  const session = await running.session({}, AGENT);
+  await running.engine.rules.add({ tool: "Bash", action: "deny" }, { scope: "user", of: null, by: "ada" });
+  const events = await running.turn(session, "Go.");
+  expect(await readdir(evidence)).toEqual([]);
+  expect(typesOf(events)).not.toContain("session.error");
+  const last = JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.body);
+  expect(last).toContain("Greet the heron. [shell command execution disabled by policy]");
+  expect(last, "what is beside a skill can be read").toContain("Good morning, heron.");
 });
 
 test("tools of a trusted folder's MCP server are asked for: no agent has said that they may run", async () => {
