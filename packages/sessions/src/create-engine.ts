@@ -71,7 +71,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     needsSandbox: settings.sandbox?.mode === "require",
     isTrusted: async (folder) => (await settings.trustOf?.(folder))?.trusted ?? false,
     hostVariables: settings.hostVariables,
-    userFolders: settings.commandFolders ?? [],
+    userFolders: settings.userFolders ?? [],
   });
   const actors = new SessionActors(store, settings, deltas, {
     ...{ accompany, commands, definitions, rules },

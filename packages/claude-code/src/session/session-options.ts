@@ -4,6 +4,7 @@ import { BUILTIN_PLUGINS, BUILTIN_TOOLS, foreignParts, type Init } from "../isol
 import { foldersOwn, overridingVariables } from "../variables.ts";
 import type { ConversationSetup, SubagentDefinition } from "./conversation.ts";
 import { projectInstructions } from "./project-instructions.ts";
+import { secretPaths } from "./secret-paths.ts";
 
 /** The tool by which a model hands over the object of an output schema. */
 export const OUTPUT_TOOL = "StructuredOutput";
@@ -60,7 +61,7 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
       autoMemoryEnabled: false,
       // What may run while it plans is for the gate to say, not for a model.
       useAutoModeDuringPlan: false,
-      sandbox: setup.sandbox?.on ? sandboxSettings(setup.sandbox.domains) : { enabled: false },
+      sandbox: setup.sandbox?.on ? sandboxSettings(setup, setup.sandbox.domains) : { enabled: false },
       disableClaudeAiConnectors: true,
       enabledPlugins: Object.fromEntries(BUILTIN_PLUGINS.map((name) => [`${name}@builtin`, false])),
     },
@@ -81,12 +82,13 @@ const NO_HELPERS: Settings = {
 };
 
 /** No command gets out of it by asking to, and none runs at once because it is in it. */
-const sandboxSettings = (domains: readonly string[]): NonNullable<Settings["sandbox"]> => ({
+const sandboxSettings = (setup: ConversationSetup, domains: readonly string[]): NonNullable<Settings["sandbox"]> => ({
   enabled: true,
   failIfUnavailable: true,
   autoAllowBashIfSandboxed: false,
   allowUnsandboxedCommands: false,
   network: { allowedDomains: [...domains], strictAllowlist: true },
+  filesystem: { denyRead: secretPaths(setup) },
 });
 
 /** The same tool under a second name: Claude Code lists the one and calls the other. */

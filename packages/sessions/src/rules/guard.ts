@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, matchesGlob, sep } from "node:path";
 import type { Caution } from "./judge-parts.ts";
 import { realPath, type Place } from "./path-pattern.ts";
+import { isInside, isSecret } from "./secrets.ts";
 
 /** Files and folders that decide what other programs run, or what Tandem lets this session do. */
 const DECIDING: readonly string[] = [
@@ -13,15 +14,16 @@ const DECIDING: readonly string[] = [
  * Places that nobody writes to by the way: asked for in every mode unless a rule allows it. Who may write to `.git/config`
  * decides what `git status` runs, and who may write to Tandem's own state decides what this session may do.
  */
-export function guardOf(path: string, access: "read" | "write", place: Place): Caution | undefined {
+export function guardOf(path: string, access: "read" | "write", place: Place, below = false): Caution | undefined {
   const real = realPath(path);
+  if (isSecret(path, place, below)) return { why: "it is in Tandem's own folder, or holds credentials", spelled: path };
   if (real === undefined) return { why: "where the path leads cannot be found out" };
+  if (access === "read") return undefined;
+  // What Claude Code keeps there is its own to read, and nobody else's to write.
   if (place.state !== undefined && isInside(place.state, real) && !isInside(place.folder, real)) {
-    // Claude Code keeps long results there, for itself to read.
-    const isClaudes = access === "read" && isInside(join(place.state, "claude-code"), real);
-    if (!isClaudes) return { why: "it is in Tandem's own folder" };
+    return { why: "it is in Tandem's own folder" };
   }
-  return access === "read" ? undefined : guardOfWriting(real, place);
+  return guardOfWriting(real, place);
 }
 
 function guardOfWriting(real: string, { folder, hookFiles = [] }: Place): Caution | undefined {
@@ -58,5 +60,3 @@ const withinFolder = (real: string, folder: string): string =>
   real.startsWith(folder + sep) ? real.slice(folder.length) : real;
 
 const fold = (name: string): string => name.normalize("NFC").toLowerCase();
-
-export const isInside = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep);

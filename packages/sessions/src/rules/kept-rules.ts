@@ -40,6 +40,8 @@ interface Parts {
   stateFolder: string;
   /** The user's, as commands see it. */
   home: string;
+  /** Where Claude Code keeps what it has of the user's, if not in the home. */
+  configDir?: string | undefined;
   /** The host's own: what they run is not for agents to write. */
   hooks?: readonly HookConfig[];
   /** The tools of an agent; without one, those of an agent that says nothing of them. */
@@ -235,10 +237,19 @@ export class KeptRules implements Rules {
       home: this.#parts.home,
       foldsCase: usualFolding,
       state: this.#parts.stateFolder,
+      secrets: credentialFiles(this.#parts),
       hookFiles: hookFiles(this.#parts.hooks ?? [], folder, this.#parts.home),
     };
   }
 }
+
+/** Where Claude Code keeps who it is logged in as. */
+const credentialFiles = ({ home, configDir, stateFolder }: Parts): string[] => [
+  join(home, ".claude.json"),
+  ...[join(home, ".claude"), join(stateFolder, "claude-code"), ...(configDir === undefined ? [] : [configDir])].flatMap(
+    (folder) => [join(folder, ".credentials.json"), join(folder, ".claude.json")],
+  ),
+];
 
 /** Hooks run in the session's folder: each of their words may name a file in it. */
 const hookFiles = (hooks: readonly HookConfig[], folder: string, home: string): string[] =>
