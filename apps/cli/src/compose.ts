@@ -311,7 +311,7 @@ export async function createEngine(
     roots: [...sessionRoots(project), ...folders],
     worktrees: worktreeSettings(project),
     ...checkpointSettings(project),
-    commandFolders: [join(stateFolder, "commands"), join(claudeFolder(context.env), "commands")],
+    userFolders: [stateFolder, claudeFolder(context.env)],
     models: offeredModels({
       ask: listModels,
       fallback: usualModels,

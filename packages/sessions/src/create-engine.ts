@@ -100,7 +100,10 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     rules,
     wishes: new SessionWishes(settings),
     deltas,
-    forget: (row) => forgetSession({ store, shelf: keeping.shelf, settings }, row),
+    forget: async (row) => {
+      await forgetSession({ store, shelf: keeping.shelf, settings }, row);
+      await rules.left(row.id);
+    },
   });
   const history = new SessionHistory({
     ...{ store, shelf: keeping.shelf, environments, places, actors, sessions },

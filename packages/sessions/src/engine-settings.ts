@@ -77,8 +77,8 @@ export interface EngineSettings {
   rules?: readonly Rule[];
   /** How much sessions may do that do not say so themselves. */
   permissionMode?: PermissionMode;
-  /** Where the user keeps slash commands for all folders. */
-  commandFolders?: readonly string[];
+  /** Where the user keeps `commands` and `agents` for all folders. */
+  userFolders?: readonly string[];
   /** How worktrees of sessions are made ready. */
   worktrees?: WorktreeSettings;
   models: () => Promise<Model[]>;

@@ -79,7 +79,9 @@ export class CommandCatalogue {
   /** The first of a name counts. A stranger's folder must not put its own words into the place of the user's. */
   async #files(folder: string, isTrusted: boolean): Promise<CommandFile[]> {
     const project = (await Promise.all(COMMAND_FOLDERS.map((place) => read(folder, place, "project")))).flat();
-    const user = (await Promise.all(this.#userFolders.map((place) => read(place, "", "user")))).flat();
+    const user = (
+      await Promise.all(this.#userFolders.map((place) => read(join(place, "commands"), "", "user")))
+    ).flat();
     const ordered = isTrusted ? [...project, ...user] : [...user, ...project];
     return [...new Map(ordered.toReversed().map((command) => [command.name, command])).values()];
   }

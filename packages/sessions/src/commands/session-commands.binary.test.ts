@@ -14,8 +14,8 @@ beforeAll(async () => {
   stage = await setEngineStage([always(text("done"))]);
   const commands = join(stage.folder, ".claude", "commands");
   await mkdir(join(commands, "git"), { recursive: true });
-  const user = join(stage.root, "user-commands");
-  await mkdir(user);
+  const user = join(stage.root, "user", "commands");
+  await mkdir(user, { recursive: true });
   await writeFile(
     join(commands, "issue.md"),
     "---\ndescription: Mend an issue\nargument-hint: [number]\n---\nMend issue $1. See @notes.md\n",
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await writeFile(join(user, "shadow.md"), "The user's own words.");
   await writeFile(join(stage.folder, "notes.md"), "Mind the gap.");
   running = await stage.open({
-    commandFolders: [user],
+    userFolders: [join(stage.root, "user")],
     trustOf: async (folder) => ({ trusted: isTrusted, state: "untrusted", folder, since: null }),
   });
 });
@@ -65,7 +65,7 @@ test("what an application passes on means nothing but itself", async () => {
 
 test("files that a person names are read, inside the folder only", async () => {
   const session = await running.session();
-  await type(session, "Read @notes.md and @../user-commands/shadow.md");
+  await type(session, "Read @notes.md and @../user/commands/shadow.md");
   expect(asked()).toContain("Mind the gap.");
   expect(asked()).not.toContain("The user's own words");
 });
@@ -177,4 +177,21 @@ test("commands are listed with where they come from", async () => {
   expect(brief).toContainEqual(["git:log", "project", true]);
   expect(brief).toContainEqual(["shadow", "user", false]);
   expect(brief).toContainEqual(["compact", "built_in", false]);
+});
+
+test("agents of files are subagents: a person's own, and a trusted folder's", async () => {
+  const agent = "---\ndescription: Reads closely\ntools: Read\n---\nYou review.";
+  await mkdir(join(stage.folder, ".claude", "agents"));
+  await writeFile(join(stage.folder, ".claude", "agents", "second-reader.md"), agent);
+  await mkdir(join(stage.root, "user", "agents"));
+  await writeFile(join(stage.root, "user", "agents", "scribe.md"), agent);
+  const multiagent = { type: "multiagent_20261001" as const, subagents: { type: "enabled" as const } };
+  await running.turn(await running.session({}, { multiagent }), "Who is there?");
+  expect(asked().includes("scribe")).toBe(true);
+  expect(asked().includes("second-reader")).toBe(false);
+  isTrusted = true;
+  await running.turn(await running.session({}, { multiagent }), "And now?");
+  expect(asked().includes("second-reader: Reads closely")).toBe(true);
+  await running.turn(await running.session(), "Alone?");
+  expect(asked().includes("scribe")).toBe(false);
 });

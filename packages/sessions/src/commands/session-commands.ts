@@ -49,7 +49,7 @@ interface Parts {
   needsSandbox: boolean;
   stateFolder: string;
   hostVariables: Readonly<Record<string, string | undefined>>;
-  /** Where the user keeps commands for all folders. */
+  /** Where the user keeps `commands` for all folders. */
   userFolders: readonly string[];
 }
 
