@@ -184,14 +184,14 @@ test("agents of files are subagents: a person's own, and a trusted folder's", as
   await mkdir(join(stage.folder, ".claude", "agents"));
   await writeFile(join(stage.folder, ".claude", "agents", "second-reader.md"), agent);
   await mkdir(join(stage.root, "user", "agents"));
-  await writeFile(join(stage.root, "user", "agents", "scribe.md"), agent);
+  await writeFile(join(stage.root, "user", "agents", "copyist.md"), agent);
   const multiagent = { type: "multiagent_20261001" as const, subagents: { type: "enabled" as const } };
   await running.turn(await running.session({}, { multiagent }), "Who is there?");
-  expect(asked().includes("scribe")).toBe(true);
+  expect(asked().includes("copyist")).toBe(true);
   expect(asked().includes("second-reader")).toBe(false);
   isTrusted = true;
   await running.turn(await running.session({}, { multiagent }), "And now?");
   expect(asked().includes("second-reader: Reads closely")).toBe(true);
   await running.turn(await running.session(), "Alone?");
-  expect(asked().includes("scribe")).toBe(false);
+  expect(asked().includes("copyist")).toBe(false);
 });
