@@ -101,8 +101,17 @@ describe("rules that are kept", () => {
       { scope: "project", of: worktree, by: "Ada" },
     );
     expect(saved.of).toBe(project);
-    expect((await inSession(rules, { folder: worktree })).judge(bash("ls"))?.action).toBe("deny");
+    const inTree = { id: "sess_tree", folder: worktree };
+    expect((await inSession(rules, inTree)).judge(bash("ls"))?.action).toBe("deny");
     expect((await inSession(rules)).judge(bash("ls"))?.action).toBe("deny");
+    // The link is the agent's to remove; the next process does not forget whose worktree it was.
+    const link = readFileSync(join(worktree, ".git"), "utf8");
+    for (const other of [undefined, "gitdir: /nowhere/.git/worktrees/x\n"]) {
+      rmSync(join(worktree, ".git"));
+      if (other !== undefined) writeFileSync(join(worktree, ".git"), other);
+      expect((await inSession(open(), inTree)).judge(bash("ls"))?.action).toBe("deny");
+      writeFileSync(join(worktree, ".git"), link);
+    }
     await rules.remove(saved.id!);
   });
 

@@ -13,6 +13,7 @@ import {
   type Verdict,
 } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
+import { z } from "zod";
 import { decide } from "../tool-policy.ts";
 import type { TurnCompanion } from "../turn-companion.ts";
 import { worktreeAt } from "../worktrees/worktree-book.ts";
@@ -26,6 +27,9 @@ import { suggestRule } from "./suggest-rule.ts";
 
 const SPACE = "tandem";
 const KIND = "rule";
+/** Of which repository a session's folder was a worktree when it was first asked: the link to it is the agent's to remove. */
+const PROJECT = "session_project";
+const project = z.object({ repository: z.string() });
 /** More rules than people keep; each page is one read. */
 const PAGE = 1_000;
 
@@ -114,7 +118,7 @@ export class KeptRules implements Rules {
   async bookOf(session: { id: string; agentId: string; folder: string }): Promise<RuleBook> {
     await this.#read();
     const place = this.#place(session.folder);
-    const projects = await projectsOf(session.folder, this.#parts.stateFolder);
+    const projects = await this.#projectsOf(session.id, session.folder);
     let source: readonly KeptRule[] | undefined;
     let compiled: { rule: KeptRule; compiled: CompiledRule }[] = [];
     const rulesFor = (agentId: string): CompiledRule[] => {
@@ -162,7 +166,9 @@ export class KeptRules implements Rules {
     const agentId = wanted.agentId ?? session?.agentId;
     const folder = wanted.folder ?? session?.folder ?? this.#parts.project;
     const place = this.#place(folder);
-    const projects = await projectsOf(folder, this.#parts.stateFolder);
+    const projects = session
+      ? await this.#projectsOf(wanted.sessionId!, folder)
+      : await projectsOf(folder, this.#parts.stateFolder);
     const rules = this.#all()
       .filter((rule) => holdsFor(rule, { id: wanted.sessionId, agentId, projects }))
       .flatMap((rule) => compile(rule, place));
@@ -186,6 +192,23 @@ export class KeptRules implements Rules {
         if (Date.now() - this.#readAt > FRESH_MS) void this.#read().catch(() => undefined);
       },
     };
+  }
+
+  /** Takes away what is known of a session that is no more. */
+  async left(session: string): Promise<void> {
+    await this.#parts.records.write(SPACE, [{ type: "delete", kind: PROJECT, key: session }]);
+  }
+
+  async #projectsOf(session: string, folder: string): Promise<string[]> {
+    const { records, stateFolder } = this.#parts;
+    const found = await projectsOf(folder, stateFolder);
+    const known = project.safeParse((await records.get(SPACE, PROJECT, session))?.value).data;
+    if (known) return [...new Set([...found, known.repository])];
+    const [, repository] = found;
+    if (repository !== undefined) {
+      await records.write(SPACE, [{ type: "put", kind: PROJECT, key: session, value: { repository } }]);
+    }
+    return found;
   }
 
   #all(): KeptRule[] {
