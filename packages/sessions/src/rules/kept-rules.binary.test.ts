@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Rule } from "@tandem/protocol";
@@ -101,7 +101,7 @@ describe("rules that are kept", () => {
       { scope: "project", of: worktree, by: "Ada" },
     );
     expect(saved.of).toBe(project);
-    const inTree = { id: "sess_tree", folder: worktree };
+    const inTree = { id: "sesn_tree", folder: worktree };
     expect((await inSession(rules, inTree)).judge(bash("ls"))?.action).toBe("deny");
     expect((await inSession(rules)).judge(bash("ls"))?.action).toBe("deny");
     // The link is the agent's to remove; the next process does not forget whose worktree it was.
