@@ -8,7 +8,7 @@ const STATES = ["new", "open", "paid", "closed"];
 /** So many of a table's rows are referred to. */
 const REFERRED = 90;
 
-const tableName = (number: number): string => `${NOUNS[number % NOUNS.length]!}_${number}`;
+export const tableName = (number: number): string => `${NOUNS[number % NOUNS.length]!}_${number}`;
 
 /** Tables of eleven columns, of which each but the first has three references to earlier ones; no foreign key is declared. */
 export function makeDatabase(path: string, tables: number): void {

@@ -6,7 +6,7 @@ import { configSchema } from "@tandem/protocol";
 import { openStore } from "@tandem/storage";
 import { scratchMachine } from "../../apps/cli/src/testing/run-tandem.ts";
 import { ms, quantile } from "../server/report.ts";
-import { addColumns, addRows, COLUMNS, makeDatabase, ROWS } from "./make-database.ts";
+import { addColumns, addRows, COLUMNS, makeDatabase, ROWS, tableName } from "./make-database.ts";
 import { cpuOfEnded, watchCommand, type Watched } from "./watch-command.ts";
 
 const TABLES = 1_000;
@@ -77,12 +77,11 @@ async function askTools(path: string, tables: number): Promise<[name: string, ti
     const { accept } = configSchema.parse({}).context;
     const { folder, search } = await openContext({ path, git: "own", accept, store });
     const parts = { folder, search, connections: { dialects: new Map(), open: () => Promise.reject(new Error()) } };
-    const nouns = ["order", "invoice", "payment"];
-    const name = (number: number) =>
-      `${nouns[number % 3]!}_${Math.floor((number * 7) % (tables / 10)) * 10 + (number % 3)}`;
+    // From one end of the catalogue to the other; the joined ones are three steps apart.
+    const at = (call: number) => 60 + ((call * 7) % (tables - 60));
     const questions: [tool: string, input: (call: number) => object][] = [
-      ["table_describe", (call) => ({ table: name(call) })],
-      ["join_path", (call) => ({ from: name(call + 1), to: name(call + 4) })],
+      ["table_describe", (call) => ({ table: tableName(at(call)) })],
+      ["join_path", (call) => ({ from: tableName(at(call)), to: tableName(at(call) - 23 - 23 - 7) })],
     ];
     const answers: [string, number[]][] = [];
     for (const [tool, input] of questions) {

@@ -260,7 +260,7 @@ export async function createEngine(
 ): Promise<Engine> {
   await requireTrust(context.env, project);
   const stateFolder = await ensureTandemHome(context.env);
-  const { checkMode, createEngine, standingOf } = await import("@tandem/sessions");
+  const { checkMode, createEngine, pinHooks, standingOf } = await import("@tandem/sessions");
   const load = () => import("@tandem/claude-code");
   const room = runs ? await load() : undefined;
   const { claudeCode, limits } = withAbsolutePaths(project);
@@ -309,10 +309,11 @@ export async function createEngine(
     mcpTimeout: sessions.mcpTimeout,
     ...(hostServers && { hostServers }),
     ...engineControls(context.env, project, readSecret),
+    hooks: pinHooks(project.config.hooks, project.folder),
     roots: [...sessionRoots(project), ...folders],
     worktrees: worktreeSettings(project),
     ...checkpointSettings(project),
-    commandFolders: [join(stateFolder, "commands"), join(claudeFolder(context.env), "commands")],
+    userFolders: [stateFolder, claudeFolder(context.env)],
     models: offeredModels({
       ask: listModels,
       fallback: usualModels,

@@ -1,21 +1,23 @@
+import type { ingest as ingestNow } from "./ingest/ingest.ts";
+import type { planIngest as planIngestNow } from "./ingest/ingest-plan.ts";
 import type { openSource as open } from "./ingest/sources/open-source.ts";
+import type { findJoins as findJoinsNow } from "./scan/find-joins.ts";
+import type { planScan as planScanNow } from "./scan/plan-scan.ts";
+import type { scan as scanNow } from "./scan/scan.ts";
 
 // What works on a context is a hundred files, which take longer to load than most questions to answer: they are loaded when work
 // begins.
 
-export const scan: typeof import("./scan/scan.ts").scan = async (...args) =>
-  (await import("./scan/scan.ts")).scan(...args);
+export const scan: typeof scanNow = async (...args) => (await import("./scan/scan.ts")).scan(...args);
 
-export const planScan: typeof import("./scan/plan-scan.ts").planScan = async (...args) =>
-  (await import("./scan/plan-scan.ts")).planScan(...args);
+export const planScan: typeof planScanNow = async (...args) => (await import("./scan/plan-scan.ts")).planScan(...args);
 
-export const findJoins: typeof import("./scan/find-joins.ts").findJoins = async (...args) =>
+export const findJoins: typeof findJoinsNow = async (...args) =>
   (await import("./scan/find-joins.ts")).findJoins(...args);
 
-export const ingest: typeof import("./ingest/ingest.ts").ingest = async (...args) =>
-  (await import("./ingest/ingest.ts")).ingest(...args);
+export const ingest: typeof ingestNow = async (...args) => (await import("./ingest/ingest.ts")).ingest(...args);
 
-export const planIngest: typeof import("./ingest/ingest-plan.ts").planIngest = async (...args) =>
+export const planIngest: typeof planIngestNow = async (...args) =>
   (await import("./ingest/ingest-plan.ts")).planIngest(...args);
 
 /** Its readers are loaded when it is read. */

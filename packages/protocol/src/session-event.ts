@@ -246,6 +246,8 @@ export type SessionEventBody =
       conversation?: { from: string; to: string };
       /** The rewind that this one takes back. */
       undoes?: EventId;
+      /** Who asked for it: the token's name. */
+      by?: string;
     }
   /** The session began as a copy of another, up to and without that message. */
   | { type: "tandem.forked"; from_session_id: SessionId; before_message_id: EventId | null }

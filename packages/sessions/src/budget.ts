@@ -2,7 +2,7 @@ import type { Budget } from "@tandem/protocol";
 import type { EventLog, SessionRow } from "@tandem/storage";
 
 /** Whether so many dollars are all that a budget allows. */
-export const budgetReached = (budget: Budget | null, usd: number): boolean =>
+const budgetReached = (budget: Budget | null, usd: number): boolean =>
   budget !== null && usd * 100 >= Number(budget.max_list_cost.amount);
 
 const TYPES = ["session.status_idle", "session.status_running", "session.updated", "tandem.budget"];

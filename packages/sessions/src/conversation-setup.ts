@@ -3,6 +3,7 @@ import { SESSION_METADATA, type SessionAgent, type ThreadAgent } from "@tandem/p
 import type { SessionRow } from "@tandem/storage";
 import { z } from "zod";
 import { askingTools } from "./approvals/asking-tools.ts";
+import { agentsOfFiles } from "./commands/agent-files.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import type { Equipment } from "./equipment.ts";
 import { offeredTools } from "./tool-policy.ts";
@@ -20,6 +21,11 @@ export async function conversationSetup(
   const { model, effort, planning } = wishOf(row, settings);
   const worktree = await worktreeAt(settings.stateFolder, row.folder);
   const roster = rosterOf(agent);
+  const hasSubagents = roster.length > 0 || hasInlineAgents(agent);
+  const isTrusted = (await settings.trustOf?.(row.folder))?.trusted ?? false;
+  const ofFiles = hasSubagents
+    ? await agentsOfFiles(row.folder, { isTrusted, userFolders: settings.userFolders ?? [] })
+    : [];
   const outputSchema = metadata[SESSION_METADATA.outputSchema];
   const maxTurns = metadata[SESSION_METADATA.maxTurns];
   const hostServers = ((await settings.hostServers?.(row.id)) ?? []).filter(
@@ -37,15 +43,15 @@ export async function conversationSetup(
     planning,
     ...(agent.system && { system: agent.system }),
     replaceSystem: metadata[SESSION_METADATA.system] === "replace",
-    tools: [
-      ...offeredTools(agent.tools, roster.length > 0 || hasInlineAgents(agent)),
-      ...askingTools(row, planning),
-      ...equipment.tools,
-    ],
+    tools: [...offeredTools(agent.tools, hasSubagents), ...askingTools(row, planning), ...equipment.tools],
     customTools: agent.tools.filter((tool) => tool.type === "custom"),
     ...equipment.setup,
     hostServers,
-    subagents: [...roster.map((each) => asSubagent(each, hostServers)), ...(hasInlineAgents(agent) ? [INLINE] : [])],
+    subagents: [
+      ...roster.map((each) => asSubagent(each, hostServers)),
+      ...(hasInlineAgents(agent) ? [INLINE] : []),
+      ...ofFiles.filter(({ name }) => name !== INLINE.name && !roster.some((each) => each.name === name)),
+    ],
     ...(outputSchema && { outputSchema: jsonObject.parse(JSON.parse(outputSchema)) }),
     ...(maxTurns && { maxTurns: Number(maxTurns) }),
     ...conversation,

@@ -48,6 +48,8 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const rules = new KeptRules({
     ...{ records: store.records, file: settings.rules ?? [], project: settings.roots[0]!, stateFolder, note },
     home: settings.hostVariables["HOME"] ?? homedir(),
+    configDir: settings.hostVariables["CLAUDE_CONFIG_DIR"],
+    hooks: settings.hooks ?? [],
     toolsOf: async (agent) =>
       agent === undefined ? resolveTools([{ type: "agent_toolset_20260401" }], []) : (await agents.get(agent)).tools,
     sessionOf: async (id) => ruledSession(await store.sessions.get(id), id, settings),
@@ -65,10 +67,11 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     ...keeping.companions(control),
   ];
   const commands = new SessionCommands({
-    ...{ events: store.events, files: store.files, stateFolder, rules },
+    ...{ events: store.events, files: store.files, stateFolder, rules, killSwitch },
+    needsSandbox: settings.sandbox?.mode === "require",
     isTrusted: async (folder) => (await settings.trustOf?.(folder))?.trusted ?? false,
     hostVariables: settings.hostVariables,
-    userFolders: settings.commandFolders ?? [],
+    userFolders: settings.userFolders ?? [],
   });
   const actors = new SessionActors(store, settings, deltas, {
     ...{ accompany, commands, definitions, rules },
@@ -77,6 +80,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   const approvals = new ApprovalDesk(store, {
     wake: (session) => actors.wake(session),
     standing: standingOf(settings.hostVariables),
+    rules,
     log: settings.log,
   });
   const expiry = new ApprovalExpiry(store, approvals, settings.log);
@@ -96,7 +100,10 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     rules,
     wishes: new SessionWishes(settings),
     deltas,
-    forget: (row) => forgetSession({ store, shelf: keeping.shelf, settings }, row),
+    forget: async (row) => {
+      await forgetSession({ store, shelf: keeping.shelf, settings }, row);
+      await rules.left(row.id);
+    },
   });
   const history = new SessionHistory({
     ...{ store, shelf: keeping.shelf, environments, places, actors, sessions },

@@ -6,13 +6,14 @@ import type {
   HostServer,
   TranscriptStore,
 } from "@tandem/claude-code";
-import type { HookConfig, PermissionMode, Rule, SessionId } from "@tandem/protocol";
+import type { PermissionMode, Rule, SessionId } from "@tandem/protocol";
 import type { CheckpointLimits } from "@tandem/workspace";
 import type { DefaultLimits } from "./budgets/limit-book.ts";
 import type { Model } from "./engine.ts";
 import type { NotifySettings } from "./notify/notifier.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 import type { NamedServer } from "./mcp/server-place.ts";
+import type { PinnedHook } from "./hooks/pin-hooks.ts";
 import type { SandboxSettings } from "./sandbox.ts";
 import type { FolderTrust } from "./trust/folder-trust.ts";
 
@@ -70,14 +71,14 @@ export interface EngineSettings {
   /** MCP servers of the project's config, which agents name as `tandem:NAME`. */
   mcpServer?: NamedServer;
   /** Who is asked about what sessions do. */
-  hooks?: readonly HookConfig[];
+  hooks?: readonly PinnedHook[];
   sandbox?: SandboxSettings;
   /** Those of the project's config; they hold for every session. */
   rules?: readonly Rule[];
   /** How much sessions may do that do not say so themselves. */
   permissionMode?: PermissionMode;
-  /** Where the user keeps slash commands for all folders. */
-  commandFolders?: readonly string[];
+  /** Where the user keeps `commands` and `agents` for all folders. */
+  userFolders?: readonly string[];
   /** How worktrees of sessions are made ready. */
   worktrees?: WorktreeSettings;
   models: () => Promise<Model[]>;

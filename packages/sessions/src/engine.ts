@@ -61,7 +61,7 @@ export interface Engine {
   stop(deadlineMs: number): Promise<void>;
 }
 
-export interface BudgetBook {
+interface BudgetBook {
   /** Of the day, the project and all agents: what has a limit, or something spent or reserved. */
   list(): Promise<BudgetGauge[]>;
   /** A session's own; and what it shares with others, where that is limited. */

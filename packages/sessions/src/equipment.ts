@@ -8,6 +8,7 @@ import { folderPlace, placeOf, type ServerPlace } from "./mcp/server-place.ts";
 import { SessionServers } from "./mcp/session-servers.ts";
 import { sandboxFor } from "./sandbox.ts";
 import type { FolderTrust } from "./trust/folder-trust.ts";
+import { SkillShelf } from "./trust/skill-shelf.ts";
 import { type FolderParts, trustedParts } from "./trust/trusted-parts.ts";
 
 /** What a process is given beside its agent: what a trusted folder brings, MCP servers, a sandbox, hooks. */
@@ -29,7 +30,9 @@ export async function openEquipment(
 ): Promise<Equipment> {
   const sandbox = await sandboxFor(settings.sandbox ?? { mode: "off", domains: [] }, settings.hostVariables);
   const trust = await settings.trustOf?.(row.folder);
-  const parts = trust?.trusted && trust.config ? trustedParts(trust.config) : undefined;
+  const config = trust?.trusted ? trust.config : undefined;
+  const parts = config && trustedParts(config);
+  const skillsIn = config && parts?.skills.length ? await new SkillShelf(settings.stateFolder).put(config) : undefined;
   const servers = await SessionServers.open(await wantedServers(row, settings, trust, parts), {
     book: around.definitions,
     stateFolder: settings.stateFolder,
@@ -39,8 +42,13 @@ export async function openEquipment(
   });
   const isNews = around.isFirst || servers.failed.length > 0;
   return {
-    setup: { mcpServers: [], connectedServers: servers.connected, sandbox, ...(parts && { trusted: parts }) },
-    tools: parts?.skillsIn === undefined ? [] : ["Skill"],
+    setup: {
+      mcpServers: [],
+      connectedServers: servers.connected,
+      sandbox,
+      ...(parts && { trusted: { ...parts, ...(skillsIn !== undefined && { skillsIn }) } }),
+    },
+    tools: skillsIn === undefined ? [] : ["Skill"],
     events: [
       ...(around.isFirst && trust ? untrustedNotice(trust) : []),
       ...(around.isFirst && !sandbox.on && settings.sandbox?.mode === "try" ? [noSandbox(sandbox.reason)] : []),

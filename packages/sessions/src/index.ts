@@ -18,6 +18,7 @@ export type { Worktrees } from "./worktrees/worktrees.ts";
 export type { History } from "./checkpoints/history.ts";
 export type { McpServerView } from "./mcp/definition-book.ts";
 export type { NamedServer } from "./mcp/server-place.ts";
+export { pinHooks } from "./hooks/pin-hooks.ts";
 export { checkMode, standingOf } from "./permission-mode.ts";
 export { whyNoSandbox } from "./sandbox.ts";
 export { trustView, type FolderTrust, type TrustView } from "./trust/folder-trust.ts";

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import type { Conversation, ModelContent } from "@tandem/claude-code";
 import type { EventId, EventOf, SessionId } from "@tandem/protocol";
-import type { SessionRow, Store, Transcripts } from "@tandem/storage";
+import type { EventLog, SessionRow, Store, Transcripts } from "@tandem/storage";
 import { isRewound, rewoundSpans } from "./checkpoints/rewound-spans.ts";
 import { readContent } from "./read-content.ts";
 import { loadTranscripts } from "./transcript-store.ts";
 
 const LOOKED_AT = 20;
+const NOTES_LOOKED_AT = 1_000;
 
 /** The name under which a message goes to Claude Code: the same whenever it is asked for. */
 export function messageUuid(id: EventId): string {
@@ -23,11 +24,14 @@ export async function lostMessages(
   session: SessionId,
   conversation: Conversation,
   sending: EventId,
+  /** Whether messages may reach the model only after hooks were asked about them. */
+  isGuarded: boolean,
 ): Promise<ModelContent[]> {
   const recent = await store.events.read(session, { order: "desc", limit: LOOKED_AT, types: ["user.message"] });
   const spans = await rewoundSpans(store.events, session);
+  const mayBeTold = await passed(store.events, session, isGuarded);
   const messages = recent
-    .filter(({ seq, event }) => event.id !== sending && !isRewound(seq, spans))
+    .filter(({ seq, event }) => event.id !== sending && !isRewound(seq, spans) && mayBeTold(event.id))
     .map(({ event }) => event as EventOf<"user.message">);
   const known = messages.findIndex(({ id }) => conversation.remembers(messageUuid(id)));
   const lost = (known === -1 ? messages : messages.slice(0, known)).toReversed();
@@ -41,6 +45,19 @@ export async function lostMessages(
     ...contents.flat(),
     { type: "text", text: "[Tandem] The user's present message:" },
   ];
+}
+
+/** What a hook has blocked is not lost. Of a message that none was asked about, nobody knows what it would have said. */
+async function passed(events: EventLog, session: SessionId, isGuarded: boolean): Promise<(id: EventId) => boolean> {
+  const types = ["tandem.dropped", "tandem.hook"];
+  const said = await events.read(session, { order: "desc", limit: NOTES_LOOKED_AT, types });
+  const dropped = new Set<string>();
+  const asked = new Set<string>();
+  for (const { event } of said) {
+    if (event.type === "tandem.dropped") dropped.add(event.event_id);
+    if (event.type === "tandem.hook" && event.on === "prompt" && event.event_id) asked.add(event.event_id);
+  }
+  return (id) => !dropped.has(id) && (!isGuarded || asked.has(id));
 }
 
 /** A file that is gone must not keep the session from going on. */

@@ -9,13 +9,7 @@ import {
   type SessionId,
 } from "@tandem/protocol";
 import type { FileStore, SessionRow } from "@tandem/storage";
-import {
-  createScratchFolder,
-  isInside,
-  removeFolder,
-  writeInside,
-  type AllowedRoots,
-} from "@tandem/workspace";
+import { createScratchFolder, isInside, removeFolder, writeInside, type AllowedRoots } from "@tandem/workspace";
 import type { SessionDraft } from "./session-draft.ts";
 import type { WorktreeMaker } from "./worktrees/worktree-maker.ts";
 

@@ -68,7 +68,7 @@ export class Companions {
 
   /** Must not keep anybody from leaving. */
   async left(): Promise<void> {
-    await Promise.allSettled(this.#all.map((companion) => companion.left?.()));
+    await Promise.allSettled(this.#all.map(async (companion) => companion.left?.()));
   }
 
   async before(turn: TurnStart, write: (events: readonly SessionEventBody[]) => Promise<void>): Promise<void> {

@@ -236,7 +236,9 @@ export class TurnRunner {
     check();
     const isNew = this.#holder.current === undefined;
     const conversation = await this.#holder.open();
-    const lost = isNew ? await lostMessages(store, this.#row.id, conversation, message.id) : [];
+    const lost = isNew
+      ? await lostMessages(store, this.#row.id, conversation, message.id, this.#companions.guardMessages)
+      : [];
     const adjusted = await this.#holder.adjust(conversation, message);
     if (adjusted.length > 0) await this.#parts.writer.write(adjusted);
     check();

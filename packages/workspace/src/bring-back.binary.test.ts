@@ -59,6 +59,23 @@ describe("mergeWorktree", () => {
     expect(await tree.inRepo("ls-tree", "--name-only", "main")).toBe("a.txt\nb.txt\nc.txt\ngone.txt");
   });
 
+  it("runs no merge driver of the repository's: what one would merge is a conflict", async () => {
+    await using tree = await stage();
+    await tree.inRepo("config", "merge.evil.driver", `touch '${tree.at("ran")}'; true`);
+    await tree.write({ "trees/t/a.txt": "theirs\n", "trees/t/.gitattributes": "* merge=evil\n" });
+    await commitAll(tree.folder, "work");
+    await tree.write({ "repo/a.txt": "ours\n", "repo/.git/info/attributes": "* merge=evil\n" });
+    const ours = await commitAll(tree.at("repo"), "other work");
+    for (const dryRun of [true, false]) {
+      await expect(mergeWorktree(tree.folder, { into: "main", message: "Merge", who, dryRun })).rejects.toMatchObject({
+        code: "conflict",
+        message: expect.stringContaining("a.txt"),
+      });
+    }
+    expect(await exists(tree.at("ran"))).toBe(false);
+    expect(await tree.inRepo("rev-parse", "main")).toBe(ours);
+  });
+
   it("refuses conflicts by name, a branch with changes, and what would write over a file; nothing moves", async () => {
     await using tree = await stage();
     await tree.write({ "trees/t/a.txt": "theirs\n", "trees/t/new.txt": "n" });

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -33,6 +33,9 @@ test("whatever is added, changed or renamed gives it another identity", async ()
     [".claude/skills/greet/run.py", "hello"],
     [".claude/agents/a.md", "hello"],
     [".claude/commands/a.md", "hello"],
+    [".tandem/commands/a.md", "hello"],
+    [".opencode/command/a.md", "hello"],
+    [".opencode/commands/deep/a.md", "hello"],
   ];
   for (const [path, text] of changes) {
     await put(path, text);
@@ -41,6 +44,7 @@ test("whatever is added, changed or renamed gives it another identity", async ()
   expect(seen.size).toBe(changes.length);
   await put("src/a.ts", "code");
   await put(".claude/worktrees/x/file", "work");
+  await put(".tandem/other.txt", "work");
   expect(seen).toContain((await readFolderConfig(folder)).identity);
 });
 
@@ -59,6 +63,20 @@ test("a link cannot be trusted: what it leads to may change", async () => {
     code: "invalid_request",
     message: expect.stringContaining(".claude/skills"),
   });
+});
+
+test("more than anybody could read is refused before it is read", async () => {
+  await put(".claude/settings.json", "{}");
+  // It has no bytes on the disk; read whole, it would take more memory than there is.
+  await truncate(join(folder, ".claude", "settings.json"), 2 ** 40);
+  await expect(readFolderConfig(folder)).rejects.toThrow("larger than anybody could read");
+  await rm(join(folder, ".claude"), { recursive: true });
+  await put(`.claude/${"a/".repeat(30)}x`, "deep");
+  await expect(readFolderConfig(folder)).rejects.toThrow("nested too deeply");
+  await rm(join(folder, ".claude"), { recursive: true });
+  await mkdir(join(folder, ".claude"));
+  await Promise.all(Array.from({ length: 1_000 }, (_, at) => mkdir(join(folder, ".claude", String(at)))));
+  await expect(readFolderConfig(folder)).rejects.toThrow("more than 1000 folders");
 });
 
 test("a .git file that only claims to be of a trusted repository is not believed", async () => {

@@ -12,8 +12,9 @@ export interface Repository {
   /** Whether it is a worktree that was added, and may be removed. */
   isLinked: boolean;
   /**
-   * Settings that keep the repository's filters from running: they are programs, named by a file that whoever works in the
-   * folder can write. So files that a filter would fetch (Git LFS) stay the pointers that they are in the history.
+   * Settings that keep the repository's filters and merge drivers from running: they are programs, named by a file that
+   * whoever works in the folder can write. So files that a filter would fetch (Git LFS) stay the pointers that they are in
+   * the history, and what a driver would merge is a conflict.
    */
   quiet: Readonly<Record<string, string>>;
 }
@@ -36,7 +37,7 @@ export async function openRepository(path: string): Promise<Repository> {
       fix: "Name a folder that git clone, git init or git worktree add has made.",
     });
   }
-  return { folder, commonDir, isLinked, quiet: await quietFilters(folder) };
+  return { folder, commonDir, isLinked, quiet: await quietPrograms(folder) };
 }
 
 async function revParse(folder: string): Promise<string[]> {
@@ -67,20 +68,23 @@ async function pointsBack(gitDir: string, folder: string): Promise<boolean> {
   return (await realpath(back.trimEnd()).catch(() => undefined)) === join(folder, ".git");
 }
 
-async function quietFilters(folder: string): Promise<Record<string, string>> {
-  const names = await git(folder, ["config", "--null", "--name-only", "--get-regexp", "^filter\\."]).catch(
+async function quietPrograms(folder: string): Promise<Record<string, string>> {
+  const names = await git(folder, ["config", "--null", "--name-only", "--get-regexp", "^(filter|merge)\\."]).catch(
     (error: unknown) => {
       // This is how git says that there are none.
       if (error instanceof GitFailed && error.stderr === "") return "";
       throw error;
     },
   );
-  const filters = new Set(names.split("\0").flatMap((name) => /^filter\.(.*)\.[^.]*$/s.exec(name)?.[1] ?? []));
-  const settings = [...filters].flatMap((name): [string, string][] => [
+  const named = (kind: "filter" | "merge"): Set<string> =>
+    new Set(names.split("\0").flatMap((name) => new RegExp(`^${kind}\\.(.*)\\.[^.]*$`, "s").exec(name)?.[1] ?? []));
+  const filters = [...named("filter")].flatMap((name): [string, string][] => [
     [`filter.${name}.clean`, ""],
     [`filter.${name}.smudge`, ""],
     [`filter.${name}.process`, ""],
     [`filter.${name}.required`, "false"],
   ]);
-  return Object.fromEntries(settings);
+  // One without a command would take one side's file for the whole; one that fails is a conflict.
+  const drivers = [...named("merge")].map((name): [string, string] => [`merge.${name}.driver`, "false"]);
+  return Object.fromEntries([...filters, ...drivers]);
 }

@@ -42,7 +42,7 @@ export async function set(
   await print(context, client, await client.budgets.set(scope, named, limits, localActor()));
 }
 
-/** Limits of a session are in its metadata; its `budget`, if it began with one, is raised along. */
+/** What it may take goes before the config; its own lower limits and its `budget`, if it has them, are raised along. */
 export async function raise(context: Context, id: string, flags: LimitFlags): Promise<void> {
   const limits = readLimits(flags);
   if (Object.keys(limits).length === 0) throw nothingGiven("--usd 5");
@@ -50,6 +50,7 @@ export async function raise(context: Context, id: string, flags: LimitFlags): Pr
   const session = await findSession(client, id);
   const known = JSON.parse(session.metadata[SESSION_METADATA.limits] ?? "{}") as { session?: Limits };
   const own = { ...known, session: { ...known.session, ...limits } };
+  await client.budgets.set("session", session.id, limits, localActor());
   const change: SessionUpdateParams = { metadata: { [SESSION_METADATA.limits]: JSON.stringify(own) } };
   if (session.budget && limits.usd !== undefined) {
     const amount = String(Math.ceil(limits.usd * 100));

@@ -89,11 +89,12 @@ export async function rewind(context: Context, id: string, options: RewindOption
   const session = await findSession(client, id);
   const scope = files && !conversation ? "files" : conversation && !files ? "conversation" : "both";
   const outcome = undo
-    ? await client.history.undoRewind(session.id, { force })
-    : await client.history.rewind(session.id, {
-        ...(to !== undefined && { turn: toTurn("--to", to) }),
-        ...{ scope, dry_run: dryRun, force },
-      });
+    ? await client.history.undoRewind(session.id, { force }, localActor())
+    : await client.history.rewind(
+        session.id,
+        { ...(to !== undefined && { turn: toTurn("--to", to) }), ...{ scope, dry_run: dryRun, force } },
+        localActor(),
+      );
   const { stdout, json } = context;
   if (json) return write(stdout, `${JSON.stringify(outcome, null, 2)}\n`);
   await write(stdout, `${describeRewind(context, session.id, outcome).join("\n")}\n`);

@@ -107,13 +107,13 @@ function describeTrust({ state, files, since, reason }: TrustView, { dim, good, 
   const what = files.length === 1 ? "1 file" : `${files.length} files`;
   switch (state) {
     case "trusted":
-      return `${good("trusted")}  ${dim(`${what} of .claude and .mcp.json${since ? `, ${ago(since)}` : ""}`)}`;
+      return `${good("trusted")}  ${dim(`${what} of configuration${since ? `, ${ago(since)}` : ""}`)}`;
     case "empty":
       return dim("nothing in it needs trust");
     case "untrusted":
-      return `${warn("untrusted")}  ${what} of .claude and .mcp.json do not load in sessions`;
+      return `${warn("untrusted")}  ${what} of configuration do not load in sessions`;
     case "changed":
-      return `${warn("changed")}  since it was trusted; ${what} of .claude and .mcp.json do not load in sessions`;
+      return `${warn("changed")}  since it was trusted; ${what} of configuration do not load in sessions`;
     case "refused":
       return `${warn("not loaded")}  ${printable(reason ?? "")}`;
   }

@@ -64,7 +64,7 @@ const folder: Check = {
       case "empty":
         return undefined;
       case "trusted":
-        return ok(`Sessions load what it brings (${files.length} files of .claude and .mcp.json).`);
+        return ok(`Sessions load what it brings (${files.length} files of configuration).`);
       case "refused":
         return warning(`Sessions load nothing of what it brings: ${reason ?? ""}`);
       case "untrusted":

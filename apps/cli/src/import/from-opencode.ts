@@ -114,7 +114,7 @@ function take(into: Imported, read: z.output<typeof config>, model: string): voi
 }
 
 /** JSON with comments and commas at ends, as opencode reads it. */
-export function withoutComments(text: string): string {
+function withoutComments(text: string): string {
   const kept = text.replaceAll(/"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (match) =>
     match.startsWith('"') ? match : "",
   );

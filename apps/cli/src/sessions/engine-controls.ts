@@ -12,9 +12,9 @@ export function engineControls(
   readSecret: (reference: string) => Promise<string>,
 ): Pick<
   EngineSettings,
-  "trustOf" | "mcpServer" | "hooks" | "rules" | "sandbox" | "permissionMode" | "approvals" | "notify"
+  "trustOf" | "mcpServer" | "rules" | "sandbox" | "permissionMode" | "approvals" | "notify"
 > {
-  const { approvals, hooks, mcpServers, notify, rules, sandbox, sessions, server } = project.config;
+  const { approvals, mcpServers, notify, rules, sandbox, sessions, server } = project.config;
   const secrets = async (entries: Record<string, string>): Promise<Record<string, string>> =>
     Object.fromEntries(await Promise.all(Object.entries(entries).map(async ([k, v]) => [k, await readSecret(v)])));
   const trust = trustSettings(project);
@@ -31,7 +31,6 @@ export function engineControls(
       const variables = await secrets(server.env);
       return { place: { type: "stdio", command, args, variables, folder: project.folder }, ...timeoutMs };
     },
-    hooks,
     rules,
     sandbox,
     permissionMode: sessions.permissionMode,

@@ -16,7 +16,8 @@ function renderPart(part: Part, message: Message, style: Style, width: number): 
   switch (part.type) {
     case "text": {
       if (message.role !== "user") return wrap(printable(part.text).trim(), width);
-      const note = message.delivery?.type === "waiting" ? dim("  (waits)") : "";
+      const waits = message.delivery?.type === "waiting" ? dim("  (waits)") : "";
+      const note = message.rewound === undefined ? waits : dim("  (rewound: the agent does not know of it any more)");
       const [first = "", ...rest] = wrap(printable(part.text).trim(), width - 2);
       return [`${accent("›")} ${bold(first)}${note}`, ...rest.map((row) => `  ${bold(row)}`)];
     }

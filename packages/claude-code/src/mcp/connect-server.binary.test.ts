@@ -47,7 +47,7 @@ test("headers go to the server that they are for, and to no other that it redire
   using elsewhere = await listen(200);
   using server = await listen(307, { location: elsewhere.url });
   const headers = { authorization: "Bearer made-up" };
-  await expect(connect({ type: "http", url: server.url, headers })).rejects.toThrow();
+  await expect(connect({ type: "http", url: server.url, headers })).rejects.toThrow(/./);
   expect(server.asked[0]).toMatchObject(headers);
   expect(elsewhere.asked).toEqual([]);
 });
@@ -56,5 +56,20 @@ test("a local program that does not speak MCP is ended, and its last words are t
   const place: McpPlace = { type: "stdio", command: "/bin/sh", args: [], variables: {}, folder: root };
   await expect(connect({ ...place, args: ["-c", "echo no licence >&2; exit 1"] })).rejects.toThrow("no licence");
   await expect(connect({ ...place, command: join(root, "nowhere") })).rejects.toThrow("ENOENT");
+  expect(await readdir(join(root, "processes"))).toEqual([]);
+});
+
+test("a local program whose child has left its group and holds its output is not waited for", async () => {
+  const escape = `require("child_process").spawn("sleep", ["30"], { detached: true, stdio: "inherit" }).unref()`;
+  const place: McpPlace = {
+    type: "stdio",
+    command: process.execPath,
+    args: ["-e", escape],
+    variables: {},
+    folder: root,
+  };
+  const begun = Date.now();
+  await expect(connect({ ...place, variables: { PATH: process.env["PATH"] ?? "" } })).rejects.toThrow(/./);
+  expect(Date.now() - begun).toBeLessThan(15_000);
   expect(await readdir(join(root, "processes"))).toEqual([]);
 });

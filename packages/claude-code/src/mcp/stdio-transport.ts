@@ -8,6 +8,8 @@ import { killGroup, type ProcessLedger } from "../process-ledger.ts";
 const STDERR_TAIL = 2_000;
 /** Enough to close files. It has been told by the end of its input. */
 const GRACE_MS = 1_000;
+/** What was written last is still on its way when a process has ended. */
+const LAST_WORDS_MS = 500;
 
 /** Servers that still run, so that a normal exit takes them along. */
 const running = new Set<number>();
@@ -34,6 +36,7 @@ export class StdioTransport implements Transport {
   #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   #gone: Promise<void> = Promise.resolve();
   #stderr = "";
+  #hasEnded = false;
 
   constructor(place: StdioPlace, ledger: ProcessLedger) {
     this.#place = place;
@@ -56,7 +59,12 @@ export class StdioTransport implements Transport {
     child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#gone = new Promise((gone) => {
-      child.once("close", () => {
+      const end = (): void => {
+        if (this.#hasEnded) return;
+        this.#hasEnded = true;
+        child.stdin.destroy();
+        child.stdout.destroy();
+        child.stderr.destroy();
         if (child.pid !== undefined) {
           killGroup(child.pid);
           running.delete(child.pid);
@@ -64,10 +72,14 @@ export class StdioTransport implements Transport {
         }
         gone();
         this.onclose?.();
+      };
+      child.once("close", end);
+      // What it left in the background would hold its pipes open for ever; what has left its group does not end with it.
+      child.once("exit", () => {
+        if (child.pid !== undefined) killGroup(child.pid);
+        setTimeout(end, LAST_WORDS_MS).unref();
       });
     });
-    // What it left in the background would hold its pipes open for ever.
-    child.once("exit", () => child.pid !== undefined && killGroup(child.pid));
     child.once("error", reject).once("spawn", resolve);
     await promise;
     running.add(child.pid!);

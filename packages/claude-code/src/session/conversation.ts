@@ -67,7 +67,10 @@ export interface TrustedParts {
   denied: readonly string[];
   /** For the commands that Claude Code runs. Those that decide who pays or where requests go are passed over. */
   variables: Readonly<Record<string, string>>;
-  /** The folder under which skills are found, if it has any, and their names. */
+  /**
+   * The folder with `skills` in it, if there are any, and their names. All else that Claude Code takes from a plugin it would
+   * take from there too: so it is a copy of theirs, and nobody else's to write into.
+   */
   skillsIn?: string;
   skills: readonly string[];
 }

@@ -4,6 +4,7 @@ import { BUILTIN_PLUGINS, BUILTIN_TOOLS, foreignParts, type Init } from "../isol
 import { foldersOwn, overridingVariables } from "../variables.ts";
 import type { ConversationSetup, SubagentDefinition } from "./conversation.ts";
 import { projectInstructions } from "./project-instructions.ts";
+import { secretPaths } from "./secret-paths.ts";
 
 /** The tool by which a model hands over the object of an output schema. */
 export const OUTPUT_TOOL = "StructuredOutput";
@@ -11,8 +12,9 @@ export const OUTPUT_TOOL = "StructuredOutput";
 /**
  * The options of a session's process, explicit even where they are the SDK's defaults today. Nothing is read from disk but
  * CLAUDE.md, as text, and no file outside of the folder is reached by the file tools. What a trusted folder brings is handed
- * over in the settings that override all files, never loaded by Claude Code itself: but for its skills. What depends on the conversation's
- * state (hooks, custom tools, the transcript store) is added by whoever starts it.
+ * over in the settings that override all files, never loaded by Claude Code itself: but for its skills, of which the host has
+ * made a copy with nothing else in it. What depends on the conversation's state (hooks, custom tools, the transcript store)
+ * is added by whoever starts it.
  */
 export function sessionOptions(setup: ConversationSetup, variables: Record<string, string>): Options {
   const { trusted } = setup;
@@ -30,6 +32,8 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
     settingSources: [],
     skills: trusted?.skillsIn === undefined ? [] : "all",
     plugins: trusted?.skillsIn === undefined ? [] : [{ type: "local", path: trusted.skillsIn }],
+    // A skill sends the model to files beside it.
+    additionalDirectories: trusted?.skillsIn === undefined ? [] : [trusted.skillsIn],
     tools: [...setup.tools],
     disallowedTools: BUILTIN_TOOLS.filter((name) => !setup.tools.includes(name) && !ALIASES.has(name)),
     agents: Object.fromEntries(setup.subagents.map((agent) => [agent.name, asAgent(agent)])),
@@ -52,10 +56,12 @@ export function sessionOptions(setup: ConversationSetup, variables: Record<strin
       ...(trusted && { permissions: { deny: [...trusted.denied] } }),
       // The gate is a hook, too.
       disableAllHooks: false,
+      // A skill is words. What it would have run before the model sees them passes no gate.
+      disableSkillShellExecution: true,
       autoMemoryEnabled: false,
       // What may run while it plans is for the gate to say, not for a model.
       useAutoModeDuringPlan: false,
-      sandbox: setup.sandbox?.on ? sandboxSettings(setup.sandbox.domains) : { enabled: false },
+      sandbox: setup.sandbox?.on ? sandboxSettings(setup, setup.sandbox.domains) : { enabled: false },
       disableClaudeAiConnectors: true,
       enabledPlugins: Object.fromEntries(BUILTIN_PLUGINS.map((name) => [`${name}@builtin`, false])),
     },
@@ -76,12 +82,13 @@ const NO_HELPERS: Settings = {
 };
 
 /** No command gets out of it by asking to, and none runs at once because it is in it. */
-const sandboxSettings = (domains: readonly string[]): NonNullable<Settings["sandbox"]> => ({
+const sandboxSettings = (setup: ConversationSetup, domains: readonly string[]): NonNullable<Settings["sandbox"]> => ({
   enabled: true,
   failIfUnavailable: true,
   autoAllowBashIfSandboxed: false,
   allowUnsandboxedCommands: false,
   network: { allowedDomains: [...domains], strictAllowlist: true },
+  filesystem: { denyRead: secretPaths(setup) },
 });
 
 /** The same tool under a second name: Claude Code lists the one and calls the other. */

@@ -122,7 +122,9 @@ test("a hook of the folder's that allows everything does not open the gate", asy
 });
 
 test("a hook of the folder's that changes what a call does is not heard: what was judged is what runs", async () => {
-  const changed = { hookSpecificOutput: { hookEventName: "PreToolUse", updatedInput: { command: "touch changed.txt" } } };
+  const changed = {
+    hookSpecificOutput: { hookEventName: "PreToolUse", updatedInput: { command: "touch changed.txt" } },
+  };
   const command = `echo '${JSON.stringify(changed)}'`;
   const hooks = { PreToolUse: [{ matcher: "*", hooks: [{ type: "command", command }] }] };
   stage.rehearsal.use([toolUse("Bash", { command: "touch judged.txt" }), text("done")]);

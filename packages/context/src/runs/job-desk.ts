@@ -38,7 +38,7 @@ export class JobDesk implements AsyncDisposable {
   readonly #parts: JobDeskParts;
   readonly #stop = new AbortController();
   readonly #running = new Map<JobId, Promise<void>>();
-  readonly #background = new Set<Promise<void>>();
+  readonly #background = new Set<Promise<unknown>>();
 
   constructor(parts: JobDeskParts) {
     this.#parts = parts;
@@ -106,9 +106,8 @@ export class JobDesk implements AsyncDisposable {
   }
 
   #inBackground(work: Promise<unknown>): void {
-    const settled = work.then(
-      () => {},
-      (error: unknown) => this.#parts.log.warn({ error: String(error) }, "jobs could not be looked after"),
+    const settled = work.catch((error: unknown) =>
+      this.#parts.log.warn({ error: String(error) }, "jobs could not be looked after"),
     );
     this.#background.add(settled);
     void settled.finally(() => this.#background.delete(settled));

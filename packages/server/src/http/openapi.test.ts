@@ -29,8 +29,9 @@ test("the document has every route, and every reference in it leads somewhere", 
   );
   expect(text).not.toContain("$defs");
   // A schema for each answer: none has been left as something unknown.
+  const downloads = new Set(routeTable.filter(({ kind }) => kind === "download").map(({ name }) => name));
   for (const { operationId, responses } of operations) {
-    if (operationId === undefined || operationId === "files.download") continue;
+    if (operationId === undefined || downloads.has(operationId)) continue;
     const [content] = Object.values(responses["200"]!.content!);
     expect(Object.keys(content!.schema as object), operationId).not.toEqual([]);
   }

@@ -108,7 +108,7 @@ export class MemoryEngine {
       files: { ...catalogue, upload: nothing, content: nothing },
       rules: {
         ...{ add: nothing, remove: nothing, test: nothing, list: async () => [], forget: async () => undefined },
-        bookOf: async () => ({ judge: () => undefined, suggest: () => undefined }),
+        bookOf: async () => ({ judge: () => undefined, suggest: () => undefined, covers: () => false }),
       },
       budgets: { list: async () => [], session: async () => [], set: async () => [] },
       killSwitch: { state: async () => undefined, stop: nothing, resume: async () => undefined },

@@ -1,11 +1,28 @@
-import { newId, RequestError, type Approval, type ApprovalAnswer, type SessionEvent } from "@tandem/protocol";
+import {
+  newId,
+  RequestError,
+  type Approval,
+  type ApprovalAnswer,
+  type Rule,
+  type SessionEvent,
+} from "@tandem/protocol";
 import { checkMode, type Standing } from "../permission-mode.ts";
 import type { Answer } from "../waiting-room.ts";
+import type { RuleBook } from "../rules/rule-book.ts";
 import { readAnswers } from "./questions.ts";
 
-/** The event that carries an answer into a session's inbox. Throws `invalid_request` where it cannot be meant so. */
-export function answerEvent(approval: Approval, answer: ApprovalAnswer, by: string, standing: Standing): Answer {
-  check(approval, answer, standing);
+/** What an answer is held to. */
+interface AnswerGround {
+  standing: Standing;
+  /** Whether who answers may keep rules that outlive the session, or are wider than what was suggested. */
+  mayKeepRules: boolean;
+  /** Whether a rule would decide the call that is asked about. */
+  covers: (rule: Parameters<RuleBook["covers"]>[0]) => boolean;
+}
+
+/** The event that carries an answer into a session's inbox. Throws where it cannot be meant so, or is not theirs to give. */
+export function answerEvent(approval: Approval, answer: ApprovalAnswer, by: string, ground: AnswerGround): Answer {
+  check(approval, answer, ground);
   const { result, message, ...rest } = answer;
   const place = { id: newId("event"), processed_at: null };
   if (approval.kind === "question") {
@@ -51,7 +68,7 @@ export const answeredCall = (event: SessionEvent): string | undefined => {
   return event.type === "user.custom_tool_result" ? event.custom_tool_use_id : undefined;
 };
 
-function check({ kind, suggestion }: Approval, answer: ApprovalAnswer, standing: Standing): void {
+function check({ kind, suggestion }: Approval, answer: ApprovalAnswer, ground: AnswerGround): void {
   const { result, scope, save_for: place, rule, input, mode, message } = answer;
   const isAllowed = result === "allow";
   if (message !== undefined && isAllowed) throw invalid("message: only a denial has one");
@@ -64,7 +81,7 @@ function check({ kind, suggestion }: Approval, answer: ApprovalAnswer, standing:
   if (mode !== undefined && (!isAllowed || mode === "plan")) {
     throw invalid("mode: expected default, acceptEdits or bypassPermissions, and the plan to be allowed");
   }
-  if (mode !== undefined) checkMode(mode, standing, "mode");
+  if (mode !== undefined) checkMode(mode, ground.standing, "mode");
   if (kind !== "tool" && scope !== "once") throw invalid(`scope: a ${kind} is answered once`);
   if (kind === "plan" && input !== undefined)
     throw invalid("input: a plan is not edited; deny it, and say what to change");
@@ -78,6 +95,27 @@ function check({ kind, suggestion }: Approval, answer: ApprovalAnswer, standing:
     throw invalid(`rule: ${why}; give the one that is to be kept, or answer once`);
   }
   if (kept.action !== result) throw invalid(`rule: its action is ${kept.action}, and the answer is ${result}`);
+  if (rule !== undefined && !ground.covers(rule)) {
+    throw invalid(`rule: it would not ${result} the call that is asked about`);
+  }
+  if (ground.mayKeepRules) return;
+  if (scope === "always") {
+    throw new RequestError(
+      "forbidden",
+      "To keep a rule for more than the session needs a token with the scope admin.",
+      {
+        fix: "Answer for the session, or once.",
+      },
+    );
+  }
+  if (isAllowed && rule !== undefined && !isSameRule(rule, suggestion)) {
+    throw new RequestError("forbidden", "To allow more than was suggested needs a token with the scope admin.", {
+      fix: "Leave the rule out, or answer once.",
+    });
+  }
 }
+
+const isSameRule = (a: Rule, b: Rule | undefined): boolean =>
+  a.tool === b?.tool && a.pattern === b.pattern && a.action === b.action;
 
 const invalid = (words: string): RequestError => new RequestError("invalid_request", `${words}.`);

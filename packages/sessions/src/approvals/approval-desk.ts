@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import { RequestError, type Approval, type ApprovalAnswer, type SessionEvent, type SessionId } from "@tandem/protocol";
+import {
+  RequestError,
+  type Approval,
+  type ApprovalAnswer,
+  type Rule,
+  type SessionEvent,
+  type SessionId,
+} from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import type { Standing } from "../permission-mode.ts";
+import type { Rules } from "../rules/rule-book.ts";
 import { isAnswer, type Answer } from "../waiting-room.ts";
 import { answeredCall, answerEvent, expiredAnswer } from "./answer-event.ts";
 import { ApprovalReader, asCall, type FoundApproval } from "./approval-reader.ts";
@@ -19,12 +27,17 @@ export class ApprovalDesk implements Approvals {
   readonly #reader: ApprovalReader;
   readonly #wake: (session: SessionId) => void;
   readonly #standing: Standing;
+  readonly #rules: Pick<Rules, "bookOf">;
 
-  constructor(store: Store, parts: { wake: (session: SessionId) => void; standing: Standing; log: Log }) {
+  constructor(
+    store: Store,
+    parts: { wake: (session: SessionId) => void; standing: Standing; rules: Pick<Rules, "bookOf">; log: Log },
+  ) {
     this.#store = store;
     this.#reader = new ApprovalReader(store);
     this.#wake = parts.wake;
     this.#standing = parts.standing;
+    this.#rules = parts.rules;
     store.events.onAppend((session, events) => {
       for (const logged of events) {
         const call = asCall(logged);
@@ -56,9 +69,16 @@ export class ApprovalDesk implements Approvals {
     return (await this.#find(id)).approval;
   }
 
-  async answer(id: string, answer: ApprovalAnswer, by: string): Promise<Approval> {
+  async answer(id: string, answer: ApprovalAnswer, by: string, mayKeepRules = false): Promise<Approval> {
     const found = await this.#find(id);
-    const event = answerEvent(found.approval, answer, by, this.#standing);
+    const { row, approval } = found;
+    const book = await this.#rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+    const call = {
+      ...{ name: approval.tool, input: approval.input, thread: null },
+      ...(approval.mcp_server_name !== undefined && { mcpServer: approval.mcp_server_name }),
+    };
+    const covers = (rule: Rule): boolean => book.covers(rule, call);
+    const event = answerEvent(approval, answer, by, { standing: this.#standing, mayKeepRules, covers });
     const before = await this.#given(found);
     if (before) return this.#settled(found, event, before);
     return this.#put(found, event);

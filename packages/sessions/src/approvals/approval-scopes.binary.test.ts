@@ -22,7 +22,7 @@ test("for the session: what is like it is not asked about again, in this session
   const [asked] = await untilAsked(engine, session);
   expect(asked!.suggestion).toMatchObject({ tool: "Bash", action: "allow" });
   const rule = { tool: "Bash", pattern: "mkdir *", action: "allow" as const };
-  await engine.engine.approvals.answer(asked!.id, { result: "allow", scope: "session", rule }, "Ada");
+  await engine.engine.approvals.answer(asked!.id, { result: "allow", scope: "session", rule }, "Ada", true);
   const events = await engine.until(session, isOver);
   expect(the(events, "tandem.approval_resolved")).toMatchObject({ outcome: "allowed", scope: "session" });
   expect([isThere("one"), isThere("two")]).toEqual([true, true]);
@@ -40,7 +40,7 @@ test("always: the rule that was shown is saved for whom it was meant, and holds 
   stage.rehearsal.use([bash("git status"), text("Done.")]);
   const session = await engine.session();
   const [asked] = await untilAsked(engine, session);
-  await engine.engine.approvals.answer(asked!.id, { result: "allow", scope: "always", save_for: "user" }, "Ada");
+  await engine.engine.approvals.answer(asked!.id, { result: "allow", scope: "always", save_for: "user" }, "Ada", true);
   await engine.until(session, isOver);
   const rules = await engine.engine.rules.list({ scope: "user", of: null });
   expect(rules).toMatchObject([{ ...asked!.suggestion, source: "Ada" }]);
@@ -58,10 +58,36 @@ test("where no rule would be safe, none is suggested, and always needs one", asy
   const [asked] = await untilAsked(engine, session);
   expect(asked!.suggestion).toBeUndefined();
   await expect(
-    engine.engine.approvals.answer(asked!.id, { result: "allow", scope: "always", save_for: "user" }, "Ada"),
+    engine.engine.approvals.answer(asked!.id, { result: "allow", scope: "always", save_for: "user" }, "Ada", true),
   ).rejects.toMatchObject({ code: "invalid_request" });
   await engine.engine.approvals.answer(asked!.id, deny, "Ada");
   await engine.until(session, isOver);
+});
+
+test("who may only run sessions keeps no rule beyond them, and none that is wider than what was shown", async () => {
+  stage.rehearsal.use([bash("mkdir narrow"), bash("mkdir narrow"), text("Done.")]);
+  const session = await engine.session();
+  const [asked] = await untilAsked(engine, session);
+  const before = await engine.engine.rules.list();
+  const answer = (given: object, mayKeepRules = false) =>
+    engine.engine.approvals
+      .answer(asked!.id, { result: "allow", scope: "session", ...given }, "Ada", mayKeepRules)
+      .catch((error: Error) => error);
+  const all = { tool: "*", action: "allow" as const };
+  const forbidden = { code: "forbidden" };
+  expect(await answer({ scope: "always", save_for: "user", rule: all })).toMatchObject(forbidden);
+  expect(await answer({ scope: "always" })).toMatchObject(forbidden);
+  expect(await answer({ scope: "always", save_for: "agent" })).toMatchObject(forbidden);
+  expect(await answer({ rule: all })).toMatchObject(forbidden);
+  expect(await answer({ rule: { tool: "Bash", pattern: "mkdir *", action: "allow" } })).toMatchObject(forbidden);
+  const other = { tool: "Bash", pattern: "rmdir *", action: "allow" as const };
+  expect(await answer({ rule: other })).toMatchObject({ code: "invalid_request" });
+  // Not even by those who may: it is another rule than the one that they look at.
+  expect(await answer({ scope: "always", rule: other }, true)).toMatchObject({ code: "invalid_request" });
+  expect(await engine.engine.rules.list()).toEqual(before);
+  expect(await answer({ rule: asked!.suggestion })).toMatchObject({ status: "resolved" });
+  await engine.until(session, isOver);
+  expect(await engine.engine.rules.list({ scope: "session", of: session.id })).toMatchObject([asked!.suggestion!]);
 });
 
 test("an edited input is judged again: what a rule denies, nobody can edit into a call", async () => {

@@ -13,6 +13,7 @@ export interface Approvals {
   /**
    * Answers in the name of `by`. Whoever is first wins: the others get `conflict`, with who that was; the same answer by the
    * same again is fine. Resolves when it has been taken, or after some seconds when it waits, durably, to be taken.
+   * Only who `mayKeepRules` may have a rule kept for more than the session, or one that is wider than the suggestion.
    */
-  answer(id: string, answer: ApprovalAnswer, by: string): Promise<Approval>;
+  answer(id: string, answer: ApprovalAnswer, by: string, mayKeepRules?: boolean): Promise<Approval>;
 }

@@ -173,8 +173,8 @@ function tellOurs(event: SessionEvent, agent: string): Told | undefined {
           }
         : undefined;
     case "tandem.rewound": {
-      const { id: _id, type: _type, processed_at: _at, ...details } = event;
-      return tandem("session.rewound", details);
+      const { id: _id, type: _type, processed_at: _at, by = "unknown", ...details } = event;
+      return { kind: "session.rewound", actor: by, details };
     }
     case "tandem.forked":
       return tandem("session.forked", { from: event.from_session_id, before: event.before_message_id });

@@ -10,10 +10,9 @@ export const NOTHING: Amounts = { usd: 0, tokens: 0, seconds: 0, turns: 0, reque
 export const toAmount = (unit: BudgetUnit, shown: number): number => Math.round(shown * SCALE[unit]);
 export const toShown = (unit: BudgetUnit, amount: number): number => amount / SCALE[unit];
 
-export const each = (make: (unit: BudgetUnit) => number): Amounts =>
+const each = (make: (unit: BudgetUnit) => number): Amounts =>
   Object.fromEntries(BUDGET_UNITS.map((unit) => [unit, make(unit)])) as Amounts;
 
-export const plus = (a: Amounts, b: Amounts): Amounts => each((unit) => a[unit] + b[unit]);
 export const minus = (a: Amounts, b: Amounts): Amounts => each((unit) => a[unit] - b[unit]);
 
 /** Null where it is not limited. */

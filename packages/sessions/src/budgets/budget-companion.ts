@@ -39,6 +39,8 @@ export class BudgetCompanion implements TurnCompanion {
   #isWatching = false;
   #isAsked = false;
   #hasSharedTime = false;
+  /** Of the session, as somebody may have changed it since. */
+  #allowed: { turn: Limits; session: Limits } | undefined;
   #clock: NodeJS.Timeout | undefined;
   #markedAt = 0;
 
@@ -149,6 +151,7 @@ export class BudgetCompanion implements TurnCompanion {
   }
 
   async #reserve(): Promise<Refusal | undefined> {
+    this.#allowed = await this.#parts.book.ofSession(this.#row.id);
     const short = this.#ownShortfall(this.#wanted);
     if (short) return refusalOf(short, await this.#parts.settings.payer());
     return this.#serial.run(() => this.#share(this.#wanted));
@@ -157,7 +160,7 @@ export class BudgetCompanion implements TurnCompanion {
   /** Of the turn's and the session's own limits, of which nobody else spends. */
   #ownShortfall(wanted: Amounts): Shortfall | undefined {
     const row = this.#row;
-    const { turn, session } = limitsOfSession(row, this.#parts.settings.limits);
+    const { turn, session } = limitsOfSession(row, this.#allowed ?? this.#parts.settings.limits);
     const totals = this.#totals;
     const budget = row.budget && { usd: Number(row.budget.max_list_cost.amount) / 100 };
     return (

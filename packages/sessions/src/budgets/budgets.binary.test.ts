@@ -56,6 +56,22 @@ describe("a limit of a session's own", () => {
     expect((await engine.engine.sessions.events(session.id, { limit: 100 })).waiting).toEqual([]);
   });
 
+  test("only lowers what the config allows; more than that has to be said of the session", async () => {
+    const limits = { turn: { usd: 0.5 }, session: { usd: 0.01 }, agent: {}, project: {}, day: {} };
+    const strict = await stage.open({ spending: { limits, project: stage.folder, payer: async () => null } });
+    const session = await strict.session(limited({ session: { usd: 100 }, turn: { usd: 100 } }));
+    const shown = async (scope: string) => gauge(await strict.engine.budgets.session(session.id), scope, "usd")?.limit;
+    expect(await shown("session")).toBe(0.01);
+    expect(await shown("turn")).toBe(0.5);
+    expect(stopOf(await strict.turn(session, "Hello."))).toBe("budget_reached");
+    stage.rehearsal.use([text("Hello.")]);
+    const after = await strict.engine.sessions.head(session.id);
+    await strict.engine.budgets.set("session", session.id, { usd: 1 }, "ada");
+    expect(await shown("session")).toBe(1);
+    expect(stopOf(await strict.until(session, isIdle, after))).toBe("end_turn");
+    await strict.stop();
+  });
+
   test("stops a turn when the next answer does not fit any more", async () => {
     stage.rehearsal.use([
       toolUse("Bash", { command: "echo one" }, dear),

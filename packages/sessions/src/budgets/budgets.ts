@@ -65,7 +65,7 @@ export class Budgets {
     const payer = await this.#settings.payer();
     const totals = await totalsNow(this.#store.events, row);
     const reserved = await this.#store.spending.reservedBy(row.id);
-    const limits = limitsOfSession(row, this.#settings.limits);
+    const limits = limitsOfSession(row, await this.#book.ofSession(row.id));
     const gauge = (scope: BudgetScope, unit: BudgetUnit, spent: number, limit: number | null): BudgetGauge => ({
       ...{ scope, of: row.id, unit, payer },
       spent: toShown(unit, spent),
@@ -91,17 +91,20 @@ export class Budgets {
     ];
   }
 
-  /** From now on; in place of what the config says, and of what was said before. Without `of`, for all of them. */
+  /** From now on; in place of what the config says, and of what was said before. Without `of`, for all of them; of a session, what is not named stays. */
   async set(scope: BudgetScope, of: string | undefined, limits: Limits, by = "unknown"): Promise<BudgetGauge[]> {
-    if (!isShared(scope)) {
+    if (scope === "session") {
+      const row = of === undefined ? undefined : await this.#store.sessions.get(of);
+      if (!row) throw new RequestError("not_found", `There is no session ${of ?? "without an id"}.`);
+      await this.#book.setSession(row.id, limitsSchema.parse(limits));
+    } else if (!isShared(scope)) {
       throw new RequestError("invalid_request", `Limits of one ${scope} are its session's own.`, {
         fix: "Set `tandem.limits` in the session's metadata.",
       });
-    }
-    await this.#book.set(scope, of, limitsSchema.parse(limits));
+    } else await this.#book.set(scope, of, limitsSchema.parse(limits));
     await this.#note({ kind: "budget.changed", actor: by, details: { scope, of, limits } });
     this.#onRaised();
-    return this.list();
+    return scope === "session" ? this.session(of!) : this.list();
   }
 
   async #ofTurn(row: SessionRow, totals: Amounts): Promise<Amounts> {

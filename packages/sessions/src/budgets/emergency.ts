@@ -4,7 +4,7 @@ import type { Emergency } from "../engine.ts";
 import type { SessionActors } from "../session-actors.ts";
 import type { KillSwitch } from "./kill-switch.ts";
 
-const JOBS = 100;
+const PAGE = 100;
 
 /** Stops everything that works on a store: sessions here and now, those of other servers within moments, and jobs. */
 export function createEmergency(
@@ -18,8 +18,7 @@ export function createEmergency(
     async stop(by, reason) {
       const halt = await killSwitch.engage(by, reason);
       const interrupted = await actors.halt(halt);
-      const jobs = await store.jobs.list({ limit: JOBS, states: ["queued", "running"] });
-      await Promise.all(jobs.data.map(({ id }) => store.jobs.requestCancel(id)));
+      await cancelJobs(store.jobs);
       await note({ kind: "switch.stopped", actor: by, details: { reason, interrupted } });
       return { ...halt, interrupted };
     },
@@ -29,4 +28,12 @@ export function createEmergency(
       await actors.lookAround();
     },
   };
+}
+
+async function cancelJobs(jobs: Store["jobs"]): Promise<void> {
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const page = await jobs.list({ limit: PAGE, states: ["queued", "running"], ...(cursor && { cursor }) });
+    await Promise.all(page.data.map(({ id }) => jobs.requestCancel(id)));
+    cursor = page.next;
+  }
 }

@@ -6,6 +6,8 @@ import { ENGINE_SPACE } from "./limit-book.ts";
 
 const KIND = "switch";
 const KEY = "stop";
+/** So soon does what runs here hear of another server's having stopped everything. */
+const LOOK_MS = 1_000;
 
 const halt = z.object({ at: z.string(), by: z.string(), reason: z.string().nullable() });
 /** Who has stopped everything, when, and why. */
@@ -14,6 +16,7 @@ export type Halt = z.infer<typeof halt>;
 /** Whether everything is stopped: kept in the store, so that it holds for all servers on it, and after a restart. */
 export class KillSwitch {
   readonly #records: Records;
+  readonly #working = new Set<AbortController>();
 
   constructor(records: Records) {
     this.#records = records;
@@ -27,6 +30,7 @@ export class KillSwitch {
   async engage(by: string, reason: string | null): Promise<Halt> {
     const value: Halt = { at: new Date().toISOString(), by, reason };
     await this.#records.write(ENGINE_SPACE, [{ type: "put", kind: KIND, key: KEY, value }]);
+    for (const work of this.#working) work.abort();
     return value;
   }
 
@@ -39,6 +43,29 @@ export class KillSwitch {
     const found = await this.state();
     if (!found) return;
     throw new RequestError("conflict", haltText(found), { fix: "Go on with `tandem resume`, or POST /v1/resume." });
+  }
+
+  /** Does work that is no turn, and ends it when everything is stopped, here or elsewhere. */
+  async during<T>(work: (stopped: AbortSignal) => Promise<T>): Promise<T> {
+    const stop = new AbortController();
+    this.#working.add(stop);
+    // While the store is away, nobody can be heard.
+    const look = (): void =>
+      void this.state().then(
+        (found) => found && stop.abort(),
+        () => undefined,
+      );
+    const timer = setInterval(look, LOOK_MS);
+    try {
+      await this.refuse();
+      return await work(stop.signal);
+    } catch (error) {
+      if (stop.signal.aborted) await this.refuse();
+      throw error;
+    } finally {
+      clearInterval(timer);
+      this.#working.delete(stop);
+    }
   }
 
   /** Turns that would go on by themselves end instead. */

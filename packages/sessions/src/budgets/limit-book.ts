@@ -29,6 +29,24 @@ export class LimitBook {
     );
   }
 
+  /** What a session's own limits can lower: as the config says, and somebody has since said of this one. */
+  async ofSession(id: string): Promise<{ turn: Limits; session: Limits }> {
+    const { turn, session } = this.#defaults;
+    return { turn, session: { ...session, ...(await this.#said(keyOf("session", id))) } };
+  }
+
+  /** Of one session; what was said of other units stays. */
+  async setSession(id: string, limits: Limits): Promise<void> {
+    const key = keyOf("session", id);
+    const value = { ...(await this.#said(key)), ...limits };
+    await this.#records.write(ENGINE_SPACE, [{ type: "put", kind: KIND, key, value }]);
+  }
+
+  async #said(key: string): Promise<Limits> {
+    const found = await this.#records.get(ENGINE_SPACE, KIND, key);
+    return found ? limitsSchema.parse(found.value) : {};
+  }
+
   /** In place of what was said before, all of it. */
   async set(scope: SharedScope, of: string | undefined, limits: Limits): Promise<void> {
     const key = keyOf(scope, of ?? ALL);
@@ -36,4 +54,4 @@ export class LimitBook {
   }
 }
 
-const keyOf = (scope: SharedScope, of: string): string => `${scope}:${of}`;
+const keyOf = (scope: SharedScope | "session", of: string): string => `${scope}:${of}`;

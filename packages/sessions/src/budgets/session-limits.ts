@@ -1,4 +1,4 @@
-import { limits as limitsSchema, SESSION_METADATA, type Limits } from "@tandem/protocol";
+import { BUDGET_UNITS, limits as limitsSchema, SESSION_METADATA, type Limits } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { z } from "zod";
 
@@ -14,11 +14,19 @@ export function parseSessionLimits(text: string): { turn?: Limits; session?: Lim
   }
 }
 
-/** What one turn of a session and the session itself may take: its own limits, and where it has none, those of the config. */
+/** What one turn of a session and the session itself may take: whoever runs it may lower what it is allowed, and not more. */
 export function limitsOfSession(
   { metadata }: Pick<SessionRow, "metadata">,
-  defaults: { turn: Limits; session: Limits },
+  allowed: { turn: Limits; session: Limits },
 ): { turn: Limits; session: Limits } {
   const own = parseSessionLimits(metadata[SESSION_METADATA.limits] ?? "{}");
-  return { turn: { ...defaults.turn, ...own?.turn }, session: { ...defaults.session, ...own?.session } };
+  return { turn: smaller(allowed.turn, own?.turn), session: smaller(allowed.session, own?.session) };
+}
+
+function smaller(allowed: Limits, own: Limits = {}): Limits {
+  const units = BUDGET_UNITS.flatMap((unit) => {
+    const limit = Math.min(allowed[unit] ?? Infinity, own[unit] ?? Infinity);
+    return limit === Infinity ? [] : [[unit, limit]];
+  });
+  return Object.fromEntries(units) as Limits;
 }

@@ -39,7 +39,7 @@ const WHO: Record<BudgetScope, string> = {
   day: "All sessions of the day together",
 };
 
-export function describeShortfall({ scope, unit, spent, reserved, limit, wanted }: Shortfall): string {
+function describeShortfall({ scope, unit, spent, reserved, limit, wanted }: Shortfall): string {
   const used = `${WHO[scope]} used ${inWords(unit, spent)} of ${inWords(unit, limit)}`;
   const held = reserved > 0 ? `, and ${inWords(unit, reserved)} is reserved by others` : "";
   const next = wanted > 0 && spent < limit ? `; what comes next may take ${inWords(unit, wanted)}` : "";

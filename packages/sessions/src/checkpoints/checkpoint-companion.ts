@@ -16,6 +16,7 @@ export class CheckpointCompanion implements TurnCompanion {
   #last: Checkpoint | undefined;
   #message: EventId | null = null;
   #failedAt = 0;
+  #failure = "";
 
   constructor(control: TurnControl, shelf: CheckpointShelf) {
     this.#control = control;
@@ -33,7 +34,8 @@ export class CheckpointCompanion implements TurnCompanion {
   }
 
   async #take(when: "before" | "after", message: EventId | null): Promise<SessionEventBody[]> {
-    if (Date.now() - this.#failedAt < TRY_AGAIN_MS) return [];
+    // Each turn says that it cannot be taken back; once is enough.
+    if (Date.now() - this.#failedAt < TRY_AGAIN_MS) return when === "before" ? [notice(this.#failure)] : [];
     const { id, folder } = this.#control.row();
     try {
       const store = await this.#shelf.of(folder);
@@ -53,8 +55,10 @@ export class CheckpointCompanion implements TurnCompanion {
       ];
     } catch (error) {
       this.#failedAt = Date.now();
-      const text = `The files are not kept, and cannot be rewound: ${errorDetail(error).message}`;
-      return [{ type: "tandem.notice", level: "warning", text }];
+      this.#failure = `The files are not kept, and cannot be rewound: ${errorDetail(error).message}`;
+      return [notice(this.#failure)];
     }
   }
 }
+
+const notice = (text: string): SessionEventBody => ({ type: "tandem.notice", level: "warning", text });

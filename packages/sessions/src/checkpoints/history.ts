@@ -18,9 +18,9 @@ export interface History {
    */
   diff(id: string, query: DiffQuery): Promise<SessionDiff>;
   /** Puts files, conversation or both where they stood before a turn. Refused with `conflict` while one runs. */
-  rewind(id: string, params: RewindParams): Promise<RewindOutcome>;
+  rewind(id: string, params: RewindParams, by?: string): Promise<RewindOutcome>;
   /** Takes the last rewind back, if no turn has come after it. */
-  undoRewind(id: string, params: RewindUndoParams): Promise<RewindOutcome>;
+  undoRewind(id: string, params: RewindUndoParams, by?: string): Promise<RewindOutcome>;
   /** A new session that goes on from before a message, or from the end. The one that it came from is not touched. */
   fork(id: string, params: ForkParams, by?: string): Promise<Session>;
   /** Has the conversation so far replaced by a summary of it, in a turn of its own. */

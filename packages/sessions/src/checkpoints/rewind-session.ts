@@ -27,6 +27,8 @@ interface Parts {
 interface Hand {
   writer: SessionWriter;
   lease: Lease;
+  /** Who asks for it. */
+  by: string;
 }
 
 /** Puts files, conversation or both where they stood before a turn; without a hand, says what that would mean. */
@@ -63,6 +65,7 @@ export async function rewindSession({ store, shelf, row }: Parts, params: Rewind
     undo_checkpoint_id: filesNow?.undo ?? null,
     files: filesNow?.files ?? 0,
     ...(conversation && { conversation }),
+    by: hand.by,
   };
   const change: SessionChange = conversation ? { claudeSession: conversation.to } : {};
   await hand.writer.write([rewound], change);
@@ -117,6 +120,7 @@ export async function undoRewind({ store, shelf, row }: Parts, force: boolean, h
     files: filesNow?.files ?? 0,
     ...(conversation && { conversation }),
     ...(event && { undoes: event.id }),
+    by: hand.by,
   };
   await hand.writer.write([undone], conversation ? { claudeSession: conversation.to } : {});
   return outcome;
@@ -125,7 +129,7 @@ export async function undoRewind({ store, shelf, row }: Parts, force: boolean, h
 /** First the log says how it was: whatever happens then, that can be gone back to. */
 async function restoreFiles(
   files: FilesOfSession,
-  { writer, row }: Hand & { row: SessionRow },
+  { writer, row }: Pick<Hand, "writer"> & { row: SessionRow },
   {
     present,
     target,

@@ -123,10 +123,12 @@ describe("a rewind", () => {
     await writeFile(at("undo.txt"), "old\n");
     await turn("FIRST-words", [text("One.")]);
     await turn("SECOND-words", bash("echo new > undo.txt"));
-    await history().rewind(session.id, { turn: 2 });
+    await history().rewind(session.id, { turn: 2 }, "Ada");
     expect(await read("undo.txt")).toBe("old\n");
-    await history().undoRewind(session.id, {});
+    await history().undoRewind(session.id, {}, "Bob");
     expect(await read("undo.txt")).toBe("new\n");
+    const rewinds = (await events()).flatMap(({ event }) => (event.type === "tandem.rewound" ? [event.by] : []));
+    expect(rewinds).toEqual(["Ada", "Bob"]);
     await turn("THIRD-words", [text("Three.")]);
     expect(lastRequest()).toContain("SECOND-words");
     expect(project(await events()).some(({ rewound }) => rewound !== undefined)).toBe(false);
@@ -209,4 +211,19 @@ test("a diff of a turn, of a session, and to now", async () => {
     ["before", 2, true],
     ["after", 2, true],
   ]);
+});
+
+test("where files cannot be kept, every turn says so", async () => {
+  const crowded = await stage.open({ checkpoints: { ...CHECKPOINTS, maxFiles: 1 } });
+  await writeFile(at("one.txt"), "1");
+  await writeFile(at("two.txt"), "2");
+  const other = await crowded.session({}, allowAll);
+  for (const words of ["First.", "Second."]) {
+    stage.rehearsal.use([text("Done.")]);
+    const said = (await crowded.turn(other, words)).flatMap(({ event }) =>
+      event.type === "tandem.notice" ? [event.text] : [],
+    );
+    expect(said, words).toEqual([expect.stringContaining("The files are not kept, and cannot be rewound")]);
+  }
+  await crowded.stop();
 });

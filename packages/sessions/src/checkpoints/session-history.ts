@@ -71,20 +71,22 @@ export class SessionHistory implements History {
     return files.diff(query);
   }
 
-  async rewind(id: string, params: RewindParams): Promise<RewindOutcome> {
+  async rewind(id: string, params: RewindParams, by = "unknown"): Promise<RewindOutcome> {
     const row = await this.#open(id);
     if (params.dry_run) return rewindSession({ ...this.#parts, row }, params);
     return this.#parts.actors.with(row.id, (actor) =>
       actor.atRest((writer) =>
-        rewindSession({ ...this.#parts, row: writer.row }, params, { writer, lease: actor.lease }),
+        rewindSession({ ...this.#parts, row: writer.row }, params, { writer, lease: actor.lease, by }),
       ),
     );
   }
 
-  async undoRewind(id: string, { force = false }: RewindUndoParams): Promise<RewindOutcome> {
+  async undoRewind(id: string, { force = false }: RewindUndoParams, by = "unknown"): Promise<RewindOutcome> {
     const row = await this.#open(id);
     return this.#parts.actors.with(row.id, (actor) =>
-      actor.atRest((writer) => undoRewind({ ...this.#parts, row: writer.row }, force, { writer, lease: actor.lease })),
+      actor.atRest((writer) =>
+        undoRewind({ ...this.#parts, row: writer.row }, force, { writer, lease: actor.lease, by }),
+      ),
     );
   }
 

@@ -1,9 +1,7 @@
 import { join } from "node:path";
+import { COMMAND_FOLDERS } from "@tandem/workspace";
 import { readCommand, type CommandFile } from "./command-file.ts";
 import { findMarkdown } from "./find-files.ts";
-
-/** Where a folder keeps its commands: ours first, then those that Claude Code and opencode know. */
-const PROJECT_FOLDERS = [".tandem/commands", ".claude/commands", ".opencode/command", ".opencode/commands"];
 
 /**
  * Commands of Claude Code's own that a session passes on. The others are about a terminal, a login or settings that a
@@ -80,8 +78,10 @@ export class CommandCatalogue {
 
   /** The first of a name counts. A stranger's folder must not put its own words into the place of the user's. */
   async #files(folder: string, isTrusted: boolean): Promise<CommandFile[]> {
-    const project = (await Promise.all(PROJECT_FOLDERS.map((place) => read(folder, place, "project")))).flat();
-    const user = (await Promise.all(this.#userFolders.map((place) => read(place, "", "user")))).flat();
+    const project = (await Promise.all(COMMAND_FOLDERS.map((place) => read(folder, place, "project")))).flat();
+    const user = (
+      await Promise.all(this.#userFolders.map((place) => read(join(place, "commands"), "", "user")))
+    ).flat();
     const ordered = isTrusted ? [...project, ...user] : [...user, ...project];
     return [...new Map(ordered.toReversed().map((command) => [command.name, command])).values()];
   }

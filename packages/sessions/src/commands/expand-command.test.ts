@@ -24,10 +24,14 @@ test.each([
 });
 
 test("files are put in behind a fence that their text cannot end", async () => {
-  const text = await expandCommand({ name: "x", template: "Look at @src/a.ts and mail me@example.com, @someone." }, "", {
-    ...around,
-    readFile: async () => "```\nout of the fence?\n```",
-  });
+  const text = await expandCommand(
+    { name: "x", template: "Look at @src/a.ts and mail me@example.com, @someone." },
+    "",
+    {
+      ...around,
+      readFile: async () => "```\nout of the fence?\n```",
+    },
+  );
   expect(text).toContain("src/a.ts:\n````\n```\nout of the fence?\n```\n````\n");
   expect(text).toContain("me@example.com, @someone.");
 });

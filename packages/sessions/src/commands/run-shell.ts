@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
+import { killGroup, processEnd } from "../process-end.ts";
 
 /** As much as a person or a model reads of a command. Its end is kept: there stands what went wrong. */
 const MAX_OUTPUT = 64 * 1_024;
@@ -60,26 +61,12 @@ export async function runShell(
   place.signal?.addEventListener("abort", onAbort, { once: true });
   if (place.signal?.aborted) onAbort();
   try {
-    const exitCode = await new Promise<number | null>((resolve, reject) => {
-      child.once("error", reject);
-      // What it left in the background would hold its pipes open for ever.
-      child.once("exit", () => killGroup(pid));
-      child.once("close", resolve);
-    });
+    const exitCode = await processEnd(child);
     if (why !== undefined) throw new RequestError("unavailable", `The command was ended: ${why}.`);
     return { exitCode, output, truncated };
   } finally {
     clearTimeout(timer);
     place.signal?.removeEventListener("abort", onAbort);
     if (pid !== undefined) ledger.remove(pid);
-  }
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // All of it has ended.
   }
 }

@@ -14,8 +14,8 @@ beforeAll(async () => {
   stage = await setEngineStage([always(text("done"))]);
   const commands = join(stage.folder, ".claude", "commands");
   await mkdir(join(commands, "git"), { recursive: true });
-  const user = join(stage.root, "user-commands");
-  await mkdir(user);
+  const user = join(stage.root, "user", "commands");
+  await mkdir(user, { recursive: true });
   await writeFile(
     join(commands, "issue.md"),
     "---\ndescription: Mend an issue\nargument-hint: [number]\n---\nMend issue $1. See @notes.md\n",
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await writeFile(join(user, "shadow.md"), "The user's own words.");
   await writeFile(join(stage.folder, "notes.md"), "Mind the gap.");
   running = await stage.open({
-    commandFolders: [user],
+    userFolders: [join(stage.root, "user")],
     trustOf: async (folder) => ({ trusted: isTrusted, state: "untrusted", folder, since: null }),
   });
 });
@@ -65,7 +65,7 @@ test("what an application passes on means nothing but itself", async () => {
 
 test("files that a person names are read, inside the folder only", async () => {
   const session = await running.session();
-  await type(session, "Read @notes.md and @../user-commands/shadow.md");
+  await type(session, "Read @notes.md and @../user/commands/shadow.md");
   expect(asked()).toContain("Mind the gap.");
   expect(asked()).not.toContain("The user's own words");
 });
@@ -86,6 +86,7 @@ test("in a trusted one they are, and arguments are data to them", async () => {
   expect(await readFile(join(stage.folder, "ran.txt"), "utf8")).toBe("seen: $(touch hacked)`touch hacked`\n");
   expect(existsSync(join(stage.folder, "hacked"))).toBe(false);
   expect(asked()).toContain("seen: $(touch hacked)");
+  expect(asked()).toContain("claude-haiku");
 });
 
 test("a stranger's folder does not put its words in the place of the user's", async () => {
@@ -110,7 +111,8 @@ test("what nobody knows is refused before it is sent, with what was meant", asyn
 test("Claude Code's own commands are passed on, and what it says of them is shown", async () => {
   const session = await running.session();
   const events = await type(session, "/context");
-  expect(the(events, "tandem.notice").text).toContain("Context Usage");
+  const notices = events.flatMap(({ event }) => (event.type === "tandem.notice" ? [event.text] : []));
+  expect(notices).toContainEqual(expect.stringContaining("Context Usage"));
 });
 
 test("a person's own command runs in the folder, and the model hears of it once", async () => {
@@ -125,6 +127,48 @@ test("a person's own command runs in the folder, and the model hears of it once"
   expect(JSON.stringify(words.messages.at(-1))).not.toContain("$ pwd");
 });
 
+test("a person's own command ends when everything is stopped, and none begins before it is let go on", async () => {
+  const session = await running.session();
+  const job = {
+    space: "s",
+    kind: "k",
+    params: {},
+    state: "queued" as const,
+    progress: null,
+    result: null,
+    error: null,
+  };
+  const times = { createdAt: new Date().toISOString(), startedAt: null, endedAt: null };
+  const ids = Array.from({ length: 230 }, (_, index) => `job_${index}` as never);
+  for (const id of ids) await running.store.jobs.create({ ...job, ...times, id, cancelRequested: false });
+  const shell = (command: string) =>
+    running.engine.sessions.shell(session.id, command, "somebody", AbortSignal.timeout(60_000));
+  const begun = shell("touch begun; tail -f /dev/null").catch((error: Error) => error);
+  await expect.poll(() => existsSync(join(stage.folder, "begun")), { timeout: 20_000 }).toBe(true);
+  await running.engine.killSwitch.stop("ada", "It is in a loop.");
+  try {
+    expect(await begun).toMatchObject({ code: "conflict", message: expect.stringContaining("stopped by ada") });
+    await expect(shell("touch after")).rejects.toThrow("stopped by ada");
+    expect(existsSync(join(stage.folder, "after"))).toBe(false);
+    for (const id of ids) expect(await running.store.jobs.get(id)).toMatchObject({ cancelRequested: true });
+  } finally {
+    await running.engine.killSwitch.resume("ada");
+  }
+}, 60_000);
+
+test("where commands must run in a sandbox, a person's own do not run", async () => {
+  const strict = await stage.open({
+    sandbox: { mode: "require", domains: [] },
+    trustOf: async (folder) => ({ trusted: true, state: "trusted", folder, since: null }),
+  });
+  const session = await strict.session();
+  await expect(
+    strict.engine.sessions.shell(session.id, "touch outside", "somebody", AbortSignal.timeout(10_000)),
+  ).rejects.toMatchObject({ code: "forbidden", message: expect.stringContaining("sandbox") });
+  expect(existsSync(join(stage.folder, "outside"))).toBe(false);
+  await strict.stop();
+});
+
 test("commands are listed with where they come from", async () => {
   const session = await running.session();
   const listed = await running.engine.sessions.commands(session.id);
@@ -133,4 +177,21 @@ test("commands are listed with where they come from", async () => {
   expect(brief).toContainEqual(["git:log", "project", true]);
   expect(brief).toContainEqual(["shadow", "user", false]);
   expect(brief).toContainEqual(["compact", "built_in", false]);
+});
+
+test("agents of files are subagents: a person's own, and a trusted folder's", async () => {
+  const agent = "---\ndescription: Reads closely\ntools: Read\n---\nYou review.";
+  await mkdir(join(stage.folder, ".claude", "agents"));
+  await writeFile(join(stage.folder, ".claude", "agents", "second-reader.md"), agent);
+  await mkdir(join(stage.root, "user", "agents"));
+  await writeFile(join(stage.root, "user", "agents", "copyist.md"), agent);
+  const multiagent = { type: "multiagent_20261001" as const, subagents: { type: "enabled" as const } };
+  await running.turn(await running.session({}, { multiagent }), "Who is there?");
+  expect(asked().includes("copyist")).toBe(true);
+  expect(asked().includes("second-reader")).toBe(false);
+  isTrusted = true;
+  await running.turn(await running.session({}, { multiagent }), "And now?");
+  expect(asked().includes("second-reader: Reads closely")).toBe(true);
+  await running.turn(await running.session(), "Alone?");
+  expect(asked().includes("copyist")).toBe(false);
 });

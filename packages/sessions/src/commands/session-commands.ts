@@ -9,6 +9,7 @@ import {
 import type { EventLog, FileStore, SessionRow } from "@tandem/storage";
 import { readInside } from "@tandem/workspace";
 import type { ModelContent } from "@tandem/claude-code";
+import type { KillSwitch } from "../budgets/kill-switch.ts";
 import { rosterOf } from "../conversation-setup.ts";
 import { readContent } from "../read-content.ts";
 import type { Rules } from "../rules/rule-book.ts";
@@ -26,6 +27,8 @@ const SHELL_MS = 10 * 60_000;
 const MAX_FILE = 200 * 1_024;
 const RECENT = 50;
 
+const NO_SANDBOX = "sandbox.mode is require, and only what Claude Code runs can be put into a sandbox";
+
 const COMMAND = /^\/([A-Za-z][\w:-]*)(?:\s+([\s\S]*))?$/;
 
 export interface PreparedMessage {
@@ -40,10 +43,13 @@ interface Parts {
   events: EventLog;
   files: FileStore;
   rules: Pick<Rules, "bookOf">;
+  killSwitch: Pick<KillSwitch, "during">;
   isTrusted: (folder: string) => Promise<boolean>;
+  /** Whether commands must run in a sandbox: then people's own do not run, since they have none. */
+  needsSandbox: boolean;
   stateFolder: string;
   hostVariables: Readonly<Record<string, string | undefined>>;
-  /** Where the user keeps commands for all folders. */
+  /** Where the user keeps `commands` for all folders. */
   userFolders: readonly string[];
 }
 
@@ -106,9 +112,16 @@ export class SessionCommands {
 
   /** Runs what a person typed behind `!`. Who types it has decided about it; a rule that denies it holds all the same. */
   async shell(row: SessionRow, command: string, signal: AbortSignal): Promise<ShellRun> {
+    if (this.#parts.needsSandbox) throw new RequestError("forbidden", `The command is not run: ${NO_SANDBOX}.`);
     const verdict = await this.#judge(row, command);
     if (verdict?.action === "deny") throw new RequestError("forbidden", `The command is not allowed. ${verdict.why}`);
-    return runShell(command, { ...this.#place(row), timeoutMs: SHELL_MS, signal });
+    return this.#parts.killSwitch.during((stopped) =>
+      runShell(command, {
+        ...this.#place(row),
+        timeoutMs: SHELL_MS,
+        signal: AbortSignal.any([signal, stopped]),
+      }),
+    );
   }
 
   async #find(row: SessionRow, name: string): Promise<{ file: CommandFile } | { builtIn: string }> {
@@ -154,16 +167,20 @@ export class SessionCommands {
         "Read the command's file; if you stand by it, run `tandem trust --folder`.",
       );
     }
+    if (this.#parts.needsSandbox) throw refused(NO_SANDBOX, "Take the command out of its file.");
     const verdict = await this.#judge(row, command);
     if (verdict && verdict.action !== "allow") {
       throw refused(verdict.why.replace(/\.$/, ""), "Change the rule, or the command's file.");
     }
-    const run = await runShell(command, {
-      ...this.#place(row),
-      variables: { ARGUMENTS: typed },
-      words,
-      timeoutMs: INSERTION_MS,
-    });
+    const run = await this.#parts.killSwitch.during((signal) =>
+      runShell(command, {
+        ...this.#place(row),
+        variables: { ARGUMENTS: typed },
+        words,
+        timeoutMs: INSERTION_MS,
+        signal,
+      }),
+    );
     return run.exitCode === 0 ? run.output : `${run.output}\n(\`${command}\` ended with ${run.exitCode})`;
   }
 

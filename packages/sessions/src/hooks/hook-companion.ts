@@ -1,5 +1,5 @@
 import type { ModelContent } from "@tandem/claude-code";
-import { type EventOf, RequestError, type SessionEventBody } from "@tandem/protocol";
+import { type EventId, type EventOf, RequestError, type SessionEventBody } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import type { EngineSettings } from "../engine-settings.ts";
 import type { TurnCompanion, TurnControl, TurnStart } from "../turn-companion.ts";
@@ -35,8 +35,8 @@ export class HookCompanion implements TurnCompanion {
     if (found?.type !== "user.message") return [];
     const isFirst = row.claudeSession === undefined;
     const said = [
-      ...(isFirst ? await this.#ask("sessionStart", {}) : []),
-      ...(await this.#ask("prompt", { prompt: textOf(found) })),
+      ...(isFirst ? await this.#ask("sessionStart", message, {}) : []),
+      ...(await this.#ask("prompt", message, { prompt: textOf(found) })),
     ];
     return said;
   }
@@ -50,11 +50,15 @@ export class HookCompanion implements TurnCompanion {
     return this.#unwritten.splice(0);
   }
 
-  async #ask(on: "sessionStart" | "prompt", about: Record<string, unknown>): Promise<SessionEventBody[]> {
+  async #ask(
+    on: "sessionStart" | "prompt",
+    message: EventId,
+    about: Record<string, unknown>,
+  ): Promise<SessionEventBody[]> {
     if (!this.#hooks.has(on)) return [];
     const { id, folder, agent } = this.#turns.row();
     const { stateFolder, hostVariables } = this.#settings;
-    const question = { on, about: { session_id: id, folder, agent: agent.name, ...about } };
+    const question = { on, eventId: message, about: { session_id: id, folder, agent: agent.name, ...about } };
     // Each hook has a deadline of its own.
     const said = await this.#hooks.ask(question, {
       folder,
@@ -64,7 +68,8 @@ export class HookCompanion implements TurnCompanion {
     });
     if (said.context !== undefined) this.#words.push(`<hook-context>\n${said.context}\n</hook-context>`);
     if (said.allow) return said.events;
-    this.#unwritten.push(...said.events);
+    // Dropped, it is not told to the model later on, as what a crash has lost is.
+    this.#unwritten.push(...said.events, { type: "tandem.dropped", event_id: message, reason: said.message });
     const what = on === "prompt" ? "The message" : "The session";
     throw new RequestError("forbidden", `${what} was blocked by a hook: ${said.message}`);
   }

@@ -1,11 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HookConfig } from "@tandem/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { escaping } from "../testing/escaping.ts";
 import { HostHooks } from "./host-hooks.ts";
+import { pinHooks } from "./pin-hooks.ts";
 
 let root: string;
 beforeEach(async () => {
@@ -46,6 +48,14 @@ describe("a hook that is a command", () => {
     expect(variables).not.toMatch(/sk-ant|SECRET/);
   });
 
+  test("is not waited for longer because it left a process that holds its output", async () => {
+    const begun = Date.now();
+    expect(await ask([shell(`${escaping}; ${say({})}`)])).toMatchObject({ allow: true });
+    const late = await ask([shell(`${escaping}; tail -f /dev/null`, { timeout: 2_000 })]);
+    expect(late).toMatchObject({ allow: false, message: expect.stringContaining("longer than 2 s") });
+    expect(Date.now() - begun).toBeLessThan(15_000);
+  });
+
   test("may say nothing", async () => {
     expect(await ask([shell("true")])).toMatchObject({ allow: true, events: [{ outcome: "passed" }] });
   });
@@ -72,6 +82,40 @@ describe("a hook that is a command", () => {
     const servers = [shell(say({ decision: "block" }), { tool: "mcp__github__*" })];
     expect(await ask(servers, "mcp__github__merge")).toMatchObject({ allow: false });
     expect(await ask(servers, "mcp__gitlab__merge")).toMatchObject({ allow: true });
+  });
+});
+
+describe("a hook of the project's files", () => {
+  test("is the project's, not what stands in the session's folder, and no longer asked once it has changed", async () => {
+    const project = join(root, "project");
+    const folder = join(root, "session");
+    for (const each of [project, folder]) await mkdir(join(each, "hooks"), { recursive: true });
+    const put = (at: string, message: string) =>
+      writeFile(at, `#!/bin/sh\n${say({ decision: "block", message })}\n`, { mode: 0o755 });
+    await put(join(project, "hooks/check.sh"), "of the project");
+    await put(join(folder, "hooks/check.sh"), "of the agent");
+    for (const command of [["./hooks/check.sh"], ["sh", "hooks/check.sh"]]) {
+      await put(join(project, "hooks/check.sh"), "of the project");
+      const hooks = new HostHooks(pinHooks([shell("", { command })], project));
+      const asking = () => hooks.ask({ on: "beforeTool", tool: "Bash", input: {}, about: {} }, { ...place(), folder });
+      expect(await asking()).toMatchObject({ allow: false, message: "of the project" });
+      await put(join(project, "hooks/check.sh"), "changed");
+      expect(await asking()).toMatchObject({
+        allow: false,
+        message: expect.stringContaining("check.sh has changed since"),
+        events: [{ outcome: "failed" }],
+      });
+      await rm(join(project, "hooks/check.sh"));
+      expect(await asking()).toMatchObject({ allow: false, events: [{ outcome: "failed" }] });
+    }
+  });
+
+  test("that was not there at the start is not run when somebody has put it there", async () => {
+    const hooks = new HostHooks(pinHooks([shell("", { command: ["./late.sh"] })], root));
+    await writeFile(join(root, "late.sh"), "#!/bin/sh\ntouch ran\n", { mode: 0o755 });
+    const said = await hooks.ask({ on: "beforeTool", tool: "Bash", input: {}, about: {} }, place());
+    expect(said).toMatchObject({ allow: false, message: expect.stringContaining("was not there") });
+    expect(await readdir(root)).not.toContain("ran");
   });
 });
 

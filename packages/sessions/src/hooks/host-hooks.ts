@@ -1,6 +1,7 @@
 import type { EventId, HookConfig, SessionEventBody } from "@tandem/protocol";
 import { z } from "zod";
 import { namesTool } from "../rules/compile-rule.ts";
+import type { PinnedHook } from "./pin-hooks.ts";
 import { type HookPlace, runHook } from "./run-hook.ts";
 
 /** What a hook may answer. Nothing at all means that it has nothing to say. */
@@ -31,9 +32,9 @@ export type HooksSaid = { events: SessionEventBody[]; context?: string } & (
 
 /** Programs and addresses that are asked about what sessions do. One that fails blocks, unless its config says otherwise. */
 export class HostHooks {
-  readonly #hooks: readonly HookConfig[];
+  readonly #hooks: readonly PinnedHook[];
 
-  constructor(hooks: readonly HookConfig[]) {
+  constructor(hooks: readonly PinnedHook[]) {
     this.#hooks = hooks;
   }
 

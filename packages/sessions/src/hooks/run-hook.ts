@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { HookConfig } from "@tandem/protocol";
+import { killGroup, processEnd } from "../process-end.ts";
+import { checkPinned, type PinnedHook } from "./pin-hooks.ts";
 
 /** More than a decision takes. One that answers with more is broken. */
 const LONGEST_ANSWER = 1024 * 1024;
@@ -13,10 +15,11 @@ export interface HookPlace {
 }
 
 /** Asks a hook. What it says, unread; rejects where it fails, takes too long or is not waited for any more. */
-export async function runHook(hook: HookConfig, question: object, place: HookPlace): Promise<string> {
+export async function runHook(hook: PinnedHook, question: object, place: HookPlace): Promise<string> {
   const late = AbortSignal.timeout(hook.timeout);
   const signal = AbortSignal.any([late, place.signal]);
   try {
+    await checkPinned(hook);
     return await (hook.url === undefined ? runCommand : post)(hook, JSON.stringify(question), { ...place, signal });
   } catch (error) {
     if (late.aborted) throw new Error(`it took longer than ${hook.timeout / 1_000} s`, { cause: error });
@@ -48,10 +51,7 @@ async function runCommand({ command = [] }: HookConfig, question: string, place:
       if (said.length > LONGEST_ANSWER) kill();
     });
     child.stderr.setEncoding("utf8").on("data", (chunk: string) => (complaint = (complaint + chunk).slice(-500)));
-    const code = await new Promise<number | null>((resolve, reject) => {
-      // What it left in the background would hold its pipes open for ever.
-      child.once("error", reject).once("exit", kill).once("close", resolve);
-    });
+    const code = await processEnd(child);
     if (said.length > LONGEST_ANSWER) throw new Error("its answer is too long");
     if (code !== 0) throw new Error(`it ended with ${code ?? "a signal"}${complaint ? `: ${complaint.trim()}` : ""}`);
     return said;
@@ -74,13 +74,4 @@ async function post({ url = "" }: HookConfig, question: string, { signal }: Hook
     if (said.length > LONGEST_ANSWER) throw new Error("its answer is too long");
   }
   return said;
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // All of it has ended.
-  }
 }

@@ -60,7 +60,8 @@ function fileOf(tool: string, text: (field: string) => string | undefined, { fol
 
 function judgeFile(file: FileCall, rules: readonly CompiledRule[], place: Place): Judgement {
   const writes = ACCESS[file.tool]?.includes("write") === true;
-  const guarded = guardOf(absolute(file.path, place.folder, place.home), writes ? "write" : "read", place);
+  const below = file.search?.names === false;
+  const guarded = guardOf(absolute(file.path, place.folder, place.home), writes ? "write" : "read", place, below);
   return combine([resolvePart(`${file.tool}(${file.path})`, considerFile(rules, file, place), guarded)]);
 }
 

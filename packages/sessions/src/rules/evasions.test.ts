@@ -9,7 +9,14 @@ import { EVASIONS } from "./testing/evasions.ts";
 import { compiled } from "./testing/made-up-rules.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-evasions-")));
-const place: Place = { folder: join(root, "project"), home: join(root, "home"), foldsCase: false };
+const place: Place = {
+  folder: join(root, "project"),
+  home: join(root, "home"),
+  foldsCase: false,
+  state: join(root, "home/.tandem"),
+  secrets: [join(root, "home/.claude/.credentials.json"), join(root, "home/.claude.json")],
+};
+mkdirSync(join(place.home, ".claude"), { recursive: true });
 mkdirSync(join(place.folder, "sub"), { recursive: true });
 writeFileSync(join(place.folder, "protected.txt"), "as it was");
 writeFileSync(join(place.folder, "victim.txt"), "here");

@@ -1,6 +1,7 @@
 import { RULE_SCOPES, type KeptRule, type RuleAction, type Verdict } from "@tandem/protocol";
-import type { Fit } from "./command-pattern.ts";
+import { readCommandPattern, type Fit } from "./command-pattern.ts";
 import type { CompiledRule } from "./compile-rule.ts";
+import { subjectOf } from "./tool-kinds.ts";
 
 /** What one rule says of one part of a call. */
 export interface Considered {
@@ -27,6 +28,8 @@ export interface Judgement {
 /** Something that is not certain, and what it is asked for without a rule. */
 export interface Caution {
   why: string;
+  /** Only a rule that spells this out lifts it: not one for the whole tool, nor one with a star in its place. */
+  spelled?: string;
 }
 
 /**
@@ -50,10 +53,18 @@ function verdictOn(what: string, considered: readonly Considered[], caution: Cau
     const said = considered.filter(({ rule }) => rule.scope === scope);
     const asked = said.find(({ rule, fit }) => rule.action === "ask" && fit !== "no");
     if (asked) return byRule("ask", what, asked);
-    const allowed = said.find(({ rule, fit }) => rule.action === "allow" && fit === "yes");
+    const allowed = said.find(({ rule, fit }) => rule.action === "allow" && fit === "yes" && lifts(rule, caution));
     if (allowed) return byRule("allow", what, allowed);
   }
   return caution && { action: "ask", by: "caution", why: `${what}: ${caution.why}.` };
+}
+
+function lifts({ tool, pattern }: KeptRule, caution: Caution | undefined): boolean {
+  if (caution?.spelled === undefined) return true;
+  if (pattern === undefined) return false;
+  if (subjectOf(tool) === "path") return !/[*?]|\/$/.test(pattern);
+  const command = readCommandPattern(pattern);
+  return typeof command !== "string" && command.words.includes(caution.spelled);
 }
 
 /** All parts have to be allowed for the whole to be; one that is denied denies it, one that is asked for asks for it. */

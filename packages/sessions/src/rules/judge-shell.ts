@@ -2,7 +2,8 @@ import { statSync } from "node:fs";
 import { isMeant, isCovered, isMentioned, type Fit } from "./command-pattern.ts";
 import { namesTool, type CompiledRule } from "./compile-rule.ts";
 import { hostsIn, isDomain } from "./domain-pattern.ts";
-import { guardOf, isInside } from "./guard.ts";
+import { candidates, guardWords, SECRET } from "./guard-words.ts";
+import { guardOf } from "./guard.ts";
 import { considerFile } from "./judge-file.ts";
 import {
   combine,
@@ -14,6 +15,7 @@ import {
   type Judgement,
 } from "./judge-parts.ts";
 import { absolute, realPath, type PathPattern, type Place } from "./path-pattern.ts";
+import { isInside, isSecret, mayBeSecret, mentionsSecret } from "./secrets.ts";
 import { expandLine, type ShellUnit } from "./shell/expand-line.ts";
 import { NAMES_ONLY } from "./shell/programs.ts";
 import type { Redirect, ShellWord } from "./shell/shell-line.ts";
@@ -40,7 +42,7 @@ export function judgeShell(tool: string, line: string, rules: readonly CompiledR
   if (folders.lost || folders.known.some((folder) => !isInside(place.folder, realPath(folder) ?? ""))) {
     doubts.push("it leaves the session's folder");
   }
-  for (const doubt of new Set(doubts)) parts.push(judgeDoubt(doubt, line, shell, rules));
+  for (const doubt of new Set(doubts)) parts.push(judgeDoubt(doubt, line, shell, rules, place));
   if (parts.length === 0) parts.push(resolvePart("Nothing", [], undefined, true));
   return combine(parts);
 }
@@ -61,7 +63,7 @@ function judgeUnit(
     ...shell.flatMap((compiled) => considerCommand(compiled, unit, line)),
     ...rules.flatMap((compiled) => considerWords(compiled, unit, line, place, folders)),
   ];
-  const part = resolvePart(what, considered, cautionOf(unit, rules, place, folders), unit.transparent);
+  const part = resolvePart(what, considered, cautionOf(unit, line, rules, place, folders), unit.transparent);
   return [part, ...parts];
 }
 
@@ -135,19 +137,6 @@ function wordFit(word: ShellWord, path: PathPattern, unit: ShellUnit, place: Pla
   return fit;
 }
 
-/** What of a word may be a path: `of=x`, `--file=x`, `-fx`, `host:x`, `@x`, `a,b`. */
-function candidates(text: string): Set<string> {
-  const found = new Set([text]);
-  for (const piece of text.split(/[=:@,]/)) if (piece !== "") found.add(piece);
-  for (const separator of ["=", ":", "@"]) {
-    const at = text.indexOf(separator);
-    if (at !== -1 && at < text.length - 1) found.add(text.slice(at + 1));
-  }
-  if (/^-[A-Za-z]./.test(text)) found.add(text.slice(2));
-  if (text.startsWith("file://")) found.add(text.slice(7));
-  return found;
-}
-
 /** Folders that a command goes to by an option: `git -C x`, `tar -C x`, `npm --prefix x`. */
 function ownFolders({ command }: ShellUnit, place: Place, folders: Folders): string[] {
   return command.words.flatMap(({ text }, index) => {
@@ -191,15 +180,21 @@ function judgeRedirect(
       ({ pattern, restricts }) => restricts && pattern.type === "path" && ACCESS[tool]!.includes(pattern.access),
     );
     const unsure = path.map(({ rule }): Considered => ({ rule, fit: "maybe", why: "where it leads cannot be known" }));
-    return [resolvePart(what, unsure, undefined, !writes)];
+    const secret =
+      mentionsSecret(target.source, place) ||
+      (target.glob && folders.known.some((from) => mayBeSecret(absolute(target.text!, from, place.home), place)));
+    return [resolvePart(what, unsure, secret ? SECRET(target.source) : undefined, !writes)];
   }
   if (NOWHERE.has(target.text)) return [];
   return folders.known.map((folder) => {
     const path = absolute(target.text!, folder, place.home);
-    const guarded = writes ? guardOf(path, "write", place) : undefined;
-    return resolvePart(what, considerFile(rules, { tool, path }, place), guarded, !writes);
+    return resolvePart(what, considerFile(rules, { tool, path }, place), guardOfRedirect(path, writes, place), !writes);
   });
 }
+
+/** Reading from a path that nobody can follow is asked for only where it may be another's. */
+const guardOfRedirect = (path: string, writes: boolean, place: Place): Caution | undefined =>
+  writes ? guardOf(path, "write", place) : isSecret(path, place) ? SECRET(path) : undefined;
 
 /** A line that is not understood as a whole: a rule that could be about it is. */
 function judgeDoubt(
@@ -207,6 +202,7 @@ function judgeDoubt(
   line: string,
   shell: readonly CompiledRule[],
   rules: readonly CompiledRule[],
+  place: Place,
 ): JudgedPart {
   const considered: Considered[] = [];
   for (const { rule, pattern, restricts } of shell) {
@@ -224,7 +220,8 @@ function judgeDoubt(
       if (named) considered.push(mentioned(rule, true, doubt));
     }
   }
-  return resolvePart("The line as a whole", considered);
+  const secret = mentionsSecret(line, place) ? SECRET(line) : undefined;
+  return resolvePart("The line as a whole", considered, secret);
 }
 
 const mentioned = (rule: CompiledRule["rule"], named: boolean, doubt: string): Considered => ({
@@ -236,22 +233,13 @@ const mentioned = (rule: CompiledRule["rule"], named: boolean, doubt: string): C
 /** Why a command that no rule is about is asked for all the same. */
 function cautionOf(
   unit: ShellUnit,
+  line: string,
   rules: readonly CompiledRule[],
   place: Place,
   folders: Folders,
 ): Caution | undefined {
-  if (unit.program === "tandem") return { why: "it may answer or change what people decide about this session" };
-  if (unit.reach !== "reads") {
-    for (const { text } of unit.command.words.slice(1)) {
-      if (text === undefined) continue;
-      for (const candidate of candidates(text)) {
-        for (const folder of folders.known) {
-          const guarded = guardOf(absolute(candidate, folder, place.home), "write", place);
-          if (guarded) return guarded;
-        }
-      }
-    }
-  }
+  const guarded = guardWords(unit, line, place, [...folders.known, ...ownFolders(unit, place, folders)]);
+  if (guarded) return guarded;
   if (!deniesByPattern(rules)) return undefined;
   if (unit.program === undefined) return { why: "which program it runs cannot be known, and rules deny some" };
   if (unit.hatches.length > 0) return { why: "it runs code that cannot be seen, and rules deny some" };

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Rule } from "@tandem/protocol";
@@ -31,6 +31,20 @@ const user = { scope: "user" as const, of: null, by: "Ada" };
 const bash = (command: string, agentId?: string) => ({ name: "Bash", input: { command }, thread: null, agentId });
 const inSession = (rules: KeptRules, more: Partial<{ id: string; agentId: string; folder: string }> = {}) =>
   rules.bookOf({ id: "sesn_1", agentId: "agent_1", folder: project, ...more });
+
+test("what the host's hooks run is not written by the way", async () => {
+  const hook = { name: "check", on: "beforeTool" as const, timeout: 1_000, failure: "block" as const };
+  const rules = new KeptRules({
+    ...{ records: store.records, file: [], project, stateFolder: join(root, "state"), home: root },
+    hooks: [{ ...hook, command: ["node", "checks/hook.mjs", "--rules=checks/rules.json"] }],
+    toolsOf: async () => resolveTools([{ type: "agent_toolset_20260401" }], []),
+    sessionOf: async () => ({ folder: project, agentId: "agent_1", mode: undefined }),
+  });
+  const test = async (call: string) => (await rules.test(call, { mode: "bypassPermissions" })).verdict.action;
+  expect(await test("Write(checks/hook.mjs)")).toBe("ask");
+  expect(await test("Bash(cp x checks/rules.json)")).toBe("ask");
+  expect(await test("Write(checks/other.mjs)")).toBe("allow");
+});
 
 describe("rules that are kept", () => {
   test("are listed after those of the file, once each, until they are removed", async () => {
@@ -87,8 +101,31 @@ describe("rules that are kept", () => {
       { scope: "project", of: worktree, by: "Ada" },
     );
     expect(saved.of).toBe(project);
-    expect((await inSession(rules, { folder: worktree })).judge(bash("ls"))?.action).toBe("deny");
+    const inTree = { id: "sesn_tree", folder: worktree };
+    expect((await inSession(rules, inTree)).judge(bash("ls"))?.action).toBe("deny");
     expect((await inSession(rules)).judge(bash("ls"))?.action).toBe("deny");
+    // The link is the agent's to remove; the next process does not forget whose worktree it was.
+    const link = readFileSync(join(worktree, ".git"), "utf8");
+    for (const other of [undefined, "gitdir: /nowhere/.git/worktrees/x\n"]) {
+      rmSync(join(worktree, ".git"));
+      if (other !== undefined) writeFileSync(join(worktree, ".git"), other);
+      expect((await inSession(open(), inTree)).judge(bash("ls"))?.action).toBe("deny");
+      writeFileSync(join(worktree, ".git"), link);
+    }
+    await rules.remove(saved.id!);
+  });
+
+  test("of a project do not hold in a folder that only claims to be a worktree of it", async () => {
+    const pretender = join(root, "pretender");
+    mkdirSync(pretender);
+    writeFileSync(join(pretender, ".git"), `gitdir: ${join(project, ".git", "worktrees", "worktree")}\n`);
+    const rules = open();
+    const saved = await rules.add(
+      { tool: "Bash", pattern: "make *", action: "allow" },
+      { scope: "project", of: project, by: "Ada" },
+    );
+    expect((await inSession(rules)).judge(bash("make all"))?.action).toBe("allow");
+    expect((await inSession(rules, { folder: pretender })).judge(bash("make all"))?.action).toBeUndefined();
     await rules.remove(saved.id!);
   });
 

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { isAbsolute, join, sep } from "node:path";
+import { dirname, isAbsolute, join, sep } from "node:path";
 import {
   keptRule,
   newId,
   RequestError,
   type AuditNote,
+  type HookConfig,
   type KeptRule,
   type PermissionMode,
   type Rule,
@@ -12,18 +13,23 @@ import {
   type Verdict,
 } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
+import { z } from "zod";
 import { decide } from "../tool-policy.ts";
 import type { TurnCompanion } from "../turn-companion.ts";
+import { worktreeAt } from "../worktrees/worktree-book.ts";
 import { applyRules } from "./apply-rules.ts";
 import { checkRule, compileRule, type CompiledRule } from "./compile-rule.ts";
 import { decideCall } from "./decide-call.ts";
-import { realPath, usualFolding, type Place } from "./path-pattern.ts";
+import { absolute, realPath, usualFolding, type Place } from "./path-pattern.ts";
 import { readCall } from "./read-call.ts";
 import type { RuleBook, RulePlace, Rules, TestedCall, TestedSession } from "./rule-book.ts";
 import { suggestRule } from "./suggest-rule.ts";
 
 const SPACE = "tandem";
 const KIND = "rule";
+/** Of which repository a session's folder was a worktree when it was first asked: the link to it is the agent's to remove. */
+const PROJECT = "session_project";
+const project = z.object({ repository: z.string() });
 /** More rules than people keep; each page is one read. */
 const PAGE = 1_000;
 
@@ -38,6 +44,10 @@ interface Parts {
   stateFolder: string;
   /** The user's, as commands see it. */
   home: string;
+  /** Where Claude Code keeps what it has of the user's, if not in the home. */
+  configDir?: string | undefined;
+  /** The host's own: what they run is not for agents to write. */
+  hooks?: readonly HookConfig[];
   /** The tools of an agent; without one, those of an agent that says nothing of them. */
   toolsOf: (agent: string | undefined) => Promise<readonly Tool[]>;
   /** Told of each that is added or removed. */
@@ -108,7 +118,7 @@ export class KeptRules implements Rules {
   async bookOf(session: { id: string; agentId: string; folder: string }): Promise<RuleBook> {
     await this.#read();
     const place = this.#place(session.folder);
-    const projects = await projectsOf(session.folder);
+    const projects = await this.#projectsOf(session.id, session.folder);
     let source: readonly KeptRule[] | undefined;
     let compiled: { rule: KeptRule; compiled: CompiledRule }[] = [];
     const rulesFor = (agentId: string): CompiledRule[] => {
@@ -141,6 +151,11 @@ export class KeptRules implements Rules {
           return undefined;
         }
       },
+      covers: (rule, call) => {
+        checkRule(rule);
+        const kept: KeptRule = { ...rule, id: null, scope: "session", of: session.id, source: "", created_at: null };
+        return applyRules([compileRule(kept, place)], call, place).verdict?.action === rule.action;
+      },
     };
   }
 
@@ -151,7 +166,9 @@ export class KeptRules implements Rules {
     const agentId = wanted.agentId ?? session?.agentId;
     const folder = wanted.folder ?? session?.folder ?? this.#parts.project;
     const place = this.#place(folder);
-    const projects = await projectsOf(folder);
+    const projects = session
+      ? await this.#projectsOf(wanted.sessionId!, folder)
+      : await projectsOf(folder, this.#parts.stateFolder);
     const rules = this.#all()
       .filter((rule) => holdsFor(rule, { id: wanted.sessionId, agentId, projects }))
       .flatMap((rule) => compile(rule, place));
@@ -175,6 +192,23 @@ export class KeptRules implements Rules {
         if (Date.now() - this.#readAt > FRESH_MS) void this.#read().catch(() => undefined);
       },
     };
+  }
+
+  /** Takes away what is known of a session that is no more. */
+  async left(session: string): Promise<void> {
+    await this.#parts.records.write(SPACE, [{ type: "delete", kind: PROJECT, key: session }]);
+  }
+
+  async #projectsOf(session: string, folder: string): Promise<string[]> {
+    const { records, stateFolder } = this.#parts;
+    const found = await projectsOf(folder, stateFolder);
+    const known = project.safeParse((await records.get(SPACE, PROJECT, session))?.value).data;
+    if (known) return [...new Set([...found, known.repository])];
+    const [, repository] = found;
+    if (repository !== undefined) {
+      await records.write(SPACE, [{ type: "put", kind: PROJECT, key: session, value: { repository } }]);
+    }
+    return found;
   }
 
   #all(): KeptRule[] {
@@ -216,18 +250,36 @@ export class KeptRules implements Rules {
     if (scope !== "project") return { scope, of };
     if (!isAbsolute(of))
       throw new RequestError("invalid_request", `${of} is not the whole path of a project's folder.`);
-    return { scope, of: (await projectsOf(realPath(of) ?? of)).at(-1)! };
+    return { scope, of: (await projectsOf(realPath(of) ?? of, this.#parts.stateFolder)).at(-1)! };
   }
 
-  #place(folder: string): Place {
+  #place(path: string): Place {
+    const folder = realPath(path) ?? path;
     return {
-      folder: realPath(folder) ?? folder,
+      folder,
       home: this.#parts.home,
       foldsCase: usualFolding,
       state: this.#parts.stateFolder,
+      secrets: credentialFiles(this.#parts),
+      hookFiles: hookFiles(this.#parts.hooks ?? [], folder, this.#parts.home),
     };
   }
 }
+
+/** Where Claude Code keeps who it is logged in as. */
+const credentialFiles = ({ home, configDir, stateFolder }: Parts): string[] => [
+  join(home, ".claude.json"),
+  ...[join(home, ".claude"), join(stateFolder, "claude-code"), ...(configDir === undefined ? [] : [configDir])].flatMap(
+    (folder) => [join(folder, ".credentials.json"), join(folder, ".claude.json")],
+  ),
+];
+
+/** Hooks run in the session's folder: each of their words may name a file in it. */
+const hookFiles = (hooks: readonly HookConfig[], folder: string, home: string): string[] =>
+  hooks
+    .flatMap(({ command = [] }) => command.flatMap((word) => [word, word.replace(/^-[^=]*=/, "")]))
+    .flatMap((word) => realPath(absolute(word, folder, home)) ?? [])
+    .filter((file) => file.startsWith(folder + sep));
 
 /** A rule that cannot be read any more is held as if it were for the whole tool, unless it allows something. */
 function compile(rule: KeptRule, place: Place): CompiledRule[] {
@@ -254,12 +306,20 @@ function holdsFor(
   }
 }
 
-/** A session's folder, and, where that is a git worktree, the repository that it is one of. */
-async function projectsOf(folder: string): Promise<string[]> {
-  const real = realPath(folder) ?? folder;
-  const link = await readFile(join(real, ".git"), "utf8").catch(() => "");
-  const main = /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\][^/\\]+\s*$/.exec(link)?.[1];
-  return main === undefined ? [real] : [real, realPath(main) ?? main];
+/**
+ * A session's folder, and, where that is a git worktree, the repository that it is one of. The link in the worktree is the
+ * agent's to rewrite: of worktrees that Tandem has made its own record counts, of others what the repository says of them.
+ */
+async function projectsOf(path: string, stateFolder: string): Promise<string[]> {
+  const folder = realPath(path) ?? path;
+  const made = await worktreeAt(stateFolder, folder);
+  if (made) return [folder, realPath(made.repository) ?? made.repository];
+  const link = await readFile(join(folder, ".git"), "utf8").catch(() => "");
+  const [, main, name] = /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\]([^/\\]+?)\s*$/.exec(link) ?? [];
+  if (main === undefined || name === undefined) return [folder];
+  const back = await readFile(join(main, ".git", "worktrees", name, "gitdir"), "utf8").catch(() => "");
+  const isKnown = realPath(dirname(back.trim())) === folder;
+  return isKnown ? [folder, realPath(main) ?? main] : [folder];
 }
 
 const RANKS = ["allow", undefined, "ask", "deny"] as const;

@@ -10,6 +10,10 @@ export interface Place {
   foldsCase: boolean;
   /** Tandem's own folder, which agents have no business in. */
   state?: string;
+  /** Files that hold credentials of the user's. */
+  secrets?: readonly string[];
+  /** What the host's own hooks run, as far as it is named by their commands. */
+  hookFiles?: readonly string[];
 }
 
 export const usualFolding: boolean = process.platform === "darwin" || process.platform === "win32";
@@ -62,12 +66,12 @@ export class PathPattern {
     return this.#someWay(this.#split(path), true, isSegment);
   }
 
-  /** Whether one of the names that a shell's pattern becomes could be covered, or what is below one that may be a folder. */
-  meets(glob: string): boolean {
+  /** Whether one of the names that a shell's pattern becomes could be covered, or (`below`) what is in one that may be a folder. */
+  meets(glob: string, below = true): boolean {
     const parts = this.#split(glob);
     const end = parts.findIndex((part) => part.includes("**"));
     const isFile = end === -1 && /\.\w+$/.test(glob);
-    return this.#someWay(end === -1 ? parts : parts.slice(0, end), !isFile, overlaps);
+    return this.#someWay(end === -1 ? parts : parts.slice(0, end), end !== -1 || (below && !isFile), overlaps);
   }
 
   #someWay(parts: readonly string[], open: boolean, same: typeof isSegment): boolean {

@@ -22,6 +22,8 @@ export interface RuleBook {
   judge(call: JudgedCall): Verdict | undefined;
   /** The narrowest useful rule that would allow this call and its like; undefined where none would be safe. */
   suggest(call: JudgedCall): Rule | undefined;
+  /** Whether this rule alone would decide the call as it says. */
+  covers(rule: Rule, call: JudgedCall): boolean;
 }
 
 /** Whose a rule is: the user's own (`of` is null), a project's folder, an agent's or a session's id. */

@@ -6,6 +6,7 @@ import { absolute, realPath, type Place } from "./path-pattern.ts";
 import type { JudgedCall } from "./rule-book.ts";
 import { expandLine } from "./shell/expand-line.ts";
 import { kindOf } from "./tool-kinds.ts";
+import { guardWords } from "./guard-words.ts";
 import { guardOf } from "./guard.ts";
 
 /** What a person may be offered to allow from now on: exactly this command, this file, this domain, this tool of a server. */
@@ -15,7 +16,7 @@ export function suggestRule(call: JudgedCall, place: Place): Rule | undefined {
   if (tool.startsWith("mcp__")) return { tool, action: "allow" };
   switch (kindOf(tool)) {
     case "shell":
-      return typeof command === "string" ? suggestCommand(command) : undefined;
+      return typeof command === "string" ? suggestCommand(command, place) : undefined;
     case "edit":
     case "read":
       return suggestPath(tool, typeof path === "string" ? path : notebook, place);
@@ -29,11 +30,11 @@ export function suggestRule(call: JudgedCall, place: Place): Rule | undefined {
 }
 
 /** Only a single command whose every word is known, that runs nothing else and writes nowhere. */
-function suggestCommand(line: string): Rule | undefined {
+function suggestCommand(line: string, place: Place): Rule | undefined {
   const { units, doubts } = expandLine(line);
   const [unit] = units;
-  if (doubts.length > 0 || units.length !== 1 || !unit || unit.hatches.length > 0 || unit.program === "tandem")
-    return undefined;
+  if (doubts.length > 0 || units.length !== 1 || !unit || unit.hatches.length > 0) return undefined;
+  if (guardWords(unit, line, place, [place.folder])) return undefined;
   const { words, redirects, assigns } = unit.command;
   if (redirects.some(({ operator }) => !operator.endsWith("&")) || assigns.length > 0) return undefined;
   if (words.some(({ text, glob }) => text === undefined || glob || text.includes("*"))) return undefined;

@@ -8,7 +8,13 @@ const [, , file = ""] = process.argv;
 const say = (message: object): void => void process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const inputSchema = { type: "object" };
 
-const answers: Record<string, (params: Record<string, any>) => object> = {
+interface Params {
+  protocolVersion?: string;
+  name?: string;
+  arguments?: { to?: string };
+}
+
+const answers: Record<string, (params: Params) => object> = {
   initialize: ({ protocolVersion }) => ({
     protocolVersion,
     capabilities: { tools: { listChanged: true } },
@@ -22,7 +28,7 @@ const answers: Record<string, (params: Record<string, any>) => object> = {
   }),
   "tools/call": ({ name, arguments: input }) => {
     if (name === "shift") {
-      writeFileSync(file, String(input.to));
+      writeFileSync(file, String(input?.to));
       say({ method: "notifications/tools/list_changed" });
     }
     const seen = { pid: process.pid, input, variables: Object.keys(process.env), token: process.env["EYES_TOKEN"] };
@@ -31,6 +37,6 @@ const answers: Record<string, (params: Record<string, any>) => object> = {
 };
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { id, method, params = {} } = JSON.parse(line) as { id?: number; method: string; params?: Record<string, any> };
+  const { id, method, params = {} } = JSON.parse(line) as { id?: number; method: string; params?: Params };
   if (id !== undefined) say({ id, result: answers[method]?.(params) ?? {} });
 }

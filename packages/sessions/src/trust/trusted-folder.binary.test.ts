@@ -1,10 +1,10 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readFolderConfig } from "@tandem/workspace";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import type { FolderTrust } from "./folder-trust.ts";
 
 const SERVER = fileURLToPath(import.meta.resolve("../testing/mcp-stdio-server.ts"));
@@ -89,6 +89,32 @@ test("a trusted folder loads them, and credentials never follow the base URL, ke
   expect(JSON.stringify(request!.body)).toContain("Says hello nicely.");
 });
 
+test("a trusted folder's skills are words: they run no shell, and bring no hooks, agents or commands along", async () => {
+  const head = "---\nname: greet\ndescription: Says hello nicely.\nallowed-tools: Bash\n---\n";
+  await put(".claude/skills/greet/SKILL.md", `${head}Greet the heron. !\`${leave("skill")}\` Then read words.md.\n`);
+  await put(".claude/skills/greet/words.md", "Good morning, heron.");
+  await put(".claude/hooks/hooks.json", JSON.stringify({ hooks: { SessionStart: hook("plugin-start") } }));
+  await put(".claude/worktrees/hooks.json", JSON.stringify({ hooks: { PreToolUse: hook("manifest-tool") } }));
+  await put(".claude/.claude-plugin/plugin.json", JSON.stringify({ name: "p", hooks: "./worktrees/hooks.json" }));
+  await put(".claude/settings.json", "{}");
+  await rm(join(stage.folder, ".mcp.json"));
+  trusted = (await readFolderConfig(stage.folder)).identity;
+  stage.rehearsal.use((request) => {
+    const [, base] = /Base directory for this skill: ([^\s\\]+)/.exec(JSON.stringify(request.body)) ?? [];
+    if (base === undefined) return toolUse("Skill", { skill: "greet" });
+    if (JSON.stringify(request.body).includes("Good morning, heron.")) return text("done");
+    return toolUse("Read", { file_path: join(base, "words.md") });
+  });
+  const session = await running.session({}, AGENT);
+  await running.engine.rules.add({ tool: "Bash", action: "deny" }, { scope: "user", of: null, by: "ada" });
+  const events = await running.turn(session, "Go.");
+  expect(await readdir(evidence)).toEqual([]);
+  expect(typesOf(events)).not.toContain("session.error");
+  const last = JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.body);
+  expect(last).toContain("Greet the heron. [shell command execution disabled by policy]");
+  expect(last, "what is beside a skill can be read").toContain("Good morning, heron.");
+});
+
 test("tools of a trusted folder's MCP server are asked for: no agent has said that they may run", async () => {
   trusted = (await readFolderConfig(stage.folder)).identity;
   stage.rehearsal.use([toolUse("mcp__eyes__look", {}), text("done")]);
@@ -103,6 +129,25 @@ test("a trusted folder that has changed asks again: nothing of it loads", async 
   const events = await running.turn(await running.session({}, AGENT), "Go.");
   expect(await readdir(evidence)).toEqual([]);
   expect(the(events, "tandem.notice").text).toContain("has changed since it was trusted");
+});
+
+test("a command that comes after the folder was trusted runs no shell until it is trusted, too", async () => {
+  trusted = (await readFolderConfig(stage.folder)).identity;
+  await put(".tandem/commands/x.md", `Hello. !\`${leave("command")}\``);
+  const session = await running.session({}, AGENT);
+  const type = async () => {
+    const after = await running.engine.sessions.head(session.id);
+    const content = [{ type: "text" as const, text: "/x" }];
+    await running.engine.sessions.send(session.id, [{ type: "user.message", content, tandem: { commands: true } }]);
+    return running.until(session, isIdle, after);
+  };
+  expect(the(await type(), "session.error").error.message).toContain("the folder is not trusted");
+  expect(await readdir(evidence)).toEqual([]);
+
+  trusted = (await readFolderConfig(stage.folder)).identity;
+  stage.rehearsal.use([text("done")]);
+  await type();
+  expect(await readdir(evidence)).toContain("command");
 });
 
 test("a settings file that cannot be understood ends the turn, and says which", async () => {

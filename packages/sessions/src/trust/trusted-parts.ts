@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { TrustedParts } from "@tandem/claude-code";
 import { RequestError } from "@tandem/protocol";
 import type { FolderConfig } from "@tandem/workspace";
@@ -34,7 +33,8 @@ const server = z.union([
 export type FolderServer = z.infer<typeof server>;
 const serversFile = z.object({ mcpServers: z.record(z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/), server) });
 
-export interface FolderParts extends TrustedParts {
+/** Without a place for its skills: where Claude Code finds them is not where the folder keeps them. */
+export interface FolderParts extends Omit<TrustedParts, "skillsIn"> {
   servers: Record<string, FolderServer>;
 }
 
@@ -52,7 +52,6 @@ export function trustedParts(config: FolderConfig): FolderParts {
     ...(Object.keys(hooks).length > 0 && { hooks }),
     denied: settings.flatMap(({ permissions }) => permissions.deny),
     variables: Object.assign({}, ...settings.map(({ env }) => env)) as Record<string, string>,
-    ...(skills.length > 0 && { skillsIn: join(config.folder, ".claude") }),
     servers: Object.fromEntries(servers.filter(([name]) => !disabled.has(name))),
     skills,
   };

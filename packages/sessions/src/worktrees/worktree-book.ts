@@ -87,10 +87,6 @@ export async function worktreeAt(stateFolder: string, folder: string): Promise<W
   return own === dirname(folder) ? new WorktreeBook(own).get(basename(folder)) : undefined;
 }
 
-/** The folder that a session is about: that of its repository, where it works in a worktree of one. */
-export const sourceFolder = async (stateFolder: string, folder: string): Promise<string> =>
-  (await worktreeAt(stateFolder, folder))?.repository ?? folder;
-
 /** What programs in a worktree can know of it. */
 export const worktreeVariables = ({
   folder,

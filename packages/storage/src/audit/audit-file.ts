@@ -23,7 +23,7 @@ export async function verifyAuditFile(
 ): Promise<AuditVerdict> {
   let head: AuditHead | undefined;
   let isFirst = true;
-  async function* entries(): AsyncGenerator<unknown> {
+  async function* entries(): AsyncGenerator {
     for await (const line of lines) {
       if (line.trim() === "") continue;
       const value = parseJson(line);

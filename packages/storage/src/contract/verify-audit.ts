@@ -4,7 +4,7 @@ import { verifyAudit as goThrough } from "../audit/verify-audit.ts";
 import { openStore } from "../open-store.ts";
 import type { Store } from "../store.ts";
 import type { BehaviourId } from "./behaviours.ts";
-import { message } from "./samples.ts";
+import { message, sessionRow } from "./samples.ts";
 import { numbers, type Verify } from "./stage.ts";
 
 const note = (text: string, more: Partial<AuditNote> = {}): AuditNote => ({
@@ -71,6 +71,12 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
     await stage.store.audit.append([note("of a session", { session })], { session, after: 0, to: 1 });
     await stage.store.sessions.delete(held);
     expect((await stage.store.audit.list({ limit: 5, session })).data).toHaveLength(1);
+    expect(await stage.store.audit.behind(1_000)).not.toContain(session);
+    // Brought back, its past is not entered again.
+    const row = sessionRow({ id: session });
+    const events = [{ seq: 1, thread: null, event: message("said") }];
+    await stage.store.sessions.restore({ session: row, threads: [], events, inbox: [], transcripts: [] });
+    expect(await stage.store.audit.cursor(session)).toBe(1);
     expect(await stage.store.audit.behind(1_000)).not.toContain(session);
   },
 

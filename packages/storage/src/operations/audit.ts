@@ -20,7 +20,7 @@ export interface AuditRow {
   hash: string;
 }
 
-export type AuditInput = Pick<AuditRow, "at" | "actor" | "kind" | "session" | "details">;
+type AuditInput = Pick<AuditRow, "at" | "actor" | "kind" | "session" | "details">;
 
 export interface AppendAudit {
   notes: readonly AuditInput[];

@@ -96,6 +96,7 @@ export const deleteSession = operation("sessions.delete", function* (lease: Leas
   yield sql`delete from event where log = ${number}`;
   yield sql`delete from transcript where log = ${number}`;
   yield sql`delete from inbox where session = ${session}`;
+  yield sql`delete from audit_cursor where session = ${session}`;
   yield sql`delete from share where session = ${session}`;
   yield sql`delete from thread where session = ${session}`;
   yield sql`delete from agent_snapshot where session = ${session}`;

@@ -1,7 +1,7 @@
 import { GitFailed } from "../git.ts";
 import type { PrivateGit, RunOptions } from "./private-git.ts";
 
-export type FileStatus = "added" | "modified" | "deleted" | "renamed" | "type_changed";
+type FileStatus = "added" | "modified" | "deleted" | "renamed" | "type_changed";
 
 export interface FileDiff {
   path: string;

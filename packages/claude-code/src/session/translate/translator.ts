@@ -322,7 +322,7 @@ export class Translator {
     const counted = this.#spans.takeCounted();
     if (!this.#compacted) return;
     this.#compacted = false;
-    for (const [model, { usd, ...usage }] of Object.entries(usedSince(reported, counted))) {
+    for (const [model, { usd, contextWindow: _, ...usage }] of Object.entries(usedSince(reported, counted))) {
       this.#spans.unseen(model, usage, Math.max(usd, 0));
     }
   }

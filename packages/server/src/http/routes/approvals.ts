@@ -1,5 +1,6 @@
 import { approval, approvalAnswer, APPROVAL_STATUSES } from "@tandem/protocol";
 import { z } from "zod";
+import { hasScope } from "../authorize.ts";
 import { jsonRoute, type Route } from "../route.ts";
 import { pageOf, pageQuery } from "../schemas/page.ts";
 
@@ -48,6 +49,7 @@ export const approvalRoutes: Route[] = [
       "Answer it: once, for the session or always, with another input, with the mode after a plan; the first one counts",
     body: approvalAnswer,
     response: approval,
-    handle: ({ engine, params, body, token }) => engine.approvals.answer(params.approval_id, body, token.name),
+    handle: ({ engine, params, body, token }) =>
+      engine.approvals.answer(params.approval_id, body, token.name, hasScope(token, "admin")),
   }),
 ];

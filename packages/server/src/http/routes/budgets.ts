@@ -31,10 +31,11 @@ export const budgetRoutes: Route[] = [
     path: "/v1/budgets",
     scope: "admin",
     extension: true,
-    summary: "Limit an agent, a project or a day, in place of what the config says; without `of`, all of them",
+    summary:
+      "Limit an agent, a project, a day or one session, in place of what the config says; without `of`, all of them",
     body: z
       .strictObject({
-        scope: z.enum(["agent", "project", "day"]),
+        scope: z.enum(["agent", "project", "day", "session"]),
         of: z.string().min(1).max(1_000).optional(),
         limits,
       })

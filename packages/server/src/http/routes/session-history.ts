@@ -48,7 +48,7 @@ export const sessionHistoryRoutes: Route[] = [
     summary: "Put files, conversation or both where they stood before a turn; or say what that would change",
     body: rewindParams,
     response: rewindOutcome,
-    handle: ({ engine, params, body }) => engine.history.rewind(params.session_id, body),
+    handle: ({ engine, params, body, token }) => engine.history.rewind(params.session_id, body, token.name),
   }),
   jsonRoute({
     name: "sessions.undoRewind",
@@ -59,7 +59,7 @@ export const sessionHistoryRoutes: Route[] = [
     summary: "Take the last rewind back",
     body: rewindUndoParams,
     response: rewindOutcome,
-    handle: ({ engine, params, body }) => engine.history.undoRewind(params.session_id, body),
+    handle: ({ engine, params, body, token }) => engine.history.undoRewind(params.session_id, body, token.name),
   }),
   jsonRoute({
     name: "sessions.fork",

@@ -22,17 +22,7 @@ const WRITERS = new Set([
 /** Parts of git that show, unless an option says otherwise; what they show is not named by words alone. */
 const GIT_READS = new Set([
   ...["status", "log", "diff", "show", "blame", "shortlog", "describe", "rev-parse", "rev-list", "ls-files", "ls-tree"],
-  ...[
-    "cat-file",
-    "merge-base",
-    "reflog",
-    "name-rev",
-    "whatchanged",
-    "count-objects",
-    "check-ignore",
-    "grep",
-    "version",
-  ],
+  ...["cat-file", "merge-base", "name-rev", "whatchanged", "count-objects", "check-ignore", "grep", "version"],
 ]);
 const GIT_WRITES = new Set(["add", "mv", "init", "branch", "tag"]);
 
@@ -59,7 +49,9 @@ export function reachOf(program: string | undefined, words: readonly ShellWord[]
   // By its name alone: what lies at a path of its own may be anything.
   if (words[0]?.text !== program) return /^(?:\/usr)?\/bin\//.test(words[0]?.text ?? "") ? named(program) : "unknown";
   if (program !== "git") return named(program);
-  const part = words.slice(1).find(({ text }) => !text?.startsWith("-"))?.text ?? "";
+  const [part = "", next] = words.slice(1).flatMap(({ text = "" }) => (text.startsWith("-") ? [] : [text]));
+  // `git reflog expire` and `delete` throw things away.
+  if (part === "reflog") return next === undefined || next === "show" ? "reads" : "unknown";
   return GIT_READS.has(part) ? "reads" : GIT_WRITES.has(part) ? "writes" : "unknown";
 }
 
@@ -79,18 +71,18 @@ const HATCHES: readonly { programs: RegExp; words: RegExp }[] = [
     programs: /^(?:perl|ruby|lua|luajit|php|osascript|tclsh|groovy|julia|Rscript|elixir|scala|swift)[\d.]*$/i,
     words: /^-[a-zA-Z]*[eErRnpiIM]|^--(?:eval|execute)|^-$/,
   },
-  { programs: /^(?:[gmn]?awk)$/, words: /^-[fEil]|^--(?:file|exec|include|load)|system|getline|[|>@]/ },
+  { programs: /^(?:[gmn]?awk)$/, words: /^-[fEil]|system|getline|[|>@]/ },
   { programs: /^find$/, words: /^-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls|files0-from)$/ },
   { programs: /^fd(?:find)?$/, words: /^-[a-zA-Z]*[xX]|^--exec/ },
   { programs: /^rg$/, words: /^--(?:pre|hostname-bin)/ },
-  { programs: /^sort$/, words: /^-[a-zA-Z]*[oT]|^--(?:o|compress|temp|files0)/ },
+  { programs: /^sort$/, words: /^-[a-zA-Z]*[oT]/ },
   { programs: /^tree$/, words: /^-[a-zA-Z]*[oR]/ },
-  { programs: /^(?:date)$/, words: /^-[a-zA-Z]*s|^--s/ },
-  { programs: /^file$/, words: /^-[a-zA-Z]*C|^--compile/ },
+  { programs: /^(?:date)$/, words: /^-[a-zA-Z]*s/ },
+  { programs: /^file$/, words: /^-[a-zA-Z]*C/ },
   { programs: /^printf$/, words: /^-v/ },
   {
     programs: /^(?:g|bsd)?tar$/,
-    words: /^-{0,2}[a-zA-Z]*[IF]|^--(?:checkpoint|to-command|use-comp|rsh|info-script|new-vol|index-file)/,
+    words: /^-{0,2}[a-zA-Z]*[IF]/,
   },
   {
     programs: /^(?:ssh|scp|sftp|rsync)$/,
@@ -107,19 +99,19 @@ const HATCHES: readonly { programs: RegExp; words: RegExp }[] = [
     words:
       /^-[a-zA-Z]*v|^--(?:volume|mount|privileged|device|pid|ipc|cap-add|security-opt|entrypoint|host|config|context)|^(?:exec|cp|config|plugin)$/,
   },
-  { programs: /^g?make$/, words: /^-[a-zA-Z]*[fECI]|^--(?:eval|file|makefile|directory|include)|=/ },
+  { programs: /^g?make$/, words: /^-[a-zA-Z]*[fECI]|=/ },
   {
     programs: /^(?:go|cargo|rustc|gcc|g\+\+|cc|clang|ld)$/,
     words: /^-{1,2}(?:exec|toolexec|vettool|config|wrapper|fplugin|load)|^@/,
   },
   {
     programs: /^curl$/,
-    words: /^-[a-zA-Z]*[oOKTcDJ]|^--(?:output|remote|config|upload|cookie-jar|dump|trace|libcurl|engine|etag-save)/,
+    words: /^-[a-zA-Z]*[oOKTcDJ]/,
   },
   { programs: /^wget$/, words: /^/ },
-  { programs: /^(?:zip|unzip|7za?)$/, words: /^-[a-zA-Z]*T|^--unzip/ },
+  { programs: /^(?:zip|unzip|7za?)$/, words: /^-[a-zA-Z]*T/ },
   { programs: /^gh$/, words: /^(?:alias|extension|ext|config)$/ },
-  { programs: /^(?:uniq|split|xxd|base64)$/, words: /^--filter|^-[a-z]*r/ },
+  { programs: /^(?:uniq|split|xxd|base64)$/, words: /^-[a-z]*r/ },
   { programs: /^dd$/, words: /^(?:if|of)=\/dev\// },
 ];
 
@@ -144,8 +136,48 @@ const GIT_PARTS = new Set([
   "fast-import",
   "web--browse",
 ]);
-const GIT_OPTIONS =
-  /^--(?:ext-diff|textconv|output|open-files-in-pager|upload-pack|receive-pack|exec|config|template|separate-git-dir|no-index|tool|extcmd|edit|editor)|^-[a-z]*O|^-x|^(?:ext|fd)::/;
+const GIT_OPTIONS = /^-[a-zA-Z]*O|^-x|^(?:ext|fd)::/;
+const GIT_LONG = [
+  ...["ext-diff", "textconv", "output", "open-files-in-pager", "upload-pack", "receive-pack", "exec", "config"],
+  ...["template", "separate-git-dir", "no-index", "tool", "extcmd", "edit", "editor"],
+];
+/** What the same letter means to others is harmless. */
+const GIT_LETTERS: Readonly<Record<string, RegExp>> = { clone: /^-[a-zA-Z]*[uc]/, rebase: /^-[a-zA-Z]*x/ };
+
+/** Long options that do the same as HATCHES; any beginning of them counts, as it does for the programs themselves. */
+const LONG: readonly { programs: RegExp; names: readonly string[] }[] = [
+  { programs: /^sort$/, names: ["compress-program", "output", "temporary-directory", "files0-from"] },
+  {
+    programs: /^(?:g|bsd)?tar$/,
+    names: [
+      ...["checkpoint", "to-command", "use-compress-program", "rsh-command", "rmt-command", "info-script"],
+      ...["new-volume-script", "index-file"],
+    ],
+  },
+  { programs: /^split$/, names: ["filter"] },
+  { programs: /^install$/, names: ["strip-program"] },
+  { programs: /^[gmn]?awk$/, names: ["file", "exec", "include", "load", "source", "dump-variables", "profile"] },
+  { programs: /^g?make$/, names: ["eval", "file", "makefile", "directory", "include-dir"] },
+  { programs: /^date$/, names: ["set"] },
+  { programs: /^file$/, names: ["compile"] },
+  {
+    programs: /^curl$/,
+    names: [
+      ...["output", "remote-name", "config", "upload-file", "cookie-jar", "dump-header", "trace", "libcurl", "engine"],
+      ...["etag-save", "hsts", "alt-svc", "stderr"],
+    ],
+  },
+  { programs: /^(?:zip|unzip|7za?)$/, names: ["unzip-command"] },
+];
+
+/** Whole options of their own that others begin with. */
+const WHOLE = new Set(["--text"]);
+
+function isLong(word: string, names: readonly string[]): boolean {
+  const option = /^--([\w-]+)/.exec(word)?.[1];
+  if (option === undefined || WHOLE.has(word)) return false;
+  return names.some((name) => name.startsWith(option) || option.startsWith(name));
+}
 
 /** Which words make the command run what they or others say; an allow rule covers these only if it spells them out. */
 export function hatchesOf(program: string | undefined, words: readonly ShellWord[]): number[] {
@@ -153,18 +185,23 @@ export function hatchesOf(program: string | undefined, words: readonly ShellWord
   if (program === "git") return gitHatches(words);
   if (/^(?:g?sed)$/.test(program)) return sedHatches(words);
   const patterns = HATCHES.filter(({ programs }) => programs.test(program)).map(({ words: pattern }) => pattern);
-  return words.flatMap(({ text, source }, index) =>
-    index > 0 && patterns.some((pattern) => pattern.test(text ?? source)) ? [index] : [],
-  );
+  const names = LONG.filter(({ programs }) => programs.test(program)).flatMap((each) => each.names);
+  return words.flatMap(({ text, source }, index) => {
+    const word = text ?? source;
+    return index > 0 && (isLong(word, names) || patterns.some((pattern) => pattern.test(word))) ? [index] : [];
+  });
 }
 
 function gitHatches(words: readonly ShellWord[]): number[] {
   let part = words.findIndex(({ text }, index) => index > 0 && !text?.startsWith("-"));
   if (part === -1) part = words.length;
+  const letters = GIT_LETTERS[words[part]?.text ?? ""];
   return words.flatMap(({ text, source }, index) => {
     if (index === 0) return [];
     const word = text ?? source;
-    const found = index < part ? GIT_BEFORE.test(word) : index === part ? GIT_PARTS.has(word) : GIT_OPTIONS.test(word);
+    const isOption = (): boolean =>
+      GIT_OPTIONS.test(word) || isLong(word, GIT_LONG) || (letters !== undefined && letters.test(word));
+    const found = index < part ? GIT_BEFORE.test(word) : index === part ? GIT_PARTS.has(word) : isOption();
     return found ? [index] : [];
   });
 }

@@ -1,6 +1,7 @@
 /**
  * Ways around three rules: `git status` is allowed; `rm` is denied; `protected.txt` must not be written. Each would remove
- * `victim.txt` or change `protected.txt`, if it ran; none may run without a person, whatever the mode.
+ * `victim.txt`, change `protected.txt` or reach what is guarded without a rule, if it ran; none may run without a person,
+ * whatever the mode.
  */
 export const EVASIONS: readonly string[] = [
   // Beside what is allowed
@@ -199,4 +200,58 @@ export const EVASIONS: readonly string[] = [
   "[ 'a[$(unlink victim.txt)]' -eq 1 ]",
   "printf -v 'a[$(unlink victim.txt)]' x",
   "wait -p 'a[$(unlink victim.txt)]'",
+  // What decides about other programs, and about Tandem
+  "mkdir -p sub/.GIT && echo '[core]' > sub/.GIT/config",
+  "echo 'rules: []' > tandem.yaml",
+  "echo 'rules: []' | tee Tandem.Yaml",
+  "cp victim.txt .envrc",
+  "mkdir -p .tandem/commands",
+  "cp victim.txt .mcp.json",
+  "mv victim.txt opencode.jsonc",
+  "tee .gi?/config < victim.txt",
+  // Options that are cut short
+  "git grep --open=rm here",
+  "git grep --open-files=rm here",
+  "git log -p --outpu=protected.txt",
+  "git show --ext-di",
+  "git ls-remote --upload-pa='rm victim.txt;' .",
+  "git clone -u 'rm victim.txt;' . sub/x",
+  "git clone -qu 'rm victim.txt;' . sub/x",
+  "git clone -c core.fsmonitor='rm victim.txt' . sub/x",
+  "git fetch --upload-pa='rm victim.txt;' .",
+  "git pull --upl='rm victim.txt;' .",
+  "git push --exe='rm victim.txt;' .",
+  "git push --receive-pa='rm victim.txt;' .",
+  "git rebase --exe='rm victim.txt' HEAD",
+  "git rebase -ix 'rm victim.txt' HEAD",
+  "git reflog expire --expire=now --all",
+  "sort --comp=./clean.sh -S 1k victim.txt",
+  "sort --outp=protected.txt victim.txt",
+  "tar --to-comm='rm victim.txt' -xf x.tar",
+  "tar --us='rm victim.txt' -cf x.tar sub",
+  "split --filt='rm victim.txt' victim.txt",
+  "awk --fi=clean.awk victim.txt",
+  "install -s --strip-prog=./clean.sh victim.txt sub/x",
+  "curl --outp protected.txt file:///dev/null",
+  // What lets others act for people
+  "npx tandem approvals",
+  "node apps/cli/src/main.ts approvals",
+  "cat ~/.claude/.credentials.json",
+  "cat $HOME/.claude/.credentials.json",
+  "cat ~/.claude.json",
+  "cat ~/.claude/.cred*",
+  "cat < ~/.claude/.credentials.json",
+  'echo "$(< ~/.claude/.credentials.json)"',
+  "cat $CLAUDE_CONFIG_DIR/.credentials.json",
+  "cat /proc/1/environ",
+  "cat /proc/*/environ",
+  "cat /proc/$PPID/environ",
+  "cat /proc/self/root/etc/hostname",
+  "grep -r . ~",
+  "cd ~ && grep -r .",
+  "cp -r ~ copy",
+  "tar cf x.tar ~",
+  "find ~ -type f",
+  "rg --hidden . /",
+  "ln -s ~ way-home",
 ];

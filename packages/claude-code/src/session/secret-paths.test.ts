@@ -1,0 +1,29 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { secretPaths } from "./secret-paths.ts";
+
+test("a sandbox hides Tandem's folder and credentials, but not the session's own folder", () => {
+  const home = mkdtempSync(join(tmpdir(), "tandem-secret-paths-"));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const stateFolder = join(home, ".tandem");
+  for (const name of ["claude-code", "scratch/s1", "checkpoints"])
+    mkdirSync(join(stateFolder, name), { recursive: true });
+  writeFileSync(join(stateFolder, "tandem.db"), "");
+  const hidden = secretPaths({
+    ...{ stateFolder, folder: join(stateFolder, "scratch/s1") },
+    hostVariables: { HOME: home, CLAUDE_CONFIG_DIR: join(home, "elsewhere") },
+  });
+  expect(hidden.toSorted()).toEqual(
+    [
+      join(stateFolder, "checkpoints"),
+      join(stateFolder, "tandem.db"),
+      join(stateFolder, "token"),
+      join(stateFolder, "claude-code/.credentials.json"),
+      join(home, ".claude/.credentials.json"),
+      join(home, "elsewhere/.credentials.json"),
+      join(home, ".claude.json"),
+    ].toSorted(),
+  );
+});

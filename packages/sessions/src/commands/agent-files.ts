@@ -1,0 +1,53 @@
+import { join } from "node:path";
+import type { SubagentDefinition } from "@tandem/claude-code";
+import { z } from "zod";
+import { findMarkdown } from "./find-files.ts";
+import { frontMatter } from "./front-matter.ts";
+
+/** Where a folder keeps its agents. */
+const PROJECT_FOLDERS = [".tandem/agents", ".claude/agents"];
+
+const head = z.object({
+  name: z.string().optional(),
+  description: z.string().optional(),
+  model: z.string().optional(),
+  tools: z.union([z.string().transform((names) => names.split(",")), z.array(z.string())]).optional(),
+});
+
+/**
+ * Agents that stand in files: a person's own, and those of a folder that a person trusts. They are subagents of sessions
+ * whose agent may call any; each of their calls is judged as the session's own are.
+ */
+export async function agentsOfFiles(
+  folder: string,
+  { isTrusted, userFolders }: { isTrusted: boolean; userFolders: readonly string[] },
+): Promise<SubagentDefinition[]> {
+  const places = [
+    ...(isTrusted ? PROJECT_FOLDERS.map((place): [string, string] => [folder, place]) : []),
+    ...userFolders.map((place): [string, string] => [join(place, "agents"), ""]),
+  ];
+  const found = (await Promise.all(places.map(([root, place]) => findMarkdown(root, place)))).flat();
+  const agents = found.flatMap(({ name, text }) => readAgent(name, text));
+  // The first of a name counts.
+  return [...new Map(agents.toReversed().map((agent) => [agent.name, agent])).values()];
+}
+
+function readAgent(file: string, text: string): SubagentDefinition[] {
+  try {
+    const { head: fields, body } = frontMatter(text);
+    const { name = file.split("/").at(-1) ?? file, description, model, tools } = head.parse(fields);
+    if (body === "") return [];
+    return [
+      {
+        name,
+        description: description ?? name,
+        system: body,
+        ...(model !== undefined && model !== "inherit" && { model }),
+        ...(tools && { tools: tools.map((tool) => tool.trim()).filter((tool) => tool !== "") }),
+      },
+    ];
+  } catch {
+    // A file whose head cannot be read is no agent.
+    return [];
+  }
+}

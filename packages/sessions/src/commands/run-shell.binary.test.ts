@@ -1,0 +1,28 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { escaping } from "../testing/escaping.ts";
+import { runShell } from "./run-shell.ts";
+
+let root: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "tandem-shell-"));
+});
+afterEach(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
+
+const run = (command: string, timeoutMs: number) =>
+  runShell(command, {
+    folder: root,
+    stateFolder: root,
+    hostVariables: { PATH: process.env["PATH"] ?? "" },
+    timeoutMs,
+  });
+
+test("a process that has left the group and holds the output is not waited for", async () => {
+  const begun = Date.now();
+  expect(await run(`${escaping}; echo hi`, 25_000)).toMatchObject({ exitCode: 0, output: "hi\n" });
+  await expect(run(`${escaping}; tail -f /dev/null`, 2_000)).rejects.toThrow("longer than 2 s");
+  expect(Date.now() - begun).toBeLessThan(15_000);
+  expect(await readdir(join(root, "processes"))).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { isAbsolute, join, resolve, sep } from "node:path";
+import type { HookConfig } from "@tandem/protocol";
+
+interface PinnedFile {
+  path: string;
+  /** Null: there was none. */
+  sha256: string | null;
+}
+
+/** A hook, and the files that it is made of, as they were when it was read. */
+export interface PinnedHook extends HookConfig {
+  files?: readonly PinnedFile[];
+}
+
+/**
+ * Hooks run on the host, in folders that agents write to. So what their commands name means the project's own files, not
+ * what an agent has put at the same place of its folder; and these files have to stay what they were.
+ */
+export function pinHooks(hooks: readonly HookConfig[], folder: string): PinnedHook[] {
+  return hooks.map((hook) => {
+    const files: PinnedFile[] = [];
+    const command = hook.command?.map((word, index) => {
+      const [, option = "", value = ""] = /^(-[^=]*=)?([^]*)$/.exec(word) ?? [];
+      // A bare name is looked for among the host's programs.
+      const isProgram = index === 0 && /[/\\]/.test(word);
+      const path = resolve(folder, value);
+      const sha256 = value === "" || (index === 0 && !isProgram) ? null : hashOf(() => readFileSync(path));
+      if (sha256 === null && !isProgram) return word;
+      if (!isAbsolute(value) || path.startsWith(join(folder, sep))) files.push({ path, sha256 });
+      return option + path;
+    });
+    return { ...hook, ...(command && { command }), ...(files.length > 0 && { files }) };
+  });
+}
+
+/** Throws where a file of a hook is not what it was. */
+export async function checkPinned({ files = [] }: PinnedHook): Promise<void> {
+  for (const { path, sha256 } of files) {
+    const content = await readFile(path).catch(() => undefined);
+    if (hashOf(() => content) === sha256) continue;
+    throw new Error(
+      sha256 === null
+        ? `${path} was not there when Tandem started`
+        : `${path} has changed since Tandem started; look at it, and start Tandem again if that was meant`,
+    );
+  }
+}
+
+function hashOf(read: () => Buffer | undefined): string | null {
+  try {
+    const content = read();
+    return content ? createHash("sha256").update(content).digest("hex") : null;
+  } catch {
+    // A folder, or nothing.
+    return null;
+  }
+}

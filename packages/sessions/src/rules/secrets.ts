@@ -1,0 +1,73 @@
+import { join, relative, sep } from "node:path";
+import { PathPattern, realPath, type Place } from "./path-pattern.ts";
+
+/** What other processes hold: their variables, their open files, and the file system as they see it. */
+const PROCESSES = ["environ", "mem", "fd/**", "root/**", "cwd/**", "map_files/**", "task/**"].map(
+  (part) => `/proc/*/${part}`,
+);
+
+interface Secrets {
+  patterns: readonly PathPattern[];
+  /** How they are named where a path cannot be worked out. */
+  mentions: RegExp;
+}
+
+const known = new WeakMap<Place, Secrets>();
+
+function secretsOf(place: Place): Secrets {
+  const found = known.get(place);
+  if (found) return found;
+  const { state, secrets = [] } = place;
+  const files = [...secrets, ...PROCESSES, ...(state === undefined ? [] : [`${state}/`])];
+  const names = [...MENTIONED, ...(state === undefined ? [] : [state, inHome(state, place.home)])];
+  const made = {
+    patterns: files.map((file) => new PathPattern(file, place, true)),
+    mentions: new RegExp(`(?<![\\w-])(?:${names.map(escaped).join("|")})(?![\\w-])|/environ\\b`, "i"),
+  };
+  known.set(place, made);
+  return made;
+}
+
+const MENTIONED = [".credentials.json", ".claude.json", "TANDEM_HOME", "CLAUDE_CONFIG_DIR"];
+
+const inHome = (state: string, home: string): string => {
+  const inside = relative(home, state);
+  return inside.startsWith("..") || !/[/.]/.test(inside) ? state : inside;
+};
+
+/**
+ * Whether a path leads to what would let an agent speak for people or for others: Tandem's own folder, the credentials of
+ * Claude Code, what other processes hold. `below`: whether what is below it is reached, too.
+ */
+export function isSecret(lexical: string, place: Place, below = false): boolean {
+  const { patterns } = secretsOf(place);
+  const real = realPath(lexical);
+  if (real !== undefined && isOpen(real, place)) return false;
+  const ways = real === undefined || real === lexical ? [lexical] : [lexical, real];
+  return ways.some((way) => patterns.some((each) => each.covers(way) || (below && each.reachesInto(way))));
+}
+
+/** The same of what a shell's pattern may become. */
+export function mayBeSecret(glob: string, place: Place, below = false): boolean {
+  const parts = glob.split(sep);
+  const wild = parts.findIndex((part) => /[*?[]/.test(part));
+  const above = parts.slice(0, wild).join(sep) || sep;
+  const real = realPath(above) ?? above;
+  if (isOpen(real, place)) return false;
+  const ways = new Set([glob, join(real, ...parts.slice(wild))]);
+  return [...ways].some((way) => secretsOf(place).patterns.some((each) => each.meets(way, below)));
+}
+
+/** Whether text that nobody can read with certainty names one of them. */
+export const mentionsSecret = (text: string, place: Place): boolean => secretsOf(place).mentions.test(text);
+
+/** The session's folder may be in Tandem's, and Claude Code keeps long results there for itself to read. */
+function isOpen(real: string, { state, folder, secrets = [] }: Place): boolean {
+  if (state === undefined) return false;
+  if (isInside(state, folder) && isInside(folder, real)) return true;
+  return isInside(join(state, "claude-code"), real) && !secrets.includes(real);
+}
+
+export const isInside = (folder: string, path: string): boolean => path === folder || path.startsWith(folder + sep);
+
+const escaped = (text: string): string => text.replace(/[^\w]/g, "\\$&");
