@@ -1,7 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { readHomeSearch } from "./home/find-sessions.ts";
 import { HomePage } from "./home/home-page.tsx";
-import { SessionPage } from "./session/session-page.tsx";
 import { isSessionView, type SessionView } from "./session/session-views.ts";
 import { Failed } from "./shell/failed.tsx";
 import { Missing } from "./shell/missing.tsx";
@@ -18,7 +17,7 @@ const home = createRoute({
 const session = createRoute({
   getParentRoute: () => root,
   path: "/sessions/$session",
-  component: SessionPage,
+  component: lazyRouteComponent(() => import("./session/session-page.tsx"), "SessionPage"),
   validateSearch: (search: Record<string, unknown>): { part?: string; view?: SessionView } => ({
     ...(typeof search["part"] === "string" && { part: search["part"] }),
     ...(isSessionView(search["view"]) && { view: search["view"] }),

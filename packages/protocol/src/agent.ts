@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { EFFORTS } from "./words.ts";
+
+export { EFFORTS } from "./words.ts";
 
 // Agents in the shapes of Anthropic's Managed Agents API. `…Params` is what a client sends; the rest is what it gets back,
 // with every default filled in.
@@ -20,7 +23,6 @@ export const metadata = z
 /** An update: what is null goes away, what is absent stays. */
 export const metadataUpdate = z.record(metadataKey, z.string().nullable()).refine(isShortEnough, TOO_LONG).nullish();
 
-export const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 const effort = z.enum(EFFORTS);
 
 export const modelConfigParams = z.strictObject({

@@ -3,6 +3,8 @@ import { filePatch } from "./file-patch.ts";
 import { PERMISSION_MODES, rule, RULE_ACTIONS } from "./rule.ts";
 import type { FilePatch } from "./session-event.ts";
 
+export { QUESTION_TOOL } from "./words.ts";
+
 /** How far an answer reaches: this call, all like it in the session, or all like it from now on (a rule is saved). */
 export const APPROVAL_SCOPES = ["once", "session", "always"] as const;
 export type ApprovalScope = (typeof APPROVAL_SCOPES)[number];
@@ -53,9 +55,6 @@ export interface ApprovalOutcome {
   /** The process that asked was gone by then. If the call was allowed, exactly it passes, once, when it is made again. */
   late?: boolean;
 }
-
-/** The name under which a question of the agent's arrives, as a call that takes a `user.custom_tool_result`. */
-export const QUESTION_TOOL = "ask_user_question";
 
 const question = z.object({
   question: z.string().min(1),

@@ -1,18 +1,7 @@
 import { z } from "zod";
 import { metadata, metadataUpdate } from "./agent.ts";
 
-/** There from the start and not to be changed: the folder where the server was started. */
-export const LOCAL_ENVIRONMENT = "env_local";
-
-/** Where an environment says what Anthropic's shapes have no place for, in its `metadata`. */
-export const ENVIRONMENT_METADATA = {
-  /** A folder on this machine, absolute. */
-  path: "tandem.path",
-  /** `worktree` gives each session a git worktree of that folder. */
-  isolation: "tandem.isolation",
-  /** The branch or commit that the worktree starts from. */
-  branch: "tandem.branch",
-} as const;
+export { LOCAL_ENVIRONMENT, ENVIRONMENT_METADATA } from "./words.ts";
 
 const network = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("unrestricted") }),

@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { BUDGET_UNITS } from "./words.ts";
+
+export { BUDGET_UNITS } from "./words.ts";
 
 // What may be spent, by whom, on what.
 
-export const BUDGET_UNITS = ["usd", "tokens", "seconds", "turns", "requests"] as const;
 export type BudgetUnit = (typeof BUDGET_UNITS)[number];
 
 /** What a limit is over. `day` is a calendar day of the server's, over everything. */

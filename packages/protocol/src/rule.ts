@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { PERMISSION_MODES } from "./words.ts";
+
+export { PERMISSION_MODES } from "./words.ts";
 
 // What an agent may do without asking. A rule names a tool and, if it likes, what of it: a path, a command, a domain.
 
@@ -9,8 +12,6 @@ export type RuleAction = (typeof RULE_ACTIONS)[number];
 export const RULE_SCOPES = ["user", "project", "agent", "session"] as const;
 export type RuleScope = (typeof RULE_SCOPES)[number];
 
-/** How much a session may do where no rule says anything. The words are Claude Code's. */
-export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermissions"] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
 /** `{tool: "Bash", pattern: "git push *", action: "ask"}`. Without a pattern, every call of the tool. */

@@ -10,35 +10,10 @@ import {
 } from "./agent.ts";
 import { userMessage } from "./client-event.ts";
 
+export { SESSION_METADATA } from "./words.ts";
+
 export const SESSION_STATUSES = ["idle", "running", "rescheduling", "terminated"] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
-
-/** Where a session says what Anthropic's shapes have no place for, in its `metadata`. */
-export const SESSION_METADATA = {
-  /** JSON Schema of the object that every turn ends with. */
-  outputSchema: "tandem.output_schema",
-  /** At most this many model requests in a turn. */
-  maxTurns: "tandem.max_turns",
-  /** `replace` puts the agent's system prompt in the place of Claude Code's own. */
-  system: "tandem.system",
-  /** How much it may do where no rule says anything: see `PERMISSION_MODES`. */
-  permissionMode: "tandem.permission_mode",
-  /** The model and the effort of the next turns, in place of the agent's. */
-  model: "tandem.model",
-  effort: "tandem.effort",
-  /** JSON: `{"turn": Limits, "session": Limits}`, beside the budget in money. */
-  limits: "tandem.limits",
-  /** `wait`: a turn that meets a quota with a reset time goes on by itself then. */
-  onQuota: "tandem.on_quota",
-  /** How long an approval waits before it is denied, such as `8h`; without it, for ever. */
-  approvalExpiry: "tandem.approval_expiry",
-  /** `off`: the agent cannot ask questions, for work that nobody watches. */
-  questions: "tandem.questions",
-  /** The name of its worktree's branch, after `tandem/`; without it, the session's id. */
-  worktree: "tandem.worktree",
-  /** The session that it was forked from; set by the engine. */
-  forkedFrom: "tandem.forked_from",
-} as const;
 
 /** Cents, as an integer in a string, so that nobody rounds it. */
 const money = z

@@ -1,4 +1,5 @@
-import { Copy, Download, Ellipsis, FileJson, Link2 } from "lucide-react";
+import { useNavigate } from "@tanstack/react-router";
+import { Brain, Copy, Download, Ellipsis, FileJson, Link2 } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
@@ -22,6 +23,7 @@ export function SessionMenu({ session, title }: { session: string; title: string
       .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
       .replaceAll(/^-|-$/g, "")
       .toLowerCase() || "session";
+  const navigate = useNavigate();
   const icon = "size-4 text-ink-faint";
   return (
     <>
@@ -40,6 +42,11 @@ export function SessionMenu({ session, title }: { session: string; title: string
             label: "Copy as Markdown",
             icon: <Copy aria-hidden className={icon} />,
             act: attempt(async () => navigator.clipboard.writeText(await exportMarkdown(session, title)), "Copied"),
+          },
+          {
+            label: "What is remembered from it",
+            icon: <Brain aria-hidden className={icon} />,
+            act: () => void navigate({ to: "/context/$", params: { _splat: "memory" }, search: { session } }),
           },
           "line",
           {

@@ -1,4 +1,4 @@
-import { questionAnswers, questionInput, type PartOf } from "@tandem/protocol";
+import type { PartOf } from "@tandem/protocol";
 import { Code } from "../../text/code.tsx";
 import { Markdown } from "../../text/markdown.tsx";
 import { FileBlock } from "../file-block.tsx";
@@ -86,7 +86,7 @@ function Given({ part, kind }: { part: ToolPart; kind: ToolKind }) {
 
 /** What was asked, and what somebody said to it. */
 function Questions({ part }: { part: ToolPart }) {
-  const { questions } = questionInput.safeParse(part.input).data ?? { questions: [] };
+  const questions = (part.input?.["questions"] ?? []) as { question: string }[];
   const said = "output" in part.state ? textOf(part.state.output) : "";
   const answers = answersOf(said);
   return (
@@ -103,7 +103,7 @@ function Questions({ part }: { part: ToolPart }) {
 
 function answersOf(text: string): Record<string, string | string[]> | undefined {
   try {
-    return questionAnswers.safeParse(JSON.parse(text)).data?.answers;
+    return (JSON.parse(text) as { answers?: Record<string, string | string[]> } | null)?.answers;
   } catch {
     return undefined;
   }

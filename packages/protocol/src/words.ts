@@ -1,0 +1,51 @@
+// Words that a page needs too, apart from the shapes: who imports these brings no checker of shapes along.
+
+export const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+
+/** The name under which a question of the agent's arrives, as a call that takes a `user.custom_tool_result`. */
+export const QUESTION_TOOL = "ask_user_question";
+
+/** There from the start and not to be changed: the folder where the server was started. */
+export const LOCAL_ENVIRONMENT = "env_local";
+
+/** Where an environment says what Anthropic's shapes have no place for, in its `metadata`. */
+export const ENVIRONMENT_METADATA = {
+  /** A folder on this machine, absolute. */
+  path: "tandem.path",
+  /** `worktree` gives each session a git worktree of that folder. */
+  isolation: "tandem.isolation",
+  /** The branch or commit that the worktree starts from. */
+  branch: "tandem.branch",
+} as const;
+
+export const BUDGET_UNITS = ["usd", "tokens", "seconds", "turns", "requests"] as const;
+
+/** How much a session may do where no rule says anything. The words are Claude Code's. */
+export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermissions"] as const;
+
+/** Where a session says what Anthropic's shapes have no place for, in its `metadata`. */
+export const SESSION_METADATA = {
+  /** JSON Schema of the object that every turn ends with. */
+  outputSchema: "tandem.output_schema",
+  /** At most this many model requests in a turn. */
+  maxTurns: "tandem.max_turns",
+  /** `replace` puts the agent's system prompt in the place of Claude Code's own. */
+  system: "tandem.system",
+  /** How much it may do where no rule says anything: see `PERMISSION_MODES`. */
+  permissionMode: "tandem.permission_mode",
+  /** The model and the effort of the next turns, in place of the agent's. */
+  model: "tandem.model",
+  effort: "tandem.effort",
+  /** JSON: `{"turn": Limits, "session": Limits}`, beside the budget in money. */
+  limits: "tandem.limits",
+  /** `wait`: a turn that meets a quota with a reset time goes on by itself then. */
+  onQuota: "tandem.on_quota",
+  /** How long an approval waits before it is denied, such as `8h`; without it, for ever. */
+  approvalExpiry: "tandem.approval_expiry",
+  /** `off`: the agent cannot ask questions, for work that nobody watches. */
+  questions: "tandem.questions",
+  /** The name of its worktree's branch, after `tandem/`; without it, the session's id. */
+  worktree: "tandem.worktree",
+  /** The session that it was forked from; set by the engine. */
+  forkedFrom: "tandem.forked_from",
+} as const;
