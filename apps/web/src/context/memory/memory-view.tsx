@@ -5,10 +5,10 @@ import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Command } from "../command.tsx";
 import { type Memory, useMemories } from "../context-api.ts";
-import { ContextLink, linkClass } from "../context-link.tsx";
 import { Contradiction } from "./contradiction.tsx";
 import { Forgotten } from "./forgotten.tsx";
 import { MemoryCard } from "./memory-card.tsx";
+import { OfSession } from "./of-session.tsx";
 import { pairsOf } from "./pairs-of.ts";
 import { RememberBox } from "./remember-box.tsx";
 
@@ -33,16 +33,7 @@ export default function MemoryView({ memory: chosen }: { memory: string }) {
   return (
     <div className="h-full overflow-y-auto">
       <div className="mx-auto max-w-3xl space-y-4 px-4 py-5 sm:py-7">
-        {session === undefined ? (
-          <RememberBox />
-        ) : (
-          <p className="text-sm text-ink-soft">
-            What is remembered from one session.{" "}
-            <ContextLink path="memory" className={linkClass}>
-              Show all
-            </ContextLink>
-          </p>
-        )}
+        {session === undefined ? <RememberBox /> : <OfSession session={session} />}
         <Problem error={memories.error} onRetry={() => void memories.refetch()} />
         {forgotten && <Forgotten {...forgotten} onClose={() => setForgotten(undefined)} />}
         {pairs.length > 0 && (
