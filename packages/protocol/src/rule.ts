@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { PERMISSION_MODES } from "./words.ts";
+import type { PERMISSION_MODES } from "./words.ts";
 
 export { PERMISSION_MODES } from "./words.ts";
 
