@@ -17,6 +17,7 @@ export function Contradiction({
         {pair.map((memory) => (
           <MemoryCard
             key={memory.id}
+            isBeside
             memory={memory}
             isChosen={memory.id === chosen}
             onForgotten={onForgotten(memory)}

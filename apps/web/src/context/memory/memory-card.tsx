@@ -5,6 +5,7 @@ import { Menu } from "../../ui/menu.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../badge.tsx";
 import type { Memory } from "../context-api.ts";
+import { ContextLink } from "../context-link.tsx";
 import { EvidenceItem } from "../evidence-item.tsx";
 import { inDays } from "./in-days.ts";
 import { forget, keep, useMemoryChange } from "./memory-api.ts";
@@ -13,15 +14,18 @@ import { forget, keep, useMemoryChange } from "./memory-api.ts";
 export function MemoryCard({
   memory,
   isChosen = false,
+  isBeside = false,
   onForgotten,
 }: {
   memory: Memory;
   isChosen?: boolean;
+  /** What contradicts it is shown beside it. */
+  isBeside?: boolean;
   onForgotten: (proposal: string | null) => void;
 }) {
   const forgetting = useMemoryChange(forget);
   const keeping = useMemoryChange(keep);
-  const { id, text, tags, created_at, expires_at, is_expired, sources } = memory;
+  const { id, text, tags, created_at, expires_at, is_expired, sources, contradicts } = memory;
   const forgetNow = async (): Promise<void> => {
     // The card is gone by then; whoever shows the list tells of it. What went wrong stands below.
     const done = await forgetting.mutateAsync(id).catch(() => undefined);
@@ -71,6 +75,13 @@ export function MemoryCard({
               : `holds until ${exactly(expires_at)}`}
         </span>
       </div>
+      {contradicts.length > 0 && !isBeside && (
+        <p className="mt-1.5 text-sm">
+          <ContextLink path={`memory/${contradicts[0]!}`} className="text-wait underline underline-offset-2">
+            Something else that is remembered contradicts it
+          </ContextLink>
+        </p>
+      )}
       {sources.length > 0 && (
         <ul aria-label="What it rests on" className="mt-2 space-y-1.5 border-t border-line pt-2">
           {sources.map((item, at) => (
