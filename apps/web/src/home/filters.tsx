@@ -32,7 +32,7 @@ export function Filters({
   const isNarrow = Object.keys(search).some((key) => key !== "archived");
   return (
     <search className="flex min-w-0 flex-1 flex-wrap items-center gap-1">
-      <label className="relative flex min-w-40 flex-1 items-center md:max-w-72">
+      <label className="relative flex min-w-40 flex-1 basis-full items-center md:max-w-72 md:basis-auto">
         <span className="sr-only">Search sessions</span>
         <Search aria-hidden className="pointer-events-none absolute left-2 size-3.5 text-ink-faint" />
         <input

@@ -125,9 +125,12 @@ function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: A
   );
 }
 
+/** Ids, hashes and times say nothing at a glance. */
+const OPAQUE = /^([a-z]+_[0-9A-Z]{20,}|[0-9a-f]{32,}|\d{4}-\d\d-\d\dT.*)$/;
+
 const inShort = (details: AuditEntry["details"]): string =>
   Object.entries(details)
-    .filter(([, value]) => typeof value === "string" || typeof value === "number")
+    .filter(([, value]) => typeof value === "number" || (typeof value === "string" && !OPAQUE.test(value)))
     .slice(0, 3)
     .map(([key, value]) => `${key.replaceAll("_", " ")} ${String(value)}`)
     .join(", ");

@@ -30,7 +30,7 @@ export default function BudgetsPage() {
     refetchInterval: 10_000,
   });
   const agents = useAgents();
-  const nameOf = ({ scope, of }: BudgetGauge): string => {
+  const nameOf = ({ scope, of }: Pick<BudgetGauge, "scope" | "of">): string => {
     if (scope === "agent") return agents.data?.find(({ id }) => id === of)?.name ?? of;
     return scope === "day" ? "Today" : of;
   };
@@ -48,9 +48,9 @@ export default function BudgetsPage() {
         return own.length === 0 ? null : (
           <Panel key={scope} title={{ day: "The day", project: "Projects", agent: "Agents" }[scope]}>
             <ul className="divide-y divide-line">
-              {own.map((gauge) => (
-                <li key={`${gauge.of} ${gauge.unit}`} className="px-3 py-2">
-                  <Gauge gauge={gauge} name={nameOf(gauge)} />
+              {[...Map.groupBy(own, ({ of }) => of)].map(([of, gauges]) => (
+                <li key={of} className="px-3 py-2">
+                  <Gauges gauges={gauges} name={nameOf({ scope, of })} />
                 </li>
               ))}
             </ul>
@@ -58,6 +58,29 @@ export default function BudgetsPage() {
         );
       })}
       <SetBudget />
+    </>
+  );
+}
+
+/** Money and what has a limit in full; the rest is counted, and said in a line. */
+function Gauges({ gauges, name }: { gauges: readonly BudgetGauge[]; name: string }) {
+  const shown = gauges.filter(({ unit, limit }) => unit === "usd" || limit !== null);
+  const counted = gauges.filter((gauge) => !shown.includes(gauge) && gauge.spent > 0);
+  return (
+    <>
+      {shown.map((gauge) => (
+        <Gauge key={gauge.unit} gauge={gauge} name={name} />
+      ))}
+      {counted.length > 0 && (
+        <p className="mt-0.5 text-sm text-ink-faint">
+          {shown.length === 0 && `${name}: `}
+          {counted
+            .map(({ unit, spent }) =>
+              unit === "seconds" ? `${amount(unit, spent)} of work` : `${count(spent)} ${unit}`,
+            )
+            .join(", ")}
+        </p>
+      )}
     </>
   );
 }

@@ -33,7 +33,8 @@ export function SettingsPage() {
         aria-label="Settings"
         className={`overflow-y-auto p-3 md:block md:border-r md:border-line ${asked === "" ? "" : "hidden"}`}
       >
-        <p className="px-2 pb-2 text-base font-semibold">Settings</p>
+        <p className="hidden px-2 pb-2 text-base font-semibold md:block">Settings</p>
+        {asked === "" && <h1 className="px-2 pb-2 text-lg font-semibold md:hidden">Settings</h1>}
         <ul>
           {SETTINGS_PAGES.map(({ name, label }) => (
             <li key={name}>

@@ -6,7 +6,7 @@ import { useLive } from "../live/live-value.ts";
 import { WaitingNotice } from "../inbox/waiting-notice.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { Announcer } from "./announcer.tsx";
-import { useShortcuts } from "./shortcuts.ts";
+import { EVERYWHERE, useShortcuts } from "./shortcuts.ts";
 import { SessionList } from "./session-list.tsx";
 import { Palette } from "./palette-loader.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
@@ -20,7 +20,7 @@ import { useMarkSeen } from "./use-mark-seen.ts";
 export function Shell() {
   const navigate = useNavigate();
   const [isPaletteOpen, setPaletteOpen] = useState(false);
-  useShortcuts("Everywhere", {
+  useShortcuts(EVERYWHERE, {
     "mod+k": ["Find anything", () => setPaletteOpen(true)],
     n: ["Start a session", openNewSession],
     "?": ["Show all keys", () => isSheetOpen.set(true)],
@@ -101,7 +101,7 @@ function NavItems({ isCompact = false }: { isCompact?: boolean }) {
       activeOptions={{ exact: to === "/" }}
       className={
         isCompact
-          ? "flex flex-1 flex-col items-center gap-0.5 py-2 text-xs text-ink-soft data-[status=active]:text-accent"
+          ? "relative flex flex-1 flex-col items-center gap-0.5 py-2 text-xs text-ink-soft data-[status=active]:text-accent"
           : "flex items-center gap-2 rounded-md px-2 py-1 text-ink-soft hover:bg-raised data-[status=active]:bg-raised data-[status=active]:text-ink"
       }
     >
@@ -109,7 +109,7 @@ function NavItems({ isCompact = false }: { isCompact?: boolean }) {
       <span>{label}</span>
       {count > 0 && (
         <span
-          className={`rounded-full bg-wait-soft px-1.5 text-xs font-medium text-wait ${isCompact ? "" : "ml-auto"}`}
+          className={`rounded-full bg-wait-soft px-1.5 text-xs font-medium text-wait ${isCompact ? "absolute top-1 left-1/2 translate-x-2" : "ml-auto"}`}
         >
           {count}
           <span className="sr-only"> waiting for you</span>

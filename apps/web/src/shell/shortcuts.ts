@@ -12,6 +12,9 @@ interface Group {
 /** Those that work now, the innermost last: what the sheet shows and the keys do. */
 export const groups = new LiveValue<readonly Group[]>([]);
 
+/** The keys of the frame: those of a page go before them. */
+export const EVERYWHERE = "Everywhere";
+
 const SEQUENCE_MS = 900;
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
@@ -31,7 +34,8 @@ export function useShortcuts(title: string, keys: Shortcuts): void {
       },
     );
     const group = { title, keys: live };
-    groups.change((all) => [...all, group]);
+    // What is inside is there before what is around it, when both come at once.
+    groups.change((all) => (title === EVERYWHERE ? [group, ...all] : [...all, group]));
     return () => groups.change((all) => all.filter((other) => other !== group));
   }, [title]);
 }

@@ -33,7 +33,8 @@ export default function RulesPage() {
   return (
     <>
       <PageHead title="Rules">
-        What agents may do without asking, must ask for, and may not do. The most specific rule decides; deny wins.
+        What agents may do without asking, must ask for, and may not do. A deny always binds; otherwise the most
+        specific scope decides.
       </PageHead>
       <Problem error={list.error} onRetry={() => void list.refetch()} className="mb-4" />
       {list.data?.data.length === 0 && (

@@ -41,17 +41,19 @@ export default function StatusPage() {
       <Problem error={doctor.error} className="mb-4" />
       {doctor.data && <Findings findings={doctor.data.data} />}
       <Problem error={status.error} onRetry={() => void status.refetch()} className="mb-4" />
-      {status.isPending && <p className="text-ink-faint">Asking the server …</p>}
+      {status.isPending && <p className="mb-5 text-ink-faint">Asking the server …</p>}
       {status.data && <Shown status={status.data} />}
       <Panel title="In an emergency">
-        <Row>
-          <p className="min-w-52 flex-1 text-ink-soft">
-            Interrupts every turn of every session, ends every process, and lets nothing begin.
-          </p>
-          <Button look="danger" keys="x x" onClick={() => isStopAsked.set(true)}>
-            Stop everything …
-          </Button>
-        </Row>
+        <Rows>
+          <Row>
+            <p className="min-w-52 flex-1 text-ink-soft">
+              Interrupts every turn of every session, ends every process, and lets nothing begin.
+            </p>
+            <Button look="danger" keys="x x" onClick={() => isStopAsked.set(true)}>
+              Stop everything …
+            </Button>
+          </Row>
+        </Rows>
       </Panel>
     </>
   );
