@@ -19,6 +19,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** What is the server's own and never the page's. */
 const NOT_THE_PAGE = /^\/(v1|mcp|acp|openapi\.json|healthz|readyz|metrics)(\/|$)/;
+/** Places in the page: what follows may have a dot in it, like `/context/tables/shop/main.orders`, and is no file for that. */
+const PLACE = /^\/(sessions|inbox|context|settings)(\/|$)/;
 /** The build names these by what is in them: they never change. */
 const FOREVER = /^\/assets\//;
 /** Stands in the page for the nonce, which is another one each time. */
@@ -47,7 +49,7 @@ export class PageFiles {
     headers: { encoding: string; tag: string },
   ): Promise<Response | undefined> {
     if ((method !== "GET" && method !== "HEAD") || NOT_THE_PAGE.test(path)) return undefined;
-    const isFile = extname(path) !== "";
+    const isFile = extname(path) !== "" && !PLACE.test(path);
     // Every other address is one of the page's own, which it finds its way to by itself.
     const file = await this.#read(isFile ? path : "/index.html");
     if (!file) return isFile ? new Response(null, { status: 404 }) : undefined;
