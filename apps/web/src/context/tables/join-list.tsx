@@ -6,7 +6,7 @@ import { IconWord } from "../icon-word.tsx";
 import { ContextLink } from "../context-link.tsx";
 import { Confidence } from "./confidence.tsx";
 
-export const ORIGINS: Readonly<Record<JoinOrigin, { word: string; title: string }>> = {
+const ORIGINS: Readonly<Record<JoinOrigin, { word: string; title: string }>> = {
   declared: { word: "declared", title: "The database declares it as a foreign key." },
   data: { word: "found in the data", title: "Found in the data, by its values and names." },
   model: { word: "suggested by a model", title: "Suggested by a model, and then held against the data." },
