@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { Search, X } from "lucide-react";
-import type { RefObject } from "react";
+import { type RefObject, useState } from "react";
 import type { FeedSession } from "../live/feed.ts";
 import { Button } from "../ui/button.tsx";
 import { Kbd } from "../ui/kbd.tsx";
@@ -27,6 +27,12 @@ export function Filters({
           Object.entries({ ...now, ...part }).filter(([, value]) => value !== undefined && value !== ""),
         ) as HomeSearch,
     });
+  // The address follows what is typed, never the other way round while somebody types.
+  const [words, setWords] = useState(search.q ?? "");
+  const look = (q: string): void => {
+    setWords(q);
+    change({ q });
+  };
   const agents = new Map(sessions.map(({ agent }) => [agent.id, agent.name]));
   const folders = [...new Set(sessions.map(({ folder }) => folder))].sort();
   const isNarrow = Object.keys(search).some((key) => key !== "archived");
@@ -38,11 +44,11 @@ export function Filters({
         <input
           ref={input}
           type="search"
-          value={search.q ?? ""}
-          onChange={(event) => change({ q: event.target.value })}
+          value={words}
+          onChange={(event) => look(event.target.value)}
           onKeyDown={(event) => {
             if (event.key !== "Escape") return;
-            change({ q: undefined });
+            look("");
             event.currentTarget.blur();
           }}
           placeholder="Search"
@@ -84,7 +90,10 @@ export function Filters({
           look="quiet"
           size="small"
           icon={<X aria-hidden className="size-3.5" />}
-          onClick={() => change({ q: undefined, agent: undefined, folder: undefined, state: undefined })}
+          onClick={() => {
+            setWords("");
+            change({ q: undefined, agent: undefined, folder: undefined, state: undefined });
+          }}
         >
           Clear
         </Button>

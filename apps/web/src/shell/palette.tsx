@@ -107,8 +107,8 @@ export default function Palette({
         )}
         {actions.map(([title, entries], index) => (
           <Command.Group key={`${title}-${index}`} heading={title}>
-            {entries.map(({ label, keys, act }) => (
-              <Item key={label} value={`${title} ${label} ${index}`} onSelect={run(act)}>
+            {entries.map(({ label, keys, act }, at) => (
+              <Item key={at} value={`${title} ${label} ${index} ${at}`} onSelect={run(act)}>
                 <span>{label}</span>
                 {keys !== undefined && <kbd className="ml-auto font-mono text-xs text-ink-faint">{shownKey(keys)}</kbd>}
               </Item>

@@ -12,7 +12,7 @@ export interface DialogProps {
   /** What to do about it; stays in sight when the rest is long. */
   footer?: ReactNode;
   size?: "narrow" | "normal" | "wide";
-  /** Takes the place of Radix' own choice, which is the first thing that can have the focus. */
+  /** Otherwise the first field has the focus, or the dialog itself where there is none. */
   onOpenAutoFocus?: (event: Event) => void;
   children?: ReactNode;
 }
@@ -27,7 +27,7 @@ export function Dialog({ isOpen, onOpenChange, title, description, footer, size 
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Radix.Content
           {...(description === undefined && { "aria-describedby": undefined })}
-          {...(rest.onOpenAutoFocus && { onOpenAutoFocus: rest.onOpenAutoFocus })}
+          onOpenAutoFocus={rest.onOpenAutoFocus ?? focusField}
           className={`fixed inset-x-0 bottom-0 z-50 flex max-h-[92dvh] w-full flex-col rounded-t-xl border border-line bg-surface shadow-float outline-none sm:inset-x-auto sm:top-[10vh] sm:bottom-auto sm:left-1/2 sm:max-h-[80vh] sm:-translate-x-1/2 sm:rounded-xl ${WIDTHS[size]}`}
         >
           <div className="flex items-start gap-3 px-4 pt-3.5 pb-2">
@@ -53,4 +53,12 @@ export function Dialog({ isOpen, onOpenChange, title, description, footer, size 
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** Radix would take the button that closes, which stands first. */
+function focusField(event: Event): void {
+  const content = event.currentTarget;
+  if (!(content instanceof HTMLElement)) return;
+  event.preventDefault();
+  (content.querySelector<HTMLElement>("input, textarea, select") ?? content).focus();
 }

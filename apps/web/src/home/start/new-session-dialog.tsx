@@ -1,9 +1,8 @@
 import { EFFORTS, PERMISSION_MODES } from "@tandem/protocol";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type KeyboardEvent, useRef } from "react";
+import { type KeyboardEvent, useRef, useState } from "react";
 import { useAgents, useEnvironments, useModels } from "../../api/lists.ts";
-import { useLive } from "../../live/live-value.ts";
 import { isNewSessionOpen } from "../../shell/new-session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -24,8 +23,9 @@ const MODES: Readonly<Record<(typeof PERMISSION_MODES)[number], string>> = {
 export default function NewSessionDialog() {
   const navigate = useNavigate();
   const queries = useQueryClient();
-  const prompt = useLive(startDraft);
-  const kept = useLive(lastChoices);
+  // What is typed is shown at once; what is kept of it follows.
+  const [prompt, setPrompt] = useState(startDraft.current);
+  const [kept, setKept] = useState(lastChoices.current);
   const [agents, environments, models] = [useAgents(), useEnvironments(), useModels()];
   const input = useRef<HTMLTextAreaElement>(null);
   const places = placeOptions(environments.data ?? []);
@@ -35,7 +35,10 @@ export default function NewSessionDialog() {
     agent: agents.data?.find(({ id }) => id === kept.agent)?.id ?? agents.data?.[0]?.id ?? "",
     place: places.some(({ value }) => value === kept.place) ? kept.place : (places[0]?.value ?? ""),
   };
-  const set = (part: Partial<Choices>): void => lastChoices.set({ ...choices, ...part });
+  const set = (part: Partial<Choices>): void => {
+    setKept({ ...choices, ...part });
+    lastChoices.set({ ...choices, ...part });
+  };
   const hasBadBudget = Number.isNaN(readBudget(choices.budget));
   const isReady = agents.isSuccess && environments.isSuccess && !hasBadBudget;
   const start = useMutation({
@@ -82,7 +85,10 @@ export default function NewSessionDialog() {
           placeholder="Say what is to be done"
           rows={5}
           value={prompt}
-          onChange={(event) => startDraft.set(event.target.value)}
+          onChange={(event) => {
+            setPrompt(event.target.value);
+            startDraft.set(event.target.value);
+          }}
           className="resize-y text-base"
         />
         <Problem error={start.error ?? agents.error ?? environments.error} />
