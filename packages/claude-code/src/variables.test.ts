@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { childVariables, DENIED_VARIABLES, isDenied } from "./variables.ts";
+import { childVariables, DENIED_VARIABLES, foldersOwn, isDenied } from "./variables.ts";
 
 /** Every name on the denylist, and for those with a wildcard one that falls under it. */
 const seeded = Object.fromEntries(DENIED_VARIABLES.map((name) => [name.replace(/\*$/, "SOMETHING"), "stray"]));
@@ -56,4 +56,22 @@ describe("the child's variables", () => {
     for (const name of ["MY_SECRET", "SSH_AUTH_SOCK", "GITHUB_TOKEN", "CLAUDE_CONFIG_DIR"])
       expect(variables).not.toHaveProperty(name);
   });
+});
+
+test("what a trusted folder sets is passed on, but for what loads code or says what is run instead", () => {
+  const loaders = [
+    ...["BASH_ENV", "ENV", "GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "PYTHONPATH", "PYTHONSTARTUP"],
+    ...[
+      "PERL5LIB",
+      "PERL5OPT",
+      "RUBYOPT",
+      "LD_AUDIT",
+      "LD_PRELOAD",
+      "DYLD_INSERT_LIBRARIES",
+      "NODE_OPTIONS",
+      "bash_env",
+    ],
+  ];
+  const set = Object.fromEntries([...loaders, "GREETING", "NODENV", "ENVIRONMENT"].map((name) => [name, "x"]));
+  expect(Object.keys(foldersOwn(set))).toEqual(["GREETING", "NODENV", "ENVIRONMENT"]);
 });

@@ -193,6 +193,18 @@ export function dropForeignVariables(variables: Record<string, string>): void {
 /** What belongs to Claude Code, to the programs that it and its children run in, or to the network, whoever names it. */
 const NOT_THE_FOLDERS = /^(CLAUDE|_CLAUDE|ANTHROPIC|NODE_|BUN_|LD_|DYLD_|OTEL_|SSL_|DISABLE_|ENABLE_|MAX_)|_PROXY$/i;
 
+/** Variables by which shells, git and interpreters load code, or are told what to run instead. */
+const LOADERS = new RegExp(
+  `^(${[
+    ...["BASH_ENV", "ENV", "ZDOTDIR", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "BASH_FUNC_.*", "IFS"],
+    ...["GIT_.*", "SSH_ASKPASS", "EDITOR", "VISUAL", "PAGER", "MANPAGER", "BROWSER", "LESSOPEN", "LESSCLOSE"],
+    ...["PYTHON.*", "PERL5.*", "PERLLIB", "RUBY.*", "GEM_.*", "BUNDLE_.*", "LUA_.*", "PHPRC", "PHP_INI_SCAN_DIR"],
+    ...["JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "RUSTC_WRAPPER", "MAKEFLAGS"],
+    ...["NPM_CONFIG_.*", "GLIBC_TUNABLES", "GCONV_PATH"],
+  ].join("|")})$`,
+  "i",
+);
+
 /** Of the variables that a trusted folder sets, those that say nothing about who pays, where requests go or what is loaded. */
 export const foldersOwn = (variables: Readonly<Record<string, string>> = {}): Record<string, string> =>
   Object.fromEntries(
@@ -201,7 +213,8 @@ export const foldersOwn = (variables: Readonly<Record<string, string>> = {}): Re
         !isDenied(name) &&
         !ALLOWED.has(name) &&
         !ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix)) &&
-        !NOT_THE_FOLDERS.test(name),
+        !NOT_THE_FOLDERS.test(name) &&
+        !LOADERS.test(name),
     ),
   );
 

@@ -4,26 +4,41 @@ import { limits } from "./limits.ts";
 import { PERMISSION_MODES, rule } from "./rule.ts";
 import { NEEDS_TRUST, secretReference } from "./secret-reference.ts";
 
-// What people decide about agents: what they may do, what they may spend, who is told.
+// What people decide about agents: what they may do, what they may spend, who is told. What protects people needs trust as
+// much as what endangers them: else whoever may write the file could take it out again.
 
 export const rulesSection = z.array(rule).meta({ [NEEDS_TRUST]: true });
 
-export const approvalsSection = z.strictObject({
-  expire: deadline
-    .optional()
-    .describe("How long a call waits for an answer before it is denied; without it, for as long as it takes."),
-  keepProcess: deadline
-    .prefault("10m")
-    .describe("How long a session that waits keeps its process; the answer finds another then."),
+export const approvalsSection = z
+  .strictObject({
+    expire: deadline
+      .optional()
+      .describe("How long a call waits for an answer before it is denied; without it, for as long as it takes."),
+    keepProcess: deadline
+      .prefault("10m")
+      .describe("How long a session that waits keeps its process; the answer finds another then."),
+  })
+  .meta({ [NEEDS_TRUST]: true });
+
+// Without the name that limits have in the API: each is a setting of its own here, and is trusted by itself.
+const { usd, tokens, seconds, turns, requests } = limits.shape;
+const budget = z.strictObject({
+  usd: usd.describe("Dollars, such as 2.5."),
+  tokens: tokens.describe("Tokens of all kinds."),
+  seconds: seconds.describe("Seconds of work."),
+  turns: turns.describe("Turns."),
+  requests: requests.describe("Requests to a model."),
 });
 
-export const budgetsSection = z.strictObject({
-  turn: limits.prefault({}).describe("What one turn may take."),
-  session: limits.prefault({}).describe("What one session may take, unless it has limits of its own."),
-  agent: limits.prefault({}).describe("What all sessions of one agent may take together."),
-  project: limits.prefault({}).describe("What all sessions of the project may take together."),
-  day: limits.prefault({}).describe("What all sessions may take in one day."),
-});
+export const budgetsSection = z
+  .strictObject({
+    turn: budget.prefault({}).describe("What one turn may take."),
+    session: budget.prefault({}).describe("What one session may take, unless it has limits of its own."),
+    agent: budget.prefault({}).describe("What all sessions of one agent may take together."),
+    project: budget.prefault({}).describe("What all sessions of the project may take together."),
+    day: budget.prefault({}).describe("What all sessions may take in one day."),
+  })
+  .meta({ [NEEDS_TRUST]: true });
 
 export const NOTIFY_EVENTS = ["approval", "completed", "failed"] as const;
 
@@ -84,45 +99,46 @@ export const mcpServersSection = z
   .record(z.string().regex(/^[a-z][a-z0-9_-]{0,39}$/), mcpServer)
   .meta({ [NEEDS_TRUST]: true });
 
-export const checkpointsSection = z.strictObject({
-  enabled: z.boolean().default(true).describe("Whether the working folder is kept before and after each turn."),
-  maxFileMb: z.int().min(1).max(1_024).default(10).describe("Larger files are left out, and listed."),
-  maxFiles: z.int().min(100).max(1_000_000).default(50_000).describe("In a folder with more, nothing is kept."),
-  maxTotalMb: z.int().min(10).default(2_048).describe("Of all that is kept; the oldest goes first."),
-  keep: duration.prefault("14d").describe("How long."),
-});
+export const checkpointsSection = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe("Whether the working folder is kept before and after each turn."),
+    maxFileMb: z.int().min(1).max(1_024).default(10).describe("Larger files are left out, and listed."),
+    maxFiles: z.int().min(100).max(1_000_000).default(50_000).describe("In a folder with more, nothing is kept."),
+    maxTotalMb: z.int().min(10).default(2_048).describe("Of all that is kept; the oldest goes first."),
+    keep: duration.prefault("14d").describe("How long."),
+  })
+  .meta({ [NEEDS_TRUST]: true });
 
-export const worktreesSection = z.strictObject({
-  copy: z
-    .array(z.string().min(1))
-    .default([])
-    .describe("Files that git does not have and a worktree needs, such as `.env`; beside `.worktreeinclude`."),
-  setup: z
-    .string()
-    .min(1)
-    .optional()
-    .meta({ [NEEDS_TRUST]: true })
-    .describe("A shell command that makes a new worktree ready, such as `npm ci`."),
-  setupTimeout: deadline.prefault("10m").describe("How long it may take."),
-  ports: z
-    .strictObject({
-      from: z.int().min(1_024).max(65_000).default(20_000).describe("The first port of the first block."),
-      size: z.int().min(1).max(100).default(10).describe("Ports of one worktree."),
-    })
-    .prefault({})
-    .describe("Each worktree has ports of its own, in `TANDEM_PORT` and `TANDEM_PORT_COUNT`."),
-  removeAtArchive: z
-    .boolean()
-    .default(false)
-    .describe("Whether an archived session's worktree goes, if all work in it is somewhere else too."),
-});
+export const worktreesSection = z
+  .strictObject({
+    copy: z
+      .array(z.string().min(1))
+      .default([])
+      .describe("Files that git does not have and a worktree needs, such as `.env`; beside `.worktreeinclude`."),
+    setup: z.string().min(1).optional().describe("A shell command that makes a new worktree ready, such as `npm ci`."),
+    setupTimeout: deadline.prefault("10m").describe("How long it may take."),
+    ports: z
+      .strictObject({
+        from: z.int().min(1_024).max(65_000).default(20_000).describe("The first port of the first block."),
+        size: z.int().min(1).max(100).default(10).describe("Ports of one worktree."),
+      })
+      .prefault({})
+      .describe("Each worktree has ports of its own, in `TANDEM_PORT` and `TANDEM_PORT_COUNT`."),
+    removeAtArchive: z
+      .boolean()
+      .default(false)
+      .describe("Whether an archived session's worktree goes, if all work in it is somewhere else too."),
+  })
+  .meta({ [NEEDS_TRUST]: true });
 
-export const sandboxSection = z.strictObject({
-  mode: z
-    .enum(["off", "try", "require"])
-    .default("off")
-    .describe("Whether shell commands run in a sandbox of the operating system; `require` refuses to run without."),
-  domains: z.array(z.string().min(1)).default([]).describe("Where commands in it may connect to."),
-});
+export const sandboxSection = z
+  .strictObject({
+    mode: z
+      .enum(["off", "try", "require"])
+      .default("off")
+      .describe("Whether shell commands run in a sandbox of the operating system; `require` refuses to run without."),
+    domains: z.array(z.string().min(1)).default([]).describe("Where commands in it may connect to."),
+  })
+  .meta({ [NEEDS_TRUST]: true });
 
 export const permissionMode = z.enum(PERMISSION_MODES);

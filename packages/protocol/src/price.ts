@@ -66,6 +66,11 @@ export function costOf(model: string, usage: Usage): Cost {
   return { usd: perMillion / 1_000_000 + usage.webSearches * USD_PER_WEB_SEARCH };
 }
 
+/** What it would have cost with the dearest model that is known: no less than that is safe to assume of one that is not. */
+export const dearestCostOf = (usage: Usage): { usd: number } => ({
+  usd: Math.max(...Object.keys(PRICES).map((model) => costOf(model, usage)?.usd ?? 0)),
+});
+
 export const addCost = (a: Cost, b: Cost): Cost => a && b && { usd: a.usd + b.usd };
 
 /**

@@ -38,13 +38,14 @@ export async function importConfig(context: Context, options: ImportOptions): Pr
   }
   // Rules and programs of a stranger's folder would count from then on.
   if (!options.yes) await confirm(context, "", "Take this over?");
-  await writeEdits(context, project, editsOf(found, project));
+  // From here on, the project is what was written: as such it is trusted.
+  const written = { ...project, ...(await writeEdits(context, project, editsOf(found, project))) };
   for (const [name, text] of Object.entries(found.commands)) {
     const path = commandPath(project, name);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text, { flag: "wx" });
   }
-  const made = await createAgents(context, project, found);
+  const made = await createAgents(context, written, found);
   if (json) await print(context, found, true);
   else await write(stdout, `${[`${project.shownFile} is written.`, ...made].join("\n")}\n`);
   return 0;

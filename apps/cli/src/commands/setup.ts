@@ -151,7 +151,7 @@ async function save(
   const text = source === undefined ? newConfig(choices) : editConfig(source, toEdits(choices));
   const parsed = checkEdited(text, place.shownFile);
   // Settings that were there before and nobody trusted do not become trusted by the way.
-  const strangers = await untrustedSettings(context.env, place.folder, before);
+  const strangers = source === undefined ? [] : await untrustedSettings(context.env, place.folder, before);
   if (text !== source) await writeFileAtomically(place.file, text);
   if (strangers.length === 0) await trustFolder(context.env, place.folder, parsed.settings);
   return { project: { ...place, ...parsed }, changed: text !== source };

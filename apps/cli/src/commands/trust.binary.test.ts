@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { chmod, writeFile } from "node:fs/promises";
+import { chmod, rm, writeFile } from "node:fs/promises";
 import { startRehearsal, text } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { scratchMachine } from "../testing/run-tandem.ts";
@@ -60,6 +60,28 @@ describe("tandem trust", () => {
     await machine.configure(config);
     await machine.run(["trust", "--revoke"]);
     expect(await machine.run(["text", "hi"], { env })).toMatchObject({ code: 2 });
+  });
+
+  test("what protects people cannot be taken out again unseen, be it line by line or with the whole file", async () => {
+    const rule = "rules: [{ tool: Bash, pattern: git push, action: deny }]\n";
+    await using machine = await scratchMachine(rule);
+    const works = async () => (await machine.run(["rules", "list"])).code === 0;
+    expect(await works()).toBe(false);
+    await machine.run(["trust"]);
+    await machine.run(["config", "set", "budgets.day.usd", "2.5"]);
+    expect(await works(), "what a person sets is trusted").toBe(true);
+
+    await machine.configure(rule);
+    const refused = await machine.run(["rules", "list"]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("budgets.day.usd") });
+    expect((await machine.run(["doctor"])).stdout).toContain("gone: budgets.day.usd");
+    expect((await machine.run(["trust"])).stdout).toContain("No longer in force: budgets.day.usd");
+    expect(await works()).toBe(true);
+
+    await rm(machine.folder.join("project", "tandem.yaml"));
+    expect(await machine.run(["rules", "list"])).toMatchObject({ code: 2, stderr: expect.stringContaining("rules") });
+    expect((await machine.run(["trust"])).stdout).toContain("No longer in force: rules");
+    expect(await works()).toBe(true);
   });
 
   test("what the user sets by hand in a trusted folder is trusted, in any other it is not", async () => {

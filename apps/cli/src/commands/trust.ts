@@ -1,10 +1,12 @@
 import { TandemError } from "@tandem/protocol";
+import { existsSync } from "node:fs";
 import { findProject } from "../config/find-project.ts";
+import type { Project } from "../config/load-project.ts";
 import { shownValue } from "../config/config-value.ts";
 import { revokeTrust, riskySettings, trustFolder, untrustedSettings } from "../config/trust.ts";
 import type { Context } from "../context.ts";
 import { noteAudit } from "../note-audit.ts";
-import { openProject } from "../open-project.ts";
+import { openProject, openProjectOrDefaults } from "../open-project.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 
 export interface TrustOptions {
@@ -30,23 +32,34 @@ export async function trust(context: Context, { folder, list, revoke = false }: 
     ]);
     return;
   }
-  const project = await openProject(context);
+  const project = await openTrusted(context);
   const risky = riskySettings(project.settings);
   const untrusted = await untrustedSettings(context.env, project.folder, project.settings);
   await trustFolder(context.env, project.folder, project.settings);
   const settings = risky.map(({ path, value }) => ({ path, value: shownValue(value) }));
-  await noteAudit(context, { kind: "trust.given", details: { folder: project.folder, of: "config", settings } });
+  const gone = untrusted.flatMap(({ path, line }) => (line === null ? [path] : []));
+  const details = { folder: project.folder, of: "config", settings, ...(gone.length > 0 && { gone }) };
+  await noteAudit(context, { kind: "trust.given", details });
   const { dim, warn } = styleFor(context.stdout);
   const rows = risky.map((setting) => [
-    `  ${untrusted.includes(setting) ? warn(setting.path) : setting.path}`,
+    `  ${untrusted.some(({ path }) => path === setting.path) ? warn(setting.path) : setting.path}`,
     printable(shownValue(setting.value)),
     dim(`line ${setting.line}`),
   ]);
-  await answer(context, { folder: project.folder, trusted: true, settings: risky }, [
+  await answer(context, { folder: project.folder, trusted: true, settings: risky, gone }, [
     `${project.folder} is trusted${risky.length > 0 ? " with" : "; nothing in its tandem.yaml needs it yet."}`,
     ...table(rows),
+    ...(gone.length > 0 ? [`${warn("No longer in force:")} ${gone.join(", ")}`] : []),
     ...(risky.length > 0 ? [dim("When one of these lines changes, you are asked again.")] : []),
   ]);
+}
+
+/** Also a folder whose tandem.yaml is gone, if it was trusted with one: nobody else can say that it may be. */
+async function openTrusted(context: Context): Promise<Project> {
+  const project = await openProjectOrDefaults(context);
+  if (existsSync(project.file)) return project;
+  const gone = await untrustedSettings(context.env, project.folder, []);
+  return gone.length > 0 ? project : openProject(context);
 }
 
 async function answer({ stdout, json }: Context, result: object, lines: string[]): Promise<void> {

@@ -14,6 +14,9 @@ export interface ConfigKey {
   default: ConfigValue | undefined;
   minimum: number | undefined;
   maximum: number | undefined;
+  /** The value must be more than this one. */
+  above: number | undefined;
+  isWhole: boolean;
   needsTrust: boolean;
 }
 
@@ -28,6 +31,7 @@ const node = z.object({
     .optional()
     .catch(undefined),
   minimum: z.number().optional(),
+  exclusiveMinimum: z.number().optional(),
   maximum: z.number().optional(),
   [NEEDS_TRUST]: z.boolean().default(false),
   get properties() {
@@ -112,6 +116,8 @@ function describe(node: Node, path: string): ConfigKey {
     minimum: node.minimum,
     // zod writes the largest safe integer where there is no limit.
     maximum: node.maximum === Number.MAX_SAFE_INTEGER ? undefined : node.maximum,
+    above: node.exclusiveMinimum,
+    isWhole: node.type === "integer",
     needsTrust: node[NEEDS_TRUST],
   };
 }

@@ -16,4 +16,5 @@ function shownEntry(entry: unknown): string {
 }
 
 /** Equal for equal values and for no others: `["a,b"]` is not `["a", "b"]`. */
-export const identityOf = (value: ConfigValue): string => (isList(value) ? JSON.stringify(value) : String(value));
+export const identityOf = (value: ConfigValue): string =>
+  typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -2,7 +2,7 @@ import { configSchema, nearest, type Config } from "@tandem/protocol";
 import { type Document, isMap, isScalar, LineCounter, parseDocument, type Node, type Pair } from "yaml";
 import type { z } from "zod";
 import { ConfigError, type ConfigProblem } from "./config-error.ts";
-import { configKey, configKeys, namesIn, settingsFor } from "./config-keys.ts";
+import { configKey, type ConfigKey, configKeys, namesIn, settingsFor } from "./config-keys.ts";
 import type { ConfigValue } from "./config-value.ts";
 
 /** A value that the file itself sets, as opposed to a default. */
@@ -151,9 +151,11 @@ function explainEntry(issue: z.core.$ZodIssue): Explanation | undefined {
 /** A setting of the same name in another section. */
 const elsewhere = (name: string) => configKeys().find((key) => key.path.endsWith(`.${name}`))?.path;
 
-export function range({ minimum, maximum }: { minimum: number | undefined; maximum: number | undefined }): string {
-  if (minimum !== undefined && maximum !== undefined) return `a whole number from ${minimum} to ${maximum}`;
-  return minimum === undefined ? "a whole number" : `a whole number from ${minimum} up`;
+export function range({ minimum, maximum, above, isWhole }: ConfigKey): string {
+  const number = isWhole ? "a whole number" : "a number";
+  if (minimum !== undefined && maximum !== undefined) return `${number} from ${minimum} to ${maximum}`;
+  if (above !== undefined) return `${number} above ${above}`;
+  return minimum === undefined ? number : `${number} from ${minimum} up`;
 }
 
 function show(value: unknown): string {

@@ -76,6 +76,50 @@ describe("trust", () => {
     expect(await untrustedSettings(env, "/repo", settings)).toHaveLength(1);
   });
 
+  describe("of what protects people", () => {
+    const PROTECTED = [
+      "rules: [{ tool: Bash, pattern: git push, action: deny }]",
+      "sandbox: { mode: require }",
+      "budgets: { day: { usd: 5 } }",
+      "hooks: [{ name: a, on: beforeTool, command: [./h.sh] }]",
+      "approvals: { expire: 1h }",
+      "",
+    ].join("\n");
+
+    test.each([
+      ["{}", ["rules", "approvals.expire", "budgets.day.usd", "hooks", "sandbox.mode"]],
+      [PROTECTED.replace("usd: 5", "usd: 5000"), ["budgets.day.usd"]],
+      [PROTECTED.replace("require", "try"), ["sandbox.mode"]],
+      [PROTECTED.replace("require", "off"), ["sandbox.mode"]],
+      [PROTECTED.replace(/^rules.*\n/, ""), ["rules"]],
+      [PROTECTED.replace(/^rules.*/, "rules: []"), ["rules"]],
+      [`${PROTECTED}checkpoints: { enabled: false }`, ["checkpoints.enabled"]],
+      [`${PROTECTED}worktrees: { copy: [.env] }`, ["worktrees.copy"]],
+      [PROTECTED, []],
+    ])("a file that is now %j asks again", async (source, expected) => {
+      await using home = await scratchFolder();
+      const env = { TANDEM_HOME: home.path };
+      await trustFolder(env, "/repo", settingsOf(PROTECTED));
+      const untrusted = await untrustedSettings(env, "/repo", settingsOf(source));
+      expect(untrusted.map(({ path }) => path).sort()).toEqual([...expected].sort());
+    });
+
+    test("says what went away, until the file is trusted without it", async () => {
+      await using home = await scratchFolder();
+      const env = { TANDEM_HOME: home.path };
+      const emptied = { ...place("/repo"), settings: [] };
+      await requireTrust(env, emptied);
+      await trustFolder(env, "/repo", settingsOf(PROTECTED));
+      await expect(requireTrust(env, emptied)).rejects.toMatchObject({
+        code: "untrusted_folder",
+        message: expect.stringContaining("no longer has what you trusted it with: rules, "),
+        fix: expect.stringContaining("tandem trust"),
+      });
+      await trustFolder(env, "/repo", []);
+      await requireTrust(env, emptied);
+    });
+  });
+
   test("of a list holds for its entries, not for their sum", async () => {
     await using home = await scratchFolder();
     const env = { TANDEM_HOME: home.path };

@@ -10,7 +10,8 @@ import { TrustFile } from "./trust-file.ts";
 /**
  * A cloned folder's `tandem.yaml` was written by a stranger. What in it could run a program, read a file, or send the
  * user's credentials and prompts somewhere takes effect only once the user has trusted the folder, and only with the
- * values that were trusted: a later pull that changes one of them asks again.
+ * values that were trusted: a later pull that changes one of them asks again. So does one that takes out what was trusted:
+ * a rule, a hook, a budget or a sandbox that is gone no longer protects anybody.
  */
 const file = new TrustFile("trusted.json", z.object({ since: z.string(), settings: z.record(z.string(), z.string()) }));
 
@@ -23,16 +24,31 @@ export function riskySettings(settings: readonly Setting[]): Setting[] {
   });
 }
 
-/** The settings that need trust and do not have it. */
+/** A setting that needs trust and does not have it; with nulls, one that was trusted and is gone, or has its default again. */
+export type Untrusted = Setting | { path: string; value: null; line: null };
+
 export async function untrustedSettings(
   env: Variables,
   folder: string,
   settings: readonly Setting[],
-): Promise<Setting[]> {
+): Promise<Untrusted[]> {
   const risky = riskySettings(settings);
-  if (risky.length === 0) return [];
-  const trusted = (await file.read(env))[folder]?.settings ?? {};
-  return risky.filter(({ path, value }) => !Object.hasOwn(trusted, path) || trusted[path] !== identityOf(value));
+  const known = await file.read(env);
+  const trusted = (Object.hasOwn(known, folder) ? known[folder]?.settings : undefined) ?? {};
+  const there = new Set(risky.map(({ path }) => path));
+  return [
+    ...risky.filter(({ path, value }) => !Object.hasOwn(trusted, path) || trusted[path] !== identityOf(value)),
+    ...Object.keys(trusted)
+      .filter((path) => !there.has(path))
+      .map((path) => ({ path, value: null, line: null })),
+  ];
+}
+
+/** What of them is there, and what is gone, for people. */
+export function describeUntrusted(untrusted: readonly Untrusted[]): { set: string; gone: string } {
+  const set = untrusted.flatMap(({ path, line }) => (line === null ? [] : [`${path} (line ${line})`]));
+  const gone = untrusted.flatMap(({ path, line }) => (line === null ? [path] : []));
+  return { set: set.join(", "), gone: gone.join(", ") };
 }
 
 export async function requireTrust(
@@ -44,12 +60,18 @@ export async function requireTrust(
 }
 
 class UntrustedError extends TandemError {
-  readonly settings: readonly Setting[];
+  readonly settings: readonly Untrusted[];
 
-  constructor({ shownFile }: ProjectPlace, settings: readonly Setting[]) {
-    const keys = settings.map(({ path, line }) => `${path} (line ${line})`).join(", ");
-    super("untrusted_folder", `${shownFile} sets what needs your trust first: ${keys}.`, {
-      fix: "Read these lines; if you stand by them, run `tandem trust`.",
+  constructor({ shownFile }: ProjectPlace, settings: readonly Untrusted[]) {
+    const { set, gone } = describeUntrusted(settings);
+    const sentences = [
+      ...(set ? [`${shownFile} sets what needs your trust first: ${set}.`] : []),
+      ...(gone ? [`${shownFile} no longer has what you trusted it with: ${gone}.`] : []),
+    ];
+    super("untrusted_folder", sentences.join(" "), {
+      fix: gone
+        ? "Put back what should not be gone; if you stand by the file as it is, run `tandem trust`."
+        : "Read these lines; if you stand by them, run `tandem trust`.",
     });
     this.settings = settings;
   }

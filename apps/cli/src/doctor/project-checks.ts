@@ -1,7 +1,7 @@
 import { TandemError } from "@tandem/protocol";
 import { stat } from "node:fs/promises";
 import { secretFile } from "../config/resolve-secret.ts";
-import { untrustedSettings } from "../config/trust.ts";
+import { describeUntrusted, untrustedSettings } from "../config/trust.ts";
 import { PAYERS } from "../call-report-line.ts";
 import { credentialOf, describeProject, payerOf } from "../describe-project.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
@@ -21,8 +21,12 @@ const trust: Check = {
     if (!project) return undefined;
     const untrusted = await untrustedSettings(env, project.folder, project.settings);
     if (untrusted.length === 0) return undefined;
-    const keys = untrusted.map(({ path, line }) => `${path} (line ${line})`).join(", ");
-    return failure(`Not in force until you trust this folder: ${keys}.`, "tandem trust");
+    const { set, gone } = describeUntrusted(untrusted);
+    const sentences = [
+      ...(set ? [`Not in force until you trust this folder: ${set}.`] : []),
+      ...(gone ? [`Trusted before, and gone: ${gone}.`] : []),
+    ];
+    return failure(sentences.join(" "), "tandem trust");
   },
 };
 

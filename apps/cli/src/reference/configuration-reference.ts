@@ -36,8 +36,13 @@ A secret never stands in the file, only the place where it is kept. Its value is
 The \`tandem.yaml\` of a folder that you have cloned was written by somebody else. What in it could run a program, read a
 file, or send your credentials and prompts elsewhere takes effect only after \`tandem trust\`, and only with the values that
 you have trusted: when one of them changes, you are asked again. These are the settings marked *needs trust* below, and
-every secret; one that has its default needs none. \`tandem setup\` trusts what it writes; \`tandem trust --revoke\` takes it
-back. The list is in \`~/.tandem/trusted.json\`.
+every secret; one that has its default needs none.
+
+It holds in both directions: rules, hooks, budgets, the sandbox, approvals, checkpoints and worktrees protect you, so that
+one which you have trusted and which is gone, or has its default again, asks as well, and nothing runs until you have
+answered. An agent that may write the file cannot take its own limits out of it. \`tandem setup\`, \`tandem config set\` and
+\`tandem connections add\` trust what they write in a folder that is trusted; \`tandem trust --revoke\` takes it back. The
+list is in \`~/.tandem/trusted.json\`.
 
 ## Durations
 

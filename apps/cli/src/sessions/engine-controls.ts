@@ -10,10 +10,7 @@ export function engineControls(
   env: Variables,
   project: Project,
   readSecret: (reference: string) => Promise<string>,
-): Pick<
-  EngineSettings,
-  "trustOf" | "mcpServer" | "rules" | "sandbox" | "permissionMode" | "approvals" | "notify"
-> {
+): Pick<EngineSettings, "trustOf" | "mcpServer" | "rules" | "sandbox" | "permissionMode" | "approvals" | "notify"> {
   const { approvals, mcpServers, notify, rules, sandbox, sessions, server } = project.config;
   const secrets = async (entries: Record<string, string>): Promise<Record<string, string>> =>
     Object.fromEntries(await Promise.all(Object.entries(entries).map(async ([k, v]) => [k, await readSecret(v)])));

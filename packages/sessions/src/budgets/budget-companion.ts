@@ -146,14 +146,14 @@ export class BudgetCompanion implements TurnCompanion {
 
   async #stop(short: Shortfall): Promise<void> {
     const { control, settings } = this.#parts;
-    const { reason, events } = refusalOf(short, await settings.payer());
+    const { reason, events } = refusalOf({ ...short, isAssumed: this.#next.isAssumed }, await settings.payer());
     control.stop(reason, events);
   }
 
   async #reserve(): Promise<Refusal | undefined> {
     this.#allowed = await this.#parts.book.ofSession(this.#row.id);
     const short = this.#ownShortfall(this.#wanted);
-    if (short) return refusalOf(short, await this.#parts.settings.payer());
+    if (short) return refusalOf({ ...short, isAssumed: this.#next.isAssumed }, await this.#parts.settings.payer());
     return this.#serial.run(() => this.#share(this.#wanted));
   }
 
@@ -176,7 +176,7 @@ export class BudgetCompanion implements TurnCompanion {
     // Where nothing more comes, it matters only that others may not have what was spent.
     const felt = short.find(({ unit, spent, limit }) => wanted[unit] > 0 || spent > limit);
     if (!felt) return undefined;
-    return refusalOf({ ...felt, wanted: wanted[felt.unit] }, await settings.payer());
+    return refusalOf({ ...felt, wanted: wanted[felt.unit], isAssumed: this.#next.isAssumed }, await settings.payer());
   }
 
   async #claims(wanted: Amounts): Promise<Claim[]> {

@@ -29,7 +29,19 @@ const thread = (state: "running" | "idle", id: string): SessionEventBody =>
 test("the first answer of a session is taken for one on Claude Code's own instructions", () => {
   const next = new NextAnswers(() => "claude-sonnet-5-5");
   expect(next.amounts).toMatchObject({ usd: 16_000 * 2.5 + 1_000 * 10, tokens: 17_000, requests: 1 });
-  expect(new NextAnswers(() => "claude-of-next-year").amounts).toMatchObject({ usd: 0, tokens: 17_000 });
+});
+
+test("a model without a known price is taken for the dearest, for what it has said in the turn as well", () => {
+  const next = new NextAnswers(() => "claude-of-next-year");
+  // Fable 5.1, per million: $10 for what it reads, $12.50 to write that to the cache, $50 for what it says.
+  expect(next.amounts).toMatchObject({ usd: 16_000 * 12.5 + 1_000 * 50, tokens: 17_000 });
+  expect(next.isAssumed).toBe(true);
+  const answer = end(99_500) as Extract<SessionEventBody, { type: "span.model_request_end" }>;
+  for (const event of [start(), { ...answer, tandem: { model: "claude-of-next-year" } }]) next.observe(output(event));
+  expect(next.amounts).toMatchObject({ usd: 99_500 * 10 + 500 * 50, requests: 0 });
+  next.beginTurn();
+  expect(next.amounts.usd).toBeLessThan(99_500 * 10);
+  expect(new NextAnswers(() => "claude-sonnet-5-5").isAssumed).toBe(false);
 });
 
 test("the next answer is on the context as it stands, cached if it was sent lately, and as long as the last", () => {

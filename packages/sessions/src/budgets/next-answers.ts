@@ -1,5 +1,5 @@
 import type { ConversationOutput } from "@tandem/claude-code";
-import { costOf, type EventOf, type ThreadId } from "@tandem/protocol";
+import { costOf, dearestCostOf, type EventOf, type ThreadId } from "@tandem/protocol";
 import { NOTHING, toAmount, type Amounts } from "./amounts.ts";
 
 type OutputEvent = Extract<ConversationOutput, { type: "event" }>;
@@ -33,6 +33,8 @@ export class NextAnswers {
   readonly #running = new Set<ThreadId>();
   /** Answers of subagents that have come, and whose cost is not known yet. */
   readonly #unpriced = new Map<string, ThreadId>();
+  /** What answers of this turn took whose model has no known price, were it the dearest; the turn's end says what it was. */
+  #assumed = 0;
   /** The primary thread has said all it has to say, unless it calls a tool. */
   #expected = true;
 
@@ -48,6 +50,7 @@ export class NextAnswers {
   beginTurn(): void {
     this.#running.clear();
     this.#unpriced.clear();
+    this.#assumed = 0;
     this.#expected = true;
   }
 
@@ -72,6 +75,7 @@ export class NextAnswers {
       case "span.model_request_end":
         this.#unpriced.delete(event.model_request_start_id);
         this.#learn(thread, event, Date.now());
+        this.#assumed += assumedCost(event);
         return;
       default:
     }
@@ -82,13 +86,19 @@ export class NextAnswers {
     return this.#expected || this.#running.size > 0;
   }
 
+  /** Whether a price had to be assumed, because that of a model is not known. */
+  get isAssumed(): boolean {
+    return this.#assumed > 0 || costOf(this.#seen.get(null)?.model ?? this.#model(), NO_USAGE) === null;
+  }
+
   get amounts(): Amounts {
     const threads: (ThreadId | null)[] = [
       ...(this.#expected ? [null] : []),
       ...this.#running,
       ...this.#unpriced.values(),
     ];
-    let { usd, tokens } = NOTHING;
+    let usd = toAmount("usd", this.#assumed);
+    let { tokens } = NOTHING;
     for (const thread of threads) {
       const next = this.#next(thread);
       usd += next.usd;
@@ -102,16 +112,14 @@ export class NextAnswers {
     const prompt = seen?.context ?? FIRST_PROMPT;
     const output = Math.max(SHORTEST_ANSWER, seen?.output ?? 0);
     const isCached = seen !== undefined && Date.now() - seen.at < CACHE_MS;
-    // A model without a known price costs nothing here, until Claude Code says at the turn's end what it took.
-    const cost = costOf(seen?.model ?? this.#model(), {
-      inputTokens: 0,
+    const usage = {
+      ...NO_USAGE,
       outputTokens: output,
       cacheReadTokens: isCached ? prompt : 0,
       cacheWrite5mTokens: isCached ? 0 : prompt,
-      cacheWrite1hTokens: 0,
-      webSearches: 0,
-    });
-    return { usd: toAmount("usd", cost?.usd ?? 0), tokens: prompt + output };
+    };
+    const { usd } = costOf(seen?.model ?? this.#model(), usage) ?? dearestCostOf(usage);
+    return { usd: toAmount("usd", usd), tokens: prompt + output };
   }
 
   #learn(thread: ThreadId | null, { model_usage: usage, tandem: { model } }: RequestEnd, at: number): void {
@@ -119,4 +127,23 @@ export class NextAnswers {
     const prompt = usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens;
     this.#seen.set(thread, { model, context: prompt + usage.output_tokens, output: usage.output_tokens, at });
   }
+}
+
+const NO_USAGE = {
+  ...{ inputTokens: 0, outputTokens: 0, cacheReadTokens: 0 },
+  ...{ cacheWrite5mTokens: 0, cacheWrite1hTokens: 0, webSearches: 0 },
+};
+
+/** Nothing, where the price is known: then it is counted. */
+function assumedCost({ model_usage: usage, tandem: note }: RequestEnd): number {
+  if (note.model === undefined || costOf(note.model, NO_USAGE) !== null) return 0;
+  const cacheWrite1hTokens = note.cache_write_1h_tokens ?? 0;
+  return dearestCostOf({
+    inputTokens: usage.input_tokens,
+    outputTokens: usage.output_tokens,
+    cacheReadTokens: usage.cache_read_input_tokens,
+    cacheWrite5mTokens: usage.cache_creation_input_tokens - cacheWrite1hTokens,
+    cacheWrite1hTokens,
+    webSearches: note.web_searches ?? 0,
+  }).usd;
 }

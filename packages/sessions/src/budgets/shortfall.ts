@@ -15,6 +15,8 @@ export interface Shortfall {
   wanted: number;
   /** It is the session's `budget`, for which the API has words of its own. */
   isBudget?: true;
+  /** The price of a model is not known: the dearest one was assumed. */
+  isAssumed?: boolean;
 }
 
 /** How a turn is refused or ended because of it. */
@@ -39,9 +41,11 @@ const WHO: Record<BudgetScope, string> = {
   day: "All sessions of the day together",
 };
 
-function describeShortfall({ scope, unit, spent, reserved, limit, wanted }: Shortfall): string {
+function describeShortfall({ scope, unit, spent, reserved, limit, wanted, isAssumed }: Shortfall): string {
   const used = `${WHO[scope]} used ${inWords(unit, spent)} of ${inWords(unit, limit)}`;
   const held = reserved > 0 ? `, and ${inWords(unit, reserved)} is reserved by others` : "";
   const next = wanted > 0 && spent < limit ? `; what comes next may take ${inWords(unit, wanted)}` : "";
-  return `${used}${held}${next}.`;
+  const assumed =
+    next && unit === "usd" && isAssumed ? " (the model's price is not known; the dearest is assumed)" : "";
+  return `${used}${held}${next}${assumed}.`;
 }

@@ -17,7 +17,8 @@ import {
 import { absolute, realPath, type PathPattern, type Place } from "./path-pattern.ts";
 import { isInside, isSecret, mayBeSecret, mentionsSecret } from "./secrets.ts";
 import { expandLine, type ShellUnit } from "./shell/expand-line.ts";
-import { NAMES_ONLY } from "./shell/programs.ts";
+import { connects, NAMES_ONLY, showsContents } from "./shell/programs.ts";
+import { searchOf } from "./shell/searches.ts";
 import type { Redirect, ShellWord } from "./shell/shell-line.ts";
 import { ACCESS } from "./tool-kinds.ts";
 
@@ -94,12 +95,15 @@ function considerWords(
     const host = unit.command.words
       .flatMap(({ text, source }) => hostsIn(text ?? source))
       .find((each) => isDomain(pattern.domain, each, true));
-    return host === undefined ? [] : [{ rule, fit: "yes", why: `it names ${host}` }];
+    if (host !== undefined) return [{ rule, fit: "yes", why: `it names ${host}` }];
+    return goesUnknown(unit) ? [{ rule, fit: "maybe", why: "where it connects to cannot be known" }] : [];
   }
+  if (pattern.type === "any") return considerWriting(rule, unit);
   if (pattern.type !== "path") return [];
   if (pattern.access === "write" && unit.reach === "reads" && unit.hatches.length === 0) return [];
   const words = unit.command.words.slice(/[/\\]/.test(unit.command.words[0]!.text ?? "/") ? 0 : 1);
   const fits = new Set(words.map((word) => wordFit(word, pattern.path, unit, place, folders)));
+  if (pattern.access === "read") fits.add(searchFit(pattern.path, unit, place, folders));
   if (fits.has("yes")) return [{ rule, fit: "yes", why: "one of its words names that path" }];
   if (unit.hatches.length > 0 && unit.program !== "find") {
     const named = pattern.path.name !== undefined && line.includes(pattern.path.name);
@@ -107,6 +111,32 @@ function considerWords(
   }
   const fit: Fit = fits.has("maybe") ? "maybe" : "no";
   return [{ rule, fit, why: fit === "maybe" ? "one of its words may lead there" : "no word of it names that path" }];
+}
+
+/** Whether a program of the network is told where to go by a variable, another command, or a file. */
+const goesUnknown = ({ program, command }: ShellUnit): boolean =>
+  connects(program, command.words) &&
+  command.words.some(({ text, glob }, index) => {
+    if (index === 0) return false;
+    if (text === undefined || (glob && !/^https?:\/\/[\w.-]+(?:[/:?]|$)/.test(text))) return true;
+    if (program === "wget") return /^-[a-zA-Z]*i|^--in/.test(text);
+    return program === "curl" && /^-[a-zA-Z]*[Kx]|^--(?:conf|connect-to|prox|prep|sock|res)/.test(text);
+  });
+
+/** Whoever denies every edit means programs that write, too; whatever may write is in doubt. */
+function considerWriting(rule: CompiledRule["rule"], { reach, hatches, transparent }: ShellUnit): Considered[] {
+  if (rule.tool === "*" || !namesTool(rule.tool, "Write") || transparent) return [];
+  if (reach === "writes") return [{ rule, fit: "yes", why: "it writes" }];
+  const fit = reach === "unknown" || hatches.length > 0 ? "maybe" : "no";
+  return [{ rule, fit, why: fit === "maybe" ? "whether it writes cannot be known" : "it only reads" }];
+}
+
+/** What is read without that a word names it: below the folder that a search begins in, or out of a repository. */
+function searchFit(path: PathPattern, unit: ShellUnit, place: Place, folders: Folders): Fit {
+  if (showsContents(unit.program, unit.command.words)) return "maybe";
+  if (unit.program === "find" || searchOf(unit.program, unit.command.words) !== "here") return "no";
+  const from = [...folders.known, ...ownFolders(unit, place, folders)];
+  return folders.lost || from.some((folder) => path.reachesInto(realPath(folder) ?? folder)) ? "maybe" : "no";
 }
 
 function wordFit(word: ShellWord, path: PathPattern, unit: ShellUnit, place: Place, folders: Folders): Fit {

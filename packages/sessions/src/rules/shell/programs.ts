@@ -41,6 +41,39 @@ export const NAMES_ONLY = new Set([
   "pwd",
 ]);
 
+const CONNECTING =
+  /^(?:curl|wget2?|aria2c|https?|xh|ssh|scp|sftp|rsync|nc|ncat|netcat|socat|telnet|l?ftp|openssl|dig|host|nslookup|ping|lynx|links|w3m)$/;
+
+/** Whether its words say which host it connects to. */
+export function connects(program: string | undefined, words: readonly ShellWord[]): boolean {
+  if (program !== "git") return CONNECTING.test(program ?? "");
+  return words.some(({ text }) => /^(?:clone|fetch|pull|push|ls-remote|remote|submodule)$/.test(text ?? ""));
+}
+
+const GIT_SHOWS = new Set([
+  "grep",
+  "diff",
+  "show",
+  "whatchanged",
+  "blame",
+  "cat-file",
+  "format-patch",
+  "stash",
+  "archive",
+]);
+
+/** Whether a part of git shows what is in files that no word has to name. */
+export function showsContents(program: string | undefined, words: readonly ShellWord[]): boolean {
+  if (program !== "git") return false;
+  const texts = words.slice(1).map(({ text, source }) => text ?? source);
+  const part = texts.find((text) => !text.startsWith("-")) ?? "";
+  if (texts.some((text) => /^--(?:stat|shortstat|numstat|name-only|name-status|no-patch|s)$|^-s$/.test(text)))
+    return !texts.every((text) => !/^-[a-zA-Z]*[pu]|^--(?:p|u|c)/.test(text));
+  if (part === "log" || part === "reflog")
+    return texts.some((text) => /^-[a-zA-Z0-9]*[puUcGSL]|^--(?:p|u|c)/.test(text));
+  return GIT_SHOWS.has(part);
+}
+
 export type Reach = "reads" | "writes" | "unknown";
 
 /** How far a command goes beyond its words; `unknown` where it may do anything. */
