@@ -1,7 +1,17 @@
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { barriers, browserPath, setPageStage, type PageStage } from "./page-stage.ts";
 
 let stage: PageStage;
+
+/** Two keystrokes, and the words between them. */
+async function begin(page: Page, words: string): Promise<void> {
+  await page.keyboard.press("n");
+  await page.getByRole("dialog").getByRole("textbox").first().waitFor();
+  await page.keyboard.type(words);
+  await page.keyboard.press("Control+Enter");
+  await page.waitForURL(/\/sessions\/sesn_/);
+}
 
 describe.skipIf(browserPath === undefined)("the page in a browser", () => {
   beforeAll(async () => {
@@ -33,10 +43,7 @@ describe.skipIf(browserPath === undefined)("the page in a browser", () => {
 
   test("a session by the keyboard alone: begun, answered, found again", async () => {
     const { page, errors, outside } = await stage.open();
-    await page.keyboard.press("n");
-    await page.keyboard.type("What is in this folder?");
-    await page.keyboard.press("Control+Enter");
-    await page.waitForURL(/\/sessions\/sesn_/);
+    await begin(page, "What is in this folder?");
     const talk = page.getByRole("log");
     await talk.getByText("What is in this folder?").first().waitFor();
     await page.waitForFunction("document.querySelector('[role=log]').innerText.length > 80");
@@ -61,10 +68,7 @@ describe.skipIf(browserPath === undefined)("the page in a browser", () => {
 
   test("a server that dies is waited for, and nothing is missed", async () => {
     const { page } = await stage.open();
-    await page.keyboard.press("n");
-    await page.keyboard.type("Before the crash");
-    await page.keyboard.press("Control+Enter");
-    await page.waitForURL(/\/sessions\/sesn_/);
+    await begin(page, "Before the crash");
     await page.getByRole("log").getByText("Before the crash").first().waitFor();
     await stage.restart();
     await page.getByRole("textbox", { name: "Message" }).fill("After the crash");

@@ -115,10 +115,12 @@ function Facts({ session }: Pick<Shown, "session">) {
   return (
     <div className="mt-0.5 flex items-baseline gap-x-3 text-xs text-ink-faint">
       <span className="truncate">{session.agent.name}</span>
-      <span className="flex min-w-0 items-baseline gap-1" title={session.folder}>
-        <Folder aria-hidden className="size-3 shrink-0 translate-y-0.5" />
-        <span className="truncate">{folderName(session.folder)}</span>
-      </span>
+      {session.folder !== "" && (
+        <span className="flex min-w-0 items-baseline gap-1" title={session.folder}>
+          <Folder aria-hidden className="size-3 shrink-0 translate-y-0.5" />
+          <span className="truncate">{folderName(session.folder)}</span>
+        </span>
+      )}
       <span className="ml-auto shrink-0 tabular-nums">{listCost(session.list_cost)}</span>
       <time className="shrink-0" dateTime={session.updated_at} title={exactly(session.updated_at)}>
         {ago(session.updated_at)}

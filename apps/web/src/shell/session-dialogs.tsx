@@ -1,7 +1,9 @@
+import type { Session } from "@tandem/protocol";
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client.ts";
+import { markSeen } from "../home/seen.ts";
 import { useLive } from "../live/live-value.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
@@ -45,7 +47,9 @@ function Rename({ session, onClose }: { session: SessionAct["session"]; onClose:
   const [problem, setProblem] = useState<unknown>();
   const save = async (): Promise<void> => {
     try {
-      await api.post(`/v1/sessions/${session.id}`, { title: title.trim() === "" ? null : title.trim() });
+      const body = { title: title.trim() === "" ? null : title.trim() };
+      // What one has done oneself is no news.
+      markSeen(await api.post<Session>(`/v1/sessions/${session.id}`, body));
       onClose();
     } catch (error) {
       setProblem(error);

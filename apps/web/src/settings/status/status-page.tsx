@@ -73,11 +73,7 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
                 <p className="break-words">
                   <span className="font-medium">{name}</span> <span className="text-ink-soft">{detail}</span>
                 </p>
-                {result !== "ok" && fix !== undefined && (
-                  <p className="mt-0.5 text-sm text-ink-faint">
-                    <Mono>{fix}</Mono>
-                  </p>
-                )}
+                {result !== "ok" && fix !== undefined && <p className="mt-0.5 text-sm text-ink-faint">{fix}</p>}
               </div>
             </li>
           ))}
