@@ -46,7 +46,7 @@ describe.skipIf(browserPath === undefined)("the page in a browser", () => {
     await begin(page, "What is in this folder?");
     const talk = page.getByRole("log");
     await talk.getByText("What is in this folder?").first().waitFor();
-    await page.waitForFunction("document.querySelector('[role=log]').innerText.length > 80");
+    await talk.getByText("This answer is scripted").first().waitFor();
     const address = page.url();
 
     await page.keyboard.press("Escape");
@@ -72,7 +72,10 @@ describe.skipIf(browserPath === undefined)("the page in a browser", () => {
     await page.getByRole("log").getByText("Before the crash").first().waitFor();
     await stage.restart();
     await page.getByRole("textbox", { name: "Message" }).fill("After the crash");
-    await page.waitForFunction("!document.body.innerText.includes('Connection lost')");
+    await page
+      .getByText(/connection .*lost/i)
+      .first()
+      .waitFor({ state: "hidden" });
     await page.keyboard.press("Enter");
     await page.getByRole("log").getByText("After the crash").first().waitFor();
   });
@@ -90,7 +93,7 @@ describe.skipIf(browserPath === undefined)("the page in a browser", () => {
     );
     for (const path of ["/", `/sessions/${String(session)}`, "/inbox", "/context", "/settings"]) {
       await page.goto(`${stage.url}${path}`);
-      await page.getByRole("heading", { level: 1 }).first().waitFor();
+      await page.locator("#main h1").first().waitFor();
       const here = await barriers(page);
       if (here.length > 0) found[path.split("/", 2).join("/")] = here;
     }
