@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import axe from "axe-core";
+import type axe from "axe-core";
 import { buildPage } from "../../../../scripts/build-page.ts";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 

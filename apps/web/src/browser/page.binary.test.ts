@@ -77,7 +77,9 @@ describe.skipIf(browserPath === undefined)("the page in a browser", () => {
       .first()
       .waitFor({ state: "hidden" });
     await page.keyboard.press("Enter");
-    await page.getByRole("log").getByText("After the crash").first().waitFor();
+    const sent = page.getByRole("log").getByText("After the crash").first();
+    await sent.waitFor();
+    expect(await sent.isVisible()).toBe(true);
   });
 
   const looks = [

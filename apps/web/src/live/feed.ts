@@ -24,7 +24,7 @@ type FeedItem =
   | { type: "removed"; id: string };
 
 /** All sessions, as they are now. There is one for the whole page. */
-export class Feed {
+class Feed {
   readonly sessions = new LiveValue<ReadonlyMap<string, FeedSession>>(new Map());
   readonly connection = new LiveValue<Connection>("connecting");
   /** Whether the first snapshot has come: before that, an empty list means nothing. */

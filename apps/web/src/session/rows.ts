@@ -17,7 +17,7 @@ export type Row = { key: string; rewound: boolean } & (
 type PartRow = Extract<Row, { type: "part" }>;
 
 /** Where a call stands among those that were made at once. */
-export type Lane = "first" | "middle" | "last";
+type Lane = "first" | "middle" | "last";
 
 const GROUP_FROM = 2;
 /** Of calls that are not mere looking, more must be alike before they are put together. */

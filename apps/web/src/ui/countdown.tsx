@@ -15,7 +15,7 @@ export function Countdown({ to }: { to: string }) {
   );
 }
 
-export function remaining(ms: number): string {
+function remaining(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
   const two = (value: number): string => String(value).padStart(2, "0");

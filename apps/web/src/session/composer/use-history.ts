@@ -25,7 +25,7 @@ export function useHistory(log: SessionLog): {
   };
 }
 
-export const textsOf = (messages: readonly Message[]): string[] =>
+const textsOf = (messages: readonly Message[]): string[] =>
   messages
     .filter(({ role, thread }) => role === "user" && thread === null)
     .map(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"))

@@ -38,7 +38,7 @@ const nameOf = (part: ToolPart, folder: string | undefined): string =>
   shortened(describeTool(part).subject.split("\n", 1)[0]!, folder);
 
 /** "Read 3 files, searched twice". */
-export function groupWords(parts: readonly ToolPart[]): string {
+function groupWords(parts: readonly ToolPart[]): string {
   const counts = new Map<string, number>();
   for (const { name } of parts) counts.set(name ?? "", (counts.get(name ?? "") ?? 0) + 1);
   const words = [...counts].map(([name, count]) => {

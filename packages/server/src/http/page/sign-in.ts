@@ -21,7 +21,7 @@ const MAX_CODES = 100;
 const COOKIE = "tandem_page";
 const COOKIE_SECONDS = 30 * 24 * 60 * 60;
 /** The name of tokens that browsers have; they are listed and revoked like any other. */
-export const PAGE_TOKEN = "page";
+const PAGE_TOKEN = "page";
 
 /**
  * How a person comes to the page without a token in any address: a code that is good once, for a minute, stands behind the
