@@ -30,3 +30,5 @@ function identity(): string {
   for (const file of protocol.sort()) hash.update(file).update(readFileSync(join(root, file)));
   return hash.digest("hex");
 }
+
+if (import.meta.main) buildPage();

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type axe from "axe-core";
-import { buildPage } from "../../../../scripts/build-page.ts";
 import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -33,7 +32,7 @@ export interface PageStage extends AsyncDisposable {
 }
 
 export async function setPageStage(): Promise<PageStage> {
-  buildPage();
+  execFileSync(process.execPath, [join(root, "scripts", "build-page.ts")]);
   const home = await mkdtemp(join(tmpdir(), "tandem-page-"));
   const project = join(home, "project");
   await mkdir(project);
