@@ -16,7 +16,7 @@ export const browserPath = [process.env["TANDEM_CHROMIUM"] ?? "", ...PLACES, MAC
   (path) => path && existsSync(path),
 );
 
-const root = join(import.meta.dirname, "..", "..", "..", "..");
+const root = join(import.meta.dirname, "..", "..", "..", "..", "..");
 const DEADLINE_MS = 60_000;
 
 /** The server with its rehearsed agent, and a real browser before it. */
