@@ -8,7 +8,7 @@ const session = (id: string, parts: Partial<FeedSession> = {}): FeedSession => (
   status: "idle",
   agent: { id: "agent_1", name: "coder" },
   environment_id: "env_local",
-  folder: "/work/shop",
+  folder: "/srv/shop",
   waiting_for: [],
   list_cost: { amount: "0", currency: "USD" },
   parked: null,

@@ -142,10 +142,10 @@ export class Translator {
         return this.#system(message);
       case "tool_progress": {
         const call = this.#calls.find(message.tool_use_id);
-        const thread = this.#threads.ofMessage(message);
+        // A call that only waits for somebody may name itself as its parent: that begins no thread.
         if (message.subagent_retry)
           this.#incidents.subagentRetry(
-            this.#threads.ofTask(message.subagent_retry.agent_id) ?? thread,
+            this.#threads.ofTask(message.subagent_retry.agent_id) ?? this.#threads.ofMessage(message),
             message.subagent_retry,
           );
         if (!call) return;

@@ -28,6 +28,11 @@ test("a message that nobody knows is kept as it is", () => {
   ]);
 });
 
+test("a call that waits and says so begins no thread", () => {
+  const progress = { type: "tool_progress", tool_use_id: "toolu_1", parent_tool_use_id: "toolu_1", tool_name: "Bash" };
+  expect(accept({ ...progress, elapsed_time_seconds: 30 })).toEqual([]);
+});
+
 test("noise that is known stays out", () => {
   expect(accept({ type: "system", subtype: "thinking_tokens" }, { type: "keep_alive" })).toEqual([]);
 });
