@@ -139,6 +139,7 @@ describe("tandem run", () => {
   test("without a login says what to do", async () => {
     await using machine = await sessionMachine(parrot);
     await machine.configure("");
+    await machine.trust();
     const { code, stdout, stderr } = await machine.run(["run", "hi"]);
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toContain("/login");
