@@ -36,6 +36,7 @@ export async function demoContext(context: Context, named: string | undefined): 
     await stage.again(() => requests() - before);
     // Whoever goes on from here has a model of their own, or none.
     await project.answerFrom(undefined);
+    await stage.trust(project.folder);
     stage.end(project.folder, requests());
     const result = {
       folder: project.folder,

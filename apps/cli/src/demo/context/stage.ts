@@ -26,9 +26,14 @@ export class Stage {
     this.#context = context;
   }
 
-  async begin(folder: string, url: string): Promise<void> {
+  /** The demo has written the folder's settings itself, and stands by them as they are now. */
+  async trust(folder: string): Promise<void> {
     const { settings } = await openProject(this.#context);
     await trustFolder(this.#context.env, folder, settings);
+  }
+
+  async begin(folder: string, url: string): Promise<void> {
+    await this.trust(folder);
     const narrator = this.#narrator;
     narrator.line(styleFor(this.#context.stdout).bold("What a shop knows, out of its database and its documents"));
     narrator.line(`Harbour Bikes does not exist. Its project is in ${folder}:`);
