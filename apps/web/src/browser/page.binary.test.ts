@@ -77,9 +77,10 @@ describe.skipIf(browserPath === undefined)("the page in a browser", () => {
       .first()
       .waitFor({ state: "hidden" });
     await page.keyboard.press("Enter");
-    const sent = page.getByRole("log").getByText("After the crash").first();
-    await sent.waitFor();
-    expect(await sent.isVisible()).toBe(true);
+    const talk = page.getByRole("log");
+    await talk.getByText("After the crash", { exact: true }).first().waitFor();
+    // What was said before is there still, and once.
+    expect(await talk.getByText("Before the crash", { exact: true }).count()).toBe(1);
   });
 
   const looks = [
