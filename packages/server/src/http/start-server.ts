@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RequestError } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
@@ -33,8 +33,7 @@ export interface RunningServer extends AsyncDisposable {
   close(deadlineMs: number): Promise<void>;
 }
 
-/** Starts the HTTP API. Resolves when it listens; rejects if it must not, or cannot. */
-export async function startServer(parts: {
+export interface ServerParts {
   engine: Engine;
   /** Undefined where the project has none. */
   context?: ServedContext;
@@ -47,11 +46,33 @@ export async function startServer(parts: {
   settings?: Partial<ServerSettings>;
   /** The folder of the built page; without it, there is none. */
   page?: string;
-}): Promise<RunningServer> {
-  const { engine, context, store, logger } = parts;
+}
+
+/** Starts the HTTP API. Resolves when it listens; rejects if it must not, or cannot. */
+export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const settings: ServerSettings = { ...defaultSettings, ...parts.settings };
   checkBinding(settings);
+  const { server, signIn, drain, close } = createServer(parts, settings);
+  const { port } = await bind(server, settings);
+  const host = settings.host.includes(":") ? `[${settings.host.replace(/^\[|\]$/g, "")}]` : settings.host;
+  let closing: Promise<void> | undefined;
+  const url = `${settings.tls ? "https" : "http"}://${host}:${port}`;
+  return {
+    url,
+    signInLink: () => `${url}/#code=${signIn.createCode().code}`,
+    port,
+    drain,
+    close: (deadlineMs) => (closing ??= close(deadlineMs)),
+    [Symbol.asyncDispose]: () => (closing ??= close(0)),
+  };
+}
 
+/** The HTTP API, which listens nowhere yet. */
+export function createServer(
+  parts: ServerParts,
+  settings: ServerSettings,
+): { server: Server; signIn: SignIn } & Pick<RunningServer, "drain" | "close"> {
+  const { engine, context, store, logger } = parts;
   const authorizer = new Authorizer(store.tokens);
   const streams = new OpenStreams(settings, (token) => authorizer.isStillValid(token));
   const hubs = new SessionHubs(engine.sessions, settings, logger);
@@ -98,24 +119,13 @@ export async function startServer(parts: {
     outgoing.writeHead(status, headers).end(body);
   });
 
-  const { port } = await bind(server, settings);
-  const host = settings.host.includes(":") ? `[${settings.host.replace(/^\[|\]$/g, "")}]` : settings.host;
   const close = async (deadlineMs: number): Promise<void> => {
     isStopping = true;
     streams.closeAll("the server is stopping");
     await mcp.close();
     await closeServer(server, deadlineMs);
   };
-  let closing: Promise<void> | undefined;
-  const url = `${settings.tls ? "https" : "http"}://${host}:${port}`;
-  return {
-    url,
-    signInLink: () => `${url}/#code=${signIn.createCode().code}`,
-    port,
-    drain: () => void (isStopping = true),
-    close: (deadlineMs) => (closing ??= close(deadlineMs)),
-    [Symbol.asyncDispose]: () => (closing ??= close(0)),
-  };
+  return { server, signIn, drain: () => void (isStopping = true), close };
 }
 
 /** A path on this server, called by one name, in its usual form: what the adapter would turn away with an empty answer. */
