@@ -116,7 +116,8 @@ export type SessionEventBody =
       tandem?: { by?: string; expired?: true; interrupted?: Interruption };
     })
   // From the agent.
-  | { type: "agent.message"; content: TextBlock[]; tandem?: { message_id: string } }
+  /** `interrupted`: what had been said when the turn was stopped or its process died. */
+  | { type: "agent.message"; content: TextBlock[]; tandem?: { message_id: string; interrupted?: Interruption } }
   | { type: "agent.thinking" }
   | ({ type: "agent.tool_use"; evaluated_permission?: Permission; evaluation?: Evaluation } & UseBase)
   | ({ type: "agent.tool_result"; tool_use_id: EventId } & ResultBase)

@@ -229,14 +229,16 @@ test("a transcript that cannot be stored is told by flush, and kept until it can
 });
 
 describe("an interrupt", () => {
-  test("in the middle of an answer: no final event, the span is closed, and the next turn works", async () => {
+  test("in the middle of an answer: what it had said is kept, the span is closed, and the next turn works", async () => {
     stage.rehearsal.use([stallMidStream("It begins"), text("well again")]);
     await using session = openSession(stage);
     session.say("Go.");
     await session.until((output) => output.type === "delta" && output.delta.type === "event_delta");
     await session.conversation.interrupt();
     expect(await session.ended()).toMatchObject({ stop: "interrupted" });
-    expect(session.events("agent.message")).toEqual([]);
+    expect(session.events("agent.message")).toMatchObject([
+      { content: [{ text: expect.stringMatching(/^It/) }], tandem: { interrupted: "interrupt" } },
+    ]);
     expect(session.events("span.model_request_end")).toMatchObject([{ is_error: true }]);
     expect(await session.turn("Again.")).toMatchObject({ stop: "end_turn" });
   });

@@ -1,10 +1,18 @@
 import type { SDKAssistantMessage, SDKPartialAssistantMessage } from "@anthropic-ai/claude-agent-sdk";
-import type { EventId, ThreadId } from "@tandem/protocol";
+import type { EventId, Interruption, ThreadId } from "@tandem/protocol";
 import type { Calls } from "./calls.ts";
 import type { Emit } from "./emit.ts";
 
 type StreamEvent = SDKPartialAssistantMessage["event"];
 type Block = SDKAssistantMessage["message"]["content"][number];
+
+interface Streamed {
+  type: string;
+  toolUseId: string | undefined;
+  id: EventId;
+  /** What has come of a text so far. */
+  text: string;
+}
 
 /**
  * The blocks of the model's answers. Those of the primary thread arrive twice, piece by piece and then whole: the event's id
@@ -14,7 +22,8 @@ export class Answers {
   readonly #emit: Emit;
   readonly #calls: Calls;
   /** Blocks that are being streamed, by their index in the answer. */
-  readonly #streaming = new Map<number, { type: string; toolUseId: string | undefined; id: EventId }>();
+  readonly #streaming = new Map<number, Streamed>();
+  #messageId = "";
 
   constructor(emit: Emit, calls: Calls) {
     this.#emit = emit;
@@ -24,6 +33,7 @@ export class Answers {
   stream(event: StreamEvent): void {
     switch (event.type) {
       case "message_start":
+        this.#messageId = event.message.id;
         return this.abandon();
       case "content_block_start":
         return this.#begin(event.index, event.content_block);
@@ -36,22 +46,29 @@ export class Answers {
     }
   }
 
-  /** What has not come to its end by now never will. */
+  /** What has not come to its end by now never will: it is asked for once more. */
   abandon(): void {
     this.#streaming.clear();
+  }
+
+  /** Nobody will ask for it once more: what has come of the text is all of it, and somebody has read it. */
+  cut(why: Interruption): void {
+    for (const { id, text } of this.#streaming.values()) this.#say(null, text, id, this.#messageId, why);
+    this.abandon();
+  }
+
+  /** Of an answer that was cut off, the text. A call in it was not made, and a thought without its end is none. */
+  cutBlock(thread: ThreadId | null, block: Block, messageId: string): void {
+    if (block.type !== "text") return;
+    const id = (thread === null ? this.#allotted(block) : undefined) ?? this.#emit.newEventId();
+    this.#say(thread, block.text, id, messageId, "interrupt");
   }
 
   block(thread: ThreadId | null, block: Block, messageId: string): void {
     const id = (thread === null ? this.#allotted(block) : undefined) ?? this.#emit.newEventId();
     switch (block.type) {
       case "text":
-        if (block.text === "") return;
-        this.#emit.event(
-          thread,
-          { type: "agent.message", content: [{ type: "text", text: block.text }], tandem: { message_id: messageId } },
-          id,
-        );
-        return;
+        return this.#say(thread, block.text, id, messageId);
       case "thinking":
         this.#emit.event(thread, { type: "agent.thinking" }, id);
         this.#emit.event(thread, {
@@ -72,9 +89,16 @@ export class Answers {
     }
   }
 
+  #say(thread: ThreadId | null, text: string, id: EventId, messageId: string, interrupted?: Interruption): void {
+    if (text === "") return;
+    const tandem = { message_id: messageId, ...(interrupted && { interrupted }) };
+    this.#emit.event(thread, { type: "agent.message", content: [{ type: "text", text }], tandem }, id);
+  }
+
   #begin(index: number, block: Extract<StreamEvent, { type: "content_block_start" }>["content_block"]): void {
     const id = this.#emit.newEventId();
-    this.#streaming.set(index, { type: block.type, toolUseId: block.type === "tool_use" ? block.id : undefined, id });
+    const toolUseId = block.type === "tool_use" ? block.id : undefined;
+    this.#streaming.set(index, { type: block.type, toolUseId, id, text: "" });
     if (block.type === "text") this.#emit.delta(null, { type: "event_start", event: { type: "agent.message", id } });
     if (block.type === "thinking" || block.type === "redacted_thinking")
       this.#emit.delta(null, { type: "event_start", event: { type: "agent.thinking", id } });
@@ -83,10 +107,12 @@ export class Answers {
   }
 
   #goOn(index: number, delta: Extract<StreamEvent, { type: "content_block_delta" }>["delta"]): void {
-    const id = this.#streaming.get(index)?.id;
-    if (!id) return;
+    const streamed = this.#streaming.get(index);
+    if (!streamed) return;
+    const { id } = streamed;
     switch (delta.type) {
       case "text_delta":
+        streamed.text += delta.text;
         return this.#emit.delta(null, {
           type: "event_delta",
           event_id: id,

@@ -265,12 +265,12 @@ export class Translator {
   }
 
   #assistant(message: SDKAssistantMessage): void {
-    // An answer that failed has words of Claude Code in its place; one that was cut off stays a preview.
+    // An answer that failed has words of Claude Code in its place.
     if (message.error) {
       if (message.parent_tool_use_id === null) this.#hints.assistantError = message.error;
       return;
     }
-    if (message.aborted) return;
+    if (message.aborted) return this.#aborted(message);
     if (message.message.model === "<synthetic>") return this.#own(message);
     const thread = this.#threads.ofMessage(message);
     if (thread === null) {
@@ -280,6 +280,12 @@ export class Translator {
       this.#threads.spoke(thread, message.message.content);
     }
     for (const block of message.message.content) this.#answers.block(thread, block, message.message.id);
+  }
+
+  /** Claude Code keeps what it had said when it was interrupted, and the model knows of it later. */
+  #aborted(message: SDKAssistantMessage): void {
+    const thread = this.#threads.ofMessage(message);
+    for (const block of message.message.content) this.#answers.cutBlock(thread, block, message.message.id);
   }
 
   /** Claude Code's own words, in answer to a command that it carries out itself. */
@@ -330,7 +336,7 @@ export class Translator {
   /** Closes what the end of a turn leaves open. */
   #close(why: Interruption, all: boolean): void {
     const goesOn = (thread: ThreadId | null): boolean => !all && this.#threads.isInBackground(thread);
-    this.#answers.abandon();
+    this.#answers.cut(why);
     this.#spans.fail();
     this.#incidents.retried();
     this.#calls.closeAll(why, ({ thread }) => !goesOn(thread));

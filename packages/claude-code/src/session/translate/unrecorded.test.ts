@@ -4,10 +4,9 @@ import { expect, test } from "vitest";
 import { nameTool } from "./calls.ts";
 import { Translator } from "./translator.ts";
 
-/** What a rehearsed session does not come to, and a real one may. */
-const accept = (...messages: object[]) => {
+const newTranslator = (): Translator => {
   let ids = 0;
-  const translator = new Translator({
+  return new Translator({
     newEventId: () => `sevt_${++ids}` as EventId,
     threadIdOf: (id) => `sthr_${id}` as ThreadId,
     primaryThread: "sthr_primary" as ThreadId,
@@ -15,6 +14,11 @@ const accept = (...messages: object[]) => {
     outputExpected: false,
     judge: () => ({ permission: "allow" }),
   });
+};
+
+/** What a rehearsed session does not come to, and a real one may. */
+const accept = (...messages: object[]) => {
+  const translator = newTranslator();
   return messages
     .flatMap((message) => translator.accept({ type: "message", message: message as SDKMessage }))
     .map((output) => (output.type === "event" ? output.event : output));
@@ -95,4 +99,53 @@ test.each([
   ["mcp__nobody__look__up", { kind: "mcp", name: "look__up", mcpServer: "nobody" }],
 ])("%s is named for what it is", (full, named) => {
   expect(nameTool(full, { customServer: "tandem", mcpServers: ["a", "a__b"] })).toEqual(named);
+});
+
+/** The beginning of an answer, as it streams in. */
+const begun = (text: string, message = "msg_1") =>
+  [
+    { type: "message_start", message: { id: message, model: "claude-sonnet-5-5", usage: {} } },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
+  ].map((event) => ({ type: "stream_event", parent_tool_use_id: null, event }));
+
+const isMessage = ({ type }: { type: string }): boolean => type === "agent.message";
+
+test("what was said when a process died is kept", () => {
+  const translator = newTranslator();
+  for (const message of begun("It begins")) translator.accept({ type: "message", message: message as SDKMessage });
+  const outputs = translator.accept({ type: "ended", error: undefined, turnExpected: true });
+  expect(outputs.flatMap((output) => (output.type === "event" ? [output.event] : [])).filter(isMessage)).toEqual([
+    {
+      type: "agent.message",
+      content: [{ type: "text", text: "It begins" }],
+      tandem: { message_id: "msg_1", interrupted: "stopped" },
+    },
+  ]);
+});
+
+test("what was said before a request was made once more is not said twice", () => {
+  const whole = {
+    id: "msg_2",
+    model: "claude-sonnet-5-5",
+    content: [{ type: "text", text: "It begins well." }],
+    usage: {},
+  };
+  const said = accept(
+    ...begun("It begins"),
+    {
+      type: "system",
+      subtype: "api_retry",
+      attempt: 1,
+      max_retries: 3,
+      retry_delay_ms: 1,
+      error_status: 529,
+      error: "overloaded",
+    },
+    ...begun("It begins well.", "msg_2"),
+    { type: "assistant", parent_tool_use_id: null, message: whole },
+  );
+  expect(said.filter(isMessage)).toMatchObject([
+    { content: [{ text: "It begins well." }], tandem: { message_id: "msg_2" } },
+  ]);
 });
