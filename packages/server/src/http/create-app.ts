@@ -6,6 +6,8 @@ import { Hono, type Context } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 import { requireScope, type Authorizer } from "./authorize.ts";
 import type { Logger } from "./create-logger.ts";
+import type { AcpDoor } from "../acp/net/acp-door.ts";
+import { ACP_METHODS, ACP_PATH } from "../acp/net/acp-path.ts";
 import type { McpClients } from "../mcp/mcp-clients.ts";
 import type { EntranceGuard } from "./entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
@@ -40,13 +42,15 @@ export function createApp(parts: {
   authorizer: Authorizer;
   runner: RouteRunner;
   mcp: McpClients;
+  /** Undefined where there is no ACP. */
+  acp: AcpDoor | undefined;
   readiness: Readiness;
   signIn: SignIn;
   /** Undefined where there is no page. */
   page: PageFiles | undefined;
   logger: Logger;
 }): Hono<Surroundings> {
-  const { guard, authorizer, runner, mcp, readiness, signIn, page, logger } = parts;
+  const { guard, authorizer, runner, mcp, acp, readiness, signIn, page, logger } = parts;
   // Hono's usual router matches no faster here, and makes the first request wait some 15 ms while it is built.
   const app = new Hono<Surroundings>({ router: new TrieRouter() });
 
@@ -108,13 +112,28 @@ export function createApp(parts: {
     }
     return mcp.handle(c.req.raw, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
   });
+  if (acp) {
+    app.on([...ACP_METHODS], ACP_PATH, (c) => {
+      const token = c.get("token");
+      requireScope(token, "run");
+      if (readiness.isStopping && c.req.method !== "DELETE") {
+        throw new RequestError("unavailable", "The server is stopping.");
+      }
+      return acp.handle(c.req.method, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
+    });
+  }
   for (const { path, reason } of refusedRoutes) {
     const refuse = (): never => {
       throw new RequestError("not_supported", reason);
     };
     app.all(path, refuse).all(`${path}/*`, refuse);
   }
-  for (const path of new Set([...routeTable.map((route) => route.path), MCP_PATH, ...HEALTH_PATHS])) {
+  for (const path of new Set([
+    ...routeTable.map((route) => route.path),
+    MCP_PATH,
+    ...(acp ? [ACP_PATH] : []),
+    ...HEALTH_PATHS,
+  ])) {
     app.all(path, (c) => {
       throw notAllowed(HEALTH_PATHS.has(path) ? "GET, HEAD" : allowedAt(c.req.path));
     });
@@ -139,6 +158,7 @@ const notAllowed = (allow: string): WireError =>
 
 function allowedAt(path: string): string {
   if (path === MCP_PATH) return MCP_METHODS.join(", ");
+  if (path === ACP_PATH) return ACP_METHODS.join(", ");
   const matches = (pattern: string): boolean =>
     new RegExp(`^${pattern.replaceAll(/:\w+/g, "[^/]+").replaceAll(".", String.raw`\.`)}$`).test(path);
   const methods = routeTable.filter((route) => matches(route.path)).map(({ method }) => method);
@@ -148,7 +168,10 @@ function allowedAt(path: string): string {
 /** Only ever for an origin that the settings name. */
 function allowOrigin(c: Context<Surroundings>, origin: string): void {
   c.env.outgoing.setHeader("access-control-allow-origin", origin);
-  c.env.outgoing.setHeader("access-control-expose-headers", "request-id, x-should-retry, mcp-session-id");
+  c.env.outgoing.setHeader(
+    "access-control-expose-headers",
+    "request-id, x-should-retry, mcp-session-id, acp-connection-id",
+  );
   c.env.outgoing.setHeader("vary", "origin");
 }
 

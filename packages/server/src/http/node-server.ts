@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { TandemError } from "@tandem/protocol";
+import { ACP_PATH } from "../acp/net/acp-path.ts";
 import type { Logger } from "./create-logger.ts";
 import type { ServerSettings } from "./settings.ts";
 
@@ -22,8 +23,11 @@ export function createNodeServer(
     headersTimeout: settings.headersTimeoutMs,
     requestTimeout: settings.requestTimeoutMs,
     connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, settings.headersTimeoutMs),
+    // Anywhere else, whoever wants to upgrade is answered as if it had not asked.
+    shouldUpgradeCallback: ({ url }: IncomingMessage): boolean =>
+      server.listenerCount("upgrade") > 0 && url?.split("?", 1)[0] === ACP_PATH,
   };
-  const server = settings.tls
+  const server: Server = settings.tls
     ? createTlsServer({ ...options, ...settings.tls }, handle)
     : createServer(options, handle);
   server.timeout = settings.silenceTimeoutMs;

@@ -1,4 +1,5 @@
 import { TandemError } from "@tandem/protocol";
+import { type AcpLimits, defaultAcpLimits } from "../acp/net/acp-limits.ts";
 
 /** How the server listens, whom it lets in, and what it bears. `defaultSettings` is closed: this machine only. */
 export interface ServerSettings {
@@ -39,6 +40,8 @@ export interface ServerSettings {
   /** With so many, it is told to resync and let go. */
   stuckBytes: number;
   maxStreamsPerToken: number;
+  /** What connections of editors may take. */
+  acp: AcpLimits;
 
   /** Hold every answer against its schema, and fail where it does not fit. For tests. */
   checkResponses: boolean;
@@ -68,6 +71,7 @@ export const defaultSettings: ServerSettings = {
   slowBytes: 256 * KIB,
   stuckBytes: 4 * MIB,
   maxStreamsPerToken: 2_000,
+  acp: defaultAcpLimits,
   checkResponses: false,
 };
 

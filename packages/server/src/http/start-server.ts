@@ -1,8 +1,10 @@
 import type { IncomingMessage, Server } from "node:http";
+import type { AgentConnector } from "@agentclientprotocol/sdk";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RequestError } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
-import type { Store } from "@tandem/storage";
+import type { Store, TokenRow } from "@tandem/storage";
+import { AcpDoor } from "../acp/net/acp-door.ts";
 import { McpClients } from "../mcp/mcp-clients.ts";
 import type { Caretaker } from "../caretaker.ts";
 import type { ServedContext } from "../served-context.ts";
@@ -12,6 +14,7 @@ import type { Logger } from "./create-logger.ts";
 import { EntranceGuard } from "./entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
 import { beginExchange, type Exchange } from "./exchange.ts";
+import { isAddress } from "./is-address.ts";
 import { bind, closeServer, createNodeServer } from "./node-server.ts";
 import { PageFiles } from "./page/page-files.ts";
 import { SignIn } from "./page/sign-in.ts";
@@ -20,6 +23,7 @@ import { checkBinding, defaultSettings, type ServerSettings } from "./settings.t
 import { OpenStreams } from "./sse/open-streams.ts";
 import { SessionHubs } from "./sse/session-hubs.ts";
 import { StoreCheck } from "./store-check.ts";
+import { takeUpgrade } from "./take-upgrade.ts";
 
 export interface RunningServer extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4760`. */
@@ -46,6 +50,8 @@ export interface ServerParts {
   settings?: Partial<ServerSettings>;
   /** The folder of the built page; without it, there is none. */
   page?: string;
+  /** An ACP agent for one connection of this token; without it, there is nothing at `/acp`. */
+  acp?: (token: TokenRow) => AgentConnector;
 }
 
 /** Starts the HTTP API. Resolves when it listens; rejects if it must not, or cannot. */
@@ -97,9 +103,10 @@ export function createServer(
     checkMs: settings.heartbeatMs,
     logger,
   });
+  const acp = parts.acp && createAcpDoor(parts.acp, { engine, authorizer, streams, settings, logger });
   const signIn = new SignIn(store.tokens, settings.tls !== undefined || settings.trustedProxy);
   const page = parts.page === undefined ? undefined : new PageFiles(parts.page);
-  const app = createApp({ guard, authorizer, runner, mcp, readiness, signIn, page, logger });
+  const app = createApp({ guard, authorizer, runner, mcp, acp, readiness, signIn, page, logger });
 
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const listener = getRequestListener(
@@ -119,19 +126,44 @@ export function createServer(
     outgoing.writeHead(status, headers).end(body);
   });
 
+  if (acp) {
+    const { trustedProxy } = settings;
+    server.on("upgrade", (incoming: IncomingMessage, socket, head) => {
+      void takeUpgrade({ incoming, socket, head }, { guard, authorizer, readiness, acp, logger, trustedProxy });
+    });
+  }
+
   const close = async (deadlineMs: number): Promise<void> => {
     isStopping = true;
     streams.closeAll("the server is stopping");
-    await mcp.close();
+    await Promise.all([mcp.close(), acp?.close()]);
     await closeServer(server, deadlineMs);
   };
   return { server, signIn, drain: () => void (isStopping = true), close };
 }
 
-/** A path on this server, called by one name, in its usual form: what the adapter would turn away with an empty answer. */
-function isAddress({ url, headers, rawHeaders }: IncomingMessage): boolean {
-  const names = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host");
-  const name = headers.host?.replace(/:\d+$/, "").toLowerCase();
-  const isUsual = URL.parse(`http://${headers.host}${url}`)?.hostname === name;
-  return names.length === 1 && isUsual && url?.startsWith("/") === true && !url.includes("\\");
+function createAcpDoor(
+  connect: NonNullable<ServerParts["acp"]>,
+  parts: Pick<ServerParts, "engine" | "logger"> & {
+    authorizer: Authorizer;
+    streams: OpenStreams;
+    settings: ServerSettings;
+  },
+): AcpDoor {
+  const { engine, authorizer, streams, settings, logger } = parts;
+  return new AcpDoor({
+    ...{ connect, streams, logger },
+    hasSession: (id) =>
+      engine.sessions.get(id).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof RequestError && error.code === "not_found") return false;
+          throw error;
+        },
+      ),
+    isValid: (token) => authorizer.isStillValid(token),
+    limits: settings.acp,
+    maxBodyBytes: settings.maxJsonBytes,
+    heartbeatMs: settings.heartbeatMs,
+  });
 }

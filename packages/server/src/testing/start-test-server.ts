@@ -4,7 +4,7 @@ import type { Scope, Store } from "@tandem/storage";
 import { createLogger } from "../http/create-logger.ts";
 import { createToken } from "../http/create-token.ts";
 import type { ServerSettings } from "../http/settings.ts";
-import { startServer, type RunningServer } from "../http/start-server.ts";
+import { startServer, type RunningServer, type ServerParts } from "../http/start-server.ts";
 import type { ServedContext } from "../served-context.ts";
 import { memoryTokens } from "./memory-tokens.ts";
 
@@ -28,6 +28,7 @@ export async function startTestServer(parts: {
   check?: () => Promise<void>;
   settings?: Partial<ServerSettings>;
   page?: string;
+  acp?: ServerParts["acp"];
 }): Promise<TestServer> {
   const tokens = parts.tokens ?? memoryTokens();
   const log: Record<string, unknown>[] = [];
@@ -45,6 +46,7 @@ export async function startTestServer(parts: {
     logger: createLogger({ level: "debug", destination }),
     settings: { port: 0, checkResponses: true, ...parts.settings },
     ...(parts.page !== undefined && { page: parts.page }),
+    ...(parts.acp && { acp: parts.acp }),
   });
   const secretFor = async (scope: Scope) => (await createToken(tokens, { name: scope, scopes: [scope] })).secret;
   const secret = await secretFor("admin");

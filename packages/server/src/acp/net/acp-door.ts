@@ -1,0 +1,217 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { AgentConnector } from "@agentclientprotocol/sdk";
+import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { RequestError } from "@tandem/protocol";
+import type { TokenRow } from "@tandem/storage";
+import { WebSocketServer } from "ws";
+import type { Logger } from "../../http/create-logger.ts";
+import { readJson } from "../../http/read-body.ts";
+import type { OpenStreams } from "../../http/sse/open-streams.ts";
+import { WireError } from "../../http/wire-error.ts";
+import type { AcpLimits } from "./acp-limits.ts";
+import { HttpConnection } from "./http-connection.ts";
+import { readLastEventId } from "./replay-stream.ts";
+import { readMessage, rpcError } from "./rpc-message.ts";
+import { SocketConnection } from "./socket-connection.ts";
+import { within } from "./within.ts";
+
+/** A server that stops does not wait for an agent that does not let go. */
+const CLOSE_MS = 5_000;
+const CONNECTION_HEADER = "acp-connection-id";
+/** As some clients call it. */
+const CONNECTION_ALIAS = "x-acp-connection-id";
+const SESSION_HEADER = "acp-session-id";
+
+interface AcpParts {
+  /** An agent for one connection of this token. */
+  connect: (token: TokenRow) => AgentConnector;
+  /** Whether there is such a session: streams of others are not opened. */
+  hasSession: (id: string) => Promise<boolean>;
+  /** Whether a token that was valid still is. */
+  isValid: (token: TokenRow) => Promise<boolean>;
+  streams: OpenStreams;
+  limits: AcpLimits;
+  maxBodyBytes: number;
+  heartbeatMs: number;
+  logger: Logger;
+}
+
+interface Arrival extends Pick<HttpBindings, "incoming" | "outgoing"> {
+  token: TokenRow;
+}
+
+/**
+ * ACP for editors that are elsewhere: Streamable HTTP and WebSocket at one address, behind the server's guard and token
+ * check. A connection is known by its id together with the token that opened it; a token that is revoked takes its
+ * connections along. Sessions are not: they are the server's, and go on when a connection ends.
+ */
+export class AcpDoor {
+  readonly #parts: AcpParts;
+  readonly #byHttp = new Map<string, HttpConnection>();
+  readonly #bySocket = new Set<SocketConnection>();
+  readonly #sockets: WebSocketServer;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(parts: AcpParts) {
+    this.#parts = parts;
+    this.#sockets = new WebSocketServer({ noServer: true, maxPayload: parts.maxBodyBytes, clientTracking: false });
+    this.#timer = setInterval(() => this.#look(), parts.heartbeatMs).unref();
+  }
+
+  /** How many connections there are. */
+  get size(): number {
+    return this.#byHttp.size + this.#bySocket.size;
+  }
+
+  async handle(method: string, arrival: Arrival): Promise<Response> {
+    if (method === "POST") return this.#post(arrival);
+    const connection = this.#find(arrival);
+    if (method === "GET") return this.#listen(connection, arrival);
+    this.#byHttp.delete(connection.id);
+    await connection.close("the connection has been closed");
+    return new Response(null, { status: 202 });
+  }
+
+  /** A WebSocket, once the request has been let in. */
+  upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer, token: TokenRow): void {
+    this.#makeRoom(token);
+    const id = randomUUID();
+    const announce = (headers: string[], request: IncomingMessage): void => {
+      if (request === incoming) headers.push(`Acp-Connection-Id: ${id}`);
+    };
+    this.#sockets.on("headers", announce);
+    const { limits, connect } = this.#parts;
+    this.#sockets.handleUpgrade(incoming, socket, head, (webSocket) => {
+      const connection = new SocketConnection({ socket: webSocket, token, agent: connect(token), limits });
+      this.#bySocket.add(connection);
+      void connection.closed.then(() => this.#bySocket.delete(connection));
+    });
+    this.#sockets.off("headers", announce);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    const connections = [...this.#byHttp.values(), ...this.#bySocket];
+    this.#byHttp.clear();
+    this.#bySocket.clear();
+    const closing = Promise.allSettled(connections.map((connection) => connection.close("the server is stopping")));
+    await within(closing, CLOSE_MS);
+  }
+
+  async #post({ incoming, token }: Arrival): Promise<Response> {
+    const body = await readJson(incoming, this.#parts.maxBodyBytes);
+    if (Array.isArray(body)) return reply(501, rpcError({ code: -32_600, message: "Batches are not supported." }));
+    const message = readMessage(body);
+    if (!message) return reply(400, rpcError({ code: -32_600, message: "This is not a message of JSON-RPC." }));
+    const isBeginning = "method" in message && message.method === "initialize";
+    if (!isBeginning) {
+      this.#find({ incoming, token }).receive(message, header(incoming, SESSION_HEADER));
+      return new Response(null, { status: 202 });
+    }
+    if (connectionIdOf(incoming) !== undefined) {
+      throw new RequestError("invalid_request", "A connection is initialized once.", {
+        fix: "Send `initialize` without Acp-Connection-Id for a new one.",
+      });
+    }
+    this.#makeRoom(token);
+    const { limits, connect } = this.#parts;
+    const connection = new HttpConnection({ id: randomUUID(), token, agent: connect(token), limits });
+    this.#byHttp.set(connection.id, connection);
+    void connection.closed.then(() => this.#byHttp.delete(connection.id));
+    try {
+      return reply(200, await connection.initialize(message), { "acp-connection-id": connection.id });
+    } catch (error) {
+      this.#drop(connection, "it was not initialized");
+      throw error;
+    }
+  }
+
+  async #listen(connection: HttpConnection, { incoming, outgoing, token }: Arrival): Promise<Response> {
+    if (!/text\/event-stream|\*\/\*/i.test(incoming.headers.accept ?? "")) {
+      return new Response(null, { status: 406 });
+    }
+    const session = header(incoming, SESSION_HEADER);
+    const last = readLastEventId(header(incoming, "last-event-id"), connection.newest);
+    if (session !== undefined && !connection.knows(session) && !(await this.#parts.hasSession(session))) {
+      throw new RequestError("not_found", "There is no such session.");
+    }
+    connection.listen(this.#parts.streams.open(outgoing, token), session, last);
+    return RESPONSE_ALREADY_SENT;
+  }
+
+  #find({ incoming, token }: Pick<Arrival, "incoming" | "token">): HttpConnection {
+    const id = connectionIdOf(incoming);
+    if (id === undefined) {
+      throw new RequestError("invalid_request", "Acp-Connection-Id: this header is needed.", {
+        fix: "Begin with `initialize`; its answer has the id.",
+      });
+    }
+    const connection = this.#byHttp.get(id);
+    // Somebody else's is as unknown as one that never was.
+    if (connection?.token.id !== token.id) {
+      throw new RequestError("not_found", "There is no such connection.", {
+        fix: "Begin a new one with `initialize`.",
+      });
+    }
+    return connection;
+  }
+
+  /** A connection that nobody uses makes room for a new one; one in use does not. */
+  #makeRoom(token: TokenRow): void {
+    const { limits } = this.#parts;
+    const own = [...this.#byHttp.values(), ...this.#bySocket].filter((other) => other.token.id === token.id);
+    const isFull = this.size >= limits.maxConnections || own.length >= limits.maxConnectionsPerToken;
+    if (!isFull) return;
+    const now = performance.now();
+    const [spare] = own
+      .filter((connection) => connection instanceof HttpConnection)
+      .filter((connection) => connection.idleMs(now) > 0)
+      .toSorted((a, b) => b.idleMs(now) - a.idleMs(now));
+    if (!spare) {
+      throw new WireError("too_many", "Too many connections are open.", { fix: "Close some of them." });
+    }
+    this.#drop(spare, "a new connection took its place");
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const connection of this.#bySocket) connection.beat();
+    for (const connection of this.#byHttp.values()) {
+      if (connection.idleMs(now) > this.#parts.limits.idleMs) this.#drop(connection, "nobody used it");
+    }
+    this.#dropRevoked().catch(() => undefined);
+  }
+
+  /** A database that is away says nothing about a token. */
+  async #dropRevoked(): Promise<void> {
+    const all = [...this.#byHttp.values(), ...this.#bySocket];
+    const tokens = new Map(all.map(({ token }) => [token.id, token]));
+    for (const token of tokens.values()) {
+      if (await this.#parts.isValid(token)) continue;
+      for (const connection of all) {
+        if (connection.token.id === token.id) this.#drop(connection, "the token is not valid any more");
+      }
+    }
+  }
+
+  #drop(connection: HttpConnection | SocketConnection, reason: string): void {
+    if (connection instanceof HttpConnection) this.#byHttp.delete(connection.id);
+    connection.close(reason).catch((error: unknown) => {
+      this.#parts.logger.warn({ err: error }, "a connection of an editor did not close");
+    });
+  }
+}
+
+const connectionIdOf = (incoming: IncomingMessage): string | undefined =>
+  header(incoming, CONNECTION_HEADER) ?? header(incoming, CONNECTION_ALIAS);
+
+function header({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+const reply = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
+  new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } });

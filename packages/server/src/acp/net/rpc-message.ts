@@ -1,0 +1,51 @@
+import type { AnyMessage } from "@agentclientprotocol/sdk";
+import { z } from "zod";
+
+// As much of a JSON-RPC message as it takes to pass it on to the right place. What is in it, the agent checks.
+
+/** No id that is meant is longer; ids are kept until they are answered. */
+const LONGEST_ID = 1_024;
+
+const id = z.union([z.string().max(LONGEST_ID), z.number()]);
+const version = z.literal("2.0");
+const messageSchema = z.union([
+  z.looseObject({ jsonrpc: version, method: z.string().max(LONGEST_ID), id }),
+  z.looseObject({ jsonrpc: version, method: z.string().max(LONGEST_ID), id: z.undefined().optional() }),
+  z.looseObject({ jsonrpc: version, method: z.undefined().optional(), id: id.nullable() }),
+]);
+
+export type MessageKind =
+  | { type: "request"; key: string; method: string; session: string | undefined }
+  | { type: "notification"; method: string; session: string | undefined }
+  | { type: "response"; key: string | undefined; session: string | undefined };
+
+const named = z.looseObject({ sessionId: z.string().min(1).max(LONGEST_ID) });
+
+/** Of a request or a notification, the session that it is about; of a response, the one that it names. */
+export function kindOf(message: AnyMessage): MessageKind {
+  if (!("method" in message)) {
+    const key = message.id === null ? undefined : keyOf(message.id);
+    return { type: "response", key, session: sessionIn("result" in message ? message.result : undefined) };
+  }
+  const session = sessionIn(message.params);
+  const { method } = message;
+  if (!("id" in message) || message.id === null) return { type: "notification", method, session };
+  return { type: "request", key: keyOf(message.id), method, session };
+}
+
+/** Undefined where it is no message of JSON-RPC. */
+export function readMessage(value: unknown): AnyMessage | undefined {
+  // The schema is what the type says, but for what stands in `params`, `result` and `error`.
+  return messageSchema.safeParse(value).success ? (value as AnyMessage) : undefined;
+}
+
+export const rpcError = (error: { code: number; message: string }, to: string | number | null = null): AnyMessage => ({
+  jsonrpc: "2.0",
+  id: to,
+  error,
+});
+
+/** `1` and `"1"` are two ids. */
+const keyOf = (value: string | number): string => `${typeof value}:${value}`;
+
+const sessionIn = (value: unknown): string | undefined => named.safeParse(value).data?.sessionId;

@@ -1,0 +1,106 @@
+import type { AgentConnector, AnyMessage } from "@agentclientprotocol/sdk";
+import type { TokenRow } from "@tandem/storage";
+import type { RawData, WebSocket } from "ws";
+import { isNestedDeeper } from "../../http/is-nested-deeper.ts";
+import type { AcpLimits } from "./acp-limits.ts";
+import { AgentLink } from "./agent-link.ts";
+import { kindOf, readMessage, rpcError } from "./rpc-message.ts";
+import { within } from "./within.ts";
+
+/** Nothing that is meant is nested deeper. */
+const DEEPEST = 200;
+/** Codes of WebSocket: the server goes, the client broke a rule, the client does not keep up. */
+const GOING = 1001;
+const AGAINST_THE_RULES = 1008;
+const NOT_READ = 1013;
+/** A client that does not say goodbye back within this is cut off. */
+const FAREWELL_MS = 2_000;
+
+/** An editor on a WebSocket: a message is a frame of text, both ways. */
+export class SocketConnection {
+  readonly token: TokenRow;
+  readonly #socket: WebSocket;
+  readonly #limits: AcpLimits;
+  readonly #link: AgentLink;
+  readonly #asked = new Set<string>();
+  #isAlive = true;
+
+  constructor(parts: { socket: WebSocket; token: TokenRow; agent: AgentConnector; limits: AcpLimits }) {
+    this.token = parts.token;
+    this.#socket = parts.socket;
+    this.#limits = parts.limits;
+    this.#link = new AgentLink(parts.agent, (message) => this.#send(message));
+    this.#socket.on("message", (data, isBinary) => {
+      if (!isBinary) this.#receive(data);
+    });
+    this.#socket.on("pong", () => void (this.#isAlive = true));
+    // A frame that is too large, or broken: `close` follows.
+    this.#socket.on("error", () => undefined);
+    this.#socket.once("close", () => void this.#link.close(this.#limits.answerMs));
+    void this.#link.closed.then(() => this.#socket.close(GOING));
+  }
+
+  get closed(): Promise<void> {
+    return this.#link.closed;
+  }
+
+  /** A client that has not answered the last time is dead. */
+  beat(): void {
+    if (!this.#isAlive) return this.#socket.terminate();
+    this.#isAlive = false;
+    this.#socket.ping();
+  }
+
+  async close(reason: string): Promise<void> {
+    this.#end(GOING, reason);
+    await this.#link.close(this.#limits.answerMs);
+  }
+
+  #end(code: number, reason: string): void {
+    this.#socket.close(code, reason);
+    const timer = setTimeout(() => this.#socket.terminate(), FAREWELL_MS);
+    this.#socket.once("close", () => clearTimeout(timer));
+  }
+
+  #receive(data: RawData): void {
+    this.#isAlive = true;
+    const value = parse(data);
+    if (value === undefined) return void this.#send(rpcError({ code: -32_700, message: "This is not valid JSON." }));
+    const message = readMessage(value);
+    if (!message) {
+      const what = Array.isArray(value) ? "Batches are not supported." : "This is not a message of JSON-RPC.";
+      return void this.#send(rpcError({ code: -32_600, message: what }));
+    }
+    const kind = kindOf(message);
+    if (kind.type === "request") {
+      if (this.#asked.size >= this.#limits.maxRequests) {
+        return this.#end(AGAINST_THE_RULES, "too many requests wait for their answers");
+      }
+      this.#asked.add(kind.key);
+    }
+    this.#link.send(message);
+  }
+
+  /** Waits where the client does not keep up, and lets go of one that does not read at all. */
+  async #send(message: AnyMessage): Promise<void> {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const kind = kindOf(message);
+    if (kind.type === "response" && kind.key !== undefined) this.#asked.delete(kind.key);
+    const { promise, resolve } = Promise.withResolvers<true>();
+    // Also called, with an error, when the socket ends.
+    this.#socket.send(JSON.stringify(message), () => resolve(true));
+    if (this.#socket.bufferedAmount < this.#limits.waitingBytes) return;
+    if (!(await within(promise, this.#limits.stallMs))) this.#end(NOT_READ, "nobody has read this socket");
+  }
+}
+
+/** Undefined where it is no JSON, or nothing that anybody could mean. */
+function parse(data: RawData): unknown {
+  const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer);
+  if (isNestedDeeper(bytes, DEEPEST)) return undefined;
+  try {
+    return JSON.parse(bytes.toString("utf8")) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,54 @@
+import { ServerResponse, type IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { RequestError } from "@tandem/protocol";
+import type { AcpDoor } from "../acp/net/acp-door.ts";
+import { ACP_PATH } from "../acp/net/acp-path.ts";
+import { requireScope, type Authorizer } from "./authorize.ts";
+import type { Logger } from "./create-logger.ts";
+import type { Readiness } from "./create-app.ts";
+import type { EntranceGuard } from "./entrance-guard.ts";
+import { errorReply } from "./error-reply.ts";
+import { beginExchange } from "./exchange.ts";
+import { isAddress } from "./is-address.ts";
+
+/**
+ * Lets a WebSocket in by the same rules as every request, in the same order, with the same answers and the same line in the
+ * access log.
+ */
+export async function takeUpgrade(
+  { incoming, socket, head }: { incoming: IncomingMessage; socket: Duplex; head: Buffer },
+  parts: {
+    guard: EntranceGuard;
+    authorizer: Authorizer;
+    readiness: Readiness;
+    acp: AcpDoor;
+    trustedProxy: boolean;
+    logger: Logger;
+  },
+): Promise<void> {
+  const { guard, authorizer, readiness, acp, logger, trustedProxy } = parts;
+  socket.on("error", () => socket.destroy());
+  const outgoing = new ServerResponse(incoming);
+  const exchange = beginExchange(incoming, outgoing, { logger, trustedProxy });
+  try {
+    if (!isAddress(incoming)) throw new RequestError("invalid_request", "This is not an address of this server.");
+    guard.check(incoming.headers);
+    // It is a GET by name only: whoever gets through may change things, so that a cookie must come from our own page.
+    const token = await authorizer.authenticate(incoming.headers, "POST");
+    exchange.token = token.id;
+    requireScope(token, "run");
+    if (readiness.isStopping) throw new RequestError("unavailable", "The server is stopping.");
+    acp.upgrade(incoming, socket, head, token);
+    const begun = performance.now();
+    const line = { request_id: exchange.id, method: "GET", path: ACP_PATH, status: 101, token: token.id };
+    socket.once("close", () => logger.info({ ...line, ms: Math.round(performance.now() - begun) }, "request"));
+  } catch (error) {
+    const { status, headers, body, unexpected } = errorReply(error, exchange.id);
+    if (unexpected) logger.error({ err: error, request_id: exchange.id }, "an upgrade failed unexpectedly");
+    if (!(socket instanceof Socket) || socket.destroyed) return void socket.destroy();
+    outgoing.assignSocket(socket);
+    outgoing.once("finish", () => socket.end());
+    outgoing.writeHead(status, { ...headers, connection: "close" }).end(body);
+  }
+}

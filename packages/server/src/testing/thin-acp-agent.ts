@@ -1,0 +1,73 @@
+import { agent, type AgentConnector } from "@agentclientprotocol/sdk";
+import type { MemoryEngine } from "./memory-engine.ts";
+
+export interface ThinAcpAgents {
+  connect: () => AgentConnector;
+  /** How many connections have begun, and how many are over. */
+  readonly begun: number;
+  readonly over: number;
+  /** Resolves when it has let go of a connection; a test may make it take its time. */
+  letGo: () => Promise<void>;
+}
+
+/**
+ * An agent that is nothing but protocol, for what lies between it and a client. A prompt of `count 3` is answered by three
+ * chunks, `ask` by a request for permission, `long` by a chunk of a megabyte, `never` by nothing until it is cancelled.
+ */
+export function thinAcpAgents(engine: MemoryEngine): ThinAcpAgents {
+  const agents = { begun: 0, over: 0, letGo: async () => undefined as void, connect };
+  function connect(): AgentConnector {
+    const cancelled = new Map<string, () => void>();
+    const app = agent({ name: "thin" })
+      .onRequest("initialize", () => ({ protocolVersion: 1, agentCapabilities: { loadSession: true } }))
+      .onRequest("session/new", () => ({ sessionId: engine.createSession() }))
+      .onRequest("session/load", async ({ params: { sessionId }, client }) => {
+        await client.notify("session/update", { sessionId, update: chunk("as it was") });
+        return {};
+      })
+      .onNotification("session/cancel", ({ params }) => cancelled.get(params.sessionId)?.())
+      .onRequest("session/prompt", async ({ params: { sessionId, prompt }, client }) => {
+        const [block] = prompt;
+        const [word, count] = (block?.type === "text" ? block.text : "").split(" ");
+        const say = (text: string) => client.notify("session/update", { sessionId, update: chunk(text) });
+        switch (word) {
+          case "count":
+            for (let number = 1; number <= Number(count); number += 1) await say(String(number));
+            break;
+          case "ask": {
+            const { outcome } = await client.request("session/request_permission", {
+              sessionId,
+              toolCall: { toolCallId: "call_1", title: "Something" },
+              options: [{ optionId: "yes", kind: "allow_once", name: "Yes" }],
+            });
+            await say(outcome.outcome === "selected" ? outcome.optionId : outcome.outcome);
+            break;
+          }
+          case "long":
+            await say("x".repeat(1_024 * 1_024));
+            break;
+          case "never":
+            await new Promise<void>((resolve) => cancelled.set(sessionId, resolve));
+            return { stopReason: "cancelled" as const };
+        }
+        return { stopReason: "end_turn" as const };
+      });
+    return {
+      connect(stream) {
+        agents.begun += 1;
+        const connection = app.connect(stream);
+        const closed = connection.closed.then(async () => {
+          await agents.letGo();
+          agents.over += 1;
+        });
+        return { closed };
+      },
+    };
+  }
+  return agents;
+}
+
+const chunk = (text: string) => ({
+  sessionUpdate: "agent_message_chunk" as const,
+  content: { type: "text" as const, text },
+});
