@@ -21,6 +21,10 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
     about: "the server under load: fanout, sessions, open, idle, soak; one part alone by its name",
     load: () => import("./server/server.ts"),
   },
+  page: {
+    about: "the page in a real browser: a session of 10,000 parts opened, 200 deltas a second, typing, scrolling",
+    load: () => import("./page/page.ts"),
+  },
   scan: {
     about: "a catalogue of 1,000 tables: scans of it, and questions about it; time, CPU and memory",
     load: () => import("./scan/scan.ts"),

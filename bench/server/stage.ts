@@ -13,8 +13,15 @@ export interface Stage {
   token: string;
 }
 
-/** The store, the engine and the HTTP server as `tandem up` puts them together, in this process; no Claude Code. */
-export async function setStage(folder: string, openConversation: EngineSettings["openConversation"]): Promise<Stage> {
+/**
+ * The store, the engine and the HTTP server as `tandem up` puts them together, in this process; no Claude Code. With `page`,
+ * the folder of a built page, that is served too.
+ */
+export async function setStage(
+  folder: string,
+  openConversation: EngineSettings["openConversation"],
+  page?: string,
+): Promise<Stage> {
   const project = join(folder, "project");
   const stateFolder = join(folder, "state");
   await Promise.all([mkdir(project), mkdir(stateFolder)]);
@@ -38,7 +45,7 @@ export async function setStage(folder: string, openConversation: EngineSettings[
   });
   await engine.start();
   const logger = createLogger({ level: "warn", destination: { write: (line) => void process.stderr.write(line) } });
-  const server = await startServer({ engine, store, logger, settings: { port: 0 } });
+  const server = await startServer({ engine, store, logger, page, settings: { port: 0 } });
   const { secret } = await createToken(store.tokens, { name: "bench", scopes: ["admin"] });
   return { store, engine, server, token: secret };
 }

@@ -1,0 +1,192 @@
+import { loadavg } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Browser, CDPSession, Page } from "playwright-core";
+import { z } from "zod";
+import { Helper } from "../server/helper.ts";
+import { quantile } from "../server/report.ts";
+
+export interface Variant {
+  name: string;
+  /** Whether all parts are read before anything is measured, or the end of the log, as the page does by itself. */
+  isWhole: boolean;
+  isPhone: boolean;
+  isPlain: boolean;
+}
+
+/** One run of one variant: figures by name, in milliseconds where nothing else is said. */
+export type Figures = Record<string, number>;
+
+const PER_SECOND = 200;
+const SECONDS = 8;
+const KEYS = "every entry is checked.";
+const WHEEL_STEPS = 40;
+const WHEEL_PX = 600;
+const THROTTLE = 4;
+const DEADLINE_MS = 180_000;
+
+const place = z.object({
+  url: z.string(),
+  link: z.string(),
+  session: z.string(),
+  first: z.string(),
+  events: z.number(),
+  parts: z.number(),
+  bytes: z.number(),
+});
+const streamed = z.object({ begunAt: z.number(), sent: z.number() });
+const frames = z.array(z.object({ at: z.number(), mark: z.number(), distance: z.number() }));
+const numbers = z.array(z.number());
+const tasks = z.array(z.object({ startTime: z.number(), duration: z.number() }));
+
+export async function measure(
+  browser: Browser,
+  variant: Variant,
+  task: { folder: string; page: string; parts: number; probe: string },
+): Promise<Figures> {
+  await using server = new Helper(
+    "../page/page-server.ts",
+    { ...task, perSecond: PER_SECOND, seconds: SECONDS },
+    task.folder,
+  );
+  const { url, link, session, first, parts, bytes } = await server.hear(place);
+  const viewport = variant.isPhone ? { width: 390, height: 844 } : { width: 1_280, height: 850 };
+  const context = await browser.newContext({ viewport, locale: "en-US" });
+  context.setDefaultTimeout(DEADLINE_MS);
+  try {
+    const page = await context.newPage();
+    await page.goto(link);
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await page.goto("about:blank");
+    await page.addInitScript(task.probe);
+    const devtools = await context.newCDPSession(page);
+    await devtools.send("Performance.enable");
+    if (variant.isPhone) await devtools.send("Emulation.setCPUThrottlingRate", { rate: THROTTLE });
+    const load = loadavg()[0]!;
+    const address = `${url}/sessions/${session}`;
+    const opened = await open(page, variant.isWhole ? `${address}?part=${first}` : address, variant);
+    const streaming = await stream(page, devtools, server);
+    const heapMb = await heap(devtools);
+    const scrolled = await scroll(page);
+    return { load, cpuLoop: cpuLoop(), parts, megabytes: bytes / 1e6, ...opened, ...streaming, heapMb, ...scrolled };
+  } finally {
+    await context.close();
+  }
+}
+
+/** Opens the session, and waits until nothing happens any more. */
+async function open(page: Page, address: string, { isWhole }: Variant): Promise<Figures> {
+  await page.goto(address);
+  const firstRows = z.number().parse(await page.evaluate("probe.firstRows"));
+  // Of the whole session, the first part stands at the very beginning, marked, once all before the end has been read.
+  if (isWhole) await page.locator("[role=log] [data-index='0']").waitFor();
+  const ready = z.number().parse(await page.evaluate("probe.painted()"));
+  await page.waitForTimeout(1_500);
+  const long = tasks.parse(await page.evaluate("probe.tasks"));
+  const ends = long.map(({ startTime, duration }) => startTime + duration);
+  return {
+    firstRows,
+    ...(isWhole && { allRead: ready }),
+    interactive: Math.max(isWhole ? ready : firstRows, ...ends),
+    longestTaskAtLoad: Math.max(0, ...long.map(({ duration }) => duration)),
+  };
+}
+
+async function stream(page: Page, devtools: CDPSession, server: Helper): Promise<Figures> {
+  const latest = page.getByRole("button", { name: "Latest" });
+  if (await latest.isVisible()) await latest.click();
+  await page.evaluate("probe.atEnd()");
+  const box = page.getByRole("textbox", { name: "Message" });
+  await box.click();
+  await page.waitForTimeout(500);
+  await page.evaluate("probe.tasks.length = 0; probe.keys.length = 0; globalThis.watching = probe.watch()");
+  const before = await shares(devtools);
+  const done = server.hear(streamed);
+  // What went wrong before it is the better error.
+  done.catch(() => undefined);
+  server.tell("go");
+  await page.evaluate("probe.streaming()");
+  const pause = (SECONDS * 1_000 - 1_500) / KEYS.length;
+  for (const key of KEYS) {
+    await page.keyboard.press(key === " " ? "Space" : key);
+    await sleep(pause);
+  }
+  const { begunAt, sent } = await done;
+  const after = await shares(devtools);
+  await page.evaluate("watching.end()");
+  const seen = frames.parse(await page.evaluate("watching.frames"));
+  const long = tasks.parse(await page.evaluate("probe.tasks"));
+  const slowKeys = numbers.parse(await page.evaluate("probe.keys"));
+  // Keys that the browser does not report took less than 16 ms.
+  const keys = [...slowKeys, ...Array.from({ length: Math.max(0, KEYS.length - slowKeys.length) }, () => 16)];
+  const during = seen.filter(({ mark, at }) => mark >= 0 && at <= begunAt + SECONDS * 1_000);
+  const gaps = during.slice(1).map(({ at }, index) => at - during[index]!.at);
+  const lags = lagsOf(seen, begunAt, sent);
+  const took = after.at - before.at;
+  return {
+    fps: (during.length - 1) / ((during.at(-1)!.at - during[0]!.at) / 1_000),
+    frameGapP95: quantile(gaps, 0.95),
+    longTasks: long.length,
+    longestTask: Math.max(0, ...long.map(({ duration }) => duration)),
+    deltaToFrameP50: quantile(lags, 0.5),
+    deltaToFrameP95: quantile(lags, 0.95),
+    keyP95: quantile(keys, 0.95),
+    scriptShare: (100 * (after.script - before.script)) / took,
+    layoutShare: (100 * (after.layout - before.layout)) / took,
+    farthestFromEnd: Math.max(...during.map(({ distance }) => distance)),
+    elements: z.number().parse(await page.evaluate("probe.elements()")),
+  };
+}
+
+/** From the moment at which a delta was due to the end of the first frame that shows it. */
+function lagsOf(seen: z.infer<typeof frames>, begunAt: number, sent: number): number[] {
+  const lags: number[] = [];
+  for (const { at, mark } of seen) {
+    for (let number = lags.length; number <= mark && number < sent; number += 1) {
+      lags.push(at - (begunAt + (number * 1_000) / PER_SECOND));
+    }
+  }
+  return lags;
+}
+
+async function scroll(page: Page): Promise<Figures> {
+  const box = (await page.locator("[role=log]").boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.evaluate("globalThis.scrolling = probe.watch()");
+  let blank = 0;
+  for (let step = 0; step < WHEEL_STEPS; step += 1) {
+    await page.mouse.wheel(0, -WHEEL_PX);
+    blank += z.number().parse(await page.evaluate("probe.painted().then(() => probe.blanks())"));
+  }
+  await page.evaluate("scrolling.end()");
+  const seen = frames.parse(await page.evaluate("scrolling.frames"));
+  const gaps = seen.slice(1).map(({ at }, index) => at - seen[index]!.at);
+  const jump = z.number().parse(await page.evaluate("probe.jump()"));
+  return { scrollGapP95: quantile(gaps, 0.95), blankProbes: blank, jump };
+}
+
+async function heap(devtools: CDPSession): Promise<number> {
+  await devtools.send("HeapProfiler.collectGarbage");
+  return (await metrics(devtools))["JSHeapUsedSize"]! / 1e6;
+}
+
+async function shares(devtools: CDPSession): Promise<{ script: number; layout: number; at: number }> {
+  const all = await metrics(devtools);
+  return {
+    script: all["ScriptDuration"]!,
+    layout: all["LayoutDuration"]! + all["RecalcStyleDuration"]!,
+    at: all["Timestamp"]!,
+  };
+}
+
+async function metrics(devtools: CDPSession): Promise<Record<string, number>> {
+  const { metrics: all } = await devtools.send("Performance.getMetrics");
+  return Object.fromEntries(all.map(({ name, value }) => [name, value]));
+}
+
+/** The same work in every run, in milliseconds: how much of the machine was there for it. */
+function cpuLoop(): number {
+  const begun = performance.now();
+  let sum = 0;
+  for (let index = 0; index < 50_000_000; index += 1) sum = (sum + index * 7) % 1_000_003;
+  return sum < 0 ? 0 : performance.now() - begun;
+}
