@@ -3,12 +3,13 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { firstLoad, MOST_FIRST_KB } from "./first-load.ts";
 
 const root = join(import.meta.dirname, "..");
 const folder = join(root, "apps", "web");
 const stamp = join(folder, "dist", ".stamp");
 
-/** Throws with what the build said, if it fails. */
+/** Throws with what the build said, if it fails; or if the page has become too heavy to begin quickly. */
 export function buildPage(): void {
   const wanted = identity();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return;
@@ -19,6 +20,12 @@ export function buildPage(): void {
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_ENV: "production" },
   });
   if (status !== 0) throw new Error(`The page could not be built:\n${stdout}${stderr}`);
+  const { kilobytes, files } = firstLoad(join(folder, "dist"));
+  if (kilobytes > MOST_FIRST_KB) {
+    throw new Error(
+      `The page loads ${kilobytes.toFixed(0)} kB of JavaScript before it shows anything, and ${MOST_FIRST_KB} is the most: import what is heavy when it is wanted. Loaded at once: ${files.join(", ")}`,
+    );
+  }
   writeFileSync(stamp, wanted);
 }
 

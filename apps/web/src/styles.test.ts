@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const css = readFileSync(new URL("styles.css", import.meta.url), "utf8");
+
+type Theme = Readonly<Record<string, string>>;
+
+/** The colours that the rule with this selector sets. */
+function themeOf(selector: string): Theme {
+  const from = css.indexOf(`${selector} {`);
+  const block = css.slice(from, css.indexOf("}", from));
+  return Object.fromEntries(
+    [...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name, value]) => [name!, value!]),
+  );
+}
+
+const themes = {
+  light: themeOf("\n:root"),
+  "dark, as the system is": themeOf(':root:not([data-theme="light"])'),
+  "dark, as was chosen": themeOf(':root[data-theme="dark"]'),
+};
+
+/** By the formula of WCAG 2. */
+function contrast(one: string, other: string): number {
+  const [light, dark] = [one, other].map(luminance).sort((a, b) => b - a) as [number, number];
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(colour: string): number {
+  const [red, green, blue] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  }) as [number, number, number];
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** As `color-mix(in srgb, colour share, ground)`: an edit within a changed line. */
+const mixed = (colour: string, ground: string, share: number): string =>
+  `#${[1, 3, 5]
+    .map((at) => [colour, ground].map((each) => Number.parseInt(each.slice(at, at + 2), 16)) as [number, number])
+    .map(([over, under]) =>
+      Math.round(over * share + under * (1 - share))
+        .toString(16)
+        .padStart(2, "0"),
+    )
+    .join("")}`;
+
+const GROUNDS = ["ground", "surface", "raised"];
+const WORDS = ["ink", "ink-soft", "ink-faint", "accent", "wait", "good", "bad"];
+const PAIRS: readonly (readonly [words: string, ground: string])[] = [
+  ...GROUNDS.flatMap((ground) => WORDS.map((words) => [words, ground] as const)),
+  ...["accent", "wait", "good", "bad"].flatMap((name) => [
+    [name, `${name}-soft`] as const,
+    ["ink", `${name}-soft`] as const,
+  ]),
+  ...["ink", "ink-soft"].flatMap((words) => [[words, "added"] as const, [words, "removed"] as const]),
+  ["ink-soft", "wait-soft"],
+  ["ink-faint", "accent-soft"],
+  ["on-accent", "accent"],
+];
+const READABLE = 4.5;
+
+test.each(Object.entries(themes))("words can be read on every ground: %s", (_, theme) => {
+  const edited = { "an edit that adds": ["good", "added"], "an edit that takes away": ["bad", "removed"] } as const;
+  const grounds: Theme = {
+    ...theme,
+    ...Object.fromEntries(
+      Object.entries(edited).map(([name, [colour, ground]]) => [name, mixed(theme[colour]!, theme[ground]!, 0.24)]),
+    ),
+  };
+  const pairs = [...PAIRS, ...Object.keys(edited).map((name) => ["ink", name] as const)];
+  const tooFaint = pairs
+    .map(([words, ground]) => ({ words, ground, contrast: contrast(grounds[words]!, grounds[ground]!) }))
+    .filter((pair) => !(pair.contrast >= READABLE));
+  expect(tooFaint).toEqual([]);
+});
+
+test("dark is the same dark, whoever has chosen it", () => {
+  expect(Object.keys(themes.light).length).toBeGreaterThan(15);
+  expect(themes["dark, as was chosen"]).toEqual(themes["dark, as the system is"]);
+  expect(Object.keys(themes["dark, as was chosen"])).toEqual(Object.keys(themes.light));
+});
+
+test("the formula is the one of WCAG", () => {
+  expect(contrast("#000000", "#ffffff")).toBeCloseTo(21);
+  expect(contrast("#777777", "#ffffff")).toBeCloseTo(4.48, 2);
+});
