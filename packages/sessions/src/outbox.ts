@@ -7,6 +7,7 @@ export interface Entry {
   event: SessionEvent;
 }
 
+type Log = Pick<EventLog, "append" | "find" | "read">;
 type Companions = NonNullable<Parameters<EventLog["append"]>[2]>;
 type Item =
   | { type: "write"; entries: readonly Entry[]; companions: Companions; settle: PromiseWithResolvers<LoggedEvent[]> }
@@ -22,7 +23,7 @@ const SLOWEST_RETRY_MS = 2_000;
  * A database that is away is waited for; `onLost` is told once when nothing can be written any more.
  */
 export class Outbox {
-  readonly #log: EventLog;
+  readonly #log: Log;
   readonly #lease: Lease;
   readonly #show: (deltas: readonly LiveDelta[]) => void;
   readonly #onLost: (error: unknown) => void;
@@ -30,12 +31,7 @@ export class Outbox {
   #draining: Promise<void> | undefined;
   #lost: unknown;
 
-  constructor(
-    log: EventLog,
-    lease: Lease,
-    show: (deltas: readonly LiveDelta[]) => void,
-    onLost: (error: unknown) => void,
-  ) {
+  constructor(log: Log, lease: Lease, show: (deltas: readonly LiveDelta[]) => void, onLost: (error: unknown) => void) {
     this.#log = log;
     this.#lease = lease;
     this.#show = show;
@@ -67,12 +63,11 @@ export class Outbox {
 
   #add(item: Item): void {
     this.#items.push(item);
-    this.#draining ??= this.#drain().finally(() => {
-      this.#draining = undefined;
-    });
+    this.#draining ??= this.#drain();
   }
 
   async #drain(): Promise<void> {
+    await Promise.resolve();
     while (this.#items.length > 0) {
       const first = this.#items[0]!;
       if (first.type === "previews") {
@@ -93,6 +88,8 @@ export class Outbox {
         this.lose(error);
       }
     }
+    // In the same step as the last look: what came between them would wait for somebody who has gone.
+    this.#draining = undefined;
   }
 
   /** One transaction for all of them; tried again for as long as the database is away. */

@@ -21,7 +21,7 @@ export class SessionActors {
   readonly #taken = new Set<SessionActor>();
   #timers: NodeJS.Timeout[] = [];
   #stopListening: (() => void) | undefined;
-  #isLooking = false;
+  #looking: Promise<void> | undefined;
   #stopping = false;
 
   constructor(store: Store, settings: EngineSettings, deltas: DeltaHub, beside: Beside) {
@@ -69,8 +69,9 @@ export class SessionActors {
     return ended.filter(Boolean).length;
   }
 
-  /** Wakes all that have something waiting. */
+  /** Wakes all that have something waiting. A look that is under way may have seen what was before: it does not count. */
   async lookAround(): Promise<void> {
+    await this.#looking;
     await this.#lookAround();
   }
 
@@ -171,9 +172,12 @@ export class SessionActors {
   }
 
   /** Sessions whose writer died, and messages that nobody has been woken for. */
-  async #lookAround(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  #lookAround(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
     try {
       // Somebody may have stopped everything at another server.
       const halt = await this.#beside.halted();
@@ -182,8 +186,6 @@ export class SessionActors {
       await Promise.all([...new Set(found.flat())].map((session) => this.#wake(session)));
     } catch (error) {
       this.#settings.log.warn({ error: String(error) }, "the store could not be looked through");
-    } finally {
-      this.#isLooking = false;
     }
   }
 }

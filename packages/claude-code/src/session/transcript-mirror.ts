@@ -107,13 +107,21 @@ export class TranscriptMirror implements SessionStore {
 
   /** One writer at a time, so that the store gets the lines in their order. */
   #write(): Promise<void> {
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = undefined;
-    });
+    this.#writing ??= this.#writeAll();
     return this.#writing;
   }
 
   async #writeAll(): Promise<void> {
+    await Promise.resolve();
+    try {
+      await this.#empty();
+    } finally {
+      // In the same step as the last look: a line that came between them would wait for the next one.
+      this.#writing = undefined;
+    }
+  }
+
+  async #empty(): Promise<void> {
     while (this.#waiting.length > 0) {
       const { subpath } = this.#waiting[0]!;
       const end = this.#waiting.findIndex((other) => other.subpath !== subpath);

@@ -1,0 +1,42 @@
+import { setImmediate } from "node:timers/promises";
+import type { LoggedEvent, SessionEvent } from "@tandem/protocol";
+import type { Lease } from "@tandem/storage";
+import { expect, test } from "vitest";
+import { Outbox } from "./outbox.ts";
+
+const lease = { session: "sesn_1" } as Lease;
+const event = { type: "session.status_running", id: "sevt_1", processed_at: null } as SessionEvent;
+
+// A write that comes in the very step in which the outbox finds itself empty must not wait for the one after it.
+test.each(Array.from({ length: 12 }, (_, step) => step))(
+  "a write %i steps after another's answer is written",
+  async (step) => {
+    const writes: Promise<LoggedEvent[]>[] = [];
+    const logged: string[] = [];
+    const answer = setImmediate();
+    const outbox = new Outbox(
+      {
+        append: async (_lease, entries) => {
+          if (logged.length === 0) void late();
+          await answer;
+          logged.push(...entries.map((entry) => entry.event.id));
+          return [];
+        },
+        find: () => Promise.resolve(undefined),
+        read: () => Promise.resolve([]),
+      },
+      lease,
+      () => {},
+      () => {},
+    );
+    const late = async (): Promise<void> => {
+      await answer;
+      for (let count = 0; count < step; count += 1) await Promise.resolve();
+      writes.push(outbox.write([{ thread: null, event }]));
+    };
+    writes.push(outbox.write([{ thread: null, event }]));
+    await expect.poll(() => writes.length).toBe(2);
+    await expect.poll(() => logged.length).toBe(2);
+    await Promise.all(writes);
+  },
+);
