@@ -13,6 +13,7 @@ import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from 
 import { addProposalCommands } from "./proposal-commands.ts";
 import { addRuleCommands } from "./rule-commands.ts";
 import { addSessionCommands } from "./session-commands.ts";
+import { addStdioCommand } from "./stdio/stdio-command.ts";
 import { addHistoryCommands } from "./history-commands.ts";
 import { addWorktreeCommands } from "./worktree-commands.ts";
 import type { ObjectOptions } from "./commands/object.ts";
@@ -122,6 +123,7 @@ export function createProgram(version: string, runner: Runner): Command {
   addWorktreeCommands(program, AGENTS, { examples, json, runner });
   addAuditCommands(program, AGENTS, { examples, json, runner });
   addRuleCommands(program, AGENTS, { examples, json, runner });
+  addStdioCommand(program, AGENTS, { examples, runner });
 
   addDatabaseCommands(program, KNOW, { examples, json, runner });
   addIngestCommand(program, KNOW, { examples, json, runner });

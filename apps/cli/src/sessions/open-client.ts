@@ -50,7 +50,7 @@ export async function openClient(context: Context, project: Project, options: Cl
 }
 
 /** The server that is up, if what this command asks for is its to do. */
-async function serverFor(
+export async function serverFor(
   { env }: Pick<Context, "env">,
   project: Project,
   folder?: string,

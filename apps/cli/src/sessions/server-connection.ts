@@ -90,6 +90,30 @@ export class ServerConnection implements Disposable {
     return this.#request("GET", path, { query, signal, headers: lastEventId ? { "last-event-id": lastEventId } : {} });
   }
 
+  /** One request as it is; resolves with whatever was answered, refusals too. */
+  async send(request: {
+    method: string;
+    /** With its query. */
+    path: string;
+    headers: Readonly<Record<string, string>>;
+    body: Buffer | undefined;
+    signal: AbortSignal;
+  }): Promise<IncomingMessage> {
+    const { method, path, body, signal } = request;
+    const url = new URL(path, this.url);
+    return new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = {
+        ...request.headers,
+        authorization: `Bearer ${this.#token}`,
+        ...(body && { "content-length": body.length }),
+      };
+      const start = url.protocol === "https:" ? httpsRequest : httpRequest;
+      start(url, { method, headers, agent: this.#agent, signal }, resolve)
+        .on("error", (cause) => reject(unreachable(this.url, cause, signal)))
+        .end(body);
+    });
+  }
+
   [Symbol.dispose](): void {
     this.#agent.destroy();
   }
@@ -104,18 +128,9 @@ export class ServerConnection implements Disposable {
       if (Array.isArray(value)) for (const item of value) url.searchParams.append(`${name}[]`, String(item));
       else if (value !== undefined) url.searchParams.append(name, String(value));
     }
-    const body = options.body === undefined ? undefined : JSON.stringify(options.body);
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-      const headers = {
-        authorization: `Bearer ${this.#token}`,
-        ...(body !== undefined && { "content-type": "application/json", "content-length": Buffer.byteLength(body) }),
-        ...options.headers,
-      };
-      const send = url.protocol === "https:" ? httpsRequest : httpRequest;
-      send(url, { method, headers, agent: this.#agent, signal: options.signal }, resolve)
-        .on("error", (cause) => reject(unreachable(this.url, cause, options.signal)))
-        .end(body);
-    });
+    const body = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
+    const headers = { ...(body && { "content-type": "application/json" }), ...options.headers };
+    const answer = await this.send({ method, path: url.pathname + url.search, headers, body, signal: options.signal });
     if ((answer.statusCode ?? 500) < 300) return answer;
     throw await toError(answer, this.url);
   }

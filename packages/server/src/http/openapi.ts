@@ -1,7 +1,6 @@
 import { z } from "zod";
-import type { Route } from "./route.ts";
-
-type Json = Record<string, unknown>;
+import { isResumable, type Route } from "./route.ts";
+import { Components, type Json } from "./schemas/components.ts";
 
 const errorBody = z
   .object({
@@ -17,7 +16,7 @@ const errorBody = z
 
 /** The table of routes as an OpenAPI 3.1 document. Schemas that have an id become components. */
 export function describeApi(routes: readonly Route[]): Json {
-  const components = new Components();
+  const components = new Components("#/components/schemas/");
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, "{$1}");
@@ -117,7 +116,7 @@ function queryParameters({ query }: Route, components: Components): Json[] {
 }
 
 function headerParameters(route: Route): Json[] {
-  if (route.kind !== "stream" || !route.name.includes("events")) return [];
+  if (!isResumable(route)) return [];
   return [
     {
       name: "Last-Event-ID",
@@ -128,31 +127,3 @@ function headerParameters(route: Route): Json[] {
     },
   ];
 }
-
-/** Schemas with an id stand once, wherever they are used. */
-class Components {
-  readonly schemas: Record<string, Json> = {};
-
-  of(schema: z.ZodType, io: "input" | "output"): Json {
-    const {
-      $schema: _,
-      $defs,
-      ...own
-    } = z.toJSONSchema(schema, { io, override: shorten }) as Json & { $defs?: Record<string, Json> };
-    const { id } = schema.meta() ?? {};
-    const named = { ...$defs, ...(id !== undefined && { [id]: own }) };
-    for (const [name, definition] of Object.entries(named)) {
-      const { id: _id, ...rest } = relink(definition);
-      this.schemas[name] ??= rest;
-    }
-    return id === undefined ? relink(own) : { $ref: `#/components/schemas/${id}` };
-  }
-}
-
-/** Zod's pattern for times is a page long and says no more than the format. */
-function shorten({ jsonSchema }: { jsonSchema: Json }): void {
-  if (jsonSchema["format"] === "date-time") delete jsonSchema["pattern"];
-}
-
-const relink = (schema: Json): Json =>
-  JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;

@@ -88,6 +88,9 @@ export interface RefusedRoute {
 
 export type Route = JsonRoute | UploadRoute | DownloadRoute | StreamRoute;
 
+/** Whether a stream goes on after the event whose id is given back to it as `Last-Event-ID`. */
+export const isResumable = ({ kind, name }: Route): boolean => kind === "stream" && name.includes("events");
+
 /** The names after colons in a path. */
 type ParamName<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamName<`/${Rest}`>

@@ -1,0 +1,72 @@
+import type { Logger, Wire } from "@tandem/server";
+import {
+  contextServers,
+  createEngine,
+  hasContext,
+  loadServer,
+  openStore,
+  serveContext,
+  sessionRoots,
+  startMemoryCapture,
+  startTelemetry,
+} from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import { localActor } from "../local-actor.ts";
+import { serverSettings } from "../server/server-settings.ts";
+import { takeCare } from "../server/take-care.ts";
+import { serverFor } from "../sessions/open-client.ts";
+import { ServerConnection } from "../sessions/server-connection.ts";
+
+/** Turns that are under way when the host goes have so long to end; then they are interrupted. */
+export const STOP_MS = 3_000;
+
+export interface OpenedWire extends AsyncDisposable {
+  wire: Wire;
+  engine: "own" | "server";
+}
+
+/** To the server that is up, if it is on our database and may work where we do; otherwise to an engine in this process. */
+export async function openWire(context: Context, project: Project, logger: Logger): Promise<OpenedWire> {
+  const servers = await Promise.all(sessionRoots(project).map((root) => serverFor(context, project, root)));
+  const [server] = servers;
+  if (server && servers.every(Boolean)) {
+    const wire = await ServerConnection.open(server);
+    return { wire, engine: "server", [Symbol.asyncDispose]: async () => wire[Symbol.dispose]() };
+  }
+  return openOwn(context, project, logger);
+}
+
+/** All that `tandem up` has, but for its door: a host is no less than a server's owner, and nobody else comes in. */
+async function openOwn(context: Context, project: Project, logger: Logger): Promise<OpenedWire> {
+  const command = "tandem stdio";
+  await using parts = new AsyncDisposableStack();
+  const store = parts.use(await openStore(context, project));
+  const serving = { command, log: logger };
+  const knowledge = hasContext(project) ? parts.use(await serveContext(context, project, store, serving)) : undefined;
+  const engine = await createEngine(context, project, store, {
+    ...serving,
+    ...(knowledge &&
+      project.config.sessions.context && {
+        hostServers: await contextServers(project, knowledge, store.sessions, logger),
+      }),
+  });
+  const telemetry = await startTelemetry(project, { engine, store, version: context.version });
+  if (telemetry) parts.use(telemetry);
+  const { openPrivateWire } = await loadServer();
+  const { maxJsonBytes, maxUploadBytes, patientTimeoutMs } = await serverSettings(project, undefined);
+  const wire = parts.use(
+    openPrivateWire({
+      ...{ engine, store, logger, version: context.version, actor: localActor() },
+      ...(knowledge && { context: knowledge }),
+      caretaker: takeCare(context, project, { demo: false }),
+      settings: { maxJsonBytes, maxUploadBytes, patientTimeoutMs },
+    }),
+  );
+  parts.defer(() => engine.stop(STOP_MS));
+  await engine.start();
+  await knowledge?.desk.resume();
+  if (knowledge) parts.use(await startMemoryCapture(project, knowledge, store, logger));
+  const owned = parts.move();
+  return { wire, engine: "own", [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}

@@ -1,0 +1,61 @@
+import type { IncomingMessage } from "node:http";
+import { fromReply, lineTooLong } from "./line-error.ts";
+import type { LineError, RequestId, StdioLimits } from "./lines.ts";
+
+/** What JSON puts around an answer, with the longest id. */
+const AROUND_BYTES = 1_024;
+
+/** Of a refusal, however much there may be of it. */
+const REFUSAL_BYTES = 256 * 1_024;
+
+/** The line that tells a host what the API has answered. */
+export async function readAnswer(
+  answer: IncomingMessage,
+  { id, limits, isFile }: { id: RequestId; limits: StdioLimits; isFile: boolean },
+): Promise<string> {
+  if ((answer.statusCode ?? 500) >= 300) return JSON.stringify({ id, error: await readRefusal(answer) });
+  const most = limits.lineBytes - AROUND_BYTES;
+  const bytes = await readUpTo(answer, isFile ? Math.floor((most * 3) / 4) : most);
+  if (!bytes) return JSON.stringify({ id, error: lineTooLong(limits) });
+  if (isFile) return JSON.stringify({ id, result: fileOf(answer, bytes) });
+  // It is JSON already, of one line: nothing is gained by reading it to write it again.
+  return `{"id":${JSON.stringify(id)},"result":${bytes.toString("utf8")}}`;
+}
+
+/** Why the API has refused. */
+export async function readRefusal(answer: IncomingMessage): Promise<LineError> {
+  const bytes = await readUpTo(answer, REFUSAL_BYTES);
+  return fromReply(answer.statusCode ?? 500, bytes && parse(bytes));
+}
+
+async function readUpTo(answer: IncomingMessage, most: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > most) {
+      answer.destroy();
+      return undefined;
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function fileOf({ headers }: IncomingMessage, bytes: Buffer) {
+  const name = /filename\*=UTF-8''([^;]+)/.exec(headers["content-disposition"] ?? "")?.[1];
+  return {
+    filename: name === undefined ? "file" : decodeURIComponent(name),
+    mime_type: headers["content-type"] ?? "application/octet-stream",
+    size_bytes: bytes.length,
+    content: bytes.toString("base64"),
+  };
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,48 @@
+import { RequestError, TandemError } from "@tandem/protocol";
+import { errorReply } from "../http/error-reply.ts";
+import { lineError, type LineError, type StdioLimits } from "./lines.ts";
+
+/** An error of the API's, by its status and body. */
+export function fromReply(status: number, body: unknown): LineError {
+  const { error, request_id } = (typeof body === "object" && body !== null ? body : {}) as Record<string, unknown>;
+  const known = lineError.safeParse({
+    ...(typeof error === "object" ? error : undefined),
+    status,
+    ...(typeof request_id === "string" && request_id !== "" && { request_id }),
+  });
+  return known.success
+    ? known.data
+    : { type: "api_error", message: `The API answered with ${status}, and no reason.`, status };
+}
+
+/** An error of ours, in the words that the API would use for it. */
+export function toLineError(error: unknown): LineError {
+  const { status, body } = errorReply(error, "");
+  return fromReply(status, JSON.parse(body));
+}
+
+export const unreachable = (cause?: unknown): RequestError =>
+  new RequestError("unavailable", "The API cannot be reached any more.", {
+    fix: "Start `tandem stdio` again; a stream goes on after its last cursor.",
+    cause,
+  });
+
+export const cancelled = (): LineError => ({
+  type: "cancelled",
+  message: "It was cancelled; what it had already done stays done.",
+  status: 499,
+});
+
+export const lineTooLong = ({ lineBytes }: StdioLimits): LineError => ({
+  type: "request_too_large",
+  message: `The answer does not fit into a line of ${Math.floor(lineBytes / 1024)} KiB. Ask for less of it, with \`limit\`, or over HTTP.`,
+  status: 413,
+});
+
+/** The one line that a host gets where nothing could be started. */
+export function startErrorLine(error: unknown): string {
+  const known = error instanceof TandemError ? { type: error.code, message: sentences(error), status: 503 } : undefined;
+  return JSON.stringify({ id: null, error: known ?? toLineError(error) });
+}
+
+const sentences = ({ message, fix }: TandemError): string => (fix === undefined ? message : `${message} ${fix}`);

@@ -1,0 +1,116 @@
+import { z } from "zod";
+
+// Every line is one object, and says by its fields what it is: `method` a request; `result` or `error` its answer; `event` or
+// `end` something of a stream; `hello` the first line of all.
+
+export const PROTOCOL = 1;
+
+const MIB = 1024 * 1024;
+
+/** What a host may count on; said in the first line. */
+export interface StdioLimits {
+  /** Of a line, in either direction, without its end. As much as the API takes of JSON, and something around it. */
+  lineBytes: number;
+  /** Requests that are not answered yet. */
+  requests: number;
+  /** Streams that are open. */
+  streams: number;
+}
+
+export const defaultLimits: StdioLimits = { lineBytes: 33 * MIB, requests: 64, streams: 256 };
+
+export const requestId = z
+  .union([z.string().min(1).max(200), z.int()])
+  .meta({ id: "Id", description: "Chosen by the host; not that of another request or stream that is still open." });
+export type RequestId = z.output<typeof requestId>;
+
+/** As it comes in; what its params are to be depends on its method. */
+export const requestLine = z.strictObject({
+  id: requestId,
+  method: z.string().max(200),
+  params: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const helloParams = z.strictObject({
+  protocol: z.int().meta({ description: "The version of this protocol that the host speaks." }),
+  client: z.string().max(200).optional().meta({ description: "What the host is, such as `shop/2.1`." }),
+});
+export const helloResult = z.object({ protocol: z.literal(PROTOCOL) });
+
+export const cancelParams = z.strictObject({ id: requestId });
+export const cancelResult = z.object({
+  cancelled: z.boolean().meta({ description: "False if nothing of this id was open any more." }),
+});
+
+export const streamResult = z.object({ stream: requestId }).meta({ id: "StreamOpened" });
+
+export const fileParams = z.strictObject({
+  filename: z.string().min(1),
+  mime_type: z
+    .string()
+    .regex(/^[\w.+-]+\/[\w.+-]+$/)
+    .default("application/octet-stream"),
+  content: z.string().meta({ contentEncoding: "base64", description: "The file, in base64." }),
+});
+export const fileResult = z
+  .object({
+    filename: z.string(),
+    mime_type: z.string(),
+    size_bytes: z.int(),
+    content: z.string().meta({ contentEncoding: "base64", description: "The file, in base64." }),
+  })
+  .meta({ id: "FileContent" });
+
+export const lineError = z
+  .looseObject({
+    type: z.string().meta({ description: "As over HTTP, such as `not_found_error`." }),
+    message: z.string(),
+    status: z.int().meta({ description: "As over HTTP." }),
+    details: z.looseObject({ error_code: z.string().optional() }).optional(),
+    request_id: z.string().optional().meta({ description: "Under which the log has more." }),
+  })
+  .meta({ id: "LineError" });
+export type LineError = z.output<typeof lineError>;
+
+export const helloLine = z
+  .strictObject({
+    hello: z.strictObject({
+      protocol: z.literal(PROTOCOL),
+      product: z.literal("tandem"),
+      version: z.string(),
+      engine: z.enum(["own", "server"]).meta({
+        description: "Whether sessions run in this process, or in a server that is up on the same database.",
+      }),
+      capabilities: z.strictObject({ methods: z.array(z.string()), streams: z.array(z.string()) }),
+      limits: z.strictObject({ line_bytes: z.int(), requests: z.int(), streams: z.int() }),
+    }),
+  })
+  .meta({ id: "HelloLine", description: "The first line that Tandem writes." });
+
+export const resultLine = z.strictObject({ id: requestId, result: z.unknown() }).meta({
+  id: "ResultLine",
+  description: "A request was answered. `#/$defs/Result.METHOD` is what `result` is, by the method of the request.",
+});
+
+export const errorLine = z.strictObject({ id: requestId.nullable(), error: lineError }).meta({
+  id: "ErrorLine",
+  description: "A request was refused or failed. Without an id: a line that could not be read, or no start.",
+});
+
+const cursor = z
+  .string()
+  .meta({ id: "Cursor", description: "Where the stream can be taken up again: give it as `after`." });
+
+export const eventLine = z
+  .strictObject({ stream: requestId, cursor: cursor.optional(), event: z.looseObject({ type: z.string() }) })
+  .meta({
+    id: "EventLine",
+    description: "An event of a stream. `#/$defs/Event.METHOD` is what `event` is. Previews have no cursor.",
+  });
+
+export const endLine = z
+  .strictObject({
+    stream: requestId,
+    end: z.strictObject({ cursor: cursor.optional(), error: lineError.optional() }),
+  })
+  .meta({ id: "EndLine", description: "The last line of a stream; without an error, it came to its end." });

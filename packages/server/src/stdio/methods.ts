@@ -1,0 +1,31 @@
+import { nearest, RequestError } from "@tandem/protocol";
+import { routeTable } from "../http/route-table.ts";
+import type { Route } from "../http/route.ts";
+import { refusedRoutes } from "../http/routes/refused.ts";
+
+/** Every route is a method under its own name: there is no second list in which one could be forgotten. */
+export const methods: ReadonlyMap<string, Route> = new Map(routeTable.map((route) => [route.name, route]));
+
+/** Those that are about the conversation with the host itself. */
+export const OWN_METHODS = ["hello", "cancel"] as const;
+
+export function findMethod(name: string): Route {
+  const route = methods.get(name);
+  if (route) return route;
+  const refused = refusedRoutes.find((one) => name.startsWith(`${one.name}.`));
+  if (refused) throw new RequestError("not_supported", refused.reason);
+  const meant = nearest(name, [...methods.keys(), ...OWN_METHODS]);
+  throw new RequestError("not_found", `There is no method ${JSON.stringify(name)}.`, {
+    ...(meant && { fix: `Did you mean ${meant}?` }),
+  });
+}
+
+/** The names of what varies in a route's path. */
+export const pathNames = ({ path }: Pick<Route, "path">): string[] =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+
+/** Names of params that go into the query. */
+export const queryNames = ({ query }: Pick<Route, "query">): string[] => Object.keys(query.shape);
+
+/** The param by which a stream goes on where it was left. */
+export const AFTER = "after";

@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { newId } from "@tandem/protocol";
+import type { TokenRow, TokenStore } from "@tandem/storage";
+import { defaultSettings, type ServerSettings } from "../http/settings.ts";
+import { sha256 } from "../http/sha256.ts";
+import { createServer, type ServerParts } from "../http/start-server.ts";
+import { memoryPipe } from "./memory-pipe.ts";
+import type { Wire } from "./wire.ts";
+
+const CLOSE_MS = 2_000;
+
+/**
+ * The whole HTTP API inside this process, reached through memory: it has no port, and no token but the one that was made
+ * for this wire and is written nowhere. So a host gets the same checks, answers and errors as any other client.
+ */
+export function openPrivateWire({
+  actor,
+  ...parts
+}: ServerParts & {
+  /** Who the host is, in the audit. */
+  actor: string;
+}): Wire & AsyncDisposable {
+  const secret = randomBytes(32).toString("base64url");
+  const token: TokenRow = {
+    id: newId("token"),
+    name: actor,
+    sha256: sha256(secret),
+    scopes: ["admin"],
+    createdAt: new Date().toISOString(),
+    lastUsedAt: null,
+  };
+  const settings: ServerSettings = { ...defaultSettings, ...parts.settings };
+  const store = { ...parts.store, tokens: withOneKey(parts.store.tokens, token) };
+  const { server, drain, close } = createServer({ ...parts, store }, settings);
+  return {
+    async send({ method, path, headers, body, signal }): Promise<IncomingMessage> {
+      const [near, far] = memoryPipe();
+      server.emit("connection", far);
+      const outgoing = httpRequest({
+        ...{ method, path, signal },
+        createConnection: () => near,
+        headers: {
+          ...headers,
+          host: "127.0.0.1",
+          authorization: `Bearer ${secret}`,
+          ...(body && { "content-length": body.length }),
+        },
+      });
+      outgoing.end(body);
+      const [answer] = (await once(outgoing, "response")) as [IncomingMessage];
+      // What breaks later is told to whoever reads the answer.
+      outgoing.on("error", () => undefined);
+      return answer;
+    },
+    async [Symbol.asyncDispose]() {
+      drain();
+      await close(CLOSE_MS);
+    },
+  };
+}
+
+/** Tokens of the store are for its servers' doors: here, they can be listed and revoked, and open nothing. */
+const withOneKey = (tokens: TokenStore, key: TokenRow): TokenStore => ({
+  create: (row) => tokens.create(row),
+  list: () => tokens.list(),
+  delete: (id) => tokens.delete(id),
+  findByHash: async (hash) => (hash === key.sha256 ? key : undefined),
+  touch: async () => undefined,
+});

@@ -1,0 +1,52 @@
+import type { Readable, Writable } from "node:stream";
+import { readLines } from "./line-reader.ts";
+import { LineWriter } from "./line-writer.ts";
+import { defaultLimits, PROTOCOL, type StdioLimits } from "./lines.ts";
+import { methods, OWN_METHODS } from "./methods.ts";
+import { StdioHost } from "./stdio-host.ts";
+import type { Wire } from "./wire.ts";
+
+/** Requests that are under way when a host closes its end are answered for so long. */
+const ANSWER_MS = 10_000;
+/** When the process is to end, for whatever other reason. */
+const HURRY_MS = 2_000;
+const FLUSH_MS = 2_000;
+
+/**
+ * Serves the API to one host, a line of JSON for each request, answer and event, until the host closes its end, is gone, or
+ * the signal fires. Resolves when everything that was asked has been answered or cut off.
+ */
+export async function serveStdio(parts: {
+  wire: Wire;
+  stdin: Readable;
+  stdout: Writable;
+  version: string;
+  /** Whose engine answers: that of this process, or a server's. */
+  engine: "own" | "server";
+  signal: AbortSignal;
+  limits?: Partial<StdioLimits>;
+}): Promise<void> {
+  const limits = { ...defaultLimits, ...parts.limits };
+  const writer = new LineWriter(parts.stdout);
+  const host = new StdioHost({ wire: parts.wire, writer, limits });
+  const over = AbortSignal.any([parts.signal, writer.closed]);
+  await writer.write(JSON.stringify(helloOf(parts, limits)));
+  for await (const line of readLines(parts.stdin, limits.lineBytes, over)) {
+    await host.receive(line);
+    // A host that does not read is not read from either: what it asks for would only pile up.
+    await writer.ready();
+  }
+  await host.close(writer.closed.aborted ? 0 : parts.signal.aborted ? HURRY_MS : ANSWER_MS);
+  await writer.flushed(FLUSH_MS);
+}
+
+const helloOf = ({ version, engine }: { version: string; engine: "own" | "server" }, limits: StdioLimits) => ({
+  hello: {
+    ...{ protocol: PROTOCOL, product: "tandem", version, engine },
+    capabilities: {
+      methods: [...OWN_METHODS, ...methods.keys()].toSorted(),
+      streams: [...methods.values()].filter(({ kind }) => kind === "stream").map(({ name }) => name),
+    },
+    limits: { line_bytes: limits.lineBytes, requests: limits.requests, streams: limits.streams },
+  },
+});

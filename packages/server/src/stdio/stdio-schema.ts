@@ -1,0 +1,152 @@
+import type { z } from "zod";
+import { isResumable, type Route } from "../http/route.ts";
+import { Components, type Json } from "../http/schemas/components.ts";
+import {
+  cancelParams,
+  cancelResult,
+  endLine,
+  errorLine,
+  eventLine,
+  fileParams,
+  fileResult,
+  helloLine,
+  helloParams,
+  helloResult,
+  PROTOCOL,
+  requestId,
+  resultLine,
+  streamResult,
+} from "./lines.ts";
+import { AFTER, methods, pathNames } from "./methods.ts";
+
+interface ObjectSchema extends Json {
+  properties?: Record<string, Json>;
+  required?: string[];
+}
+
+const afterParam: Json = {
+  type: "string",
+  description:
+    "Go on after the event with this cursor. Without it, the stream begins now; that of a job, with its first.",
+};
+
+/** Every line of the protocol as a JSON Schema: the root is any line, in either direction. */
+export function stdioSchema(): Json {
+  const components = new Components("#/$defs/");
+  const own: [string, Json, Json][] = [
+    ["hello", components.of(helloParams, "input"), components.of(helloResult, "output")],
+    ["cancel", components.of(cancelParams, "input"), components.of(cancelResult, "output")],
+  ];
+  const routes = [...methods.values()].map((route): [string, Json, Json] => [
+    route.name,
+    paramsOf(route, components),
+    resultOf(route, components),
+  ]);
+  const all = [...own, ...routes];
+  const id = components.of(requestId, "input");
+  const lines = [helloLine, resultLine, errorLine, eventLine, endLine].map((line) => components.of(line, "output"));
+  const streams = [...methods.values()].flatMap((route): [string, Json][] =>
+    route.kind === "stream" ? [[`Event.${route.name}`, components.of(route.frame, "output")]] : [],
+  );
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: `Lines of \`tandem stdio\`, protocol ${PROTOCOL}`,
+    anyOf: [{ $ref: "#/$defs/HostLine" }, { $ref: "#/$defs/TandemLine" }],
+    $defs: {
+      HostLine: {
+        description: "What a host writes.",
+        anyOf: all.map(([name]) => ({ $ref: `#/$defs/Request.${name}` })),
+      },
+      TandemLine: { description: "What Tandem writes.", anyOf: lines },
+      ...Object.fromEntries(all.map(([name, params]) => [`Request.${name}`, requestOf(name, id, params)])),
+      ...Object.fromEntries(all.map(([name, , result]) => [`Result.${name}`, result])),
+      ...Object.fromEntries(streams),
+      ...components.schemas,
+    },
+  };
+}
+
+function requestOf(name: string, id: Json, params: Json): Json {
+  const route = methods.get(name);
+  const { required = [] } = params as ObjectSchema;
+  return {
+    ...(route && { description: `${route.summary}.` }),
+    type: "object",
+    properties: { id, method: { const: name }, params },
+    required: ["id", "method", ...(required.length > 0 || "$ref" in params || "anyOf" in params ? ["params"] : [])],
+    additionalProperties: false,
+  };
+}
+
+function paramsOf(route: Route, components: Components): Json {
+  const query = components.of(route.query, "input") as ObjectSchema;
+  const names = pathNames(route);
+  const known: ObjectSchema = {
+    type: "object",
+    properties: {
+      ...Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+      ...Object.fromEntries(Object.entries(query.properties ?? {}).map(([name, field]) => [name, relaxed(field)])),
+      ...(isResumable(route) && { [AFTER]: afterParam }),
+    },
+    required: [...names, ...(query.required ?? [])],
+  };
+  const body = bodyOf(route);
+  if (!body) return { ...known, additionalProperties: false };
+  return merged(known, withoutId(body, components));
+}
+
+function bodyOf(route: Route): z.ZodType | undefined {
+  switch (route.kind) {
+    case "json":
+      return route.body;
+    case "upload":
+      return fileParams.extend(route.body.shape);
+    case "download":
+    case "stream":
+      return undefined;
+  }
+}
+
+/** The schema itself, not a reference to it: there are fields to be put beside its own. */
+function withoutId(body: z.ZodType, components: Components): ObjectSchema {
+  const schema = components.of(body, "input");
+  const name = typeof schema["$ref"] === "string" ? schema["$ref"].replace("#/$defs/", "") : undefined;
+  return name === undefined ? schema : components.schemas[name]!;
+}
+
+/** Fields of the path and the query beside those of the body, in each of its forms. */
+function merged(known: ObjectSchema, body: ObjectSchema): Json {
+  for (const forms of ["anyOf", "oneOf"]) {
+    const branches = body[forms];
+    if (Array.isArray(branches)) return { anyOf: branches.map((branch) => merged(known, branch as ObjectSchema)) };
+  }
+  return {
+    ...body,
+    properties: { ...known.properties, ...body.properties },
+    required: [...known.required!, ...(body.required ?? [])],
+  };
+}
+
+/** In an address everything is text. Here, a number may be one, and so may true and false. */
+function relaxed(field: Json): Json {
+  const { enum: values, description, default: usual } = field;
+  if (!Array.isArray(values) || values.length !== 2 || !values.includes("true") || !values.includes("false"))
+    return field;
+  return {
+    type: "boolean",
+    ...(description !== undefined && { description }),
+    ...(usual !== undefined && { default: usual === "true" }),
+  };
+}
+
+function resultOf(route: Route, components: Components): Json {
+  switch (route.kind) {
+    case "json":
+    case "upload":
+      return components.of(route.response, "output");
+    case "download":
+      return components.of(fileResult, "output");
+    case "stream":
+      return components.of(streamResult, "output");
+  }
+}

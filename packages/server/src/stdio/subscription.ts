@@ -1,0 +1,117 @@
+import type { IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { readRefusal } from "./answer.ts";
+import { cancelled, lineTooLong, toLineError, unreachable } from "./line-error.ts";
+import type { LineError, RequestId, StdioLimits } from "./lines.ts";
+import type { LineWriter } from "./line-writer.ts";
+import { readFrames } from "./read-frames.ts";
+import type { Wire, WireRequest } from "./wire.ts";
+
+/** A stream that breaks off is taken up again: so often in a row without a single frame, each time waiting longer. */
+const TRIES = 5;
+const FIRST_WAIT_MS = 200;
+
+/** What a stream says when its listener did not keep up, and is to come again. */
+const RESYNC = "tandem.resync";
+
+interface Parts {
+  wire: Wire;
+  writer: LineWriter;
+  limits: StdioLimits;
+  signal: AbortSignal;
+}
+
+/**
+ * One stream of the API, as lines. A frame is read when the line before it has been taken: a host that does not read makes the
+ * stream wait, and what waits too long is let go by the API and taken up again here, after the last event that the host has.
+ */
+export class Subscription {
+  readonly #id: RequestId;
+  readonly #request: Omit<WireRequest, "signal">;
+  readonly #resumable: boolean;
+  readonly #parts: Parts;
+  #cursor: string | undefined;
+
+  constructor(
+    id: RequestId,
+    { request, resumable, ...parts }: Parts & { request: Omit<WireRequest, "signal">; resumable: boolean },
+  ) {
+    this.#id = id;
+    this.#request = request;
+    this.#resumable = resumable;
+    this.#parts = parts;
+    this.#cursor = request.headers["last-event-id"];
+  }
+
+  /** Resolves when the stream has ended, for whatever reason; all of it has been told to the host. */
+  async run(): Promise<void> {
+    const { writer, signal } = this.#parts;
+    const id = this.#id;
+    let answer: IncomingMessage;
+    try {
+      answer = await this.#open();
+    } catch (error) {
+      return writer.write(
+        JSON.stringify({ id, error: signal.aborted ? cancelled() : toLineError(unreachable(error)) }),
+      );
+    }
+    if (answer.statusCode !== 200) return writer.write(JSON.stringify({ id, error: await readRefusal(answer) }));
+    await writer.write(JSON.stringify({ id, result: { stream: id } }));
+    const error = await this.#follow(answer);
+    const end = { ...(this.#cursor !== undefined && { cursor: this.#cursor }), ...(error && { error }) };
+    // Even to a host that has cancelled it: after this line, nothing of the stream comes.
+    await writer.write(JSON.stringify({ stream: id, end }));
+  }
+
+  #open(): Promise<IncomingMessage> {
+    const { wire, signal } = this.#parts;
+    const { "last-event-id": _, ...headers } = this.#request.headers;
+    return wire.send({
+      ...this.#request,
+      headers: { ...headers, ...(this.#cursor !== undefined && { "last-event-id": this.#cursor }) },
+      signal,
+    });
+  }
+
+  /** What broke it, if it did not come to its end. */
+  async #follow(first: IncomingMessage): Promise<LineError | undefined> {
+    const { signal } = this.#parts;
+    let answer: IncomingMessage | undefined = first;
+    for (let tries = 0; !signal.aborted; tries += 1) {
+      try {
+        answer ??= await this.#open();
+        if (answer.statusCode !== 200) return await readRefusal(answer);
+        const outcome = await this.#copy(answer, () => (tries = 0));
+        if (outcome.type === "ended") return outcome.error;
+      } catch {
+        if (signal.aborted) return undefined;
+        // Without a cursor, what was missed meanwhile would stay so; what begins with a snapshot misses nothing.
+        const canGoOn = !this.#resumable || this.#cursor !== undefined;
+        if (!canGoOn || tries >= TRIES) return toLineError(unreachable());
+        await sleep(FIRST_WAIT_MS * 2 ** tries, undefined, { signal }).catch(() => undefined);
+      }
+      answer = undefined;
+    }
+    return undefined;
+  }
+
+  async #copy(
+    answer: IncomingMessage,
+    onFrame: () => void,
+  ): Promise<{ type: "ended"; error?: LineError } | { type: "behind" }> {
+    const { writer, limits } = this.#parts;
+    for await (const { name, id, data } of readFrames(answer, limits.lineBytes)) {
+      onFrame();
+      if (name === RESYNC && this.#resumable) {
+        this.#cursor = (JSON.parse(data) as { last_event_id: string }).last_event_id;
+        return { type: "behind" };
+      }
+      const cursor = id === undefined ? "" : `"cursor":${JSON.stringify(id)},`;
+      const line = `{"stream":${JSON.stringify(this.#id)},${cursor}"event":${data}}`;
+      if (Buffer.byteLength(line) > limits.lineBytes) return { type: "ended", error: lineTooLong(limits) };
+      await writer.write(line);
+      if (id !== undefined) this.#cursor = id;
+    }
+    return { type: "ended" };
+  }
+}
