@@ -131,6 +131,11 @@ export interface Sessions {
   list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>>;
   /** Puts events into the inbox; they are acknowledged when this resolves. `by` is who sends them, for the log. */
   send(id: string, events: readonly ClientEvent[], by?: string): Promise<SessionEvent[]>;
+  /**
+   * Takes a message back that nobody has been given yet: the log says so, and it is never put to the agent. Rejects with
+   * `conflict` if the agent has it.
+   */
+  takeBack(id: string, event: string, by?: string): Promise<void>;
   /** A page of the log; with what waits in the inbox at its end, where the page reaches it. */
   events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }>;
   head(id: string): Promise<number>;
@@ -146,6 +151,8 @@ export interface Sessions {
   stopTask(id: string, taskId: string): Promise<void>;
   /** Slash commands that a person may type in a session. */
   commands(id: string): Promise<SlashCommand[]>;
+  /** Those of a session that would work in a folder. */
+  commandsIn(folder: string): Promise<SlashCommand[]>;
   /** Runs a command in the session's folder for a person; the model is told of it with the next message. */
   shell(id: string, command: string, by: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;
   /** The session's folder: list a directory, search names and contents, read a file. Nothing outside it, whatever links say. */

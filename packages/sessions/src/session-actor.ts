@@ -136,6 +136,16 @@ export class SessionActor {
     return this.#step(() => this.#takeInbox());
   }
 
+  /** Lets a message that waits begin no turn. False if it does not wait, or is on its way to the agent. */
+  takeBack(id: string, by?: string): Promise<boolean> {
+    return this.#step(async () => {
+      const message = (await this.#inbox()).find((event) => event.id === id && event.type === "user.message");
+      if (!message || this.#runner.isSteeredBy(message.id)) return false;
+      await this.#drop([message], by === undefined ? "taken back" : `taken back by ${by}`);
+      return true;
+    });
+  }
+
   /** Changes the session's row and says so in the log. A changed agent or setting gets a new process with the next turn. */
   change(make: (row: SessionRow) => { change: SessionChange; events: SessionEventBody[] }): Promise<SessionRow> {
     return this.#step(async () => {
@@ -273,10 +283,14 @@ export class SessionActor {
     if (this.row.archivedAt) return this.#drop(waiting, "the session is archived");
     // Interrupts and answers do not queue behind messages.
     for (const event of waiting) if (event.type === "user.interrupt") await this.#runner.interrupt(event);
+    const unbegun = waiting.filter((event) => isCancelled(event, waiting));
+    if (unbegun.length > 0) await this.#drop(unbegun, "interrupted before its turn began");
     for (const event of waiting.filter(isAnswer)) {
       if (!(await this.#runner.answer(event))) await this.#drop([event], "nothing waits for this answer any more");
     }
-    for (const event of waiting) if (event.type === "user.message") await this.#runner.offer(event);
+    for (const event of waiting) {
+      if (event.type === "user.message" && !unbegun.includes(event)) await this.#runner.offer(event);
+    }
   }
 
   /** What waits. Something may be on its way into the log while the store is asked: that must not be done twice. */
@@ -320,3 +334,9 @@ export class SessionActor {
     }
   }
 }
+
+/** Whether a message that waits for a turn of its own is one whose turn somebody has interrupted. */
+const isCancelled = (event: SessionEvent, waiting: readonly SessionEvent[]): boolean =>
+  event.type === "user.message" &&
+  event.tandem?.delivery !== "steer" &&
+  waiting.some((other) => other.type === "user.interrupt" && other.tandem?.turn_event_id === event.id);

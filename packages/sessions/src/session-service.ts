@@ -106,7 +106,10 @@ export class SessionService implements Sessions {
     let row: SessionRow = { ...draft.row, folder, resources: [] };
     try {
       row = { ...row, resources: await this.#places.placeFiles(folder, draft.files, this.#store.files) };
-      await this.#store.sessions.create(row, draft.inbox);
+      const checked = draft.inbox.map(async (event) =>
+        event.type === "user.message" ? this.#commands.check(row, event) : event,
+      );
+      await this.#store.sessions.create(row, await Promise.all(checked));
     } catch (error) {
       await this.#places.remove(row);
       throw error;
@@ -206,6 +209,17 @@ export class SessionService implements Sessions {
     return waiting;
   }
 
+  async takeBack(id: string, event: string, by?: string): Promise<void> {
+    const row = await this.#open(id);
+    if (await this.#actors.with(row.id, (actor) => actor.takeBack(event, by))) return;
+    if (!(await this.#store.events.find(row.id, event))) {
+      throw new RequestError("not_found", `No message ${event} waits in the session ${row.id}.`);
+    }
+    throw new RequestError("conflict", `The agent has the message ${event} already.`, {
+      fix: "Interrupt the turn, or rewind to before the message.",
+    });
+  }
+
   async events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }> {
     const { id: session } = await this.#row(id);
     // The inbox first: what is taken between the two reads shows twice at worst, and never not at all.
@@ -248,6 +262,10 @@ export class SessionService implements Sessions {
 
   async commands(id: string): Promise<SlashCommand[]> {
     return this.#commands.list(await this.#row(id));
+  }
+
+  async commandsIn(folder: string): Promise<SlashCommand[]> {
+    return this.#commands.list({ folder: await this.#places.resolve(folder) });
   }
 
   async shell(id: string, command: string, by: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">> {

@@ -154,6 +154,11 @@ export class TurnRunner {
     conversation.send({ uuid, content });
   }
 
+  /** Whether Claude Code has a message that its model has not seen yet. */
+  isSteeredBy(message: EventId): boolean {
+    return this.#steering.has(messageUuid(message));
+  }
+
   async interrupt(event: EventOf<"user.interrupt">): Promise<void> {
     await this.#parts.writer.take(event);
     const turn = this.#turn;

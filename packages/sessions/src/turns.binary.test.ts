@@ -134,6 +134,23 @@ describe("a message that is to steer the turn", () => {
   });
 });
 
+test("a message that waits can be taken back; one that the agent has cannot", async () => {
+  stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 })]);
+  const session = await engine.session();
+  const first = await engine.say(session, "One.");
+  await engine.until(session, isType("span.model_request_start"));
+  const second = await engine.say(session, "Two.");
+  const { sessions } = engine.engine;
+  await sessions.takeBack(session.id, second, "ada");
+  await expect(sessions.takeBack(session.id, second)).rejects.toMatchObject({ code: "conflict" });
+  await expect(sessions.takeBack(session.id, first)).rejects.toMatchObject({ code: "conflict" });
+  await expect(sessions.takeBack(session.id, "sevt_none")).rejects.toMatchObject({ code: "not_found" });
+  const events = await engine.until(session, isIdle);
+  expect(the(events, "tandem.dropped")).toMatchObject({ event_id: second, reason: "taken back by ada" });
+  expect(asked().join(" ")).not.toContain("Two.");
+  expect((await sessions.events(session.id, { limit: 1, order: "desc" })).waiting).toEqual([]);
+});
+
 test("a message that waits while the process dies is answered by the next one", async () => {
   stage.rehearsal.use([waits(), text("I am new here.")]);
   const session = await engine.session({}, allowAll);

@@ -178,6 +178,8 @@ export class MemoryEngine {
       tasks: async () => [],
       stopTask: nothing,
       commands: async () => [],
+      commandsIn: async () => [],
+      takeBack: nothing,
       shell: nothing,
       folder: { list: nothing, search: nothing, read: nothing },
       feed: (signal) => this.#feed(signal),

@@ -195,3 +195,20 @@ test("agents of files are subagents: a person's own, and a trusted folder's", as
   await running.turn(await running.session(), "Alone?");
   expect(asked().includes("copyist")).toBe(false);
 });
+
+test("a session can begin with a command, and its folder's are listed before there is one", async () => {
+  const { sessions } = running.engine;
+  expect((await sessions.commandsIn(stage.folder)).map(({ name }) => name)).toContain("issue");
+  await expect(sessions.commandsIn("/")).rejects.toMatchObject({ code: "forbidden" });
+  const message = (words: string) => ({
+    type: "user.message" as const,
+    content: [{ type: "text" as const, text: words }],
+    tandem: { commands: true },
+  });
+  const session = await running.session({ initial_events: [message("/issue 7")] });
+  const events = await running.until(session, isIdle);
+  expect(the(events, "tandem.command")).toMatchObject({ name: "issue", arguments: "7" });
+  await expect(running.session({ initial_events: [message("/isue 7")] })).rejects.toMatchObject({
+    fix: "Did you mean /issue?",
+  });
+});

@@ -18,6 +18,17 @@ const slashCommand = z
 
 export const sessionCommandRoutes: Route[] = [
   jsonRoute({
+    name: "commands.list",
+    method: "GET",
+    path: "/v1/commands",
+    scope: "read",
+    extension: true,
+    summary: "List the slash commands that a session in a folder would have",
+    query: z.strictObject({ folder: z.string().min(1) }),
+    response: listOf(slashCommand),
+    handle: async ({ engine, query }) => ({ data: await engine.sessions.commandsIn(query.folder) }),
+  }),
+  jsonRoute({
     name: "sessions.commands.list",
     method: "GET",
     path: "/v1/sessions/:session_id/commands",

@@ -62,6 +62,19 @@ export const sessionEventRoutes: Route[] = [
       return { data: await underWay.run(params.session_id, send) };
     },
   }),
+  jsonRoute({
+    name: "sessions.events.take_back",
+    method: "DELETE",
+    path: "/v1/sessions/:session_id/events/:event_id",
+    scope: "run",
+    extension: true,
+    summary: "Take back a message that waits for its turn; a conflict if the agent has it already",
+    response: z.object({ type: z.literal("event_taken_back"), id: z.string() }),
+    handle: async ({ engine, params, token }) => {
+      await engine.sessions.takeBack(params.session_id, params.event_id, token.name);
+      return { type: "event_taken_back" as const, id: params.event_id };
+    },
+  }),
   streamRoute({
     name: "sessions.events.stream",
     method: "GET",
