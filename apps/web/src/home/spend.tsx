@@ -109,8 +109,9 @@ function Shares({ title, shares }: { title: string; shares: readonly (readonly [
     <>
       <h3 className="mt-3 mb-1 text-xs text-ink-faint">{title}</h3>
       <ul className="space-y-1">
-        {spent.slice(0, MOST_SHARES).map(([name, usd]) => (
-          <li key={name} className="text-sm">
+        {spent.slice(0, MOST_SHARES).map(([name, usd], index) => (
+          // Two agents, or two folders, may bear the same name.
+          <li key={index} className="text-sm">
             <div className="flex items-baseline justify-between gap-2">
               <span className="truncate">{name}</span>
               <span className="tabular-nums text-ink-soft">{money(usd)}</span>

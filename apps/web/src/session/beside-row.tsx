@@ -148,12 +148,15 @@ const LEVELS = {
   error: ["text-bad", OctagonX],
 } as const;
 
+/** A time as the log has it, which nobody reads. */
+const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
 function NoticeRow({ part }: { part: PartOf<"notice"> }) {
   const [look, Icon] = LEVELS[part.level];
   return (
     <p className={`flex gap-2 py-1 text-sm ${look}`}>
       <Icon aria-hidden className="mt-0.5 size-4 shrink-0" />
-      <span className="min-w-0 wrap-anywhere">{part.text}</span>
+      <span className="min-w-0 wrap-anywhere">{part.text.replaceAll(TIME, exactly)}</span>
     </p>
   );
 }

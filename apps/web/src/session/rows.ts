@@ -23,22 +23,66 @@ const GROUP_FROM = 2;
 /** Of calls that are not mere looking, more must be alike before they are put together. */
 const OTHERS_FROM = 4;
 
+interface Turn {
+  messages: readonly Message[];
+  rows: readonly Row[];
+  isOver: boolean;
+}
+
 /**
  * The rows of a timeline. It is asked again at every change: turns of which nothing changed keep the rows that they had,
- * so that a word that streams in costs its own turn and no other.
+ * so that a word that streams in costs its own turn and no other, however many came before it.
  */
 export class Rows {
-  #turns: { messages: readonly Message[]; rows: readonly Row[]; isOver: boolean }[] = [];
+  #turns: Turn[] = [];
+  #messages: readonly Message[] = [];
+  #isRunning = false;
+  #rows: readonly Row[] = [];
+  #keyOf = (index: number): string => this.#rows[index]!.key;
 
   read(messages: readonly Message[], isRunning: boolean): readonly Row[] {
-    const parts = split(messages);
-    this.#turns = parts.map((own, index) => {
+    if (messages === this.#messages && isRunning === this.#isRunning) return this.#rows;
+    const { kept, keptMessages } = this.#keep(messages);
+    const parts = split(messages.slice(keptMessages));
+    const fresh = parts.map((own, index): Turn => {
       const isOver = index < parts.length - 1 || !isRunning;
-      const before = this.#turns[index];
+      const before = this.#turns[kept + index];
       if (before?.isOver === isOver && isSame(before.messages, own)) return before;
       return { messages: own, rows: rowsOfTurn(own, isOver), isOver };
     });
-    return this.#turns.flatMap(({ rows }) => rows);
+    const keptRows = this.#turns.slice(0, kept).reduce((sum, { rows }) => sum + rows.length, 0);
+    this.#turns = [...this.#turns.slice(0, kept), ...fresh];
+    this.#messages = messages;
+    this.#isRunning = isRunning;
+    this.#show(this.#rows.slice(0, keptRows).concat(fresh.flatMap(({ rows }) => rows)), keptRows);
+    return this.#rows;
+  }
+
+  /** Which key a row has: another function only where a key is another one, since who asks for all of them keeps the answers. */
+  get keyOf(): (index: number) => string {
+    return this.#keyOf;
+  }
+
+  /** How many turns are as they were, with all of their messages; the last one may always grow. */
+  #keep(messages: readonly Message[]): { kept: number; keptMessages: number } {
+    let same = 0;
+    while (same < messages.length && messages[same] === this.#messages[same]) same += 1;
+    let kept = 0;
+    let keptMessages = 0;
+    const most = this.#turns.length - 1;
+    while (kept < most && keptMessages + this.#turns[kept]!.messages.length < same) {
+      keptMessages += this.#turns[kept]!.messages.length;
+      kept += 1;
+    }
+    return { kept, keptMessages };
+  }
+
+  #show(rows: readonly Row[], from: number): void {
+    const before = this.#rows;
+    this.#rows = rows;
+    const isSameKeys =
+      rows.length === before.length && rows.slice(from).every(({ key }, index) => key === before[from + index]!.key);
+    if (!isSameKeys) this.#keyOf = (index) => this.#rows[index]!.key;
   }
 }
 
@@ -90,6 +134,9 @@ function rowsOfMessage(message: Message): Row[] {
     switch (part.type) {
       case "step":
         return [];
+      // Of use to who looks for a fault in the counting, in the events; nobody else can do anything about it.
+      case "notice":
+        return part.about === "tandem.usage_mismatch" ? [] : [{ key, rewound, type: "part", part }];
       case "reasoning":
         return part.text === "" && !part.preview ? [] : [{ key, rewound, type: "part", part }];
       case "subtask":

@@ -27,7 +27,7 @@ export function Timeline({ log, isRunning, part }: { log: SessionLog; isRunning:
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => 44,
-    getItemKey: (index) => rows[index]!.key,
+    getItemKey: builder.keyOf,
     overscan: 6,
     paddingEnd: 16,
     anchorTo: "end",
@@ -72,7 +72,7 @@ export function Timeline({ log, isRunning, part }: { log: SessionLog; isRunning:
       <div
         ref={scroller}
         onScroll={onScroll}
-        className="h-full overflow-x-hidden overflow-y-auto [overflow-anchor:none]"
+        className="h-full overflow-x-hidden overflow-y-auto -outline-offset-2 [overflow-anchor:none]"
         role="log"
         aria-live="off"
         aria-label="Conversation"

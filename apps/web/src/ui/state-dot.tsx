@@ -12,7 +12,7 @@ export function stateOf({ status, waiting_for }: Pick<FeedSession, "status" | "w
 export const STATE_WORDS: Readonly<Record<SessionState, string>> = {
   waiting: "Waits for you",
   running: "Working",
-  parked: "Waits for a quota",
+  parked: "Waits to go on",
   idle: "Idle",
   ended: "Ended",
 };

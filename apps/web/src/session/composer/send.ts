@@ -9,7 +9,9 @@ export async function sendMessage(
   content: readonly UserContent[],
   delivery: "queue" | "steer" | undefined,
 ): Promise<void> {
-  const tandem = { commands: true, ...(delivery && { delivery }) };
+  // A command begins a turn of its own, and so does all that may be one: only plain words get into the turn that runs.
+  const isPlain = delivery === "steer" && !content.some((block) => block.type === "text" && block.text.startsWith("/"));
+  const tandem = { ...(!isPlain && { commands: true }), ...(delivery && { delivery }) };
   const { data } = await post(session, { type: "user.message", content, tandem });
   log.sent(data);
 }

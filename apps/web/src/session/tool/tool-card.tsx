@@ -25,7 +25,7 @@ function Call({ part }: { part: ToolPart }) {
   return (
     <ToolFrame
       kind={words.kind}
-      verb={words.verb}
+      verb={part.permission?.type === "denied" ? (NOT_DONE[words.verb] ?? words.verb) : words.verb}
       subject={shortened(words.subject.split("\n", 1)[0]!, folder)}
       note={noteOf(part, words.note)}
       state={<ToolState part={part} />}
@@ -37,6 +37,15 @@ function Call({ part }: { part: ToolPart }) {
     </ToolFrame>
   );
 }
+
+/** What was denied has not been done. */
+const NOT_DONE: Readonly<Record<string, string>> = {
+  Ran: "Wanted to run",
+  Edited: "Wanted to edit",
+  Wrote: "Wanted to write",
+  Read: "Wanted to read",
+  Fetched: "Wanted to fetch",
+};
 
 function noteOf(part: ToolPart, note: string | undefined): ReactNode {
   const { name } = part;
