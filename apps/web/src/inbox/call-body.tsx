@@ -65,7 +65,10 @@ function restOf(input: Approval["input"], hidden: readonly string[]) {
   const others = Object.entries(input).filter(([key]) => !SHOWN_ABOVE.has(key) && !hidden.includes(key));
   const isShort = (value: unknown): boolean =>
     (typeof value === "string" && value.length < 400) || typeof value === "number" || typeof value === "boolean";
-  const shown = others.filter(([, value]) => isShort(value)).map(([key, value]) => [key, String(value)] as const);
+  // What is off as long as nobody asks for it goes without saying.
+  const shown = others
+    .filter(([, value]) => isShort(value) && value !== false)
+    .map(([key, value]) => [key, String(value)] as const);
   return { shown, rest: Object.fromEntries(others.filter(([, value]) => !isShort(value))) };
 }
 

@@ -1,4 +1,4 @@
-import { type Question, questionInput } from "@tandem/protocol";
+import type { Question } from "@tandem/protocol";
 
 /** What was chosen and written for one question. */
 export interface Chosen {
@@ -8,10 +8,18 @@ export interface Chosen {
 
 export const NO_CHOICE: Chosen = { labels: [], words: "" };
 
+/** The server has checked the call before anybody was asked: what is no question here is none there. */
 export function questionsOf(input: unknown): Question[] {
-  const parsed = questionInput.safeParse(input);
-  return parsed.success ? parsed.data.questions : [];
+  const asked = (input as { questions?: unknown } | null | undefined)?.questions;
+  return Array.isArray(asked)
+    ? asked.flatMap((question) => (isQuestion(question) ? [withDefaults(question)] : []))
+    : [];
 }
+
+const isQuestion = (value: unknown): value is Question =>
+  typeof value === "object" && value !== null && "question" in value && typeof value.question === "string";
+
+const withDefaults = (question: Question): Question => ({ ...question, options: question.options ?? [] });
 
 /** Of one, choosing another takes the first away; of several, it is added or taken away. */
 export function choose({ labels, words }: Chosen, label: string, { multiSelect }: Question): Chosen {
