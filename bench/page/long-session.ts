@@ -89,12 +89,12 @@ function requestOf(number: number): Body[] {
 
 function thought(number: number): Body[] {
   const thinking = newId("event");
-  const data = prose(400, number + 3).replaceAll(" ", "");
+  const data = prose(200, number + 3).replaceAll(" ", "");
   return [
     { type: "agent.thinking", id: thinking },
     number % 7 === 2
       ? { type: "tandem.thinking_redacted", thinking_id: thinking, data }
-      : { type: "tandem.thinking", thinking_id: thinking, text: prose(700, number), signature: data },
+      : { type: "tandem.thinking", thinking_id: thinking, text: prose(520, number), signature: data },
   ];
 }
 
@@ -118,7 +118,7 @@ const allowed = (id: EventId, name: string, input: Record<string, unknown>): Bod
 
 function bash(number: number): Body[] {
   const id = newId("event");
-  const output = Array.from({ length: 24 }, (_, line) => ` ✓ ${prose(48, number + line)} ${line} ms`).join("\n");
+  const output = Array.from({ length: 14 }, (_, line) => ` ✓ ${prose(48, number + line)} ${line} ms`).join("\n");
   return [
     allowed(id, "Bash", { command: `npm test -- ledger/${number}`, description: prose(40, number) }),
     { type: "agent.tool_result", tool_use_id: id, content: [{ type: "text", text: output }] },
@@ -147,7 +147,7 @@ function looked(number: number): Body[] {
   const id = newId("event");
   return [
     allowed(id, "Read", { file_path: `/srv/ledger/src/account-${number % 60}.ts` }),
-    { type: "agent.tool_result", tool_use_id: id, content: [{ type: "text", text: CODE.repeat(3) }] },
+    { type: "agent.tool_result", tool_use_id: id, content: [{ type: "text", text: CODE.repeat(2) }] },
   ];
 }
 

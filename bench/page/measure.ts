@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser, CDPSession, Page } from "playwright-core";
@@ -41,7 +42,7 @@ const tasks = z.array(z.object({ startTime: z.number(), duration: z.number() }))
 export async function measure(
   browser: Browser,
   variant: Variant,
-  task: { folder: string; page: string; parts: number; probe: string },
+  task: { folder: string; page: string; parts: number; probe: string; profile?: string },
 ): Promise<Figures> {
   await using server = new Helper(
     "../page/page-server.ts",
@@ -64,7 +65,7 @@ export async function measure(
     const load = loadavg()[0]!;
     const address = `${url}/sessions/${session}`;
     const opened = await open(page, variant.isWhole ? `${address}?part=${first}` : address, variant);
-    const streaming = await stream(page, devtools, server);
+    const streaming = await profiled(devtools, task.profile, () => stream(page, devtools, server));
     const heapMb = await heap(devtools);
     const scrolled = await scroll(page);
     return { load, cpuLoop: cpuLoop(), parts, megabytes: bytes / 1e6, ...opened, ...streaming, heapMb, ...scrolled };
@@ -135,6 +136,17 @@ async function stream(page: Page, devtools: CDPSession, server: Helper): Promise
     farthestFromEnd: Math.max(...during.map(({ distance }) => distance)),
     elements: z.number().parse(await page.evaluate("probe.elements()")),
   };
+}
+
+/** Where the time of streaming goes, as a file for a browser's own tools. */
+async function profiled<T>(devtools: CDPSession, path: string | undefined, work: () => Promise<T>): Promise<T> {
+  if (path === undefined) return work();
+  await devtools.send("Profiler.enable");
+  await devtools.send("Profiler.start");
+  const outcome = await work();
+  const { profile } = await devtools.send("Profiler.stop");
+  await writeFile(path, JSON.stringify(profile));
+  return outcome;
 }
 
 /** From the moment at which a delta was due to the end of the first frame that shows it. */

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { chromium } from "playwright-core";
 import { browserPath } from "../../apps/web/src/browser/testing/page-stage.ts";
 import { buildPage } from "../../scripts/build-page.ts";
@@ -30,18 +31,28 @@ function sizes() {
   return { elements: 2_000, heapMb: 20, jump: 100, blankProbes: 0, farthestFromEnd: 48 };
 }
 
-/** `--rounds N`, `--parts N`, and names of variants; one line of JSON for each run, and a table at the end. */
+/**
+ * `--rounds N`, `--parts N`, `--profile FOLDER` (for where the time goes), and names of variants; one line of JSON for each
+ * run, and a table at the end.
+ */
 export async function run(args: string[]): Promise<void> {
   if (browserPath === undefined) {
     console.error("There is no Chromium on this machine. Install one, or name it in TANDEM_CHROMIUM.");
     process.exitCode = 2;
     return;
   }
-  const option = (name: string, otherwise: number): number =>
-    Number(args[args.indexOf(name) + 1] ?? otherwise) || otherwise;
-  const rounds = args.includes("--rounds") ? option("--rounds", ROUNDS) : ROUNDS;
-  const parts = args.includes("--parts") ? option("--parts", PARTS) : PARTS;
-  const named = VARIANTS.filter(({ name }) => args.includes(name));
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      rounds: { type: "string", default: String(ROUNDS) },
+      parts: { type: "string", default: String(PARTS) },
+      profile: { type: "string" },
+    },
+  });
+  const rounds = Number(values.rounds);
+  const parts = Number(values.parts);
+  const named = VARIANTS.filter(({ name }) => positionals.includes(name));
   const variants = named.length > 0 ? named : VARIANTS;
 
   const folder = mkdtempSync(join(tmpdir(), "tandem-bench-page-"));
@@ -67,7 +78,10 @@ export async function run(args: string[]): Promise<void> {
         const own = join(folder, `${variant.name}-${round}`);
         await mkdir(own);
         const page = variant.isPlain ? pages.plain : pages.real;
-        const figures = await measure(browser, variant, { folder: own, page, parts, probe });
+        const figures = await measure(browser, variant, {
+          ...{ folder: own, page, parts, probe },
+          ...(values.profile && { profile: join(values.profile, `${variant.name}-${round}.cpuprofile`) }),
+        });
         console.error(JSON.stringify({ variant: variant.name, round, ...rounded(figures) }));
         runs.get(variant.name)!.push(figures);
       }

@@ -4,6 +4,8 @@ import { readStream, type Connection } from "../api/read-stream.ts";
 import { LiveValue } from "./live-value.ts";
 
 const PAGE = 600;
+/** Of who looks for something far back: as much at once as the server gives. */
+const LARGE_PAGE = 2_000;
 
 interface LogPage {
   data: LoggedEvent[];
@@ -38,7 +40,7 @@ export class SessionLog {
 
   async follow(signal: AbortSignal): Promise<void> {
     try {
-      const page = await this.#read(undefined, signal);
+      const page = await this.#read(undefined, PAGE, signal);
       this.#begin(page);
       const path = this.#thread === undefined ? "events/stream" : `threads/${this.#thread}/stream`;
       const previews = "event_deltas[]=agent.message&event_deltas[]=agent.thinking&tandem=true";
@@ -53,18 +55,23 @@ export class SessionLog {
     }
   }
 
-  /** Reads what came before. */
-  async goBack(): Promise<void> {
+  /** Reads what came before; with a part, all that came since it, or everything where there is no such part. */
+  async goBack(part?: string): Promise<void> {
     if (this.#before === null || this.#isReading) return;
     this.#isReading = true;
+    const pages: LoggedEvent[][] = [];
     try {
-      const page = await this.#read(this.#before);
-      this.#events = [...page.data, ...this.#events];
-      this.#before = page.before;
-      this.#fold();
-      this.hasEarlier.set(page.before !== null);
+      for (let isThere = false; !isThere && this.#before !== null;) {
+        const page: LogPage = await this.#read(this.#before, part === undefined ? PAGE : LARGE_PAGE);
+        pages.unshift(page.data);
+        this.#before = page.before;
+        isThere = part === undefined || page.data.some(({ event }) => isBehind(event, part));
+      }
     } finally {
       this.#isReading = false;
+      this.#events = [...pages.flat(), ...this.#events];
+      this.#fold();
+      this.hasEarlier.set(this.#before !== null);
     }
   }
 
@@ -74,7 +81,7 @@ export class SessionLog {
       this.#waiting.push(event);
       this.#projection.applyWaiting(event);
     }
-    this.messages.set(this.#projection.messages);
+    this.#show();
   }
 
   /** Calls back for each event that comes from now on; returns what ends that. */
@@ -93,8 +100,8 @@ export class SessionLog {
     return "session_thread_id" in event ? ((event.session_thread_id ?? null) as LoggedEvent["thread"]) : null;
   }
 
-  #read(before: number | undefined, signal?: AbortSignal): Promise<LogPage> {
-    const query = { limit: PAGE, before, thread: this.#thread };
+  #read(before: number | undefined, limit: number, signal?: AbortSignal): Promise<LogPage> {
+    const query = { limit, before, thread: this.#thread };
     return api.get<LogPage>(`/v1/sessions/${this.#session}/log`, query, signal);
   }
 
@@ -111,7 +118,14 @@ export class SessionLog {
     for (const entry of this.#events) projection.apply(entry);
     for (const event of this.#waiting) projection.applyWaiting(event);
     this.#projection = projection;
-    this.messages.set(projection.messages);
+    // Events are kept to be folded again with what came before them: once nothing did, they need not be.
+    if (this.#before === null) this.#events = [];
+    this.#show();
+  }
+
+  #show(): void {
+    const projection = this.#projection;
+    this.messages.setLater(() => projection.messages);
   }
 
   #apply(id: string | undefined, value: SessionEvent | Delta): void {
@@ -123,10 +137,16 @@ export class SessionLog {
       for (const listener of this.#listeners) listener(event);
       // That it was begun is said where it was called from, and is no part of what it does.
       if (event.type === "session.thread_created" && event.session_thread_id === this.#own) return;
-      this.#events.push(entry);
+      if (this.#before !== null) this.#events.push(entry);
       this.#waiting = this.#waiting.filter((waiting) => waiting.id !== event.id);
       this.#projection.apply(entry);
     }
-    this.messages.set(this.#projection.messages);
+    this.#show();
   }
 }
+
+/** Whether a part comes of an event: parts are called after their events, those of subagents after their threads. */
+const isBehind = (event: SessionEvent, part: string): boolean =>
+  part === event.id ||
+  part.startsWith(`${event.id}.`) ||
+  (event.type === "session.thread_created" && event.session_thread_id === part);

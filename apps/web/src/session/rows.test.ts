@@ -109,3 +109,33 @@ test("turns in which nothing changed keep their rows", () => {
   expect(isSameRow(before[3]!, after[3]!)).toBe(true);
   expect(isSameRow(before[4]!, after[4]!)).toBe(false);
 });
+
+test("a long conversation: what streams in touches its own turn, and keys are asked for again only where they change", () => {
+  const turns = Array.from({ length: 50 }, (_, index) => [
+    message(`u${index}`, "user", [text(`t${index}`)], { turn: `u${index}` }),
+    message(`a${index}`, "agent", [text(`b${index}`)], { turn: `u${index}` }),
+  ]).flat();
+  const rows = new Rows();
+  const first = rows.read(turns, true);
+  const { keyOf } = rows;
+  const grown = [...turns.slice(0, -1), message("a49", "agent", [text("b49", "hi there")], { turn: "u49" })];
+  const second = rows.read(grown, true);
+  expect(second.slice(0, -2).every((row, index) => row === first[index])).toBe(true);
+  expect(second.at(-1)).toMatchObject({ part: { text: "hi there" } });
+  expect(rows.keyOf).toBe(keyOf);
+  expect(rows.read(grown, true)).toBe(second);
+
+  const more = [...grown, message("u50", "user", [text("t50")], { turn: "u50" })];
+  expect(rows.read(more, true).map(({ key }) => key)).toEqual(new Rows().read(more, true).map(({ key }) => key));
+  expect(rows.keyOf).not.toBe(keyOf);
+  expect(rows.keyOf(0)).toBe("u0:user");
+  // What came before is put in front, and a turn may end and vanish: always as if it were read for the first time.
+  const earlier = [message("u-1", "user", [text("t-1")], { turn: "u-1" }), ...more];
+  for (const [messages, isRunning] of [
+    [earlier, true],
+    [earlier, false],
+    [turns.slice(0, 7), false],
+  ] as const) {
+    expect(rows.read(messages, isRunning)).toEqual(new Rows().read(messages, isRunning));
+  }
+});

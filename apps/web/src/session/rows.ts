@@ -34,11 +34,17 @@ interface Turn {
  * so that a word that streams in costs its own turn and no other, however many came before it.
  */
 export class Rows {
+  readonly #own: string | null;
   #turns: Turn[] = [];
   #messages: readonly Message[] = [];
   #isRunning = false;
   #rows: readonly Row[] = [];
   #keyOf = (index: number): string => this.#rows[index]!.key;
+
+  /** Whose timeline it is: a subagent's thread, or the session's own. */
+  constructor(own: string | null = null) {
+    this.#own = own;
+  }
 
   read(messages: readonly Message[], isRunning: boolean): readonly Row[] {
     if (messages === this.#messages && isRunning === this.#isRunning) return this.#rows;
@@ -48,7 +54,7 @@ export class Rows {
       const isOver = index < parts.length - 1 || !isRunning;
       const before = this.#turns[kept + index];
       if (before?.isOver === isOver && isSame(before.messages, own)) return before;
-      return { messages: own, rows: rowsOfTurn(own, isOver), isOver };
+      return { messages: own, rows: rowsOfTurn(own, isOver, this.#own), isOver };
     });
     const keptRows = this.#turns.slice(0, kept).reduce((sum, { rows }) => sum + rows.length, 0);
     this.#turns = [...this.#turns.slice(0, kept), ...fresh];
@@ -102,8 +108,8 @@ function split(messages: readonly Message[]): Message[][] {
 const isSame = (before: readonly Message[], after: readonly Message[]): boolean =>
   before.length === after.length && before.every((message, index) => message === after[index]);
 
-export function rowsOfTurn(messages: readonly Message[], isOver: boolean): Row[] {
-  const rows = messages.flatMap(rowsOfMessage);
+export function rowsOfTurn(messages: readonly Message[], isOver: boolean, own: string | null = null): Row[] {
+  const rows = messages.flatMap((message) => rowsOfMessage(message, own));
   const sum = isOver ? sumTurn(messages) : undefined;
   const grouped = group(withoutRepetition(rows));
   if (!sum) return grouped;
@@ -119,7 +125,7 @@ function isOfTurn(row: Row, messages: readonly Message[], turn: string): boolean
   return messages.some((message) => message.turn === turn && message.parts.some((part) => part.id === id));
 }
 
-function rowsOfMessage(message: Message): Row[] {
+function rowsOfMessage(message: Message, own: string | null): Row[] {
   const rewound = message.rewound !== undefined;
   if (message.role === "user" && message.parts[0]?.type !== "interruption") {
     return [{ key: `${message.id}:user`, rewound, type: "user", message }];
@@ -143,6 +149,8 @@ function rowsOfMessage(message: Message): Row[] {
         return [{ key, rewound, type: "subtask", part, call: callOf.get(part) }];
       case "tool": {
         if (!isShown(part, told)) return [];
+        // A subagent's call stands here for as long as somebody has to answer it; what came of it, where the subagent is.
+        if (message.thread !== own && !isWaiting(part)) return [];
         const lane = laneOf(tools.indexOf(part), tools.length);
         return [{ key, rewound, type: "tool", part, thread: message.thread, lane }];
       }
@@ -155,6 +163,9 @@ function rowsOfMessage(message: Message): Row[] {
 /** A list of things to do is shown as what it became; a call of a subagent as the subagent. */
 const isShown = (part: ToolPart, told: ReadonlySet<ToolPart | undefined>): boolean =>
   !told.has(part) && !(isListKeeping(part) && part.state.type !== "error");
+
+const isWaiting = ({ permission, state }: ToolPart): boolean =>
+  permission?.type === "asked" && state.type === "pending";
 
 function isCallOf(call: ToolPart, subtask: PartOf<"subtask">): boolean {
   const [first] = subtask.exchange;

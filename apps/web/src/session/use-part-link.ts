@@ -29,7 +29,7 @@ export function usePartLink({
     if (!isWanted || hasEarlier === undefined) return;
     const index = rowOfPart(rows, part);
     if (index === -1) {
-      if (hasEarlier) void log.goBack();
+      if (hasEarlier) void log.goBack(part);
       else setFound(part);
       return;
     }

@@ -1,18 +1,27 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { api, ApiError, whenSignedOut } from "../api/client.ts";
+import { KeptValue } from "../live/kept-value.ts";
 
 type State = "asking" | "in" | "out" | "unreachable";
 
+/** Whether this browser was let in before: then it is taken to be so still, until the server says that it is not. */
+const wasIn = new KeptValue("tandem.signed-in", false);
+
 /** Lets in whoever has come by a link, or has before. */
 export function SignedIn({ children }: { children: ReactNode }) {
-  const [state, setState] = useState<State>("asking");
+  const [state, setState] = useState<State>(() => (wasIn.current && location.hash === "" ? "in" : "asking"));
   const [words, setWords] = useState<string>();
 
   useEffect(() => {
-    whenSignedOut(() => setState("out"));
+    whenSignedOut(() => {
+      wasIn.set(false);
+      setState("out");
+    });
     const comeIn = (): void =>
       void signIn().then(({ next, message }) => {
-        setState(next);
+        if (next === "in") wasIn.set(true);
+        // A page that is up already says by itself that the server is away.
+        setState((now) => (now === "in" && next === "unreachable" ? now : next));
         setWords(message);
       });
     comeIn();
