@@ -38,7 +38,7 @@ const userInterrupt = z
   .strictObject({
     type: z.literal("user.interrupt"),
     session_thread_id: z.string().nullish(),
-    /** Binds it to the turn that this message began: if another is running by then, nothing happens. */
+    /** Binds it to the turn that this message begins: if that is over by then, nothing happens; if it waits, it is dropped. */
     tandem: z.strictObject({ turn_event_id: z.string().optional(), ...sender }).optional(),
   })
   .meta({ id: "UserInterrupt" });

@@ -1,3 +1,5 @@
+export { ClientServers, type ClientServer } from "./acp/client-servers.ts";
+export { createAcpAgent, type AcpParts } from "./acp/create-acp-agent.ts";
 export type { Caretaker, ServerStatus } from "./caretaker.ts";
 export { createLogger, type Logger } from "./http/create-logger.ts";
 export { createToken } from "./http/create-token.ts";

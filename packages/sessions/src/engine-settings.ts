@@ -12,7 +12,7 @@ import type { DefaultLimits } from "./budgets/limit-book.ts";
 import type { Model } from "./engine.ts";
 import type { NotifySettings } from "./notify/notifier.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
-import type { NamedServer } from "./mcp/server-place.ts";
+import type { NamedServer, ServerPlace } from "./mcp/server-place.ts";
 import type { PinnedHook } from "./hooks/pin-hooks.ts";
 import type { SandboxSettings } from "./sandbox.ts";
 import type { FolderTrust } from "./trust/folder-trust.ts";
@@ -64,6 +64,8 @@ export interface EngineSettings {
    * are asked for. An agent that names an MCP server of its own the same has that one instead.
    */
   hostServers?: (session: SessionId) => Promise<readonly HostServer[]>;
+  /** MCP servers that a client has brought along for a session of its own; an agent's of the same name go before them. */
+  sessionServers?: (session: SessionId) => readonly ServerPlace[];
   /** Folders that sessions may work in or under; the first is that of `env_local`. */
   roots: readonly string[];
   /** Whether a person trusts a folder, as it is now. Without it, none is trusted. */

@@ -60,18 +60,22 @@ export async function openEquipment(
   };
 }
 
-/** Those that the agent names, then those of the folder that take nobody's name. */
+/** Those that the agent names, then those that a client brought and those of the folder that take nobody's name. */
 async function wantedServers(
   row: SessionRow,
   settings: EngineSettings,
   trust: FolderTrust | undefined,
   parts: FolderParts | undefined,
 ): Promise<{ name: string; place: Promise<ServerPlace> }[]> {
-  const own = row.agent.mcp_servers.map((server) => ({
+  const named = row.agent.mcp_servers.map((server) => ({
     name: server.name,
     place: placeOf(server, settings.mcpServer),
   }));
   const hosted = (await settings.hostServers?.(row.id)) ?? [];
+  const brought = (settings.sessionServers?.(row.id) ?? []).filter(
+    ({ name }) => ![...named, ...hosted].some((other) => other.name === name),
+  );
+  const own = [...named, ...brought.map((place) => ({ name: place.name, place: Promise.resolve(place) }))];
   const taken = new Set([...own, ...hosted].map(({ name }) => name));
   const folders = Object.entries(parts?.servers ?? {}).filter(([name]) => !taken.has(name));
   if (folders.length === 0) return own;

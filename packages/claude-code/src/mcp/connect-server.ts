@@ -1,4 +1,5 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import {
@@ -19,7 +20,8 @@ export type McpTool = Pick<Tool, "name" | "description" | "inputSchema" | "annot
 export type McpToolReply = CallToolResult;
 
 export type McpPlace =
-  | { type: "http"; url: string; headers: Readonly<Record<string, string>> }
+  /** `sse` is the older way over HTTP, which some servers still have alone. */
+  | { type: "http" | "sse"; url: string; headers: Readonly<Record<string, string>> }
   /** `variables` are those beside what any child may know. */
   | ({ type: "stdio" } & StdioPlace);
 
@@ -95,5 +97,10 @@ function openTransport(
     return new StdioTransport({ ...place, variables }, ledger);
   }
   const requestInit = { headers: { ...place.headers } };
-  return new StreamableHTTPClientTransport(new URL(place.url), { requestInit });
+  const url = new URL(place.url);
+  if (place.type === "http") return new StreamableHTTPClientTransport(url, { requestInit });
+  // The stream's own request has no other place for headers.
+  const withHeaders: typeof fetch = (input, init) =>
+    fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...place.headers } });
+  return new SSEClientTransport(url, { requestInit, eventSourceInit: { fetch: withHeaders } });
 }

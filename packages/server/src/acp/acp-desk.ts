@@ -1,0 +1,275 @@
+import { realpath, stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import {
+  ENVIRONMENT_METADATA,
+  PERMISSION_MODES,
+  RequestError,
+  type PermissionMode,
+  type Session,
+  type UserContent,
+} from "@tandem/protocol";
+import type { Engine, Model } from "@tandem/sessions";
+import { AcpSession } from "./acp-session.ts";
+import type { ClientServer } from "./client-servers.ts";
+import type { AcpParts } from "./create-acp-agent.ts";
+import type { Outlet } from "./outlet.ts";
+import type { Prompt } from "./prompt.ts";
+import { settingChange, settingsOf, type SessionSettings } from "./session-settings.ts";
+
+const PAGE = 50;
+
+export interface OpenedSession {
+  id: string;
+  settings: SessionSettings;
+}
+
+export interface ListedSession {
+  id: string;
+  folder: string;
+  title: string | null;
+  updatedAt: string;
+}
+
+interface Wanted {
+  folder: string;
+  servers: readonly ClientServer[];
+}
+
+/** What a client may do on one connection, whichever version of the protocol it speaks. */
+export class AcpDesk {
+  readonly #parts: AcpParts;
+  readonly #engine: Engine;
+  readonly #outlet: Outlet;
+  readonly #sessions = new Map<string, { session: AcpSession; said: string }>();
+  #models: readonly Model[] = [];
+  #asking: Promise<void> | undefined;
+
+  constructor(parts: AcpParts, engine: Engine, outlet: Outlet) {
+    this.#parts = parts;
+    this.#engine = engine;
+    this.#outlet = outlet;
+  }
+
+  /** A new session in a folder. Starts no process, and asks no model. */
+  async begin({ folder: named, servers }: Wanted): Promise<OpenedSession> {
+    const folder = await existingFolder(named);
+    const params = await this.#parts.begin(folder);
+    const created = await this.#engine.sessions.create(params, this.#parts.who);
+    await this.#parts.opened?.(created.id);
+    return this.#open(created, { folder, servers }, (session) => session.attach());
+  }
+
+  /** Sends everything that has happened in a session before it resolves. */
+  async load(id: string, wanted: Wanted): Promise<OpenedSession> {
+    return this.#open(await this.#own(id), await this.#inItsFolder(id, wanted), (session) => session.replay());
+  }
+
+  /** The same without what has happened. */
+  async resume(id: string, wanted: Wanted): Promise<OpenedSession> {
+    return this.#open(await this.#own(id), await this.#inItsFolder(id, wanted), (session) => session.attach());
+  }
+
+  async fork(id: string, wanted: Wanted): Promise<OpenedSession> {
+    await this.#own(id);
+    const place = await this.#inItsFolder(id, wanted);
+    const forked = await this.#engine.history.fork(id, {}, this.#parts.who);
+    await this.#parts.opened?.(forked.id);
+    return this.#open(forked, place, (session) => session.attach());
+  }
+
+  /** Sessions that work in a folder of the user's, the newest first. */
+  async list({ folder, cursor }: { folder?: string; cursor?: string }) {
+    const wanted = folder === undefined ? undefined : await realpath(folder).catch(() => folder);
+    const sessions: ListedSession[] = [];
+    const folders = new Map<string, string | undefined>();
+    let next = cursor ?? null;
+    do {
+      const page = await this.#engine.sessions.list({
+        limit: PAGE,
+        order: "desc",
+        ...(next !== null && { cursor: next }),
+      });
+      for (const session of page.data) {
+        const { environment_id: environment } = session;
+        if (!folders.has(environment)) folders.set(environment, await this.#folderOf(session));
+        const place = folders.get(environment);
+        if (place === undefined || (wanted !== undefined && place !== wanted)) continue;
+        if (this.#parts.owns && !(await this.#parts.owns(session.id))) continue;
+        sessions.push({ id: session.id, folder: place, title: session.title, updatedAt: session.updated_at });
+      }
+      next = page.next;
+    } while (next !== null && sessions.length < PAGE);
+    return { sessions, next };
+  }
+
+  /** Cancels what runs, and watches no more. */
+  async close(id: string): Promise<void> {
+    const { session } = this.#watched(id);
+    session.cancel();
+    await session.settled();
+    this.#forget(id);
+  }
+
+  /** Gone for good. One that is not there is gone already. */
+  async delete(id: string): Promise<void> {
+    try {
+      await this.#own(id);
+      await this.#parts.mayWrite?.(id);
+    } catch (error) {
+      if (error instanceof RequestError && error.code === "not_found") return;
+      throw error;
+    }
+    this.#forget(id);
+    await this.#engine.sessions.delete(id, this.#parts.who);
+  }
+
+  /** Must be called without a wait before it: what is cancelled next counts from here. */
+  prompt(id: string, content: UserContent[]): Prompt {
+    return this.#watched(id).session.prompt(content);
+  }
+
+  cancel(id: string): void {
+    this.#sessions.get(id)?.session.cancel();
+  }
+
+  /** Changes a setting by its name: `mode`, `model` or `effort`. */
+  async set(id: string, name: string, value: string): Promise<SessionSettings> {
+    const watched = this.#watched(id);
+    if (name === "model") await this.#learnModels();
+    const change = settingChange(await this.#settings(id), name, value);
+    if (!change) throw new RequestError("invalid_request", `There is no ${name} ${JSON.stringify(value)} to choose.`);
+    await this.#parts.mayWrite?.(id);
+    const updated = await this.#engine.sessions.update(id, { metadata: change }, this.#parts.who);
+    const settings = this.#view(updated);
+    watched.said = JSON.stringify(settings);
+    return settings;
+  }
+
+  /** The connection is gone. What runs is left to its engine. */
+  leave(): void {
+    for (const id of [...this.#sessions.keys()]) this.#forget(id);
+  }
+
+  async #open(row: Session, { folder, servers }: Wanted, watch: (session: AcpSession) => Promise<void>) {
+    const { id } = row;
+    this.#forget(id);
+    this.#parts.clientServers.set(id, folder, servers);
+    const { who, mayKeepRules = false } = this.#parts;
+    const onFailure = (error: unknown, what: string): void => this.#parts.onFailure?.(error, what);
+    const session = new AcpSession(row, {
+      ...{ engine: this.#engine, outlet: this.#outlet, who, folder, mayKeepRules, onFailure },
+      modes: () => this.#modes(),
+      onSettings: () => void this.#tellSettings(id),
+      ...(this.#parts.mayWrite && { mayWrite: this.#parts.mayWrite }),
+    });
+    const settings = this.#view(row);
+    this.#sessions.set(id, { session, said: JSON.stringify(settings) });
+    await watch(session);
+    // What is of use only once the client knows the session.
+    setImmediate(() => {
+      void this.#introduce(id, session).catch((error: unknown) => onFailure(error, "introducing a session"));
+    });
+    return { id, settings };
+  }
+
+  async #introduce(id: string, session: AcpSession): Promise<void> {
+    await session.askAgain();
+    const commands = await this.#engine.sessions.commands(id);
+    await this.#outlet.commands(
+      id,
+      commands.map(({ name, description, argument_hint: hint }) => ({ name, description: description ?? name, hint })),
+    );
+    await this.#learnModels();
+    await this.#tellSettings(id);
+  }
+
+  /** Which models there are may take a process to find out. Nobody waits for that but who chooses one. */
+  #learnModels(): Promise<void> {
+    this.#asking ??= this.#engine.models().then(
+      (models) => void (this.#models = models),
+      (error: unknown) => {
+        this.#asking = undefined;
+        this.#parts.onFailure?.(error, "listing the models");
+      },
+    );
+    return this.#asking;
+  }
+
+  async #tellSettings(id: string): Promise<void> {
+    const watched = this.#sessions.get(id);
+    if (!watched) return;
+    try {
+      const settings = await this.#settings(id);
+      const said = JSON.stringify(settings);
+      if (watched.said === said || this.#sessions.get(id) !== watched) return;
+      watched.said = said;
+      await this.#outlet.settings(id, settings);
+    } catch (error) {
+      this.#parts.onFailure?.(error, "reading a session's settings");
+    }
+  }
+
+  async #settings(id: string): Promise<SessionSettings> {
+    return this.#view(await this.#engine.sessions.get(id));
+  }
+
+  #view(session: Session): SessionSettings {
+    const usualMode = this.#parts.usualMode ?? "default";
+    return settingsOf(session, { models: this.#models, modes: this.#modes(), usualMode });
+  }
+
+  /** Root may not have all of them, unless the machine may be thrown away. */
+  #modes(): readonly PermissionMode[] {
+    const isRefused = process.getuid?.() === 0 && process.env["IS_SANDBOX"] !== "1";
+    return isRefused ? PERMISSION_MODES.filter((mode) => mode !== "bypassPermissions") : PERMISSION_MODES;
+  }
+
+  #watched(id: string) {
+    const watched = this.#sessions.get(id);
+    if (watched) return watched;
+    throw new RequestError("not_found", `The session ${id} is not open here.`, {
+      fix: "Begin it with session/new, or open it with session/load or session/resume.",
+    });
+  }
+
+  async #own(id: string): Promise<Session> {
+    const session = await this.#engine.sessions.get(id);
+    if (this.#parts.owns && !(await this.#parts.owns(id))) {
+      throw new RequestError("not_found", `There is no session ${id}.`);
+    }
+    if (session.archived_at === null) return session;
+    throw new RequestError("invalid_request", `The session ${id} is archived: it can only be read.`);
+  }
+
+  /** A session keeps the folder that it began in: another would be a misunderstanding. */
+  async #inItsFolder(id: string, { folder: named, servers }: Wanted): Promise<Wanted> {
+    const folder = await existingFolder(named);
+    const own = await this.#folderOf(await this.#engine.sessions.get(id));
+    if (own === undefined || own === folder) return { folder, servers };
+    throw new RequestError("invalid_request", `The session ${id} works in ${own}, not in ${folder}.`);
+  }
+
+  /** Undefined where it works in a folder that was made for it alone. */
+  async #folderOf({ environment_id: id }: Pick<Session, "environment_id">): Promise<string | undefined> {
+    const environment = await this.#engine.environments.get(id).catch(() => undefined);
+    const path = environment?.metadata[ENVIRONMENT_METADATA.path];
+    return path === undefined ? undefined : await realpath(path).catch(() => path);
+  }
+
+  #forget(id: string): void {
+    this.#sessions.get(id)?.session.detach();
+    this.#sessions.delete(id);
+    this.#parts.clientServers.forget(id);
+  }
+}
+
+async function existingFolder(folder: string): Promise<string> {
+  if (!isAbsolute(folder)) {
+    throw new RequestError("invalid_request", `cwd: expected an absolute path, not ${JSON.stringify(folder)}.`);
+  }
+  const real = await realpath(folder).catch(() => undefined);
+  if (real === undefined || !(await stat(real)).isDirectory()) {
+    throw new RequestError("invalid_request", `cwd: there is no folder ${folder}.`);
+  }
+  return real;
+}

@@ -1,0 +1,61 @@
+import { RequestError, TandemError, type SessionErrorDetail } from "@tandem/protocol";
+
+/** JSON-RPC's codes, and those that ACP adds. */
+export const CODES = {
+  invalidRequest: -32600,
+  invalidParams: -32602,
+  internal: -32603,
+  authRequired: -32000,
+  notFound: -32002,
+} as const;
+
+/** An error as every version of the protocol carries it. */
+export interface WireError {
+  code: number;
+  message: string;
+  data?: { code: string; fix?: string };
+}
+
+/** A turn that ended with an error rather than an answer. */
+export class TurnFailed extends Error {
+  readonly detail: SessionErrorDetail;
+
+  constructor(detail: SessionErrorDetail) {
+    super(detail.message);
+    this.detail = detail;
+  }
+}
+
+/** What a client is told of an error; undefined for one that is nobody's fault but ours. */
+export function wireError(error: unknown): WireError | undefined {
+  if (error instanceof TurnFailed) {
+    const { message, tandem } = error.detail;
+    const code = tandem?.code ?? error.detail.type;
+    return told(isAuth(code) ? CODES.authRequired : CODES.internal, message, code, tandem?.fix);
+  }
+  if (error instanceof RequestError) return told(codeOf(error), error.message, error.code, error.fix);
+  if (error instanceof TandemError) {
+    return told(isAuth(error.code) ? CODES.authRequired : CODES.internal, error.message, error.code, error.fix);
+  }
+  return undefined;
+}
+
+const told = (code: number, message: string, name: string, fix: string | undefined): WireError => ({
+  code,
+  message: [message, fix].filter(Boolean).join(" "),
+  data: { code: name, ...(fix && { fix }) },
+});
+
+const AUTH: readonly string[] = ["not_configured", "not_logged_in", "auth_rejected"];
+const isAuth = (code: string): boolean => AUTH.includes(code);
+
+function codeOf({ code }: RequestError): number {
+  switch (code) {
+    case "invalid_request":
+      return CODES.invalidParams;
+    case "not_found":
+      return CODES.notFound;
+    default:
+      return CODES.invalidRequest;
+  }
+}

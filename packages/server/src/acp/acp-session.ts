@@ -1,0 +1,336 @@
+import {
+  RequestError,
+  type ClientEvent,
+  type LoggedEvent,
+  type Session,
+  type SessionId,
+  type UserContent,
+} from "@tandem/protocol";
+import type { Engine } from "@tandem/sessions";
+import { answerOf, inquiryOf, inquiryOfApproval, permissionQuestion, type Inquiry } from "./inquiry.ts";
+import type { Outlet } from "./outlet.ts";
+import type { Patch } from "./patch.ts";
+import { Prompt, type TurnOutcome } from "./prompt.ts";
+import { askQuestions } from "./question-form.ts";
+import { SessionProjection } from "./session-projection.ts";
+import { SessionStream } from "./session-stream.ts";
+import { withoutRewound } from "./without-rewound.ts";
+
+/** An interrupt that is not heeded by then will not be; the client is not kept waiting for it. */
+const CANCEL_MS = 15_000;
+const PAGE = 500;
+const TITLE = 80;
+
+export interface SessionParts {
+  engine: Engine;
+  outlet: Outlet;
+  /** Who asks for things, for the log. */
+  who: string;
+  folder: string;
+  modes: () => readonly string[];
+  mayKeepRules: boolean;
+  /** Rejects where another process has the session. */
+  mayWrite?: (session: string) => Promise<void>;
+  /** The session has other settings than before, for all that is known. */
+  onSettings: () => void;
+  onFailure: (error: unknown, what: string) => void;
+}
+
+/** A session that a client watches: what happens in it goes out, what the client asks of it goes in. */
+export class AcpSession {
+  readonly id: string;
+  readonly #parts: SessionParts;
+  readonly #end = new AbortController();
+  readonly #prompts = new Set<Prompt>();
+  /** Requests to the person, by the call that they are about. */
+  readonly #asking = new Map<string, AbortController>();
+  #projection: SessionProjection;
+  #stream: SessionStream | undefined;
+  #isTitled: boolean;
+  /** The message that began the turn that runs, whoever sent it. */
+  #turn: string | undefined;
+  #hasTasks = false;
+
+  constructor(session: Pick<Session, "id" | "title">, parts: SessionParts) {
+    this.id = session.id;
+    this.#isTitled = session.title !== null;
+    this.#parts = parts;
+    this.#projection = new SessionProjection(parts.folder);
+  }
+
+  /** Sends everything that has happened so far. What was said of the moment, such as notices, is over. */
+  async replay(): Promise<void> {
+    const logged: LoggedEvent[] = [];
+    for (let after = 0; ;) {
+      const page = await this.#parts.engine.sessions.events(this.id, { after, limit: PAGE });
+      logged.push(...page.events);
+      if (page.events.length < PAGE) break;
+      after = page.events.at(-1)!.seq;
+    }
+    const last = new Map<string, Patch>();
+    for (const entry of withoutRewound(logged)) {
+      const patches = this.#take(entry, "past").filter((patch) => patch.type !== "notice");
+      for (const patch of patches) if (isLatestOnly(patch)) last.set(patch.type, patch);
+      await this.#parts.outlet.update(
+        this.id,
+        patches.filter((patch) => !isLatestOnly(patch)),
+      );
+    }
+    await this.#parts.outlet.update(this.id, [...last.values()]);
+    this.#follow(logged.at(-1)?.seq ?? 0);
+  }
+
+  /** Watches from now on. */
+  async attach(): Promise<void> {
+    const after = await this.#parts.engine.sessions.head(this.id);
+    const { events } = await this.#parts.engine.sessions.events(this.id, { order: "desc", limit: PAGE, thread: null });
+    for (const entry of events.toReversed()) this.#take(entry, "past");
+    this.#follow(after);
+  }
+
+  /** Puts what waits for a person to them once more. */
+  async askAgain(): Promise<void> {
+    const { engine } = this.#parts;
+    const { data } = await engine.approvals.list({ status: "pending", session: this.id, limit: 100 });
+    for (const approval of data.toReversed()) this.#ask(inquiryOfApproval(approval));
+  }
+
+  /** Sends a message. What becomes of it is told by the prompt that this returns at once. */
+  prompt(content: UserContent[]): Prompt {
+    const prompt = new Prompt();
+    this.#prompts.add(prompt);
+    void prompt.outcome.catch(() => undefined).then(() => this.#prompts.delete(prompt));
+    const sending = this.#send(prompt, content);
+    this.#stream?.holdUntil(sending);
+    return prompt;
+  }
+
+  /** Ends what runs and what waits. Where nothing does, nothing happens, now or later. */
+  cancel(): void {
+    const running = [...this.#prompts];
+    for (const prompt of running) {
+      if (prompt.isCancelled) continue;
+      prompt.isCancelled = true;
+      if (prompt.id !== undefined) this.#interrupt(prompt);
+    }
+    const turn = this.#turn;
+    if (turn !== undefined && !running.some(({ id }) => id === turn)) {
+      void this.#sendEvents([interruptOf(turn)]).catch((error: unknown) => this.#failed(error, "an interrupt"));
+    }
+  }
+
+  /** Resolves when no prompt is under way. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#prompts].map(({ outcome }) => outcome));
+  }
+
+  /** Watches no more. What runs goes on, unless it was cancelled before. */
+  detach(): void {
+    this.#end.abort();
+    for (const asking of this.#asking.values()) asking.abort();
+    for (const prompt of this.#prompts) prompt.end({ stop: "cancelled" });
+  }
+
+  async #send(prompt: Prompt, content: UserContent[]): Promise<void> {
+    try {
+      await this.#parts.mayWrite?.(this.id);
+      if (prompt.isCancelled) return prompt.end({ stop: "cancelled" });
+      const message: ClientEvent = { type: "user.message", content, tandem: { commands: true } };
+      const [sent] = await this.#sendEvents([message]);
+      prompt.sent(sent!.id);
+      if (prompt.isCancelled) this.#interrupt(prompt);
+      if (!this.#isTitled) await this.#entitle(content);
+    } catch (error) {
+      prompt.fail(error);
+    }
+  }
+
+  async #entitle(content: readonly UserContent[]): Promise<void> {
+    this.#isTitled = true;
+    const text =
+      content
+        .find((block) => block.type === "text")
+        ?.text.trim()
+        .split("\n")[0] ?? "";
+    if (text === "") return;
+    const title = text.length > TITLE ? `${text.slice(0, TITLE - 1)}…` : text;
+    const { engine, who } = this.#parts;
+    await engine.sessions.update(this.id, { title }, who).catch((error: unknown) => this.#failed(error, "a title"));
+  }
+
+  #interrupt(prompt: Prompt): void {
+    const late = setTimeout(() => {
+      void this.#update(this.#projection.close()).then(() => prompt.end({ stop: "cancelled" }));
+    }, CANCEL_MS);
+    void prompt.outcome.catch(() => undefined).finally(() => clearTimeout(late));
+    this.#sendEvents([interruptOf(prompt.id!)]).catch((error: unknown) => {
+      this.#failed(error, "an interrupt");
+      prompt.end({ stop: "cancelled" });
+    });
+  }
+
+  #sendEvents(events: ClientEvent[]) {
+    const { engine, who } = this.#parts;
+    return engine.sessions.send(this.id, events, who);
+  }
+
+  #follow(after: number): void {
+    const { engine } = this.#parts;
+    this.#stream = new SessionStream(engine.sessions, this.id as SessionId, after, this.#end.signal);
+    void this.#watch(this.#stream);
+  }
+
+  async #watch(stream: SessionStream): Promise<void> {
+    try {
+      for await (const happening of stream) {
+        if (happening.type === "delta") await this.#update(this.#projection.delta(happening.delta));
+        else await this.#happened(happening.logged);
+      }
+      if (!this.#end.signal.aborted) throw new RequestError("not_found", `The session ${this.id} is gone.`);
+    } catch (error) {
+      if (this.#end.signal.aborted) return;
+      this.#failed(error, "following a session");
+      for (const prompt of this.#prompts) prompt.fail(error);
+    }
+  }
+
+  async #happened(logged: LoggedEvent): Promise<void> {
+    const { event, thread } = logged;
+    const ended = this.#outcomes(logged);
+    const patches = this.#take(logged, "now");
+    // A client shows what its user has typed by itself.
+    const isOwn = event.type === "user.message" && [...this.#prompts].some(({ id }) => id === event.id);
+    await this.#update(isOwn ? [] : patches);
+    // Only now: nothing of a turn may come after its end.
+    for (const end of ended) end();
+    const child = thread === null ? undefined : { thread, agent: null, call: undefined };
+    const inquiry = inquiryOf(logged, patches[0]?.child ?? child);
+    if (inquiry) this.#ask(inquiry);
+    if (event.type === "tandem.approval_resolved") this.#asking.get(event.event_id)?.abort();
+    const mayChange = event.type === "tandem.approval_resolved" ? event.mode !== undefined : SETTINGS.has(event.type);
+    if (mayChange) this.#parts.onSettings();
+  }
+
+  /** What it means for who watches; and for which turn runs. */
+  #take(logged: LoggedEvent, when: "past" | "now"): Patch[] {
+    const { event, thread } = logged;
+    if (thread === null && event.type === "user.message" && event.tandem?.delivery !== "steer") this.#turn = event.id;
+    if (thread === null && isEnd(event)) this.#turn = undefined;
+    if (event.type === "tandem.background") this.#hasTasks = event.tasks.length > 0;
+    const patches = this.#projection.event(logged);
+    if (when === "past" && event.type === "session.updated") this.#isTitled ||= event.title !== undefined;
+    return patches;
+  }
+
+  /** How prompts end with this event, if any does. */
+  #outcomes({ event, thread }: LoggedEvent): (() => void)[] {
+    if (event.type === "span.model_request_end") {
+      for (const prompt of this.#prompts) if (prompt.hasBegun) prompt.count(event.model_usage);
+    }
+    if (thread !== null) return [];
+    const begun = [...this.#prompts].filter(({ hasBegun }) => hasBegun);
+    const all = (prompts: readonly Prompt[], stop: TurnOutcome["stop"]) =>
+      prompts.map((prompt) => () => prompt.end({ stop }));
+    switch (event.type) {
+      case "user.message": {
+        for (const prompt of this.#prompts) if (prompt.id === event.id) prompt.hasBegun = true;
+        // The turn before has ended, and went over into this one.
+        return event.tandem?.delivery === "steer" ? [] : all(begun, "end_turn");
+      }
+      case "user.interrupt": {
+        const turn = event.tandem?.turn_event_id;
+        for (const prompt of begun) if (turn === undefined || turn === prompt.id) prompt.isCancelled = true;
+        return [];
+      }
+      case "tandem.dropped": {
+        const failure = new RequestError("conflict", `The message was not put to the agent: ${event.reason}.`);
+        return [...this.#prompts].filter(({ id }) => id === event.event_id).map((prompt) => () => prompt.fail(failure));
+      }
+      case "session.error":
+        if (event.error.retry_status.type !== "retrying") for (const prompt of begun) prompt.error = event.error;
+        return [];
+      case "session.usage":
+        // What runs in the background goes on by itself, and the conversation with it.
+        return this.#hasTasks ? all(begun, "end_turn") : [];
+      case "session.status_idle": {
+        const { type } = event.stop_reason;
+        if (type === "requires_action") return [];
+        if (type === "budget_reached") for (const prompt of this.#prompts) this.#refuse(prompt, event.id);
+        return all(
+          begun,
+          type === "refusal" ? "refusal" : type === "budget_reached" ? "max_turn_requests" : "end_turn",
+        );
+      }
+      case "session.status_terminated":
+      case "session.deleted": {
+        const failure = new RequestError("conflict", "The session was ended by somebody else.");
+        return [...this.#prompts].map((prompt) => () => prompt.fail(failure));
+      }
+      default:
+        return [];
+    }
+  }
+
+  /** A message that a budget keeps from beginning a turn would wait: who sent it is told, and it is taken back. */
+  #refuse(prompt: Prompt, at: string): void {
+    // Ids grow with time.
+    if (prompt.hasBegun || prompt.id === undefined || at < prompt.id) return;
+    void this.#sendEvents([interruptOf(prompt.id)]).catch((error: unknown) => this.#failed(error, "an interrupt"));
+    prompt.fail(
+      new RequestError("conflict", "A budget has been reached.", { fix: "`tandem budget` shows and raises it." }),
+    );
+  }
+
+  #ask(inquiry: Inquiry): void {
+    if (this.#asking.has(inquiry.id) || this.#end.signal.aborted) return;
+    const asking = new AbortController();
+    this.#asking.set(inquiry.id, asking);
+    this.#answer(inquiry, asking.signal)
+      .catch((error: unknown) => {
+        // Answered elsewhere, or its turn has ended: then there is nothing left to answer.
+        if (!asking.signal.aborted && !isConflict(error)) this.#failed(error, "an approval");
+      })
+      .finally(() => this.#asking.delete(inquiry.id));
+  }
+
+  async #answer(inquiry: Inquiry, signal: AbortSignal): Promise<void> {
+    const { engine, outlet, folder, modes, mayKeepRules, who } = this.#parts;
+    if (inquiry.kind === "question") {
+      const answer = await askQuestions(this.id, inquiry, { outlet, folder, signal });
+      if (!signal.aborted) await engine.approvals.answer(inquiry.id, answer, who);
+      return;
+    }
+    const question = permissionQuestion(inquiry, { folder, modes: modes(), mayKeepRules });
+    const chosen = await outlet.ask(this.id, question, signal);
+    if (signal.aborted) return;
+    const answer = answerOf(inquiry, question, chosen);
+    try {
+      await engine.approvals.answer(inquiry.id, answer, who, mayKeepRules);
+    } catch (error) {
+      if (isConflict(error) || answer.result === "deny") throw error;
+      // An answer that cannot be taken allows nothing.
+      const message = error instanceof Error ? error.message : String(error);
+      await engine.approvals.answer(inquiry.id, { result: "deny", scope: "once", message }, who);
+    }
+  }
+
+  async #update(patches: readonly Patch[]): Promise<void> {
+    if (patches.length > 0 && !this.#end.signal.aborted) await this.#parts.outlet.update(this.id, patches);
+  }
+
+  #failed(error: unknown, what: string): void {
+    this.#parts.onFailure(error, what);
+  }
+}
+
+const SETTINGS: ReadonlySet<string> = new Set(["session.updated", "tandem.mode"]);
+
+const isEnd = (event: LoggedEvent["event"]): boolean =>
+  event.type === "session.status_idle" && event.stop_reason.type !== "requires_action";
+
+/** Of these, only the last says how things are. */
+const isLatestOnly = ({ type }: Patch): boolean => type === "plan" || type === "usage" || type === "info";
+
+const interruptOf = (turn: string): ClientEvent => ({ type: "user.interrupt", tandem: { turn_event_id: turn } });
+
+const isConflict = (error: unknown): boolean => error instanceof RequestError && error.code === "conflict";

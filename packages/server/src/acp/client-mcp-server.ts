@@ -1,0 +1,40 @@
+import { RequestError } from "@tandem/protocol";
+import type { ClientServer } from "./client-servers.ts";
+
+/** An MCP server as clients name it in any version of the protocol. */
+export interface NamedMcpServer {
+  type?: string;
+  name: string;
+  command?: string;
+  args?: readonly string[];
+  env?: readonly { name: string; value: string }[];
+  url?: string;
+  headers?: readonly { name: string; value: string }[];
+}
+
+/** The servers by names that tools can be called by. */
+export function clientServers(servers: readonly NamedMcpServer[]): ClientServer[] {
+  const taken = new Set<string>();
+  return servers.map((server) => {
+    const name = freeName(server.name, taken);
+    const { type = "stdio", command, args = [], env = [], url, headers = [] } = server;
+    if (type === "stdio" && command !== undefined) return { name, type, command, args, variables: entries(env) };
+    if ((type === "http" || type === "sse") && url !== undefined) {
+      if (/^https?:$/.test(URL.parse(url)?.protocol ?? "")) return { name, type, url, headers: entries(headers) };
+      throw new RequestError("invalid_request", `mcpServers: ${server.name} has no http or https address.`);
+    }
+    throw new RequestError("invalid_request", `mcpServers: servers of the kind ${type} are not supported.`);
+  });
+}
+
+/** Editors let people write anything; the model's tools have names of letters, digits, `_` and `-`. */
+function freeName(wanted: string, taken: Set<string>): string {
+  const base = wanted.replaceAll(/[^\w-]/g, "_").slice(0, 60) || "server";
+  let name = base;
+  for (let count = 2; taken.has(name); count += 1) name = `${base}_${count}`;
+  taken.add(name);
+  return name;
+}
+
+const entries = (pairs: readonly { name: string; value: string }[]): Record<string, string> =>
+  Object.fromEntries(pairs.map(({ name, value }) => [name, value]));

@@ -1,0 +1,151 @@
+import {
+  PERMISSION_MODES,
+  QUESTION_TOOL,
+  type Approval,
+  type ApprovalAnswer,
+  type ApprovalNote,
+  type LoggedEvent,
+  type Question,
+  type Rule,
+} from "@tandem/protocol";
+import type { Child, Piece, ToolCallChange } from "./patch.ts";
+import { MODE_NAMES } from "./session-settings.ts";
+import { callView, diffsOf } from "./tool-view.ts";
+
+// What a person is asked, and what their answer means. Everything that they need to decide is in the question itself.
+
+/** An approval or a question that waits. */
+export interface Inquiry {
+  id: string;
+  kind: ApprovalNote["kind"];
+  name: string;
+  server?: string;
+  input: Record<string, unknown>;
+  why?: string;
+  diff?: ApprovalNote["diff"];
+  plan?: string;
+  suggestion?: Rule;
+  child?: Child;
+}
+
+export interface PermissionQuestion {
+  call: { id: string; change: ToolCallChange };
+  options: PermissionChoice[];
+  child?: Child;
+}
+
+export interface PermissionChoice {
+  id: string;
+  name: string;
+  kind: "allow_once" | "allow_always" | "reject_once";
+  /** What would be kept. */
+  rule?: Rule;
+}
+
+export interface QuestionForm {
+  call: string;
+  message: string;
+  fields: (Pick<Question, "question" | "options" | "multiSelect"> & { key: string; title: string })[];
+  child?: Child;
+}
+
+/** What a call asks, if it asks somebody. */
+export function inquiryOf({ event }: LoggedEvent, child?: Child): Inquiry | undefined {
+  const isCall = event.type === "agent.tool_use" || event.type === "agent.mcp_tool_use";
+  const isQuestion = event.type === "agent.custom_tool_use" && event.name === QUESTION_TOOL;
+  if (!isQuestion && !(isCall && event.evaluated_permission === "ask")) return undefined;
+  const { approval, verdict } = event.tandem;
+  return {
+    id: event.id,
+    kind: approval?.kind ?? (isQuestion ? "question" : "tool"),
+    name: event.name,
+    ...(event.type === "agent.mcp_tool_use" && { server: event.mcp_server_name }),
+    input: event.input,
+    ...(verdict && { why: verdict.why }),
+    ...(approval?.diff && { diff: approval.diff }),
+    ...(approval?.plan !== undefined && { plan: approval.plan }),
+    ...(approval?.suggestion && { suggestion: approval.suggestion }),
+    ...(child && { child }),
+  };
+}
+
+/** The same of one that waits since before anybody watched. */
+export const inquiryOfApproval = (approval: Approval): Inquiry => ({
+  id: approval.id,
+  kind: approval.kind,
+  name: approval.tool,
+  ...(approval.mcp_server_name !== undefined && { server: approval.mcp_server_name }),
+  input: approval.input,
+  ...(approval.verdict && { why: approval.verdict.why }),
+  ...(approval.diff && { diff: approval.diff }),
+  ...(approval.plan !== undefined && { plan: approval.plan }),
+  ...(approval.suggestion && { suggestion: approval.suggestion }),
+  ...(approval.session_thread_id !== null && {
+    child: { thread: approval.session_thread_id, agent: approval.agent_name, call: undefined },
+  }),
+});
+
+export interface AskingGround {
+  folder: string;
+  /** Modes that the session may be put into. */
+  modes: readonly string[];
+  /** Whether rules may be kept for more than the session. */
+  mayKeepRules: boolean;
+}
+
+/** A tool's call or a plan, as a choice between what may become of it. */
+export function permissionQuestion(inquiry: Inquiry, ground: AskingGround): PermissionQuestion {
+  const { id, name, server, input, child } = inquiry;
+  const view = callView({ name, input, ...(server !== undefined && { server }) }, ground.folder);
+  const content: Piece[] = [
+    ...(inquiry.plan === undefined ? [] : [{ type: "text" as const, text: inquiry.plan }]),
+    ...(inquiry.diff ? diffsOf(inquiry.diff, ground.folder) : (view.content ?? [])),
+    ...(inquiry.why === undefined ? [] : [{ type: "text" as const, text: inquiry.why }]),
+  ];
+  return {
+    call: { id, change: { ...view, status: "pending", ...(content.length > 0 && { content }) } },
+    options: inquiry.kind === "plan" ? planChoices(ground) : callChoices(inquiry, ground),
+    ...(child && { child }),
+  };
+}
+
+const REJECT: PermissionChoice = { id: "reject", name: "Reject", kind: "reject_once" };
+
+function callChoices({ suggestion: rule }: Inquiry, { mayKeepRules }: AskingGround): PermissionChoice[] {
+  const allow: PermissionChoice = { id: "allow", name: "Allow", kind: "allow_once" };
+  if (!rule) return [allow, REJECT];
+  const words = rule.pattern === undefined ? rule.tool : `${rule.tool}(${rule.pattern})`;
+  const kept = (id: string, name: string): PermissionChoice => ({ id, name, kind: "allow_always", rule });
+  return [
+    allow,
+    kept("allow_session", `Allow ${words} for this session`),
+    ...(mayKeepRules ? [kept("allow_always", `Always allow ${words} in this project`)] : []),
+    REJECT,
+  ];
+}
+
+const planChoices = ({ modes }: AskingGround): PermissionChoice[] => [
+  ...PERMISSION_MODES.filter((mode) => mode !== "plan" && modes.includes(mode)).map((mode) => ({
+    id: mode,
+    name: `Begin: ${MODE_NAMES[mode].name.toLowerCase()}`,
+    kind: mode === "default" ? ("allow_once" as const) : ("allow_always" as const),
+  })),
+  { ...REJECT, name: "Keep planning" },
+];
+
+/** What the choice of an option means. One that was not offered is no permission. */
+export function answerOf(inquiry: Inquiry, question: PermissionQuestion, chosen: string | undefined): ApprovalAnswer {
+  const option = question.options.find(({ id }) => id === chosen);
+  const deny = (message: string): ApprovalAnswer => ({ result: "deny", scope: "once", message });
+  if (chosen === undefined) return deny("The user did not answer.");
+  if (!option) return deny("The answer named an option that was not offered, so that nothing was allowed.");
+  if (option.kind === "reject_once") {
+    return deny(inquiry.kind === "plan" ? "The user wants to keep planning." : "The user rejected this call.");
+  }
+  if (inquiry.kind === "plan") {
+    const mode = PERMISSION_MODES.find((each) => each === option.id);
+    return { result: "allow", scope: "once", ...(mode && { mode }) };
+  }
+  const scope = option.id === "allow_session" ? "session" : option.id === "allow_always" ? "always" : "once";
+  return { result: "allow", scope };
+}

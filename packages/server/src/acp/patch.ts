@@ -1,0 +1,56 @@
+import type { TextBlock } from "@tandem/protocol";
+
+// What a client of ACP is shown, as entities and changes of them: what is left out stays as it was, chunks are added. Each
+// version of the protocol says the same in its own shapes.
+
+/** Something to read or to look at. */
+export type Piece =
+  | TextBlock
+  | { type: "image"; data: string; mimeType: string }
+  /** `oldText` is null where there was no such file. */
+  | { type: "diff"; path: string; oldText: string | null; newText: string };
+
+export const TOOL_KINDS = ["read", "edit", "search", "execute", "think", "fetch", "switch_mode", "other"] as const;
+export type ToolKind = (typeof TOOL_KINDS)[number];
+
+export interface ToolCallChange {
+  /** Claude Code's own name, or `mcp__SERVER__TOOL`. */
+  name?: string;
+  title?: string;
+  kind?: ToolKind;
+  status?: "pending" | "in_progress" | "completed" | "failed";
+  content?: Piece[];
+  locations?: { path: string; line?: number }[];
+  input?: Record<string, unknown>;
+  output?: string;
+  /** Seconds that it has run. */
+  elapsed?: number;
+  /** Why it has no result of its own. */
+  reason?: string;
+}
+
+/** Whose it is, where it is a subagent's. */
+export interface Child {
+  thread: string;
+  agent: string | null;
+  /** The call by which the subagent was called, where that is known. */
+  call: string | undefined;
+}
+
+export interface TokenCount {
+  input: number;
+  output: number;
+  cacheRead: number;
+  cacheWrite: number;
+}
+
+export type Patch = { child?: Child } & (
+  | { type: "message"; role: "user" | "agent" | "thought"; id: string; piece: Exclude<Piece, { type: "diff" }> }
+  | { type: "tool_call"; id: string; change: ToolCallChange }
+  | { type: "plan"; entries: { content: string; status: "pending" | "in_progress" | "completed" }[] }
+  | { type: "usage"; used: number; size: number; usd: number }
+  | { type: "notice"; severity: "info" | "warning" | "error"; title: string; description?: string }
+  | { type: "compaction"; id: string; tokensBefore: number; tokensAfter?: number }
+  | { type: "subagent"; child: Child; state: "running" | "idle" }
+  | { type: "info"; title: string | null; at: string | null }
+);

@@ -1,0 +1,72 @@
+import { TandemError, type ModelUsage, type SessionErrorDetail } from "@tandem/protocol";
+import { TurnFailed } from "./acp-error.ts";
+import type { TokenCount } from "./patch.ts";
+
+export interface TurnOutcome {
+  stop: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
+  usage?: TokenCount;
+}
+
+/** A message of a client on its way through a turn. */
+export class Prompt {
+  readonly #sent = Promise.withResolvers<string>();
+  readonly #outcome = Promise.withResolvers<TurnOutcome>();
+  #id: string | undefined;
+  #usage: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  /** It has left the inbox: a turn is at it. */
+  hasBegun = false;
+  isCancelled = false;
+  /** What the turn ended with, if that was an error. */
+  error: SessionErrorDetail | undefined;
+
+  constructor() {
+    this.#sent.promise.catch(() => undefined);
+    this.#outcome.promise.catch(() => undefined);
+  }
+
+  /** The id of its message, once it is durable. */
+  get id(): string | undefined {
+    return this.#id;
+  }
+
+  /** Resolves with that id; rejects where it was not taken. */
+  get taken(): Promise<string> {
+    return this.#sent.promise;
+  }
+
+  /** Resolves when its turn is over. One that was cancelled is always that, and never an error. */
+  get outcome(): Promise<TurnOutcome> {
+    return this.#outcome.promise;
+  }
+
+  sent(id: string): void {
+    this.#id = id;
+    this.#sent.resolve(id);
+  }
+
+  count(usage: ModelUsage): void {
+    this.#usage = {
+      input: this.#usage.input + usage.input_tokens,
+      output: this.#usage.output + usage.output_tokens,
+      cacheRead: this.#usage.cacheRead + usage.cache_read_input_tokens,
+      cacheWrite: this.#usage.cacheWrite + usage.cache_creation_input_tokens,
+    };
+  }
+
+  end({ stop }: Pick<TurnOutcome, "stop">): void {
+    const usage = this.#usage;
+    if (this.isCancelled || stop === "cancelled") this.#outcome.resolve({ stop: "cancelled", usage });
+    else if (this.error?.type === "tool_use_limit_reached_error")
+      this.#outcome.resolve({ stop: "max_turn_requests", usage });
+    else if (this.error?.tandem?.code === "max_tokens") this.#outcome.resolve({ stop: "max_tokens", usage });
+    else if (this.error) this.#outcome.reject(new TurnFailed(this.error));
+    else this.#outcome.resolve({ stop, usage });
+    this.#sent.reject(new TandemError("aborted", "The message was not sent."));
+  }
+
+  fail(error: unknown): void {
+    if (this.isCancelled) return this.end({ stop: "cancelled" });
+    this.#outcome.reject(error);
+    this.#sent.reject(error);
+  }
+}

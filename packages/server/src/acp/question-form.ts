@@ -1,0 +1,86 @@
+import { questionInput, type ApprovalAnswer, type Question } from "@tandem/protocol";
+import type { Inquiry, PermissionQuestion, QuestionForm } from "./inquiry.ts";
+import type { Outlet } from "./outlet.ts";
+import { callView } from "./tool-view.ts";
+
+/** What the field for words of one's own is called, after the field that it stands beside. */
+export const OTHER = "_other";
+
+const UNANSWERED: ApprovalAnswer = { result: "deny", scope: "once", message: "The user did not answer." };
+
+/** Puts an agent's questions to a person: all in one form, or one after the other as a choice where there are no forms. */
+export async function askQuestions(
+  session: string,
+  inquiry: Inquiry,
+  { outlet, folder, signal }: { outlet: Outlet; folder: string; signal: AbortSignal },
+): Promise<ApprovalAnswer> {
+  const parsed = questionInput.safeParse(inquiry.input);
+  if (!parsed.success) return UNANSWERED;
+  const { questions } = parsed.data;
+  const answers = outlet.abilities.forms
+    ? readForm(questions, await outlet.fillIn(session, formOf(inquiry, questions), signal))
+    : await choose(session, inquiry, questions, { outlet, folder, signal });
+  if (Object.keys(answers).length === 0) return UNANSWERED;
+  const all = questions.map(({ question }) => [question, answers[question] ?? SKIPPED]);
+  return { result: "allow", scope: "once", input: { answers: Object.fromEntries(all) } };
+}
+
+type Answers = Record<string, string | string[]>;
+
+/** Stands for a question that was passed over, where another was answered: each needs an answer. */
+const SKIPPED = "No answer.";
+
+const keyOf = (index: number): string => `question_${index + 1}`;
+
+const formOf = (inquiry: Inquiry, questions: readonly Question[]): QuestionForm => ({
+  call: inquiry.id,
+  message: questions.length === 1 ? questions[0]!.question : "The agent has some questions.",
+  fields: questions.map(({ question, header, options, multiSelect }, index) => ({
+    key: keyOf(index),
+    title: header ?? question,
+    question,
+    options,
+    multiSelect,
+  })),
+  ...(inquiry.child && { child: inquiry.child }),
+});
+
+/** Words of one's own go before what was chosen. */
+function readForm(questions: readonly Question[], filled: Record<string, unknown> = {}): Answers {
+  const answers: Answers = {};
+  for (const [index, { question, multiSelect }] of questions.entries()) {
+    const own = filled[`${keyOf(index)}${OTHER}`];
+    const chosen = filled[keyOf(index)];
+    const several = Array.isArray(chosen) ? chosen.filter((each) => typeof each === "string") : [];
+    if (typeof own === "string" && own.trim() !== "") answers[question] = multiSelect ? [...several, own] : own;
+    else if (several.length > 0) answers[question] = several;
+    else if (typeof chosen === "string" && chosen !== "") answers[question] = multiSelect ? [chosen] : chosen;
+  }
+  return answers;
+}
+
+async function choose(
+  session: string,
+  inquiry: Inquiry,
+  questions: readonly Question[],
+  { outlet, folder, signal }: { outlet: Outlet; folder: string; signal: AbortSignal },
+): Promise<Answers> {
+  const answers: Answers = {};
+  const { id, name, input, child } = inquiry;
+  for (const { question, options, multiSelect } of questions) {
+    const described = options.map(({ label, description }) => `- **${label}**${description ? `: ${description}` : ""}`);
+    const content = [{ type: "text" as const, text: [question, "", ...described].join("\n") }];
+    const asked: PermissionQuestion = {
+      call: { id, change: { ...callView({ name, input }, folder), title: question, status: "pending", content } },
+      options: [
+        ...options.map(({ label }, index) => ({ id: `option_${index}`, name: label, kind: "allow_once" as const })),
+        { id: "skip", name: "Skip", kind: "reject_once" },
+      ],
+      ...(child && { child }),
+    };
+    const chosen = await outlet.ask(session, asked, signal);
+    const label = options.find((_, index) => `option_${index}` === chosen)?.label;
+    if (label !== undefined) answers[question] = multiSelect ? [label] : label;
+  }
+  return answers;
+}

@@ -1,0 +1,220 @@
+import { QUESTION_TOOL, type EventOf, type LiveDelta, type LoggedEvent, type SessionEvent } from "@tandem/protocol";
+import { noticeOf } from "./notice-of.ts";
+import type { Child, Patch } from "./patch.ts";
+import { callView, diffsOf, resultView, type SeenCall } from "./tool-view.ts";
+
+type Use = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
+type Result = EventOf<"agent.tool_result" | "agent.mcp_tool_result" | "user.custom_tool_result">;
+
+const SUBAGENT_TOOLS: readonly string[] = ["Agent", "Task"];
+/** Where nobody has said how large a model's context window is. */
+const WINDOW = 200_000;
+const LARGE_WINDOW = 1_000_000;
+
+/**
+ * What a session's log and its live previews mean for who watches: events and deltas in, patches out. What a preview has
+ * shown already is not shown again when the event itself comes; a preview that was lost is made up for then.
+ */
+export class SessionProjection {
+  readonly #folder: string;
+  /** What has been shown of messages and thoughts that are still being written. */
+  readonly #shown = new Map<string, string>();
+  /** Calls without a result. */
+  readonly #open = new Map<string, SeenCall & { child?: Child }>();
+  readonly #children = new Map<string, Child>();
+  /** Calls that begin a subagent whose thread has not been seen yet, oldest first. */
+  #calling: { id: string; agent: unknown }[] = [];
+  #used = 0;
+  #window = WINDOW;
+  #usd = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  event({ thread, event }: LoggedEvent): Patch[] {
+    const child = thread === null ? undefined : this.#child(thread);
+    const patches = this.#patches(event, child);
+    return child ? patches.map((patch) => ({ child, ...patch })) : patches;
+  }
+
+  delta({ thread, delta }: LiveDelta): Patch[] {
+    const child = thread === null ? undefined : this.#child(thread);
+    const mark = child && { child };
+    switch (delta.type) {
+      case "event_delta":
+        return this.#write("agent", delta.event_id, delta.delta.content.text, mark);
+      case "tandem.thinking_delta":
+        return this.#write("thought", delta.event_id, delta.text, mark);
+      case "tandem.tool_input_start": {
+        const { event_id: id, name } = delta;
+        if (this.#open.has(id)) return [];
+        this.#open.set(id, { name, input: {}, ...mark });
+        return [{ type: "tool_call", id, change: { name, title: name, status: "pending" }, ...mark }];
+      }
+      case "tandem.tool_progress":
+        if (!this.#open.has(delta.event_id)) return [];
+        return [
+          {
+            ...{ type: "tool_call", id: delta.event_id, ...mark },
+            change: { status: "in_progress", elapsed: delta.elapsed_seconds },
+          },
+        ];
+      default:
+        return [];
+    }
+  }
+
+  /** Closes what is open: nothing of a turn is left without an end when the turn has one. */
+  close(): Patch[] {
+    const open = [...this.#open];
+    this.#open.clear();
+    return open.map(([id, { child }]) => ({
+      ...{ type: "tool_call", id, change: { status: "failed", reason: "interrupted" } },
+      ...(child && { child }),
+    }));
+  }
+
+  #patches(event: SessionEvent, child: Child | undefined): Patch[] {
+    switch (event.type) {
+      case "user.message":
+        return event.content.flatMap((block): Patch[] => {
+          if (block.type === "text") return [{ type: "message", role: "user", id: event.id, piece: block }];
+          if (block.type === "image" && block.source.type === "base64") {
+            const piece = { type: "image" as const, data: block.source.data, mimeType: block.source.media_type };
+            return [{ type: "message", role: "user", id: event.id, piece }];
+          }
+          const title = block.type === "document" ? block.title : undefined;
+          const piece = { type: "text" as const, text: `[${title ?? block.type}]` };
+          return [{ type: "message", role: "user", id: event.id, piece }];
+        });
+      case "agent.message":
+        return this.#complete("agent", event.id, event.content.map(({ text }) => text).join(""));
+      case "tandem.thinking":
+        return this.#complete("thought", event.thinking_id, event.text);
+      case "agent.tool_use":
+      case "agent.mcp_tool_use":
+      case "agent.custom_tool_use":
+        return this.#use(event, child);
+      case "agent.tool_result":
+        return this.#result(event.tool_use_id, event);
+      case "agent.mcp_tool_result":
+        return this.#result(event.mcp_tool_use_id, event);
+      case "user.custom_tool_result":
+        return this.#result(event.custom_tool_use_id, event);
+      case "tandem.approval_resolved":
+        return event.outcome === "allowed" && this.#open.has(event.event_id)
+          ? [{ type: "tool_call", id: event.event_id, change: { status: "in_progress" } }]
+          : [];
+      case "tandem.todo":
+        if (child) return [];
+        return [{ type: "plan", entries: event.todos.map(({ content, status }) => ({ content, status })) }];
+      case "session.thread_created":
+        return this.#begin(event);
+      case "session.thread_status_running":
+      case "session.thread_status_idle":
+      case "session.thread_status_terminated": {
+        const known = this.#children.get(event.session_thread_id);
+        if (!known) return [];
+        const state = event.type === "session.thread_status_running" ? "running" : "idle";
+        return [{ type: "subagent", child: known, state }];
+      }
+      case "span.model_request_start":
+        if (!child && event.tandem?.model?.includes("[1m]")) this.#window = LARGE_WINDOW;
+        return [];
+      case "span.model_request_end": {
+        if (child || event.is_error) return [];
+        const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = event.model_usage;
+        this.#used = input_tokens + output_tokens + cache_read_input_tokens + cache_creation_input_tokens;
+        return this.#usage();
+      }
+      case "session.usage":
+        this.#usd = event.tandem?.usd ?? this.#usd;
+        return this.#usage();
+      case "tandem.compaction": {
+        const { tokens_before: tokensBefore, tokens_after: tokensAfter } = event;
+        if (child) return [];
+        this.#used = tokensAfter ?? this.#used;
+        return [
+          { type: "compaction", id: event.id, tokensBefore, ...(tokensAfter !== undefined && { tokensAfter }) },
+          ...this.#usage(),
+        ];
+      }
+      case "session.updated":
+        return event.title === undefined ? [] : [{ type: "info", title: event.title, at: event.processed_at }];
+      case "session.status_idle":
+        return event.stop_reason.type === "requires_action" ? [] : this.close();
+      default: {
+        const notice = noticeOf(event);
+        return notice ? [notice] : [];
+      }
+    }
+  }
+
+  #write(role: "agent" | "thought", id: string, text: string, mark: { child: Child } | undefined): Patch[] {
+    if (text === "") return [];
+    this.#shown.set(id, (this.#shown.get(id) ?? "") + text);
+    return [{ type: "message", role, id, piece: { type: "text", text }, ...mark }];
+  }
+
+  #complete(role: "agent" | "thought", id: string, whole: string): Patch[] {
+    const shown = this.#shown.get(id) ?? "";
+    this.#shown.delete(id);
+    const text = whole.startsWith(shown) ? whole.slice(shown.length) : whole;
+    return text === "" ? [] : [{ type: "message", role, id, piece: { type: "text", text } }];
+  }
+
+  #use(event: Use, child: Child | undefined): Patch[] {
+    const { id, name, input } = event;
+    const server = event.type === "agent.mcp_tool_use" ? event.mcp_server_name : undefined;
+    const call: SeenCall = { name, input, ...(server !== undefined && { server }) };
+    this.#open.set(id, { ...call, ...(child && { child }) });
+    if (SUBAGENT_TOOLS.includes(name)) this.#calling.push({ id, agent: input["subagent_type"] });
+    const { approval } = event.tandem;
+    const view = callView(call, this.#folder);
+    const diffs = approval?.diff ? diffsOf(approval.diff, this.#folder) : [];
+    const plan = approval?.plan === undefined ? [] : [{ type: "text" as const, text: approval.plan }];
+    const shown = [...plan, ...diffs];
+    const waits = event.type !== "agent.custom_tool_use" && event.evaluated_permission !== "allow";
+    const isAsked = waits || name === QUESTION_TOOL;
+    return [
+      { type: "tool_call", id, change: { ...view, status: "pending", ...(shown.length > 0 && { content: shown }) } },
+      ...(isAsked ? [] : [{ type: "tool_call" as const, id, change: { status: "in_progress" as const } }]),
+    ];
+  }
+
+  #result(id: string, { content, is_error: isError, tandem }: Result): Patch[] {
+    const call = this.#open.get(id);
+    this.#open.delete(id);
+    this.#calling = this.#calling.filter((calling) => calling.id !== id);
+    const reason = tandem && "interrupted" in tandem ? tandem.interrupted : undefined;
+    const patch = tandem && "patch" in tandem ? tandem.patch : undefined;
+    const change = resultView(
+      call,
+      { isError: Boolean(isError) || reason !== undefined, ...(content && { content }), ...(patch && { patch }) },
+      this.#folder,
+    );
+    const mark = call?.child && { child: call.child };
+    return [{ type: "tool_call", id, change: { ...change, ...(reason && { reason }) }, ...mark }];
+  }
+
+  #begin({ session_thread_id: thread, agent_name: agent }: EventOf<"session.thread_created">): Patch[] {
+    const calling = this.#calling.find((call) => call.agent === agent) ?? this.#calling[0];
+    this.#calling = this.#calling.filter((call) => call !== calling);
+    const child: Child = { thread, agent, call: calling?.id };
+    this.#children.set(thread, child);
+    return [{ type: "subagent", child, state: "running" }];
+  }
+
+  #child(thread: string): Child {
+    const known = this.#children.get(thread);
+    if (known) return known;
+    const child: Child = { thread, agent: null, call: undefined };
+    this.#children.set(thread, child);
+    return child;
+  }
+
+  #usage(): Patch[] {
+    return [{ type: "usage", used: this.#used, size: this.#window, usd: this.#usd }];
+  }
+}

@@ -1,0 +1,33 @@
+import { PROTOCOL_VERSION, type InitializeRequest, type InitializeResponse } from "@agentclientprotocol/sdk/unstable";
+
+/** What Tandem is and can do, as an editor is told before anything else is loaded. */
+export function initializeResponse({ clientCapabilities }: InitializeRequest, version: string): InitializeResponse {
+  return {
+    protocolVersion: PROTOCOL_VERSION,
+    agentInfo: { name: "tandem", title: "Tandem", version },
+    agentCapabilities: {
+      loadSession: true,
+      promptCapabilities: { image: true, embeddedContext: true, audio: false },
+      mcpCapabilities: { http: true, sse: true },
+      sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, fork: {} },
+    },
+    authMethods: [
+      {
+        id: "claude-code",
+        name: "Claude Code's own login or key",
+        description: "Uses what `tandem status` names. To log in: run `claude`, then /login.",
+      },
+      ...(clientCapabilities?.auth?.terminal
+        ? [
+            {
+              type: "terminal" as const,
+              id: "setup",
+              name: "Set up Tandem",
+              description: "Choose who answers and who pays.",
+              args: ["--setup"],
+            },
+          ]
+        : []),
+    ],
+  };
+}

@@ -1,0 +1,151 @@
+import {
+  methods,
+  type AgentContext,
+  type ClientCapabilities,
+  type ElicitationPropertySchema,
+  type SessionUpdate,
+} from "@agentclientprotocol/sdk/unstable";
+import { RequestError } from "@tandem/protocol";
+import type { PermissionQuestion, QuestionForm } from "../inquiry.ts";
+import type { ClientAbilities, Outlet } from "../outlet.ts";
+import type { Child, Patch } from "../patch.ts";
+import { OTHER } from "../question-form.ts";
+import type { SessionSettings } from "../session-settings.ts";
+import { configOptions } from "./v1-settings.ts";
+import { callMeta, toolCallFields, updateOf } from "./v1-update.ts";
+
+/** A client that speaks version 1. What it has not said that it understands is not sent to it. */
+export class V1Outlet implements Outlet {
+  readonly abilities: ClientAbilities;
+  readonly #client: AgentContext;
+  /** Calls that the client knows: the first word about one is another than those after it. */
+  readonly #calls = new Map<string, Set<string>>();
+  readonly #children = new Set<string>();
+
+  constructor(client: AgentContext, { session, elicitation, subagents }: ClientCapabilities) {
+    this.#client = client;
+    this.abilities = {
+      notices: Boolean(session?.notices),
+      compaction: Boolean(session?.compaction),
+      forms: Boolean(elicitation?.form),
+      subagents: Boolean(subagents),
+    };
+  }
+
+  async update(session: string, patches: readonly Patch[]): Promise<void> {
+    await Promise.all(patches.map((patch) => this.#send(session, patch)));
+  }
+
+  async settings(session: string, settings: SessionSettings): Promise<void> {
+    await this.#notify(session, { sessionUpdate: "current_mode_update", currentModeId: settings.mode.current });
+    await this.#notify(session, { sessionUpdate: "config_option_update", configOptions: configOptions(settings) });
+  }
+
+  async commands(session: string, commands: Parameters<Outlet["commands"]>[1]): Promise<void> {
+    await this.#notify(session, {
+      sessionUpdate: "available_commands_update",
+      availableCommands: commands.map(({ name, description, hint }) => ({
+        ...{ name, description },
+        ...(hint !== null && { input: { hint } }),
+      })),
+    });
+  }
+
+  async ask(session: string, { call, options, child }: PermissionQuestion, signal: AbortSignal) {
+    const { outcome } = await this.#client.request(
+      methods.client.session.requestPermission,
+      {
+        sessionId: this.#place(session, child),
+        toolCall: { toolCallId: call.id, ...toolCallFields(call.change), ...this.#meta(call.change.name, child) },
+        options: options.map(({ id, name, kind, rule }) => ({
+          ...{ optionId: id, name, kind },
+          ...(rule && { _meta: { tandem: { rule } } }),
+        })),
+      },
+      { cancellationSignal: signal, stopWaitingOnCancel: true },
+    );
+    return outcome.outcome === "selected" ? outcome.optionId : undefined;
+  }
+
+  async fillIn(session: string, { call, message, fields, child }: QuestionForm, signal: AbortSignal) {
+    const reply = await this.#client.request(
+      methods.client.elicitation.create,
+      {
+        mode: "form",
+        sessionId: this.#place(session, child),
+        toolCallId: call,
+        message,
+        requestedSchema: { type: "object", properties: Object.fromEntries(fields.flatMap(propertiesOf)) },
+      },
+      { cancellationSignal: signal, stopWaitingOnCancel: true },
+    );
+    if (reply.action !== "accept" || !("content" in reply)) return undefined;
+    return (reply.content ?? undefined) as Record<string, unknown> | undefined;
+  }
+
+  async #send(session: string, patch: Patch): Promise<void> {
+    const { child } = patch;
+    if (patch.type === "subagent") {
+      if (!this.abilities.subagents) return;
+      this.#children.add(patch.child.thread);
+      const { thread: sessionId, agent } = patch.child;
+      const state = patch.state === "running" ? { state: "running" as const } : { state: "idle" as const };
+      await this.#notify(session, { sessionUpdate: "subagent_update", sessionId, title: agent, state });
+      return;
+    }
+    // A subagent's words, among those of the session itself, would be taken for them.
+    const isApart = child !== undefined && this.#children.has(child.thread);
+    if (child && !isApart && patch.type === "message") return;
+    const place = isApart ? child.thread : session;
+    if (patch.type === "tool_call") {
+      const known = this.#calls.get(place) ?? new Set();
+      this.#calls.set(place, known);
+      const isNew = !known.has(patch.id);
+      known.add(patch.id);
+      const meta = callMeta(patch.change, isApart ? undefined : child);
+      const fields = { toolCallId: patch.id, ...toolCallFields(patch.change), ...meta };
+      await this.#notify(
+        place,
+        isNew
+          ? { sessionUpdate: "tool_call", ...fields, title: patch.change.title ?? patch.change.name ?? "Tool" }
+          : { sessionUpdate: "tool_call_update", ...fields },
+      );
+      return;
+    }
+    const update = updateOf(patch, this.abilities);
+    if (update) await this.#notify(place, update);
+  }
+
+  #place(session: string, child: Child | undefined): string {
+    return child && this.#children.has(child.thread) ? child.thread : session;
+  }
+
+  #meta(name: string | undefined, child: Child | undefined) {
+    return callMeta({ ...(name !== undefined && { name }) }, child);
+  }
+
+  async #notify(sessionId: string, update: SessionUpdate): Promise<void> {
+    try {
+      await this.#client.notify(methods.client.session.update, { sessionId, update });
+    } catch (cause) {
+      throw new RequestError("unavailable", "The client has gone.", { cause });
+    }
+  }
+}
+
+/** A choice, and a line for words of one's own beside it. */
+function propertiesOf({ key, title, question, options, multiSelect }: QuestionForm["fields"][number]) {
+  const choices = options.map(({ label, description }) => ({
+    ...{ const: label, title: label },
+    ...(description !== undefined && { description }),
+  }));
+  const own: [string, ElicitationPropertySchema] = [
+    `${key}${OTHER}`,
+    { type: "string", title: options.length === 0 ? title : `${title} (in your own words)`, description: question },
+  ];
+  if (choices.length === 0) return [own];
+  const choice: ElicitationPropertySchema = multiSelect
+    ? { type: "array", title, description: question, items: { anyOf: choices } }
+    : { type: "string", title, description: question, oneOf: choices };
+  return [[key, choice] as [string, ElicitationPropertySchema], own];
+}
