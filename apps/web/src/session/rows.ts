@@ -164,8 +164,9 @@ function rowsOfMessage(message: Message, own: string | null): Row[] {
 const isShown = (part: ToolPart, told: ReadonlySet<ToolPart | undefined>): boolean =>
   !told.has(part) && !(isListKeeping(part) && part.state.type !== "error");
 
-const isWaiting = ({ permission, state }: ToolPart): boolean =>
-  permission?.type === "asked" && state.type === "pending";
+/** For a person's leave, or for an answer. */
+const isWaiting = ({ kind, permission, state }: ToolPart): boolean =>
+  (permission?.type === "asked" && state.type === "pending") || (kind === "custom" && state.type === "running");
 
 function isCallOf(call: ToolPart, subtask: PartOf<"subtask">): boolean {
   const [first] = subtask.exchange;

@@ -72,7 +72,7 @@ function Work({
 }) {
   const session = useSession();
   const [log] = useState(() => new SessionLog(session.id, thread));
-  const [rows] = useState(() => new Rows());
+  const [rows] = useState(() => new Rows(thread));
   const messages = useLive(log.messages);
   const hasEarlier = useLive(log.hasEarlier);
   const failure = useLive(log.failure);
