@@ -339,7 +339,8 @@ async function usualModels() {
 }
 
 /** Where Claude Code keeps what is the user's own. */
-const claudeFolder = (env: Variables): string => env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] ?? homedir(), ".claude");
+export const claudeFolder = (env: Variables): string =>
+  env["CLAUDE_CONFIG_DIR"] || join(env["HOME"] ?? homedir(), ".claude");
 
 /** Who writes a session, in words for whoever finds it held. */
 export const holderName = (command: string): string => `${command} on ${hostname()} (pid ${process.pid})`;
@@ -395,6 +396,12 @@ export async function startTelemetry(
     agentOf: async (session) => (await engine.sessions.get(session)).agent,
   });
 }
+
+/** The room that knows Claude Code: what it has written for itself is read there. */
+export const loadClaudeCode = () => import("@tandem/claude-code");
+
+/** Sessions out of what Claude Code has written for itself or for others. */
+export const loadImports = async () => (await import("@tandem/sessions")).loadImports();
 
 /** The room that serves; its tokens and its logger belong to it. */
 export const loadServer = () => import("@tandem/server");

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { AgentFlags } from "./sessions/read-agent.ts";
 import type { ListOptions } from "./commands/sessions.ts";
+import type { ImportClaudeOptions } from "./commands/import-claude.ts";
 import type { ImportOptions } from "./commands/import.ts";
 import type { LogsOptions } from "./commands/logs.ts";
 import type { RunOptions } from "./commands/run.ts";
@@ -16,6 +17,8 @@ import {
   TOOL_CHOICES,
 } from "./option-choices.ts";
 import type { Parts } from "./program.ts";
+
+type ImportSessionOptions = ImportClaudeOptions & { fromClaude?: boolean; withWaiting?: boolean };
 
 /** The commands about the server, agents and sessions. */
 export function addSessionCommands(program: Command, heading: string, parts: Parts): void {
@@ -167,17 +170,31 @@ function addSessions(sessions: Command, { examples, json, runner }: Parts): void
     "tandem sessions export last | ssh other tandem sessions import",
   );
   examples(
-    sub("import", "Read a session that `export` wrote: import only what you trust, with what its agent may do.")
-      .argument("[file]", "the file (default: standard input)")
+    sub("import", "Read a session that `export` wrote, or conversations of Claude Code on this machine.")
+      .argument(
+        "[what...]",
+        "a file that you trust (default: standard input); with --from-claude, ids of conversations",
+      )
+      .option("--from-claude", "read what Claude Code keeps in its own folder, which stays as it is")
+      .option("--list", "with --from-claude: only show what is there")
+      .option("--all", "with --from-claude: all of them")
+      .option("--folder <dir>", "with --from-claude: only those that worked in this folder")
+      .option("--since <when>", "with --from-claude: only those changed since a date, or within a span such as 7d")
+      .option("--limit <number>", "with --from-claude: show at most so many", "20")
       .option("--as-new", "under a new id, beside the one that is there")
-      .option("--cwd <dir>", "the folder that it works in from now on (default: this one)")
+      .option("--cwd <dir>", "the folder that it works in from now on (default: this one; of Claude Code, its own)")
       .option("--with-waiting", "messages that were waiting are put to the model as soon as a server is up")
       .addOption(json())
-      .action(
-        (file: string | undefined, options: { asNew?: boolean; cwd?: string; withWaiting?: boolean }, self: Command) =>
-          runner(self, async (context) => (await load()).importSession(context, file, options)),
+      .action((what: string[], options: ImportSessionOptions, self: Command) =>
+        runner(self, async (context) => {
+          if (options.fromClaude)
+            return (await import("./commands/import-claude.ts")).importClaude(context, what, options);
+          return (await load()).importSession(context, what, options);
+        }),
       ),
     "tandem sessions import session.jsonl",
+    "tandem sessions import --from-claude --list",
+    "tandem sessions import --from-claude --all --since 7d",
   );
   examples(
     sub("rm", "Delete sessions for good.")

@@ -124,7 +124,7 @@ export {
   type Verdict,
 } from "./rule.ts";
 export { clientEvent, REFUSED_CLIENT_EVENTS, type ClientEvent, type ClientEventType } from "./client-event.ts";
-export type { TextBlock, ToolResultContent, UserContent } from "./content.ts";
+export { userContent, type TextBlock, type ToolResultContent, type UserContent } from "./content.ts";
 export {
   environment,
   ENVIRONMENT_METADATA,

@@ -39,6 +39,13 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
       return { level: "info", text: rewoundText(event) };
     case "tandem.forked":
       return { level: "info", text: `Forked from ${event.from_session_id}; what follows was copied from there` };
+    case "tandem.imported": {
+      const where = event.folder === null ? "" : `, which worked in ${event.folder}`;
+      return {
+        level: "info",
+        text: `Imported from Claude Code${where}; what follows cost ${event.usd.toFixed(2)} USD at list price, paid there`,
+      };
+    }
     case "tandem.hook":
       return event.outcome === "blocked" || event.outcome === "failed"
         ? {

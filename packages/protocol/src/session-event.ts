@@ -252,6 +252,22 @@ export type SessionEventBody =
     }
   /** The session began as a copy of another, up to and without that message. */
   | { type: "tandem.forked"; from_session_id: SessionId; before_message_id: EventId | null }
+  /** What follows happened elsewhere, and was read from there. `usage` is what it took: somebody else has paid for it. */
+  | {
+      type: "tandem.imported";
+      /** A transcript of Claude Code's, or what `claude --print` wrote. */
+      from: "claude-code" | "claude-print";
+      claude_session_id: string | null;
+      /** Where it worked. */
+      folder: string | null;
+      claude_code_version: string | null;
+      models: string[];
+      lines: number;
+      /** Lines that were not JSON. */
+      unreadable: number;
+      usage: UsageSnapshot;
+      usd: number;
+    }
   /** A limit was met; the session is idle until it is raised. */
   | { type: "tandem.budget"; gauge: BudgetGauge; reason: string }
   /** The turn waits for a quota to reset. It goes on by itself only where that is said. */

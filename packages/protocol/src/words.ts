@@ -48,4 +48,6 @@ export const SESSION_METADATA = {
   worktree: "tandem.worktree",
   /** The session that it was forked from; set by the engine. */
   forkedFrom: "tandem.forked_from",
+  /** The conversation of Claude Code's that it was read from; set by the import. */
+  importedFrom: "tandem.imported_from",
 } as const;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Conversation, ModelContent } from "@tandem/claude-code";
-import type { EventId, EventOf, SessionId } from "@tandem/protocol";
+import type { EventId, EventOf, SessionId, ThreadId } from "@tandem/protocol";
 import type { EventLog, SessionRow, Store, Transcripts } from "@tandem/storage";
 import { isRewound, rewoundSpans } from "./checkpoints/rewound-spans.ts";
 import { readContent } from "./read-content.ts";
@@ -10,7 +10,7 @@ const LOOKED_AT = 20;
 const NOTES_LOOKED_AT = 1_000;
 
 /** The name under which a message goes to Claude Code: the same whenever it is asked for. */
-export function messageUuid(id: EventId): string {
+export function messageUuid(id: EventId | ThreadId): string {
   const hex = createHash("sha256").update(id).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -110,9 +110,12 @@ export async function exportSession(context: Context, id: string, { output }: { 
 
 export async function importSession(
   context: Context,
-  path: string | undefined,
+  [path, ...others]: readonly string[],
   { asNew, cwd, withWaiting = false }: { asNew?: boolean; cwd?: string; withWaiting?: boolean },
 ): Promise<void> {
+  if (others.length > 0) {
+    throw new TandemError("usage", "A file holds one session.", { fix: "Import one file after the other." });
+  }
   if (path === undefined && context.stdin.isTTY) {
     throw new TandemError("usage", "There is nothing to import.", { fix: "Name a file, or pipe one in." });
   }

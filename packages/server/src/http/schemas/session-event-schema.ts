@@ -52,6 +52,7 @@ const EVENT_TYPES = Object.keys({
   "tandem.checkpoint": true,
   "tandem.rewound": true,
   "tandem.forked": true,
+  "tandem.imported": true,
   "tandem.budget": true,
   "tandem.parked": true,
   "tandem.mode": true,

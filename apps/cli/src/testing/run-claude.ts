@@ -1,0 +1,30 @@
+import { findExecutable } from "@tandem/claude-code";
+import { spawn } from "node:child_process";
+import { outcomeOf, type Outcome } from "./run-tandem.ts";
+
+interface Place {
+  project: string;
+  variables: Record<string, string>;
+  rehearsal: { url: string };
+}
+
+/** The real `claude --print` of a user of that machine, who has nothing to do with Tandem. It asks the rehearsal. */
+export async function runClaude({ project, variables, rehearsal }: Place, ...args: string[]): Promise<Outcome> {
+  const child = spawn(findExecutable(), ["--print", ...args], {
+    cwd: project,
+    env: {
+      ...variables,
+      ANTHROPIC_API_KEY: "sk-ant-made-up",
+      ANTHROPIC_BASE_URL: rehearsal.url,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+      CLAUDE_CODE_MAX_RETRIES: "0",
+      // Tests may run as root, and the permission mode of these conversations matters to nobody.
+      IS_SANDBOX: "1",
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const outcome = await outcomeOf(child);
+  if (outcome.code !== 0) throw new Error(`claude ended with ${outcome.code}: ${outcome.stdout}${outcome.stderr}`);
+  return outcome;
+}

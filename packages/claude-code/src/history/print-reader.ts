@@ -1,0 +1,194 @@
+import type { ThreadId } from "@tandem/protocol";
+import { z } from "zod";
+import { isOwnWord } from "../session/translate/ignored.ts";
+import type { PastOutput } from "./past-output.ts";
+import { blocksOf, PastTranslator, toUserContent, type Block } from "./past-translator.ts";
+
+const BROKEN_OFF = "The output of Claude Code broke off before its result.";
+
+const object = z.record(z.string(), z.unknown());
+const said = z.looseObject({ message: z.looseObject({ content: z.array(z.looseObject({ type: z.string() })) }) });
+const time = z.iso.datetime({ offset: true });
+/** What `--output-format json` gives, and what its readers have taken for it: each field may be missing. */
+const answer = z.looseObject({
+  type: z.literal("result").optional(),
+  result: z.string().optional(),
+  subtype: z.string().optional(),
+  is_error: z.boolean().optional(),
+  structured_output: z.unknown().optional(),
+  error: z.unknown().optional(),
+  errors: z.array(z.string()).optional(),
+  session_id: z.string().optional(),
+});
+/** Calls and results as events of their own, as early versions wrote them. */
+const bareUse = z.looseObject({
+  type: z.literal("tool_use"),
+  tool_use: z.looseObject({ id: z.string().optional(), name: z.string(), input: z.unknown() }),
+});
+const bareResult = z.looseObject({
+  type: z.literal("tool_result"),
+  tool_use_id: z.string().optional(),
+  content: z.unknown().optional(),
+  is_error: z.boolean().optional(),
+});
+
+/**
+ * What `claude --print` wrote, value by value: a string (`text`), one object (`json`), a list of messages (`json` with
+ * `--verbose`) or one message after another (`stream-json`). Pure: nothing is read, and ids follow from the values.
+ */
+export class PrintReader {
+  readonly #translator: PastTranslator;
+  #count = 0;
+  #session: string | undefined;
+  #isOpen = false;
+  /** Whether the turn has said anything but its result. */
+  #hasSpoken = false;
+  /** Calls without an id of their own that have no result yet. */
+  #bareCalls: string[] = [];
+
+  constructor(conversation: string, primaryThread: ThreadId) {
+    this.#translator = new PastTranslator(conversation, primaryThread);
+  }
+
+  /** The conversation's name in Claude Code's own books, once it has been said. */
+  get session(): string | undefined {
+    return this.#session;
+  }
+
+  accept(value: unknown): PastOutput[] {
+    for (const each of Array.isArray(value) ? value : [value]) this.#accept(each);
+    return this.#translator.take();
+  }
+
+  /** A line that is not JSON. */
+  unreadable(line: string): PastOutput[] {
+    this.#begin(undefined);
+    this.#translator.unknown("line", line);
+    return this.#translator.take();
+  }
+
+  /** No more comes. A turn that has no result by now has broken off, and so has an input that never said anything. */
+  end(): { outputs: PastOutput[]; isWhole: boolean } {
+    const isWhole = !this.#isOpen && this.#count > 0;
+    this.#begin(undefined);
+    if (!isWhole) this.#translator.breakOff(BROKEN_OFF);
+    this.#isOpen = false;
+    return { outputs: this.#translator.take(), isWhole };
+  }
+
+  #begin(at: unknown): void {
+    this.#count += 1;
+    this.#translator.begin(String(this.#count), time.safeParse(at).data);
+  }
+
+  #accept(value: unknown): void {
+    const message = object.safeParse(value).data;
+    this.#begin(message?.["timestamp"]);
+    if (typeof value === "string") return this.#result({ result: value });
+    if (!message) return this.#translator.unknown("value", value);
+    if (typeof message["session_id"] === "string") this.#session ??= message["session_id"];
+    switch (message["type"]) {
+      case "assistant":
+        return this.#assistant(message);
+      case "user":
+        return this.#user(message);
+      case "tool_use":
+        return this.#bareUse(message);
+      case "tool_result":
+        return this.#bareResult(message);
+      case "result":
+        return this.#result(message);
+      case undefined:
+        return this.#untyped(message);
+      default:
+        if (message["type"] === "system" && message["subtype"] === "init") this.#isOpen = true;
+        this.#translator.say(message);
+    }
+  }
+
+  #untyped(message: Record<string, unknown>): void {
+    const isAnswer = ["result", "structured_output", "error"].some((key) => key in message);
+    if (isAnswer) return this.#result(message);
+    this.#translator.unknown("value", message);
+  }
+
+  #assistant(message: Record<string, unknown>): void {
+    const known = said.safeParse(message).data;
+    if (!known) return this.#translator.unknown("assistant", message);
+    this.#isOpen = this.#hasSpoken = true;
+    const id = `msg_line_${this.#count}`;
+    this.#translator.say({
+      parent_tool_use_id: null,
+      ...message,
+      message: { id, model: "unknown", usage: {}, stop_reason: null, ...known.message },
+    });
+  }
+
+  #user(message: Record<string, unknown>): void {
+    const blocks = blocksOf(message);
+    if (!blocks) return this.#translator.unknown("user", message);
+    const isOfSubagent = typeof message["parent_tool_use_id"] === "string";
+    const isWord = (block: Block): boolean => block.type !== "tool_result" && !isOfSubagent && !isOwnWord(PLAIN, block);
+    const words = blocks.filter(isWord);
+    if (words.length > 0 && message["isSynthetic"] !== true) {
+      this.#isOpen = true;
+      const uuid = message["uuid"];
+      this.#translator.prompt(toUserContent(words), typeof uuid === "string" ? uuid : undefined);
+    }
+    const content = blocks.filter((block) => !words.includes(block));
+    if (content.length > 0) {
+      this.#translator.say({ parent_tool_use_id: null, ...message, message: { role: "user", content } });
+    }
+  }
+
+  #bareUse(message: Record<string, unknown>): void {
+    const use = bareUse.safeParse(message).data?.tool_use;
+    if (!use) return this.#translator.unknown("tool_use", message);
+    const id = use.id ?? `toolu_line_${this.#count}`;
+    this.#bareCalls.push(id);
+    this.#assistant({
+      type: "assistant",
+      message: { content: [{ type: "tool_use", id, name: use.name, input: use.input }] },
+    });
+  }
+
+  #bareResult(message: Record<string, unknown>): void {
+    const result = bareResult.safeParse(message).data;
+    const id = result?.tool_use_id ?? this.#bareCalls[0];
+    if (!result || id === undefined) return this.#translator.unknown("tool_result", message);
+    this.#bareCalls = this.#bareCalls.filter((other) => other !== id);
+    const block = { type: "tool_result", tool_use_id: id, content: result.content, is_error: result.is_error };
+    this.#translator.say({ type: "user", parent_tool_use_id: null, message: { role: "user", content: [block] } });
+  }
+
+  #result(message: Record<string, unknown>): void {
+    const known = answer.safeParse(message).data;
+    if (!known) return this.#translator.unknown("result", message);
+    const failed = known.error !== undefined && known.error !== null;
+    const text = known.result ?? (failed ? wordsOf(known.error) : "");
+    if (!this.#hasSpoken && known.result && !known.is_error && !failed) {
+      this.#translator.event({ type: "agent.message", content: [{ type: "text", text: known.result }] });
+    }
+    if (known.structured_output !== undefined) {
+      this.#translator.event({ type: "tandem.output", value: known.structured_output });
+    }
+    const subtype = known.subtype ?? "success";
+    this.#translator.say({
+      ...{ stop_reason: null, modelUsage: {}, permission_denials: [] },
+      ...known,
+      ...{ type: "result", subtype, result: text, is_error: known.is_error ?? failed },
+      errors: known.errors ?? [text || subtype],
+    });
+    this.#isOpen = this.#hasSpoken = false;
+    this.#bareCalls = [];
+  }
+}
+
+/** As much of a message as is needed to know Claude Code's own words by. */
+const PLAIN: Parameters<typeof isOwnWord>[0] = {
+  type: "user",
+  message: { role: "user", content: "" },
+  parent_tool_use_id: null,
+};
+
+const wordsOf = (error: unknown): string => (typeof error === "string" ? error : JSON.stringify(error));

@@ -1,0 +1,226 @@
+import { createHash } from "node:crypto";
+import type { PastSession } from "@tandem/claude-code";
+import {
+  newId,
+  RequestError,
+  SESSION_METADATA,
+  threadAgent,
+  type Agent,
+  type LoggedEvent,
+  type SessionEvent,
+  type SessionEventBody,
+  type SessionId,
+} from "@tandem/protocol";
+import type { Lease, SessionRow, Store, ThreadRow } from "@tandem/storage";
+import { messageUuid } from "../lost-messages.ts";
+import { ThreadBook } from "../thread-book.ts";
+import { noUsageYet } from "../usage-ledger.ts";
+import { copyTranscripts } from "./copy-transcripts.ts";
+import type { PlacedEvent } from "./past-log.ts";
+import { readPast, type ReadPast } from "./read-past-session.ts";
+
+const PAGE = 500;
+const TITLE_LENGTH = 80;
+/** Long enough for the largest transcript to be written. */
+const LEASE_MS = 60_000;
+
+export interface PastImport {
+  /** Who runs it from now on. */
+  agent: Agent;
+  /** Where it goes on, and the environment of that folder: given where it worked, undefined if nobody knows. */
+  place: (folder: string | undefined) => Promise<{ folder: string; environmentId: string }>;
+  /** Who writes, for whoever finds the session held. */
+  holder: string;
+  /** Beside one that is there already. */
+  asNew?: boolean;
+}
+
+export interface ImportedPast {
+  id: SessionId;
+  /** `there`: nothing has come to it since it was read last. */
+  outcome: "new" | "more" | "there";
+  /** Events that were added. */
+  events: number;
+  unreadable: number;
+}
+
+/**
+ * A conversation of Claude Code's as a session: its events, marked as somebody else's, and a copy of its transcripts to go on
+ * from. The same conversation is the same session: read again, only what is new is added.
+ */
+export async function importPastSession(store: Store, past: PastSession, settings: PastImport): Promise<ImportedPast> {
+  const name = settings.asNew ? `${past.id}/${newId("session")}` : past.id;
+  const read = await readPast(past, name);
+  if (read.events.length === 0) {
+    throw new RequestError("invalid_request", `Nothing was said in the conversation ${past.id}.`);
+  }
+  const id = importedSessionId(name);
+  const row = await store.sessions.get(id);
+  return row ? addTo(store, row, past, read, settings.holder) : create(store, id, past, read, settings);
+}
+
+/** The session that a conversation of Claude Code's is imported as. */
+export const importedSessionId = (name: string): SessionId =>
+  `sesn_${createHash("sha256").update(name).digest("hex").slice(0, 26)}` as SessionId;
+
+async function create(
+  store: Store,
+  id: SessionId,
+  past: PastSession,
+  read: ReadPast,
+  { agent, place }: PastImport,
+): Promise<ImportedPast> {
+  const { facts, primaryThread, unreadable } = read;
+  const { folder, environmentId } = await place(facts.folder);
+  const createdAt = facts.begunAt ?? past.changedAt.toISOString();
+  const claudeSession = messageUuid(primaryThread);
+  const row: SessionRow = {
+    ...{ id, status: "idle", environmentId, folder, primaryThread, claudeSession },
+    agent: { ...threadAgent.parse(agent), multiagent: null },
+    title: titleOf(read),
+    metadata: { [SESSION_METADATA.importedFrom]: `claude-code:${past.id}` },
+    ...{ resources: [], budget: null, usage: noUsageYet(), activeMs: 0, waitingFor: [] },
+    ...{ createdAt, updatedAt: facts.lastAt ?? createdAt, archivedAt: null },
+  };
+  const events = [...headOf(read, past, folder), ...paidElsewhere(read.events)];
+  const primary: ThreadRow = {
+    ...{ id: primaryThread, session: id, parent: null, agent: threadAgent.parse(agent), status: "idle", usage: null },
+    ...{ createdAt, updatedAt: row.updatedAt, archivedAt: null },
+  };
+  const threads = threadsOf(row, [primary], events);
+  await store.sessions.restore({
+    session: row,
+    threads: [primary, ...threads.filter((thread) => thread.id !== primaryThread)],
+    events: events.map((each, index) => ({ ...each, seq: index + 1 })),
+    inbox: [],
+    transcripts: copyTranscripts(read.transcripts, read.messages, { id: claudeSession, folder }),
+  });
+  return { id, outcome: "new", events: events.length, unreadable };
+}
+
+async function addTo(
+  store: Store,
+  row: SessionRow,
+  past: PastSession,
+  read: ReadPast,
+  holder: string,
+): Promise<ImportedPast> {
+  const { id } = row;
+  const known = await knownOf(store, id);
+  const ids = new Set<string>(read.events.map(({ event }) => event.id));
+  const added = paidElsewhere(read.events).filter(({ event }) => !known.ids.has(event.id));
+  if (added.length === 0) return { id, outcome: "there", events: 0, unreadable: read.unreadable };
+  if (known.messages.some((message) => !ids.has(message))) {
+    throw new RequestError("conflict", `The session ${id} has been gone on with here, and in Claude Code too.`, {
+      fix: "Import it once more as another session: --as-new.",
+    });
+  }
+  const lease = await store.leases.take(id, holder, LEASE_MS);
+  if (!lease) {
+    const held = await store.leases.holder(id);
+    throw new RequestError("conflict", `The session ${id} is held by ${held?.holder ?? "somebody else"}.`, {
+      fix: "Import it again when that process has let go of it.",
+    });
+  }
+  try {
+    const events = [...headOf(read, past, row.folder), ...goesOn(known, added)];
+    await write(store, lease, row, read, events);
+    return { id, outcome: "more", events: events.length, unreadable: read.unreadable };
+  } finally {
+    await store.leases.release(lease);
+  }
+}
+
+async function write(
+  store: Store,
+  lease: Lease,
+  row: SessionRow,
+  read: ReadPast,
+  events: readonly PlacedEvent[],
+): Promise<void> {
+  // First what it goes on from: a session whose log is ahead of its transcript would forget.
+  const place = { id: row.claudeSession ?? "", folder: row.folder };
+  for (const { subpath, lines } of copyTranscripts(read.transcripts, read.messages, place)) {
+    await store.transcripts.replace(lease, subpath, lines);
+  }
+  const threads = threadsOf(row, await store.sessions.threads(row.id), events);
+  await store.events.append(lease, events, { session: { status: "idle" }, threads });
+}
+
+interface Known {
+  ids: Set<string>;
+  messages: string[];
+  /** Calls that have a result. */
+  closed: Set<string>;
+}
+
+async function knownOf(store: Store, id: SessionId): Promise<Known> {
+  const known: Known = { ids: new Set(), messages: [], closed: new Set() };
+  for (let after = 0; ;) {
+    const page: LoggedEvent[] = await store.events.read(id, { after, limit: PAGE });
+    for (const { event } of page) {
+      known.ids.add(event.id);
+      if (event.type === "user.message") known.messages.push(event.id);
+      const call = callOf(event);
+      if (call !== undefined) known.closed.add(call);
+    }
+    if (page.length < PAGE) return known;
+    after = page.at(-1)!.seq;
+  }
+}
+
+/** A turn that was under way when it was read last was ended here then: it goes on, and calls are not closed twice. */
+function goesOn({ closed }: Known, added: readonly PlacedEvent[]): PlacedEvent[] {
+  const once = added.map((each): PlacedEvent => {
+    const call = callOf(each.event);
+    if (call === undefined || !closed.has(call)) return each;
+    const { id, processed_at } = each.event;
+    return {
+      thread: each.thread,
+      event: { type: "tandem.unknown", kind: "late result", message: each.event, id, processed_at },
+    };
+  });
+  const first = added.find(({ event }) => event.type === "user.message" || event.type === "session.status_running");
+  const isBegun = first !== undefined && added.indexOf(first) === 0;
+  return isBegun ? once : [own({ type: "session.status_running" }), ...once];
+}
+
+const callOf = (event: SessionEvent): string | undefined =>
+  event.type === "agent.tool_result"
+    ? event.tool_use_id
+    : event.type === "agent.mcp_tool_result"
+      ? event.mcp_tool_use_id
+      : undefined;
+
+/** What was used was paid elsewhere: it is told once, by `tandem.imported`, and counts nowhere. */
+const paidElsewhere = (events: readonly PlacedEvent[]): PlacedEvent[] =>
+  events.filter(({ event }) => event.type !== "session.usage");
+
+function headOf(read: ReadPast, past: PastSession, folder: string): PlacedEvent[] {
+  const { facts, log, lines, unreadable } = read;
+  const head = own({
+    ...{ type: "tandem.imported", from: "claude-code", claude_session_id: past.id, lines, unreadable },
+    ...{ folder: facts.folder ?? null, claude_code_version: facts.version ?? null, models: facts.models },
+    ...{ usage: log.ledger.total, usd: log.ledger.usd },
+  });
+  if (facts.folder === folder) return [head];
+  const text = `It goes on in ${folder}: the folder that it worked in is not here, or no session may work there`;
+  return [head, own({ type: "tandem.notice", level: "warning", text })];
+}
+
+const own = (body: SessionEventBody): PlacedEvent => ({
+  thread: null,
+  event: { ...body, id: newId("event"), processed_at: new Date().toISOString() },
+});
+
+function threadsOf(row: SessionRow, known: readonly ThreadRow[], events: readonly PlacedEvent[]): ThreadRow[] {
+  const book = new ThreadBook(row, known);
+  for (const { thread, event } of events) book.note(thread, event);
+  return book.changed();
+}
+
+function titleOf({ facts }: ReadPast): string | null {
+  const title = (facts.title ?? facts.firstPrompt ?? "").replaceAll(/\s+/g, " ").trim();
+  if (title === "") return null;
+  return title.length <= TITLE_LENGTH ? title : `${title.slice(0, TITLE_LENGTH - 1)}…`;
+}

@@ -1,0 +1,8 @@
+/** What reads conversations of others. Loaded where it is used: it brings Claude Code's room along. */
+export const loadImports = async () => {
+  const [{ importedSessionId, importPastSession }, { PastLog }] = await Promise.all([
+    import("./import-past-session.ts"),
+    import("./past-log.ts"),
+  ]);
+  return { importedSessionId, importPastSession, PastLog };
+};

@@ -1,0 +1,91 @@
+import { EventIds, type PastOutput, type TurnEnd } from "@tandem/claude-code";
+import type { EventId, SessionEvent, SessionEventBody, ThreadId } from "@tandem/protocol";
+import { Turn } from "../turn.ts";
+import { UsageLedger } from "../usage-ledger.ts";
+
+export interface PlacedEvent {
+  thread: ThreadId | null;
+  event: SessionEvent;
+}
+
+/**
+ * A log out of what a conversation of others said, as ours would have been written: messages, turns with their beginning and
+ * end, and what they used.
+ */
+export class PastLog {
+  readonly ledger: UsageLedger;
+  /** Messages by the names of the lines that they were. */
+  readonly messages = new Map<string, EventId>();
+  readonly #ids: EventIds;
+  readonly #now: () => string;
+  #last: string | undefined;
+  /** The event that came last: what we add ourselves is named after it. */
+  #anchor = "";
+  #runsSince: string | undefined;
+
+  constructor(conversation: string, primaryThread: ThreadId, now: () => string = () => new Date().toISOString()) {
+    this.ledger = new UsageLedger(primaryThread);
+    this.#ids = new EventIds(conversation);
+    this.#now = now;
+  }
+
+  /** The time of what came last. */
+  get last(): string | undefined {
+    return this.#last;
+  }
+
+  accept(outputs: readonly PastOutput[]): PlacedEvent[] {
+    return outputs.flatMap((each) => this.#accept(each));
+  }
+
+  #accept({ at = this.#now(), output }: PastOutput): PlacedEvent[] {
+    this.#last = at;
+    const own = (body: SessionEventBody): PlacedEvent => place(null, this.#ids.next(), body, at);
+    if ("id" in output) this.#anchor = output.id;
+    this.#ids.at(`${output.type}/${this.#anchor}`);
+    switch (output.type) {
+      case "prompt": {
+        const { id, uuid, content } = output;
+        if (uuid !== undefined) this.messages.set(uuid, id);
+        return [place(null, id, { type: "user.message", content }, at)];
+      }
+      case "event": {
+        const { thread, id, event } = output;
+        if (event.type === "span.model_request_end") this.ledger.add(thread, event);
+        const begins = this.#runsSince === undefined && BEGINS.test(event.type);
+        if (begins) this.#runsSince = at;
+        return [...(begins ? [own({ type: "session.status_running" })] : []), place(thread, id, event, at)];
+      }
+      case "turn_ended":
+        return this.#end(output.outcome, at).map(own);
+      case "background":
+        return [own({ type: "tandem.background", tasks: output.tasks })];
+      case "delta":
+      case "message_taken":
+      case "closed":
+        return [];
+    }
+  }
+
+  #end(end: TurnEnd, at: string): SessionEventBody[] {
+    const { ledger } = this;
+    ledger.turns += 1;
+    ledger.activeMs += this.#runsSince === undefined ? 0 : Math.max(0, Date.parse(at) - Date.parse(this.#runsSince));
+    this.#runsSince = undefined;
+    // A transcript has no totals of a turn; where there are some, what no request showed is counted by them.
+    if (Object.keys(end.reported).length > 0) ledger.reconcile(end.reported);
+    return [
+      { type: "session.usage", usage: ledger.total, budget: null, tandem: ledger.note },
+      ...(end.error ? [{ type: "session.error" as const, error: end.error }] : []),
+      { type: "session.status_idle", stop_reason: new Turn().stopReason(end), stop_details: end.stopDetails },
+    ];
+  }
+}
+
+/** What only a turn brings about. */
+const BEGINS = /^(agent\.|span\.|session\.thread_)/;
+
+const place = (thread: ThreadId | null, id: EventId, body: SessionEventBody, at: string): PlacedEvent => ({
+  thread,
+  event: { ...body, id, processed_at: at },
+});
