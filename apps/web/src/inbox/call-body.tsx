@@ -2,6 +2,7 @@ import type { Approval } from "@tandem/protocol";
 import { PatchDiff } from "../changes/patch-diff.tsx";
 import { Code } from "../text/code.tsx";
 import { Markdown } from "../text/markdown.tsx";
+import { visibleSigns } from "../text/visible-signs.ts";
 import { within } from "./describe-call.ts";
 
 /** What will happen, in full: the plan, the change, the command, or whatever the tool is given. */
@@ -78,7 +79,7 @@ function Fields({ fields }: { fields: readonly (readonly [string, string])[] }) 
       {fields.map(([key, value]) => (
         <div key={key} className="contents">
           <dt className="text-ink-faint">{key.replaceAll("_", " ")}</dt>
-          <dd className="whitespace-pre-wrap wrap-anywhere">{value}</dd>
+          <dd className="whitespace-pre-wrap wrap-anywhere">{visibleSigns(value)}</dd>
         </div>
       ))}
     </dl>

@@ -1,4 +1,5 @@
 import type { Approval } from "@tandem/protocol";
+import { visibleSigns } from "../text/visible-signs.ts";
 
 type Call = Pick<Approval, "kind" | "tool" | "input" | "folder"> & { plan?: string | undefined };
 
@@ -36,4 +37,4 @@ export const ruleText = ({ tool, pattern }: { tool: string; pattern?: string | u
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-const firstLine = (words: string): string => words.trimStart().split("\n", 1)[0]!;
+const firstLine = (words: string): string => visibleSigns(words.trimStart().split("\n", 1)[0]!);

@@ -1,5 +1,6 @@
 import { Check, Copy } from "lucide-react";
 import { memo, type ReactNode, useEffect, useState } from "react";
+import { visibleSigns } from "./visible-signs.ts";
 
 type Highlight = (text: string, language: string) => ReactNode | undefined;
 let loaded: Highlight | undefined;
@@ -15,7 +16,8 @@ export const Code = memo(function Code({ text, language }: { text: string; langu
       setHighlight(() => module.highlight);
     });
   }, [highlight, language]);
-  const coloured = language !== undefined && text.length <= LONGEST ? highlight?.(text, language) : undefined;
+  const shown = visibleSigns(text);
+  const coloured = language !== undefined && shown.length <= LONGEST ? highlight?.(shown, language) : undefined;
   return (
     <div className="group/code relative rounded-md border border-line bg-raised">
       <pre
@@ -23,7 +25,7 @@ export const Code = memo(function Code({ text, language }: { text: string; langu
         tabIndex={0}
         aria-label={`Code${language ? ` (${language})` : ""}`}
       >
-        <code>{coloured ?? text}</code>
+        <code>{coloured ?? shown}</code>
       </pre>
       <CopyButton text={text} />
     </div>

@@ -1,6 +1,7 @@
 import type { PartOf } from "@tandem/protocol";
 import { Code } from "../../text/code.tsx";
 import { Markdown } from "../../text/markdown.tsx";
+import { visibleSigns } from "../../text/visible-signs.ts";
 import { FileBlock } from "../file-block.tsx";
 import { Clamped } from "./clamped.tsx";
 import { previewedInput, textOf, type ToolKind } from "./describe-tool.ts";
@@ -55,7 +56,7 @@ function Given({ part, kind }: { part: ToolPart; kind: ToolKind }) {
           <span aria-hidden className="text-ink-faint select-none">
             ${" "}
           </span>
-          {command}
+          {visibleSigns(command)}
         </pre>
       );
     }
