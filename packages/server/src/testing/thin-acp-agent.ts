@@ -1,4 +1,4 @@
-import { agent, type AgentConnector } from "@agentclientprotocol/sdk";
+import { agent, type AgentConnector, type RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import type { MemoryEngine } from "./memory-engine.ts";
 
 export interface ThinAcpAgents {
@@ -6,16 +6,18 @@ export interface ThinAcpAgents {
   /** How many connections have begun, and how many are over. */
   readonly begun: number;
   readonly over: number;
+  /** Sessions that were taken up again. */
+  readonly resumed: string[];
   /** Resolves when it has let go of a connection; a test may make it take its time. */
   letGo: () => Promise<void>;
 }
 
 /**
  * An agent that is nothing but protocol, for what lies between it and a client. A prompt of `count 3` is answered by three
- * chunks, `ask` by a request for permission, `long` by a chunk of a megabyte, `never` by nothing until it is cancelled.
+ * chunks, `ask` by a request for permission, `withdraw` by one that is taken back, `long` by a chunk of a megabyte, `never` by nothing until it is cancelled.
  */
 export function thinAcpAgents(engine: MemoryEngine): ThinAcpAgents {
-  const agents = { begun: 0, over: 0, letGo: async () => undefined as void, connect };
+  const agents = { begun: 0, over: 0, resumed: [] as string[], letGo: async () => undefined as void, connect };
   function connect(): AgentConnector {
     const cancelled = new Map<string, () => void>();
     const app = agent({ name: "thin" })
@@ -25,22 +27,32 @@ export function thinAcpAgents(engine: MemoryEngine): ThinAcpAgents {
         await client.notify("session/update", { sessionId, update: chunk("as it was") });
         return {};
       })
+      .onRequest("session/resume", ({ params: { sessionId } }) => {
+        agents.resumed.push(sessionId);
+        return {};
+      })
       .onNotification("session/cancel", ({ params }) => cancelled.get(params.sessionId)?.())
       .onRequest("session/prompt", async ({ params: { sessionId, prompt }, client }) => {
         const [block] = prompt;
-        const [word, count] = (block?.type === "text" ? block.text : "").split(" ");
+        const [word = "", count] = (block?.type === "text" ? block.text : "").split(" ");
         const say = (text: string) => client.notify("session/update", { sessionId, update: chunk(text) });
         switch (word) {
           case "count":
             for (let number = 1; number <= Number(count); number += 1) await say(String(number));
             break;
           case "ask": {
-            const { outcome } = await client.request("session/request_permission", {
-              sessionId,
-              toolCall: { toolCallId: "call_1", title: "Something" },
-              options: [{ optionId: "yes", kind: "allow_once", name: "Yes" }],
-            });
+            const { outcome } = await client.request("session/request_permission", permission(sessionId));
             await say(outcome.outcome === "selected" ? outcome.optionId : outcome.outcome);
+            break;
+          }
+          case "withdraw": {
+            const cancel = new AbortController();
+            const asked = client.request("session/request_permission", permission(sessionId), {
+              cancellationSignal: cancel.signal,
+              stopWaitingOnCancel: true,
+            });
+            setImmediate(() => cancel.abort());
+            await asked.catch(() => say("withdrawn"));
             break;
           }
           case "long":
@@ -56,11 +68,12 @@ export function thinAcpAgents(engine: MemoryEngine): ThinAcpAgents {
       connect(stream) {
         agents.begun += 1;
         const connection = app.connect(stream);
-        const closed = connection.closed.then(async () => {
+        const letGo = async (): Promise<void> => {
+          await connection.closed;
           await agents.letGo();
           agents.over += 1;
-        });
-        return { closed };
+        };
+        return { closed: letGo() };
       },
     };
   }
@@ -70,4 +83,10 @@ export function thinAcpAgents(engine: MemoryEngine): ThinAcpAgents {
 const chunk = (text: string) => ({
   sessionUpdate: "agent_message_chunk" as const,
   content: { type: "text" as const, text },
+});
+
+const permission = (sessionId: string): RequestPermissionRequest => ({
+  sessionId,
+  toolCall: { toolCallId: "call_1", title: "Something" },
+  options: [{ optionId: "yes", kind: "allow_once", name: "Yes" }],
 });

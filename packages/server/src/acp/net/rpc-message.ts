@@ -49,3 +49,12 @@ export const rpcError = (error: { code: number; message: string }, to: string | 
 const keyOf = (value: string | number): string => `${typeof value}:${value}`;
 
 const sessionIn = (value: unknown): string | undefined => named.safeParse(value).data?.sessionId;
+
+/** Undefined where it is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

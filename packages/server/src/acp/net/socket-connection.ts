@@ -4,7 +4,7 @@ import type { RawData, WebSocket } from "ws";
 import { isNestedDeeper } from "../../http/is-nested-deeper.ts";
 import type { AcpLimits } from "./acp-limits.ts";
 import { AgentLink } from "./agent-link.ts";
-import { kindOf, readMessage, rpcError } from "./rpc-message.ts";
+import { kindOf, parseJson, readMessage, rpcError } from "./rpc-message.ts";
 import { within } from "./within.ts";
 
 /** Nothing that is meant is nested deeper. */
@@ -97,10 +97,5 @@ export class SocketConnection {
 /** Undefined where it is no JSON, or nothing that anybody could mean. */
 function parse(data: RawData): unknown {
   const bytes = Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer);
-  if (isNestedDeeper(bytes, DEEPEST)) return undefined;
-  try {
-    return JSON.parse(bytes.toString("utf8")) as unknown;
-  } catch {
-    return undefined;
-  }
+  return isNestedDeeper(bytes, DEEPEST) ? undefined : parseJson(bytes.toString("utf8"));
 }
