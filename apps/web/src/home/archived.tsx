@@ -1,8 +1,8 @@
 import type { Session } from "@tandem/protocol";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
-import type { Page } from "../api/lists.ts";
-import type { FeedSession } from "../live/feed.ts";
+import { type Page, useEnvironments } from "../api/lists.ts";
+import { inShort } from "../live/session-in-short.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
@@ -20,10 +20,11 @@ export function Archived({ search }: { search: HomeSearch }) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_page }) => next_page ?? undefined,
   });
+  const environments = useEnvironments(true);
   const shown = (list.data?.pages ?? [])
     .flatMap(({ data }) => data)
     .filter(({ archived_at }) => archived_at !== null)
-    .map(toFeed)
+    .map((session) => inShort(session, environments.data))
     .filter((session) => fits(session, search));
   return (
     <section aria-labelledby="archived" className="mt-6">
@@ -47,13 +48,3 @@ export function Archived({ search }: { search: HomeSearch }) {
     </section>
   );
 }
-
-const toFeed = ({ agent, usage, status, ...session }: Session): FeedSession => ({
-  ...session,
-  status: status === "idle" ? "terminated" : status,
-  agent: { id: agent.id, name: agent.name },
-  folder: "",
-  waiting_for: [],
-  list_cost: usage.list_cost,
-  parked: null,
-});

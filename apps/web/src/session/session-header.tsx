@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Folder } from "lucide-react";
-import { feed } from "../live/feed.ts";
+import type { FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { STATE_WORDS, StateDot, stateOf } from "../ui/state-dot.tsx";
@@ -12,8 +12,17 @@ import { SESSION_VIEWS, type SessionView } from "./session-views.ts";
 const VIEW_WORDS: Readonly<Record<SessionView, string>> = { talk: "Talk", changes: "Changes", history: "History" };
 
 /** Which session this is, how it stands, and what there is to see of it. */
-export function SessionHeader({ session: id, log, view }: { session: string; log: SessionLog; view: SessionView }) {
-  const session = useLive(feed.sessions).get(id);
+export function SessionHeader({
+  id,
+  session,
+  log,
+  view,
+}: {
+  id: string;
+  session: FeedSession | undefined;
+  log: SessionLog;
+  view: SessionView;
+}) {
   const connection = useLive(log.connection);
   const state = session && stateOf(session);
   return (
@@ -26,7 +35,7 @@ export function SessionHeader({ session: id, log, view }: { session: string; log
             {STATE_WORDS[state]}
           </span>
         )}
-        {session && (
+        {session && session.folder !== "" && (
           <span
             className="flex min-w-0 shrink items-center gap-1 text-xs text-ink-faint max-lg:hidden"
             title={session.folder}

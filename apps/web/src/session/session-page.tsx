@@ -1,8 +1,8 @@
 import { useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { feed } from "../live/feed.ts";
-import { useLive } from "../live/live-value.ts";
 import { SessionLog } from "../live/session-log.ts";
+import { Missing } from "../shell/missing.tsx";
+import { usePageTitle } from "../shell/page-title.ts";
 import { Composer } from "./composer/composer.tsx";
 import { Docks } from "./docks.tsx";
 import { FoldsOfSession } from "./folds.tsx";
@@ -11,6 +11,7 @@ import { SessionContext } from "./session-context.ts";
 import { SessionHeader } from "./session-header.tsx";
 import { Timeline } from "./timeline.tsx";
 import { useFreshData } from "./use-session-data.ts";
+import { useSessionInShort } from "./use-session-in-short.ts";
 
 const VIEWS = {
   talk: undefined,
@@ -27,7 +28,8 @@ export function SessionPage() {
 function OpenSession({ session }: { session: string }) {
   const { part, view = "talk" } = useSearch({ from: "/sessions/$session" });
   const [log] = useState(() => new SessionLog(session));
-  const known = useLive(feed.sessions).get(session);
+  const { session: known, isMissing } = useSessionInShort(session);
+  usePageTitle(known?.title);
   useEffect(() => {
     const end = new AbortController();
     void log.follow(end.signal);
@@ -43,11 +45,12 @@ function OpenSession({ session }: { session: string }) {
     (known.status === "running" || known.status === "rescheduling" || known.waiting_for.length > 0);
   const isEnded = known?.status === "terminated" || (known?.archived_at ?? null) !== null;
   const View = VIEWS[view];
+  if (isMissing) return <Missing />;
   return (
     <SessionContext value={onScreen}>
       <FoldsOfSession>
         <div className="flex h-full min-h-0 flex-col">
-          <SessionHeader session={session} log={log} view={view} />
+          <SessionHeader id={session} session={known} log={log} view={view} />
           {View ? (
             <Suspense fallback={<p className="p-6 text-ink-faint">Reading …</p>}>
               <div className="min-h-0 flex-1">

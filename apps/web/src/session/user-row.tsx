@@ -1,7 +1,10 @@
 import type { Message } from "@tandem/protocol";
+import { useMutation } from "@tanstack/react-query";
 import { Clock3, CornerDownRight, Undo2 } from "lucide-react";
 import { exactly } from "../text/format.ts";
+import { takeBack } from "./composer/returned.ts";
 import { FileBlock } from "./file-block.tsx";
+import { useSession } from "./session-context.ts";
 
 /** What somebody put to the agent. It begins a turn, so it stands out from what follows. */
 export function UserRow({ message }: { message: Message }) {
@@ -10,6 +13,7 @@ export function UserRow({ message }: { message: Message }) {
   const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
   const isWaiting = delivery?.type === "waiting";
   const isDropped = delivery?.type === "dropped";
+  const isTakenBack = isDropped && delivery.reason.startsWith("taken back");
   const look = isWaiting || isDropped ? "border border-dashed border-line-strong" : "bg-accent-soft";
   return (
     <div
@@ -31,17 +35,46 @@ export function UserRow({ message }: { message: Message }) {
           {text}
         </div>
       )}
-      {isWaiting && (
-        <p className="flex items-center gap-1 text-xs text-ink-faint">
-          <Clock3 aria-hidden className="size-3" /> Waits for its turn
+      {isWaiting && <Waiting message={message} />}
+      {isDropped && (
+        <p className={`text-xs ${isTakenBack ? "text-ink-faint" : "text-wait"}`}>
+          {isTakenBack ? "Taken back" : `Not put to the agent: ${delivery.reason}`}
         </p>
       )}
-      {isDropped && <p className="text-xs text-wait">Not put to the agent: {delivery.reason}</p>}
       {message.rewound !== undefined && (
         <p className="flex items-center gap-1 text-xs text-ink-faint">
           <Undo2 aria-hidden className="size-3" /> Rewound: the agent does not know of this any more
         </p>
       )}
     </div>
+  );
+}
+
+/** As long as the agent does not have it, it can be changed: by taking it back. */
+function Waiting({ message }: { message: Message }) {
+  const { id } = useSession();
+  const back = useMutation({ mutationFn: () => takeBack(id, message) });
+  return (
+    <p className="flex items-center gap-2 text-xs text-ink-faint">
+      {back.error ? (
+        <span role="alert" className="text-bad">
+          {back.error.message}
+        </span>
+      ) : (
+        <span className="flex items-center gap-1">
+          <Clock3 aria-hidden className="size-3" /> Waits for its turn
+        </span>
+      )}
+      {message.thread === null && (
+        <button
+          type="button"
+          disabled={back.isPending}
+          onClick={() => back.mutate()}
+          className="rounded px-1 text-ink-soft underline decoration-line-strong underline-offset-2 hover:text-ink hover:decoration-current max-md:min-h-10 max-md:px-2"
+        >
+          Take back
+        </button>
+      )}
+    </p>
   );
 }

@@ -14,6 +14,8 @@ export interface DialogProps {
   size?: "narrow" | "normal" | "wide";
   /** Otherwise the first field has the focus, or the dialog itself where there is none. */
   onOpenAutoFocus?: (event: Event) => void;
+  /** What lies over it may want the key for itself. */
+  onEscapeKeyDown?: (event: KeyboardEvent) => void;
   children?: ReactNode;
 }
 
@@ -28,6 +30,7 @@ export function Dialog({ isOpen, onOpenChange, title, description, footer, size 
         <Radix.Content
           {...(description === undefined && { "aria-describedby": undefined })}
           onOpenAutoFocus={rest.onOpenAutoFocus ?? focusField}
+          {...(rest.onEscapeKeyDown && { onEscapeKeyDown: rest.onEscapeKeyDown })}
           className={`fixed inset-x-0 bottom-0 z-50 flex max-h-[92dvh] w-full flex-col rounded-t-xl border border-line bg-surface shadow-float outline-none sm:inset-x-auto sm:top-[10vh] sm:bottom-auto sm:left-1/2 sm:max-h-[80vh] sm:-translate-x-1/2 sm:rounded-xl ${WIDTHS[size]}`}
         >
           <div className="flex items-start gap-3 px-4 pt-3.5 pb-2">

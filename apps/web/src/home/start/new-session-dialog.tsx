@@ -3,13 +3,16 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useRef, useState } from "react";
 import { useAgents, useEnvironments, useModels } from "../../api/lists.ts";
-import { isNewSessionOpen } from "../../shell/new-session.ts";
+import { useCompletion } from "../../session/composer/use-completion.ts";
+import { isNewSessionOpen, takeTyped } from "../../shell/new-session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Field, TextArea, TextInput } from "../../ui/field.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Select } from "../../ui/select.tsx";
-import { placeOptions } from "./place-options.ts";
+import type { Option } from "../../ui/select.tsx";
+import { SelectField } from "../../ui/select-field.tsx";
+import { folderOf, placeOptions } from "./place-options.ts";
+import { PromptField } from "./prompt-field.tsx";
 import { type Choices, lastChoices, readBudget, startDraft, startSession } from "./start-session.ts";
 
 const MODES: Readonly<Record<(typeof PERMISSION_MODES)[number], string>> = {
@@ -18,6 +21,8 @@ const MODES: Readonly<Record<(typeof PERMISSION_MODES)[number], string>> = {
   plan: "Plans only",
   bypassPermissions: "May do all",
 };
+
+const OWN: Option = { value: "", label: "The agent's" };
 
 /** A prompt, and whatever is to be other than last time. */
 export default function NewSessionDialog() {
@@ -52,6 +57,18 @@ export default function NewSessionDialog() {
       await navigate({ to: "/sessions/$session", params: { session: session.id } });
     },
   });
+  const write = (value: string): void => {
+    setPrompt(value);
+    startDraft.set(value);
+  };
+  const completion = useCompletion({
+    text: prompt,
+    place: { folder: folderOf(choices, environments.data ?? []) },
+    write: (value, caret) => {
+      write(value);
+      requestAnimationFrame(() => input.current?.setSelectionRange(caret, caret));
+    },
+  });
   const go = (): void => {
     if (isReady && !start.isPending) start.mutate();
   };
@@ -60,6 +77,8 @@ export default function NewSessionDialog() {
     event.preventDefault();
     go();
   };
+  const labelled = <T extends string>(values: readonly T[], words: (value: T) => string): Option[] =>
+    values.map((value) => ({ value, label: words(value) }));
   return (
     <Dialog
       isOpen
@@ -68,6 +87,11 @@ export default function NewSessionDialog() {
       onOpenAutoFocus={(event) => {
         event.preventDefault();
         input.current?.focus();
+        const typed = takeTyped();
+        if (typed !== "") write(prompt + typed);
+      }}
+      onEscapeKeyDown={(event) => {
+        if (completion.isOpen) event.preventDefault();
       }}
       footer={
         <>
@@ -79,86 +103,39 @@ export default function NewSessionDialog() {
       }
     >
       <div onKeyDown={onKeyDown} className="space-y-3" role="presentation">
-        <TextArea
-          ref={input}
-          aria-label="What is to be done"
-          placeholder="Say what is to be done"
-          rows={5}
-          value={prompt}
-          onChange={(event) => {
-            setPrompt(event.target.value);
-            startDraft.set(event.target.value);
-          }}
-          className="resize-y text-base"
-        />
+        <PromptField input={input} value={prompt} onChange={write} completion={completion} />
         <Problem error={start.error ?? agents.error ?? environments.error} />
         <div className="grid gap-3 sm:grid-cols-2">
-          <Field label="Agent">
-            {(ids) => (
-              <Select
-                {...ids}
-                className="w-full"
-                value={choices.agent}
-                onChange={(agent) => set({ agent })}
-                options={
-                  agents.data?.length === 0
-                    ? [{ value: "", label: "Claude Code (will be made)" }]
-                    : (agents.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
-                }
-              />
-            )}
-          </Field>
-          <Field label="Where">
-            {(ids) => (
-              <Select
-                {...ids}
-                className="w-full"
-                value={choices.place}
-                onChange={(place) => set({ place })}
-                options={places}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Agent"
+            value={choices.agent}
+            onChange={(agent) => set({ agent })}
+            options={
+              agents.data?.length === 0
+                ? [{ value: "", label: "Claude Code (will be made)" }]
+                : (agents.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
+            }
+          />
+          <SelectField label="Where" value={choices.place} onChange={(place) => set({ place })} options={places} />
           {choices.place === "folder" && <OtherFolder choices={choices} set={set} />}
-          <Field label="Model">
-            {(ids) => (
-              <Select
-                {...ids}
-                className="w-full"
-                value={choices.model}
-                onChange={(model) => set({ model })}
-                options={[
-                  { value: "", label: "The agent's" },
-                  ...(models.data ?? []).map(({ id, display_name }) => ({ value: id, label: display_name })),
-                ]}
-              />
-            )}
-          </Field>
-          <Field label="Effort">
-            {(ids) => (
-              <Select
-                {...ids}
-                className="w-full"
-                value={choices.effort}
-                onChange={(effort) => set({ effort })}
-                options={[
-                  { value: "", label: "The agent's" },
-                  ...EFFORTS.map((effort) => ({ value: effort, label: effort })),
-                ]}
-              />
-            )}
-          </Field>
-          <Field label="Permission mode">
-            {(ids) => (
-              <Select
-                {...ids}
-                className="w-full"
-                value={choices.mode === "" ? "default" : choices.mode}
-                onChange={(mode) => set({ mode: mode === "default" ? "" : mode })}
-                options={PERMISSION_MODES.map((mode) => ({ value: mode, label: MODES[mode] }))}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Model"
+            value={choices.model}
+            onChange={(model) => set({ model })}
+            options={[OWN, ...(models.data ?? []).map(({ id, display_name }) => ({ value: id, label: display_name }))]}
+          />
+          <SelectField
+            label="Effort"
+            value={choices.effort}
+            onChange={(effort) => set({ effort })}
+            options={[OWN, ...labelled(EFFORTS, (effort) => effort)]}
+          />
+          <SelectField
+            label="Permission mode"
+            value={choices.mode === "" ? "default" : choices.mode}
+            onChange={(mode) => set({ mode: mode === "default" ? "" : mode })}
+            options={labelled(PERMISSION_MODES, (mode) => MODES[mode])}
+          />
           <Field label="Budget, in dollars" problem={hasBadBudget ? "An amount such as 2.50, or nothing." : undefined}>
             {(ids) => (
               <TextInput

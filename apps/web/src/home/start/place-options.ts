@@ -1,6 +1,7 @@
 import { type Environment, ENVIRONMENT_METADATA } from "@tandem/protocol";
 import type { Option } from "../../ui/select.tsx";
 import { folderName } from "../find-sessions.ts";
+import type { Choices } from "./start-session.ts";
 
 /** Where a session can work: the environments there are, a worktree of each folder, and any other folder. */
 export function placeOptions(environments: readonly Environment[]): Option[] {
@@ -23,4 +24,14 @@ export function placeOptions(environments: readonly Environment[]): Option[] {
     .filter((folder) => !hasWorktrees.has(folder))
     .map((folder) => ({ value: `worktree:${folder}`, label: `${folderName(folder)} in a worktree of its own` }));
   return [...options, ...worktrees, { value: "folder", label: "Another folder …" }];
+}
+
+/** The folder that a choice comes to; undefined for one that will be made, or has not been named. */
+export function folderOf(
+  { place, folder }: Pick<Choices, "place" | "folder">,
+  environments: readonly Environment[],
+): string | undefined {
+  if (place === "folder") return folder.trim() === "" ? undefined : folder.trim();
+  if (place.startsWith("worktree:")) return place.slice("worktree:".length);
+  return environments.find(({ id }) => id === place)?.metadata[ENVIRONMENT_METADATA.path];
 }

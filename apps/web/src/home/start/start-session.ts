@@ -69,7 +69,7 @@ export async function startSession(prompt: string, choices: Choices, known: read
     environment_id: environment,
     ...(text !== "" && {
       title: titleOf(text),
-      initial_events: [{ type: "user.message", content: [{ type: "text", text }] }],
+      initial_events: [{ type: "user.message", content: [{ type: "text", text }], tandem: { commands: true } }],
     }),
     metadata,
     ...(budget !== undefined && {

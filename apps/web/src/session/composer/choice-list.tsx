@@ -7,12 +7,15 @@ export function ChoiceList({
   choices,
   current,
   onChoose,
+  side = "above",
 }: {
   id: string;
   sign: "/" | "@";
   choices: readonly Choice[];
   current: number;
   onChoose: (choice: Choice) => void;
+  /** Of the field. */
+  side?: "above" | "below";
 }) {
   // A list beside a field that keeps the focus: no element of HTML is that.
   /* oxlint-disable jsx-a11y/prefer-tag-over-role, jsx-a11y/click-events-have-key-events, jsx-a11y/interactive-supports-focus */
@@ -21,7 +24,7 @@ export function ChoiceList({
       id={id}
       role="listbox"
       aria-label={sign === "/" ? "Commands" : "Files"}
-      className="absolute bottom-full left-0 z-20 mb-1.5 max-h-72 w-full overflow-y-auto rounded-xl border border-line-strong bg-surface p-1 shadow-float"
+      className={`absolute left-0 z-20 max-h-72 ${side === "above" ? "bottom-full mb-1.5" : "top-full mt-1"} w-full overflow-y-auto rounded-xl border border-line-strong bg-surface p-1 shadow-float`}
     >
       {choices.map((choice, index) => (
         <div

@@ -1,15 +1,16 @@
 import { ArrowUp, CornerDownLeft, Paperclip, Square, Zap } from "lucide-react";
-import { type ClipboardEvent, type ReactNode, useId, useRef, useState } from "react";
+import { type ClipboardEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
+import { useLive, useLivePart } from "../../live/live-value.ts";
 import type { SessionLog } from "../../live/session-log.ts";
 import { shownKey, useShortcuts } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { AttachmentList } from "./attachment-list.tsx";
 import { ChoiceList } from "./choice-list.tsx";
-import { completed, completionAt } from "./completion-at.ts";
+import { isWaiting, returned, takeBack } from "./returned.ts";
 import { runShell, sendMessage, stopTurn } from "./send.ts";
 import { blocksOf, useAttachments } from "./use-attachments.ts";
-import { type Choice, useChoices } from "./use-choices.ts";
+import { useCompletion } from "./use-completion.ts";
 import { useComposerKeys } from "./use-composer-keys.ts";
 import { useDraft } from "./use-draft.ts";
 import { useDroppedFiles } from "./use-dropped-files.ts";
@@ -32,37 +33,23 @@ export function Composer({
   /** The pickers, in the bar below the text. */
   children: ReactNode;
 }) {
-  const id = useId();
   const area = useRef<HTMLTextAreaElement>(null);
   const files = useRef<HTMLInputElement>(null);
   const [text, setText] = useDraft(session);
-  const [caret, setCaret] = useState(0);
-  const [current, setCurrent] = useState(0);
-  const [isListClosed, setListClosed] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>();
   const { attachments, add, remove, clear } = useAttachments();
   const history = useHistory(log);
 
   const isShell = text.startsWith("!");
-  const wanted = isListClosed || isShell ? undefined : completionAt(text, caret);
-  const choices = useChoices(session, wanted);
-  const isListOpen = wanted !== undefined && choices.length > 0;
-  const place = Math.min(current, choices.length - 1);
   const isUploading = attachments.some(({ fileId, problem: failed }) => fileId === undefined && failed === undefined);
   const isEmpty = text.trim() === "" && attachments.length === 0;
 
   const write = (value: string, at = value.length): void => {
     setText(value);
-    setCaret(at);
     requestAnimationFrame(() => area.current?.setSelectionRange(at, at));
   };
-  const choose = (choice: Choice): void => {
-    if (!wanted) return;
-    const next = completed(text, wanted, choice.name);
-    write(next.text, next.caret);
-    setCurrent(0);
-  };
+  const completion = useCompletion({ text, place: { session }, isOff: isShell, write });
   const attempt = async (work: () => Promise<void>): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
@@ -92,16 +79,23 @@ export function Composer({
     const turn = log.messages.current.findLast((message) => message.turn !== null)?.turn ?? undefined;
     void attempt(() => stopTurn(session, turn));
   };
-  const { onKeyDown, isStopArmed } = useComposerKeys({
-    ...{ text, isListOpen, isRunning, send, stop, history, write },
-    onMove: (step) => setCurrent((place + step + choices.length) % choices.length),
-    onChoose: () => choices[place] && choose(choices[place]),
-    onCloseList: () => setListClosed(true),
-  });
+  const { onKeyDown, isStopArmed } = useComposerKeys({ text, completion, isRunning, send, stop, history, write });
+  const waiting = useLivePart(log.messages, (messages) => messages.findLast(isWaiting));
   useShortcuts("Message", {
     i: ["Write a message", () => area.current?.focus()],
     ...(isRunning && { "mod+.": ["Stop the turn", stop] as const }),
+    ...(waiting && { u: ["Take back what waits", () => void attempt(() => takeBack(session, waiting))] as const }),
   });
+
+  const back = useLive(returned);
+  const takeIn = useEffectEvent((words: string) => {
+    returned.set(undefined);
+    write(text.trim() === "" ? words : `${text}\n\n${words}`);
+    area.current?.focus();
+  });
+  useEffect(() => {
+    if (back?.session === session) takeIn(back.text);
+  }, [back, session]);
 
   const onPaste = (event: ClipboardEvent): void => {
     const pasted = [...event.clipboardData.files];
@@ -127,13 +121,13 @@ export function Composer({
       }}
     >
       <Problem error={problem} className="mb-1.5" />
-      {isListOpen && (
+      {completion.isOpen && (
         <ChoiceList
-          id={id}
-          sign={wanted.kind === "command" ? "/" : "@"}
-          choices={choices}
-          current={place}
-          onChoose={choose}
+          id={completion.id}
+          sign={completion.wanted?.kind === "command" ? "/" : "@"}
+          choices={completion.choices}
+          current={completion.current}
+          onChoose={completion.choose}
         />
       )}
       <div className={`rounded-2xl border bg-surface shadow-float ${frame}`}>
@@ -142,18 +136,16 @@ export function Composer({
           ref={area}
           aria-label="Message"
           aria-autocomplete="list"
-          aria-controls={isListOpen ? id : undefined}
-          aria-activedescendant={isListOpen ? `${id}-${place}` : undefined}
+          aria-controls={completion.isOpen ? completion.id : undefined}
+          aria-activedescendant={completion.isOpen ? `${completion.id}-${completion.current}` : undefined}
           rows={Math.min(MOST_ROWS, text.split("\n").length)}
           value={text}
           onChange={(event) => {
             setText(event.target.value);
-            setCaret(event.target.selectionStart);
-            setListClosed(false);
-            setCurrent(0);
+            completion.onCaret(event.target.selectionStart, true);
             history.leave();
           }}
-          onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
+          onSelect={(event) => completion.onCaret(event.currentTarget.selectionStart, false)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
           placeholder={isRunning ? "Say what comes next, or what to do differently" : "Say what is to be done"}

@@ -17,14 +17,23 @@ interface SlashCommand {
   source: "project" | "user" | "built_in";
 }
 
+/** A session, or before there is one the folder where it will work; undefined where that is not known. */
+export type ChoicePlace = { session: string } | { folder: string | undefined };
+
 /** What could be meant by what has been typed so far. */
-export function useChoices(session: string, wanted: Wanted | undefined): readonly Choice[] {
+export function useChoices(place: ChoicePlace, wanted: Wanted | undefined): readonly Choice[] {
   const query = useDeferredValue(wanted?.query ?? "");
+  const session = "session" in place ? place.session : undefined;
+  const [path, of] =
+    "session" in place
+      ? ([`/v1/sessions/${place.session}/commands`, undefined] as const)
+      : (["/v1/commands", { folder: place.folder }] as const);
   const commands = useQuery({
-    queryKey: [`/v1/sessions/${session}/commands`],
-    queryFn: ({ signal }) => api.get<{ data: SlashCommand[] }>(`/v1/sessions/${session}/commands`, undefined, signal),
-    enabled: wanted?.kind === "command",
+    queryKey: of === undefined ? [path] : [path, of],
+    queryFn: ({ signal }) => api.get<{ data: SlashCommand[] }>(path, of, signal),
+    enabled: wanted?.kind === "command" && (of === undefined || of.folder !== undefined),
     staleTime: 30_000,
+    retry: false,
   });
   const files = useQuery({
     queryKey: [`/v1/sessions/${session}/files/search`, { name: query }],
@@ -34,14 +43,14 @@ export function useChoices(session: string, wanted: Wanted | undefined): readonl
         { name: query, limit: SHOWN },
         signal,
       ),
-    enabled: wanted?.kind === "file" && query !== "",
+    enabled: session !== undefined && wanted?.kind === "file" && query !== "",
     placeholderData: (before) => before,
   });
   const folder = useQuery({
     queryKey: [`/v1/sessions/${session}/files`],
     queryFn: ({ signal }) =>
       api.get<{ data: { path: string; type: string }[] }>(`/v1/sessions/${session}/files`, undefined, signal),
-    enabled: wanted?.kind === "file" && query === "",
+    enabled: session !== undefined && wanted?.kind === "file" && query === "",
   });
   if (wanted?.kind === "command") {
     return (commands.data?.data ?? [])

@@ -5,26 +5,20 @@ const ARMED_MS = 1_500;
 /** What the keys do while one writes. Stopping takes Escape twice: one alone is pressed too easily. */
 export function useComposerKeys({
   text,
-  isListOpen,
+  completion,
   isRunning,
   send,
   stop,
   history,
   write,
-  onMove,
-  onChoose,
-  onCloseList,
 }: {
   text: string;
-  isListOpen: boolean;
+  completion: { onKey: (event: KeyboardEvent) => boolean };
   isRunning: boolean;
   send: (delivery?: "steer") => void;
   stop: () => void;
   history: { go: (step: -1 | 1, text: string) => string | undefined };
   write: (text: string) => void;
-  onMove: (step: -1 | 1) => void;
-  onChoose: () => void;
-  onCloseList: () => void;
 }): { onKeyDown: (event: KeyboardEvent<HTMLTextAreaElement>) => void; isStopArmed: boolean } {
   const [isStopArmed, setStopArmed] = useState(false);
   const timer = useRef<number>(undefined);
@@ -45,12 +39,7 @@ export function useComposerKeys({
       event.stopPropagation();
       act();
     };
-    if (isListOpen) {
-      if (event.key === "ArrowDown") return done(() => onMove(1));
-      if (event.key === "ArrowUp") return done(() => onMove(-1));
-      if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) return done(onChoose);
-      if (event.key === "Escape") return done(onCloseList);
-    }
+    if (completion.onKey(event)) return done(() => undefined);
     if (event.key === "Escape") return done(() => escape(area));
     if (event.key === "Enter" && !event.shiftKey) {
       return done(() => send(event.metaKey || event.ctrlKey ? "steer" : undefined));

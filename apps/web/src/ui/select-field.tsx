@@ -1,0 +1,15 @@
+import { Field } from "./field.tsx";
+import { type Option, Select } from "./select.tsx";
+
+/** A choice with its label, as wide as the form has room. */
+export function SelectField({
+  label,
+  ...rest
+}: {
+  label: string;
+  value: string;
+  options: readonly Option[];
+  onChange: (value: string) => void;
+}) {
+  return <Field label={label}>{(ids) => <Select {...ids} className="w-full" {...rest} />}</Field>;
+}
