@@ -1,5 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import {
   ENVIRONMENT_METADATA,
   PERMISSION_MODES,
@@ -40,7 +41,7 @@ export class AcpDesk {
   readonly #parts: AcpParts;
   readonly #engine: Engine;
   readonly #outlet: Outlet;
-  readonly #sessions = new Map<string, { session: AcpSession; said: string }>();
+  readonly #sessions = new Map<string, { session: AcpSession; told: SessionSettings }>();
   #models: readonly Model[] = [];
   #asking: Promise<void> | undefined;
 
@@ -52,6 +53,7 @@ export class AcpDesk {
 
   /** A new session in a folder. Starts no process, and asks no model. */
   async begin({ folder: named, servers }: Wanted): Promise<OpenedSession> {
+    this.#checkServers(servers);
     const folder = await existingFolder(named);
     const params = await this.#parts.begin(folder);
     const created = await this.#engine.sessions.create(params, this.#parts.who);
@@ -141,7 +143,7 @@ export class AcpDesk {
     await this.#parts.mayWrite?.(id);
     const updated = await this.#engine.sessions.update(id, { metadata: change }, this.#parts.who);
     const settings = this.#view(updated);
-    watched.said = JSON.stringify(settings);
+    watched.told = settings;
     return settings;
   }
 
@@ -163,7 +165,7 @@ export class AcpDesk {
       ...(this.#parts.mayWrite && { mayWrite: this.#parts.mayWrite }),
     });
     const settings = this.#view(row);
-    this.#sessions.set(id, { session, said: JSON.stringify(settings) });
+    this.#sessions.set(id, { session, told: settings });
     await watch(session);
     // What is of use only once the client knows the session.
     setImmediate(() => {
@@ -200,10 +202,10 @@ export class AcpDesk {
     if (!watched) return;
     try {
       const settings = await this.#settings(id);
-      const said = JSON.stringify(settings);
-      if (watched.said === said || this.#sessions.get(id) !== watched) return;
-      watched.said = said;
-      await this.#outlet.settings(id, settings);
+      const { told } = watched;
+      if (isDeepStrictEqual(told, settings) || this.#sessions.get(id) !== watched) return;
+      watched.told = settings;
+      await this.#outlet.settings(id, settings, told);
     } catch (error) {
       this.#parts.onFailure?.(error, "reading a session's settings");
     }
@@ -241,8 +243,17 @@ export class AcpDesk {
     throw new RequestError("invalid_request", `The session ${id} is archived: it can only be read.`);
   }
 
+  /** A program that a client names would run here unasked: not everybody who may run sessions may have that. */
+  #checkServers(servers: readonly ClientServer[]): void {
+    if (this.#parts.mayBringPrograms !== false || servers.every(({ type }) => type !== "stdio")) return;
+    throw new RequestError("forbidden", "mcpServers: this token may not have programs started on the server.", {
+      fix: "Name servers with an http address, or use a token with the scope admin.",
+    });
+  }
+
   /** A session keeps the folder that it began in: another would be a misunderstanding. */
   async #inItsFolder(id: string, { folder: named, servers }: Wanted): Promise<Wanted> {
+    this.#checkServers(servers);
     const folder = await existingFolder(named);
     const own = await this.#folderOf(await this.#engine.sessions.get(id));
     if (own === undefined || own === folder) return { folder, servers };

@@ -22,6 +22,8 @@ export interface AcpParts {
   usualMode?: PermissionMode;
   /** Whether who answers here may have rules kept for more than the session. */
   mayKeepRules?: boolean;
+  /** Whether MCP servers that this client names may be programs of this machine; without it, they may. */
+  mayBringPrograms?: boolean;
   /** Whether a session is this client's to see; without it, all are. */
   owns?(session: string): Promise<boolean>;
   /** This client has begun a session. */

@@ -1,10 +1,9 @@
 import type { IncomingMessage, Server } from "node:http";
-import type { AgentConnector } from "@agentclientprotocol/sdk";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RequestError } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
-import type { Store, TokenRow } from "@tandem/storage";
-import { AcpDoor } from "../acp/net/acp-door.ts";
+import type { Store } from "@tandem/storage";
+import { AcpDoor, type ConnectAgent } from "../acp/net/acp-door.ts";
 import { McpClients } from "../mcp/mcp-clients.ts";
 import type { Caretaker } from "../caretaker.ts";
 import type { ServedContext } from "../served-context.ts";
@@ -51,7 +50,7 @@ export interface ServerParts {
   /** The folder of the built page; without it, there is none. */
   page?: string;
   /** An ACP agent for one connection of this token; without it, there is nothing at `/acp`. */
-  acp?: (token: TokenRow) => AgentConnector;
+  acp?: ConnectAgent;
 }
 
 /** Starts the HTTP API. Resolves when it listens; rejects if it must not, or cannot. */
@@ -143,7 +142,7 @@ export function createServer(
 }
 
 function createAcpDoor(
-  connect: NonNullable<ServerParts["acp"]>,
+  connect: ConnectAgent,
   parts: Pick<ServerParts, "engine" | "logger"> & {
     authorizer: Authorizer;
     streams: OpenStreams;

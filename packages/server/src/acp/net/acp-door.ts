@@ -7,6 +7,7 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import { WebSocketServer } from "ws";
+import { z } from "zod";
 import type { Logger } from "../../http/create-logger.ts";
 import { readJson } from "../../http/read-body.ts";
 import type { OpenStreams } from "../../http/sse/open-streams.ts";
@@ -25,9 +26,19 @@ const CONNECTION_HEADER = "acp-connection-id";
 const CONNECTION_ALIAS = "x-acp-connection-id";
 const SESSION_HEADER = "acp-session-id";
 
-interface AcpParts {
-  /** An agent for one connection of this token. */
-  connect: (token: TokenRow) => AgentConnector;
+/** What a client may say in the address about the agent that it wants: `/acp?agent=reviewer&v2=true`. */
+export interface WantedAgent {
+  /** By name or id, for new sessions. */
+  agent?: string;
+  /** Whether it also speaks version 2 of the protocol. */
+  v2: boolean;
+}
+
+/** An agent for one connection of a token. */
+export type ConnectAgent = (token: TokenRow, wanted: WantedAgent) => AgentConnector;
+
+interface DoorParts {
+  connect: ConnectAgent;
   /** Whether there is such a session: streams of others are not opened. */
   hasSession: (id: string) => Promise<boolean>;
   /** Whether a token that was valid still is. */
@@ -49,13 +60,13 @@ interface Arrival extends Pick<HttpBindings, "incoming" | "outgoing"> {
  * connections along. Sessions are not: they are the server's, and go on when a connection ends.
  */
 export class AcpDoor {
-  readonly #parts: AcpParts;
+  readonly #parts: DoorParts;
   readonly #byHttp = new Map<string, HttpConnection>();
   readonly #bySocket = new Set<SocketConnection>();
   readonly #sockets: WebSocketServer;
   readonly #timer: NodeJS.Timeout;
 
-  constructor(parts: AcpParts) {
+  constructor(parts: DoorParts) {
     this.#parts = parts;
     this.#sockets = new WebSocketServer({ noServer: true, maxPayload: parts.maxBodyBytes, clientTracking: false });
     this.#timer = setInterval(() => this.#look(), parts.heartbeatMs).unref();
@@ -84,8 +95,9 @@ export class AcpDoor {
     };
     this.#sockets.on("headers", announce);
     const { limits, connect } = this.#parts;
+    const agent = connect(token, wantedAgent(incoming));
     this.#sockets.handleUpgrade(incoming, socket, head, (webSocket) => {
-      const connection = new SocketConnection({ socket: webSocket, token, agent: connect(token), limits });
+      const connection = new SocketConnection({ socket: webSocket, token, agent, limits });
       this.#bySocket.add(connection);
       void connection.closed.then(() => this.#bySocket.delete(connection));
     });
@@ -118,7 +130,8 @@ export class AcpDoor {
     }
     this.#makeRoom(token);
     const { limits, connect } = this.#parts;
-    const connection = new HttpConnection({ id: randomUUID(), token, agent: connect(token), limits });
+    const agent = connect(token, wantedAgent(incoming));
+    const connection = new HttpConnection({ id: randomUUID(), token, agent, limits });
     this.#byHttp.set(connection.id, connection);
     void connection.closed.then(() => this.#byHttp.delete(connection.id));
     try {
@@ -203,6 +216,18 @@ export class AcpDoor {
       this.#parts.logger.warn({ err: error }, "a connection of an editor did not close");
     });
   }
+}
+
+const addressQuery = z.strictObject({
+  agent: z.string().min(1).max(200).optional(),
+  v2: z.enum(["true", "false"]).default("false"),
+});
+
+/** What is not understood is refused: a client must not believe that it was heeded. */
+function wantedAgent({ url = "" }: IncomingMessage): WantedAgent {
+  const { success, data } = addressQuery.safeParse(Object.fromEntries(new URLSearchParams(url.split("?", 2)[1])));
+  if (!success) throw new RequestError("invalid_request", "The address takes `agent` and `v2=true`, and nothing else.");
+  return { ...(data.agent !== undefined && { agent: data.agent }), v2: data.v2 === "true" };
 }
 
 const connectionIdOf = (incoming: IncomingMessage): string | undefined =>
