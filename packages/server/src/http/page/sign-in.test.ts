@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
+import { memoryTokens } from "../../testing/memory-tokens.ts";
 import { startTestServer } from "../../testing/start-test-server.ts";
+import { SignIn } from "./sign-in.ts";
 
 let folder: string;
 let server: Awaited<ReturnType<typeof startTestServer>>;
@@ -84,6 +86,16 @@ describe("signing in", () => {
     expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
     expect((await post("/v1/sign_in", { code })).status).toBe(401);
     expect((await get("/openapi.json", { cookie: cookie.split(";", 1)[0]! })).status).toBe(200);
+  });
+
+  test("a code is dead after a minute, and a try to use it then does not bring it back", async () => {
+    const signIn = new SignIn(memoryTokens(), false);
+    const made = Date.now();
+    const inTime = signIn.createCode(made);
+    const late = signIn.createCode(made);
+    await expect(signIn.exchange(inTime.code, made + 59_999)).resolves.toMatchObject({ token: { name: "page" } });
+    await expect(signIn.exchange(late.code, made + 60_000)).rejects.toThrow("not valid any more");
+    await expect(signIn.exchange(late.code, made)).rejects.toThrow("not valid any more");
   });
 
   test("a cookie alone changes nothing: the request must come from the page", async () => {
