@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import { Decoration, Diff, getChangeKey, Hunk, type HunkData, markEdits, parseDiff, tokenize } from "react-diff-view";
+import { languageOf, useHighlighter } from "../text/use-highlighter.ts";
 import { Button } from "../ui/button.tsx";
 import { countLines, cutHunks, firstHunks, hunksOfPatch, lineOf } from "./diff-file.ts";
 import "./diff.css";
@@ -18,10 +19,15 @@ export default function DiffView({ patch, layout = "unified", label, notes, onPi
   );
   const [mostLines, setMostLines] = useState(FIRST_LINES);
   const hunks = useMemo(() => firstHunks(all, mostLines), [all, mostLines]);
+  const language = languageOf(typeof patch === "string" ? pathOfText(patch) : patch.path);
+  const highlighter = useHighlighter(language);
   const tokens = useMemo(() => {
     if (countLines(hunks) > MOST_COMPARED) return null;
-    return tokenize(hunks, { enhancers: [markEdits(hunks, { type: "block" })] });
-  }, [hunks]);
+    const enhancers = [markEdits(hunks, { type: "block" })];
+    const colour = (text: string, name: string) => highlighter?.tokensOf(text, name);
+    if (language === undefined || !colour("", language)) return tokenize(hunks, { enhancers });
+    return tokenize(hunks, { enhancers, highlight: true, language, refractor: { highlight: colour } });
+  }, [hunks, highlighter, language]);
   const lines = useMemo(() => (onPick ? hunks.flatMap(({ changes }) => changes) : []), [hunks, onPick]);
   const [cursor, setCursor] = useState<string>();
   const table = useRef<HTMLDivElement>(null);
@@ -106,3 +112,6 @@ function Place({ hunk }: { hunk: HunkData }): ReactNode {
 }
 
 const hunksOfText = (text: string): HunkData[] => parseDiff(text, { nearbySequences: "zip" })[0]?.hunks ?? [];
+
+const pathOfText = (text: string): string =>
+  /^\+\+\+ b\/(.+)$/m.exec(text)?.[1] ?? /^--- a\/(.+)$/m.exec(text)?.[1] ?? "";

@@ -139,3 +139,17 @@ test("a long conversation: what streams in touches its own turn, and keys are as
     expect(rows.read(messages, isRunning)).toEqual(new Rows().read(messages, isRunning));
   }
 });
+
+test("a turn that was stopped ends with that; what was taken back is not shown", () => {
+  const interruption: Part = { type: "interruption", id: "i1", at: null };
+  const rows = rowsOfTurn(
+    [
+      message("u1", "user", [text("u1")]),
+      message("q1", "user", [text("q1")], { turn: null, delivery: { type: "dropped", reason: "taken back by Ada" } }),
+      message("i1", "user", [interruption]),
+      message("a1", "agent", [text("a1", "It begins")]),
+    ],
+    true,
+  );
+  expect(rows.map(({ key }) => key)).toEqual(["u1:user", "a1:text", "i1:interruption"]);
+});

@@ -109,7 +109,7 @@ const isSame = (before: readonly Message[], after: readonly Message[]): boolean 
   before.length === after.length && before.every((message, index) => message === after[index]);
 
 export function rowsOfTurn(messages: readonly Message[], isOver: boolean, own: string | null = null): Row[] {
-  const rows = messages.flatMap((message) => rowsOfMessage(message, own));
+  const rows = stopLast(messages.flatMap((message) => rowsOfMessage(message, own)));
   const sum = isOver ? sumTurn(messages) : undefined;
   const grouped = group(withoutRepetition(rows));
   if (!sum) return grouped;
@@ -117,6 +117,15 @@ export function rowsOfTurn(messages: readonly Message[], isOver: boolean, own: s
   const end = grouped.findLastIndex((row) => row.key !== "" && isOfTurn(row, messages, sum.turn)) + 1;
   const footer: Row = { key: `${sum.turn}:footer`, rewound: grouped[end - 1]?.rewound ?? false, type: "footer", sum };
   return [...grouped.slice(0, end), footer, ...grouped.slice(end)];
+}
+
+/** What had been said when somebody stopped the turn is told after that: it stands above it all the same. */
+function stopLast(rows: readonly Row[]): Row[] {
+  const isStop = (row: Row): boolean => isOf(row, "interruption");
+  if (!rows.some(isStop)) return [...rows];
+  const last = rows.findLastIndex((row) => row.type !== "user" && !isStop(row));
+  const before = rows.filter((row, index) => index <= last && !isStop(row));
+  return [...before, ...rows.filter(isStop), ...rows.slice(last + 1).filter((row) => !isStop(row))];
 }
 
 function isOfTurn(row: Row, messages: readonly Message[], turn: string): boolean {
@@ -127,6 +136,8 @@ function isOfTurn(row: Row, messages: readonly Message[], turn: string): boolean
 
 function rowsOfMessage(message: Message, own: string | null): Row[] {
   const rewound = message.rewound !== undefined;
+  // Nothing came of it, and its words are with who wrote them.
+  if (message.delivery?.type === "dropped" && message.delivery.reason.startsWith("taken back")) return [];
   if (message.role === "user" && message.parts[0]?.type !== "interruption") {
     return [{ key: `${message.id}:user`, rewound, type: "user", message }];
   }

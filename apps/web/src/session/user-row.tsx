@@ -13,7 +13,6 @@ export function UserRow({ message }: { message: Message }) {
   const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
   const isWaiting = delivery?.type === "waiting";
   const isDropped = delivery?.type === "dropped";
-  const isTakenBack = isDropped && delivery.reason.startsWith("taken back");
   const look = isWaiting || isDropped ? "border border-dashed border-line-strong" : "bg-accent-soft";
   return (
     <div
@@ -36,11 +35,7 @@ export function UserRow({ message }: { message: Message }) {
         </div>
       )}
       {isWaiting && <Waiting message={message} />}
-      {isDropped && (
-        <p className={`text-xs ${isTakenBack ? "text-ink-faint" : "text-wait"}`}>
-          {isTakenBack ? "Taken back" : `Not put to the agent: ${delivery.reason}`}
-        </p>
-      )}
+      {isDropped && <p className="text-xs text-wait">Not put to the agent: {delivery.reason}</p>}
       {message.rewound !== undefined && (
         <p className="flex items-center gap-1 text-xs text-ink-faint">
           <Undo2 aria-hidden className="size-3" /> Rewound: the agent does not know of this any more

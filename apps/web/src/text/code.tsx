@@ -1,23 +1,16 @@
 import { Check, Copy } from "lucide-react";
-import { memo, type ReactNode, useEffect, useState } from "react";
+import { memo, useState } from "react";
+import { useHighlighter } from "./use-highlighter.ts";
 import { visibleSigns } from "./visible-signs.ts";
 
-type Highlight = (text: string, language: string) => ReactNode | undefined;
-let loaded: Highlight | undefined;
 const LONGEST = 20_000;
 
-/** Code, in colours once the highlighter has come; it is loaded when the first code is shown. */
+/** Code, in colours once the highlighter has come. */
 export const Code = memo(function Code({ text, language }: { text: string; language: string | undefined }) {
-  const [highlight, setHighlight] = useState<Highlight | undefined>(() => loaded);
-  useEffect(() => {
-    if (highlight || language === undefined) return;
-    void import("./highlight.tsx").then((module) => {
-      loaded = module.highlight;
-      setHighlight(() => module.highlight);
-    });
-  }, [highlight, language]);
+  const highlighter = useHighlighter(language);
   const shown = visibleSigns(text);
-  const coloured = language !== undefined && shown.length <= LONGEST ? highlight?.(shown, language) : undefined;
+  const coloured =
+    language !== undefined && shown.length <= LONGEST ? highlighter?.highlight(shown, language) : undefined;
   return (
     <div className="group/code relative rounded-md border border-line bg-raised">
       <pre

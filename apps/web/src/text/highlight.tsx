@@ -43,8 +43,14 @@ interface Node {
 
 /** Undefined for a language that is not known here. */
 export function highlight(text: string, language: string): ReactNode | undefined {
+  const nodes = tokensOf(text, language);
+  return nodes && render(nodes);
+}
+
+/** The same as a tree, for who draws it otherwise. */
+export function tokensOf(text: string, language: string): Node[] | undefined {
   const name = language.toLowerCase();
-  return lowlight.registered(name) ? render(lowlight.highlight(name, text).children) : undefined;
+  return lowlight.registered(name) ? lowlight.highlight(name, text).children : undefined;
 }
 
 const render = (nodes: readonly Node[]): ReactNode =>

@@ -1,11 +1,18 @@
-import { memo, useState } from "react";
+import { memo, type ReactNode, useState } from "react";
+import { languageOf, useHighlighter } from "../../text/use-highlighter.ts";
 import type { PatchLine } from "./patch-lines.ts";
 
 const SHOWN = 24;
+const COLOURED = 400;
 const LOOKS = { "+": "bg-added", "-": "bg-removed", " ": "", "…": "" } as const;
 
 /** The lines that a call changes, a few of them at first. */
-export const PatchView = memo(function PatchView({ lines }: { lines: readonly PatchLine[] }) {
+export const PatchView = memo(function PatchView({ lines, path }: { lines: readonly PatchLine[]; path: string }) {
+  const language = languageOf(path);
+  const highlighter = useHighlighter(language);
+  // Line by line: what began further up, as a long comment does, is seldom in a patch at all.
+  const coloured = (text: string, index: number): ReactNode =>
+    language !== undefined && index < COLOURED ? (highlighter?.highlight(text, language) ?? text) : text;
   const [isAll, setAll] = useState(false);
   const shown = isAll ? lines : lines.slice(0, SHOWN);
   const hidden = lines.length - shown.length;
@@ -21,7 +28,7 @@ export const PatchView = memo(function PatchView({ lines }: { lines: readonly Pa
             <div key={index} className={`flex ${LOOKS[sign]}`}>
               <span className="w-10 shrink-0 pr-2 text-right text-ink-faint select-none">{number}</span>
               <span className="pr-3 whitespace-pre">
-                {sign} {text}
+                {sign} {coloured(text, index)}
               </span>
             </div>
           ),

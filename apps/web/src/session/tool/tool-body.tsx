@@ -62,7 +62,12 @@ function Given({ part, kind }: { part: ToolPart; kind: ToolKind }) {
     }
     case "edit":
     case "write":
-      return <PatchView lines={patchLines(part.input ? part : { ...part, input })} />;
+      return (
+        <PatchView
+          lines={patchLines(part.input ? part : { ...part, input })}
+          path={String(input["file_path"] ?? input["notebook_path"] ?? "")}
+        />
+      );
     case "plan":
       return (
         <div className="px-3 py-2">
