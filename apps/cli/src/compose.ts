@@ -243,6 +243,8 @@ export interface EngineOptions {
   credential?: Credential;
   /** Tools that every session has. */
   hostServers?: EngineSettings["hostServers"];
+  /** MCP servers that clients have brought along. */
+  sessionServers?: EngineSettings["sessionServers"];
   /** Folders beside those of the config in which sessions may work. */
   folders?: readonly string[];
   /** False for a command that only looks: Claude Code's room, which takes long to load, is not loaded for it. */
@@ -256,7 +258,16 @@ export async function createEngine(
   context: Context,
   project: Project,
   store: Store,
-  { command, log, credential: given, hostServers, folders = [], runs = true, ownOnly = false }: EngineOptions,
+  {
+    command,
+    log,
+    credential: given,
+    hostServers,
+    sessionServers,
+    folders = [],
+    runs = true,
+    ownOnly = false,
+  }: EngineOptions,
 ): Promise<Engine> {
   await requireTrust(context.env, project);
   const stateFolder = await ensureTandemHome(context.env);
@@ -308,6 +319,7 @@ export async function createEngine(
     ownOnly,
     mcpTimeout: sessions.mcpTimeout,
     ...(hostServers && { hostServers }),
+    ...(sessionServers && { sessionServers }),
     ...engineControls(context.env, project, readSecret),
     hooks: pinHooks(project.config.hooks, project.folder),
     roots: [...sessionRoots(project), ...folders],
@@ -402,6 +414,9 @@ export const loadClaudeCode = () => import("@tandem/claude-code");
 
 /** Sessions out of what Claude Code has written for itself or for others. */
 export const loadImports = async () => (await import("@tandem/sessions")).loadImports();
+
+/** Of that room, only what speaks ACP: an editor waits for its first answer. */
+export const loadAcp = () => import("@tandem/server/acp");
 
 /** The room that serves; its tokens and its logger belong to it. */
 export const loadServer = () => import("@tandem/server");

@@ -13,6 +13,7 @@ import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from 
 import { addProposalCommands } from "./proposal-commands.ts";
 import { addRuleCommands } from "./rule-commands.ts";
 import { addSessionCommands } from "./session-commands.ts";
+import { addAcpCommand } from "./acp/acp-command.ts";
 import { addStdioCommand } from "./stdio/stdio-command.ts";
 import { addHistoryCommands } from "./history-commands.ts";
 import { addWorktreeCommands } from "./worktree-commands.ts";
@@ -123,6 +124,7 @@ export function createProgram(version: string, runner: Runner): Command {
   addWorktreeCommands(program, AGENTS, { examples, json, runner });
   addAuditCommands(program, AGENTS, { examples, json, runner });
   addRuleCommands(program, AGENTS, { examples, json, runner });
+  addAcpCommand(program, AGENTS, { examples, runner });
   addStdioCommand(program, AGENTS, { examples, runner });
 
   addDatabaseCommands(program, KNOW, { examples, json, runner });

@@ -11,7 +11,11 @@ import { every } from "./every.ts";
 import type { SessionsClient } from "./sessions-client.ts";
 
 /** An agent by its id, or by its name if only one has it. */
-export async function findAgent(client: SessionsClient, idOrName: string, version?: number): Promise<Agent> {
+export async function findAgent(
+  client: Pick<SessionsClient, "agents">,
+  idOrName: string,
+  version?: number,
+): Promise<Agent> {
   if (isId("agent", idOrName)) return client.agents.get(idOrName, version);
   const found: Agent[] = [];
   const names: string[] = [];
@@ -45,7 +49,10 @@ export interface SessionAgentChoice {
 }
 
 /** The agent of `tandem run` where none is named: made once, with the config's model, and used again from then on. */
-export async function defaultAgent(client: SessionsClient, llm: LlmConfig): Promise<SessionAgentChoice> {
+export async function defaultAgent(
+  client: Pick<SessionsClient, "agents">,
+  llm: LlmConfig,
+): Promise<SessionAgentChoice> {
   const { effort } = llm.claudeCode;
   const model = { id: llm.models.default, ...(effort && { effort }) };
   const name = [model.id, effort].filter(Boolean).join(" ");

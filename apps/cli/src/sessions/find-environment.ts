@@ -6,7 +6,11 @@ import type { SessionsClient } from "./sessions-client.ts";
  * An environment whose sessions work in that folder as it is, or each in a worktree of it: the built-in one, one that is
  * there, or a new one.
  */
-export async function findEnvironment(client: SessionsClient, folder: string, ownWorktree = false): Promise<string> {
+export async function findEnvironment(
+  client: Pick<SessionsClient, "environments">,
+  folder: string,
+  ownWorktree = false,
+): Promise<string> {
   const { path, isolation, branch } = ENVIRONMENT_METADATA;
   const wanted = ownWorktree ? "worktree" : undefined;
   for await (const { id, metadata } of every((query) => client.environments.list(query))) {

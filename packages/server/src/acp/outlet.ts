@@ -15,7 +15,8 @@ export interface Outlet {
   readonly abilities: ClientAbilities;
   /** Resolves when they are on their way: who waits for that is slowed down by a slow client. */
   update(session: string, patches: readonly Patch[]): Promise<void>;
-  settings(session: string, settings: SessionSettings): Promise<void>;
+  /** What may be chosen and what is; `before` is what the client was told last. */
+  settings(session: string, settings: SessionSettings, before: SessionSettings): Promise<void>;
   commands(
     session: string,
     commands: readonly { name: string; description: string; hint: string | null }[],

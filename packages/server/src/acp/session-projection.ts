@@ -215,6 +215,7 @@ export class SessionProjection {
   }
 
   #usage(): Patch[] {
-    return [{ type: "usage", used: this.#used, size: this.#window, usd: this.#usd }];
+    // Millionths are as fine as prices are; sums of floats are finer.
+    return [{ type: "usage", used: this.#used, size: this.#window, usd: Math.round(this.#usd * 1e6) / 1e6 }];
   }
 }

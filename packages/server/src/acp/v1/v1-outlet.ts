@@ -36,8 +36,11 @@ export class V1Outlet implements Outlet {
     await Promise.all(patches.map((patch) => this.#send(session, patch)));
   }
 
-  async settings(session: string, settings: SessionSettings): Promise<void> {
-    await this.#notify(session, { sessionUpdate: "current_mode_update", currentModeId: settings.mode.current });
+  async settings(session: string, settings: SessionSettings, before: SessionSettings): Promise<void> {
+    const { current } = settings.mode;
+    if (current !== before.mode.current) {
+      await this.#notify(session, { sessionUpdate: "current_mode_update", currentModeId: current });
+    }
     await this.#notify(session, { sessionUpdate: "config_option_update", configOptions: configOptions(settings) });
   }
 

@@ -1,0 +1,88 @@
+import { RequestError, type SessionCreateParams, type SessionId } from "@tandem/protocol";
+import type { Engine, EngineSettings } from "@tandem/sessions";
+import type { ClientServers } from "@tandem/server";
+import { parse } from "node:path";
+import {
+  contextServers,
+  createEngine,
+  hasContext,
+  holderName,
+  openStore,
+  serveContext,
+  type EngineOptions,
+} from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import { defaultAgent, findAgent } from "../sessions/find-agent.ts";
+import { findEnvironment } from "../sessions/find-environment.ts";
+import { ownSessions } from "../sessions/own-sessions.ts";
+
+const COMMAND = "tandem acp";
+
+export interface AcpEngine extends AsyncDisposable {
+  engine: Engine;
+  begin(folder: string): Promise<Pick<SessionCreateParams, "agent" | "environment_id">>;
+  mayWrite(session: string): Promise<void>;
+}
+
+/** The engine of an editor's agent, in this process: its sessions work in whatever folder the editor has open. */
+export async function openAcpEngine(
+  context: Context,
+  project: Project,
+  options: { servers: ClientServers; agent: string | undefined; stopMs: number; log: EngineOptions["log"] },
+): Promise<AcpEngine> {
+  const { servers, log } = options;
+  await using parts = new AsyncDisposableStack();
+  const store = parts.use(await openStore(context, project));
+  const later = parts.use(new AsyncDisposableStack());
+  const knowledge = laterServers(async () => {
+    const served = later.use(await serveContext(context, project, store, { command: COMMAND, log }));
+    return contextServers(project, served, store.sessions, log);
+  });
+  const engine = await createEngine(context, project, ownSessions(store), {
+    ...{ command: COMMAND, log, ownOnly: true },
+    ...(project.config.sessions.context && hasContext(project) && { hostServers: knowledge }),
+    sessionServers: (session) => servers.of(session),
+    // The editor's user chooses the folder, as who types `tandem run` there does.
+    folders: [parse(context.cwd).root],
+  });
+  parts.defer(() => engine.stop(options.stopMs));
+  await engine.start();
+  const owned = parts.move();
+  return {
+    engine,
+    begin: (folder) => beginIn(engine, project, folder, options.agent),
+    async mayWrite(session) {
+      const held = await store.leases.holder(session as SessionId);
+      if (!held || held.holder === holderName(COMMAND)) return;
+      throw new RequestError("conflict", `The session ${session} is held by ${held.holder}.`, {
+        fix: "Go on with it there, or when that process has ended.",
+      });
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** With the agent that was named, or that of `tandem run`. */
+export async function beginIn(
+  engine: Engine,
+  project: Project,
+  folder: string,
+  named: string | undefined,
+): Promise<Pick<SessionCreateParams, "agent" | "environment_id">> {
+  const { agent, model } = named
+    ? { agent: await findAgent(engine, named), model: undefined }
+    : await defaultAgent(engine, project.config.llm);
+  return {
+    agent: model === undefined ? agent.id : { type: "agent_with_overrides", id: agent.id, model },
+    environment_id: await findEnvironment(engine, folder),
+  };
+}
+
+/** What a session's process is given of the context: opened with the first that starts, so that no editor waits for it. */
+function laterServers(
+  open: () => Promise<NonNullable<EngineSettings["hostServers"]>>,
+): NonNullable<EngineSettings["hostServers"]> {
+  let opening: ReturnType<typeof open> | undefined;
+  return async (session) => (await (opening ??= open()))(session);
+}

@@ -1,0 +1,60 @@
+import { join } from "node:path";
+import type { AcpEngine, openAcpEngine } from "../acp/open-acp-engine.ts";
+import { claimStdout } from "../acp/claim-stdout.ts";
+import { loadAcp } from "../compose.ts";
+import type { Context } from "../context.ts";
+import { localActor } from "../local-actor.ts";
+import { openProjectOrDefaults } from "../open-project.ts";
+import { LogFile, logFolder } from "../server/log-file.ts";
+import { watchParent } from "../stdio/watch-parent.ts";
+
+/** Turns that are under way when the editor goes are cut: nobody is there to see their end. */
+const STOP_MS = 0;
+/** For processes to go, and for what they were doing to be written down. */
+const REST_MS = 10_000;
+const CHECK_MS = 15_000;
+
+export interface AcpOptions {
+  agent?: string;
+  setup?: boolean;
+}
+
+/** Serves one editor on stdin and stdout, until it closes its end or is gone. Nothing but the protocol goes to stdout. */
+export async function acp(context: Context, options: AcpOptions): Promise<number> {
+  const { stdin, stdout, stderr, version } = context;
+  if (options.setup) return (await import("./setup.ts")).setup(context, { verify: true });
+  if (stdin.isTTY) stderr.write("Speaks ACP on standard input and output: meant to be started by an editor.\n");
+  context.allowToStop(STOP_MS + REST_MS);
+  await using parts = new AsyncDisposableStack();
+  const parent = parts.use(watchParent());
+  const log = parts.use(new LogFile(join(logFolder(context.env), "acp")));
+  // Not to stderr: an editor that never reads it would hold up everything else.
+  const write = (line: string): void => void (context.debug ? stderr : log).write(`${line}\n`);
+  const warn = (details: Record<string, unknown>, message: string): void =>
+    write(JSON.stringify({ time: new Date().toISOString(), message, ...details }));
+  let opening: Promise<AcpEngine> | undefined;
+  // One that is still being opened when the editor goes is ended too.
+  parts.defer(async () => (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]());
+  const { serveAcpStdio } = await loadAcp();
+  await serveAcpStdio({
+    ...{ stdin, version, who: localActor(), v2: false, mayKeepRules: true },
+    stdout: claimStdout(stdout, stderr),
+    signal: AbortSignal.any([context.signal, parent.signal]),
+    onFailure: (error, what) => warn({ error: String(error) }, `${what} failed`),
+    open: (servers) => (opening = openEngine(context, options, { servers, log: { warn } })),
+    async checkLogin() {
+      const { checkLogin } = await import("../acp/check-login.ts");
+      await checkLogin(context, await openProjectOrDefaults(context), CHECK_MS);
+    },
+  });
+  return 0;
+}
+
+async function openEngine(
+  context: Context,
+  { agent }: AcpOptions,
+  parts: Pick<Parameters<typeof openAcpEngine>[2], "servers" | "log">,
+): Promise<AcpEngine> {
+  const { openAcpEngine: open } = await import("../acp/open-acp-engine.ts");
+  return open(context, await openProjectOrDefaults(context), { ...parts, agent, stopMs: STOP_MS });
+}
