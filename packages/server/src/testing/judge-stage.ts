@@ -5,9 +5,13 @@ import Anthropic from "@anthropic-ai/sdk";
 import type { AgentCreateParams } from "@anthropic-ai/sdk/resources/beta/agents/agents";
 import type { SessionCreateParams } from "@anthropic-ai/sdk/resources/beta/sessions/sessions";
 import { findExecutable, openConversation, ProcessLedger } from "@tandem/claude-code";
+import { ENVIRONMENT_METADATA } from "@tandem/protocol";
 import { startRehearsal, type Rehearsal } from "@tandem/rehearsal";
 import { createEngine } from "@tandem/sessions";
 import { openStore } from "@tandem/storage";
+import { ClientServers } from "../acp/client-servers.ts";
+import { connectAgents } from "../acp/net/connect-agents.ts";
+import { createLogger } from "../http/create-logger.ts";
 import { startTestServer, type TestServer } from "./start-test-server.ts";
 
 const DEADLINE_MS = 20_000;
@@ -39,7 +43,9 @@ export async function setJudgeStage(): Promise<JudgeStage> {
   const database = join(root, "tandem.db");
   const store = await openStore(database);
   const ledger = new ProcessLedger(join(stateFolder, "processes"));
+  const clientServers = new ClientServers();
   const engine = await createEngine(store, {
+    sessionServers: (session) => clientServers.of(session),
     executable: findExecutable(undefined),
     credential: async () => ({ type: "api_key", key: "sk-ant-made-up-key", baseUrl: rehearsal.url }),
     hostVariables: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: root, NO_PROXY: "127.0.0.1" },
@@ -60,7 +66,17 @@ export async function setJudgeStage(): Promise<JudgeStage> {
     log: { warn: () => undefined },
   });
   await engine.start();
-  const server = await startTestServer({ engine, tokens: store.tokens, check: () => store.check() });
+  const acp = connectAgents({
+    ...{ engine, clientServers, version: "1.2.3", logger: createLogger({ destination: { write: () => undefined } }) },
+    async begin(path, agent) {
+      const metadata = { [ENVIRONMENT_METADATA.path]: path };
+      return {
+        agent: agent ?? (await stage.agent()),
+        environment_id: (await engine.environments.create({ name: path, metadata })).id,
+      };
+    },
+  });
+  const server = await startTestServer({ engine, tokens: store.tokens, check: () => store.check(), acp });
   const client = new Anthropic({ apiKey: server.secret, baseURL: server.url });
 
   const stage: JudgeStage = {
