@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { AgentFlags } from "./sessions/read-agent.ts";
 import type { ListOptions } from "./commands/sessions.ts";
+import type { ConvertOptions } from "./commands/convert.ts";
 import type { ImportClaudeOptions } from "./commands/import-claude.ts";
 import type { ImportOptions } from "./commands/import.ts";
 import type { LogsOptions } from "./commands/logs.ts";
@@ -70,6 +71,20 @@ function addSessionTools(
       ),
     "tandem import --dry-run",
     "tandem import --from claude",
+  );
+  examples(
+    command("convert", "Turn what `claude --print` wrote into events, one line of JSON each.")
+      .argument("[file]", "the file; - or nothing for standard input, line by line as it comes")
+      .addOption(new Option("--from <form>", "what it is (default: what it looks like)").choices(OUTPUT_FORMATS))
+      .option("--import", "keep it as a session, too")
+      .option("--cwd <dir>", "with --import: the folder that the session works in (default: its own, or this one)")
+      .addOption(json())
+      .action((file: string | undefined, options: ConvertOptions, self: Command) =>
+        runner(self, async (context) => (await import("./commands/convert.ts")).convert(context, file, options)),
+      ),
+    'claude --print --output-format stream-json --verbose "Mend the test" | tandem convert',
+    "tandem convert answer.jsonl | jq -c 'select(.type == \"agent.tool_use\")'",
+    "tandem convert --import answer.jsonl > events.jsonl",
   );
 }
 

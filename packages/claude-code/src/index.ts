@@ -8,7 +8,20 @@ export {
   type ClaudeTool,
 } from "./claude-code.ts";
 export { secretOf, type Credential } from "./credential.ts";
+export type {
+  CredentialKind,
+  CredentialNotice,
+  CredentialPlace,
+  LoginDetails,
+} from "./credentials/credential-place.ts";
+export {
+  MANAGED_FOLDERS,
+  reportCredentials,
+  type CredentialPayer,
+  type CredentialReport,
+} from "./credentials/report-credentials.ts";
 export { findExecutable } from "./executable.ts";
+export { checkVersion, TESTED_VERSIONS, type CheckedVersion } from "./check-version.ts";
 export { probeLogin, type LoginProbe } from "./probe-login.ts";
 export { ProcessLedger, type SweepResult } from "./process-ledger.ts";
 export { readCredential } from "./read-credential.ts";
@@ -39,8 +52,8 @@ export { cutTranscript } from "./session/cut-transcript.ts";
 export { forgetConversation } from "./session/forget-conversation.ts";
 export { messageUuids } from "./session/transcript-line.ts";
 export type { PastOutput } from "./history/past-output.ts";
-export { PrintReader } from "./history/print-reader.ts";
-export { TranscriptReader, type PastSubagent } from "./history/transcript-reader.ts";
+export { PrintInput, type PrintForm } from "./history/print-input.ts";
+export { TranscriptReader } from "./history/transcript-reader.ts";
 export { EventIds } from "./history/event-ids.ts";
 export { PastFactsReader, readPastFacts, type PastFacts } from "./history/past-facts.ts";
-export { findPastSessions, readPastSession, type PastLine, type PastSession } from "./history/past-sessions.ts";
+export { findPastSessions, readPastSession, type PastSession } from "./history/past-sessions.ts";

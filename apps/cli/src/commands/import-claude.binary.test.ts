@@ -153,12 +153,12 @@ describe("conversations of Claude Code", () => {
 
   it("are gone on with from a copy: the model knows what was said, and the original stays", async () => {
     const before = await sum();
-    const asked = machine.rehearsal.requests.length;
+    const asked = machine.rehearsal.modelRequests.length;
     const { code, stdout, stderr } = await machine.run(["run", "--resume", session, "What was it?"]);
     expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("The third answer.");
     expect(await sum()).toBe(before);
-    const request = machine.rehearsal.requests[asked]!;
+    const request = machine.rehearsal.modelRequests[asked]!;
     const messages = JSON.stringify(request.messages);
     for (const words of ["Please look", "echo seen", "All is well.", "And again", "What was it?"])
       expect(messages).toContain(words);

@@ -41,6 +41,7 @@ export class PrintReader {
   #count = 0;
   #session: string | undefined;
   #isOpen = false;
+  #hasEnded = false;
   /** Whether the turn has said anything but its result. */
   #hasSpoken = false;
   /** Calls without an id of their own that have no result yet. */
@@ -67,9 +68,9 @@ export class PrintReader {
     return this.#translator.take();
   }
 
-  /** No more comes. A turn that has no result by now has broken off, and so has an input that never said anything. */
+  /** No more comes. A turn that has no result by now has broken off, and so has an input that has never had one. */
   end(): { outputs: PastOutput[]; isWhole: boolean } {
-    const isWhole = !this.#isOpen && this.#count > 0;
+    const isWhole = !this.#isOpen && this.#hasEnded;
     this.#begin(undefined);
     if (!isWhole) this.#translator.breakOff(BROKEN_OFF);
     this.#isOpen = false;
@@ -180,6 +181,7 @@ export class PrintReader {
       errors: known.errors ?? [text || subtype],
     });
     this.#isOpen = this.#hasSpoken = false;
+    this.#hasEnded = true;
     this.#bareCalls = [];
   }
 }

@@ -1,34 +1,17 @@
 import { createHash } from "node:crypto";
 import type { PastSession } from "@tandem/claude-code";
-import {
-  newId,
-  RequestError,
-  SESSION_METADATA,
-  threadAgent,
-  type Agent,
-  type LoggedEvent,
-  type SessionEvent,
-  type SessionEventBody,
-  type SessionId,
-} from "@tandem/protocol";
-import type { Lease, SessionRow, Store, ThreadRow } from "@tandem/storage";
-import { messageUuid } from "../lost-messages.ts";
-import { ThreadBook } from "../thread-book.ts";
-import { noUsageYet } from "../usage-ledger.ts";
+import { newId, RequestError, type LoggedEvent, type SessionEvent, type SessionId } from "@tandem/protocol";
+import type { Lease, SessionRow, Store } from "@tandem/storage";
 import { copyTranscripts } from "./copy-transcripts.ts";
 import type { PlacedEvent } from "./past-log.ts";
-import { readPast, type ReadPast } from "./read-past-session.ts";
+import { readPast } from "./read-past-session.ts";
+import { headOf, own, paidElsewhere, restorePast, threadsOf, type PastPlace, type ReadPast } from "./restore-past.ts";
 
 const PAGE = 500;
-const TITLE_LENGTH = 80;
 /** Long enough for the largest transcript to be written. */
 const LEASE_MS = 60_000;
 
-export interface PastImport {
-  /** Who runs it from now on. */
-  agent: Agent;
-  /** Where it goes on, and the environment of that folder: given where it worked, undefined if nobody knows. */
-  place: (folder: string | undefined) => Promise<{ folder: string; environmentId: string }>;
+export interface PastImport extends PastPlace {
   /** Who writes, for whoever finds the session held. */
   holder: string;
   /** Beside one that is there already. */
@@ -56,55 +39,16 @@ export async function importPastSession(store: Store, past: PastSession, setting
   }
   const id = importedSessionId(name);
   const row = await store.sessions.get(id);
-  return row ? addTo(store, row, past, read, settings.holder) : create(store, id, past, read, settings);
+  if (row) return addTo(store, row, read, settings.holder);
+  const events = await restorePast(store, id, read, settings);
+  return { id, outcome: "new", events, unreadable: read.unreadable };
 }
 
 /** The session that a conversation of Claude Code's is imported as. */
 export const importedSessionId = (name: string): SessionId =>
   `sesn_${createHash("sha256").update(name).digest("hex").slice(0, 26)}` as SessionId;
 
-async function create(
-  store: Store,
-  id: SessionId,
-  past: PastSession,
-  read: ReadPast,
-  { agent, place }: PastImport,
-): Promise<ImportedPast> {
-  const { facts, primaryThread, unreadable } = read;
-  const { folder, environmentId } = await place(facts.folder);
-  const createdAt = facts.begunAt ?? past.changedAt.toISOString();
-  const claudeSession = messageUuid(primaryThread);
-  const row: SessionRow = {
-    ...{ id, status: "idle", environmentId, folder, primaryThread, claudeSession },
-    agent: { ...threadAgent.parse(agent), multiagent: null },
-    title: titleOf(read),
-    metadata: { [SESSION_METADATA.importedFrom]: `claude-code:${past.id}` },
-    ...{ resources: [], budget: null, usage: noUsageYet(), activeMs: 0, waitingFor: [] },
-    ...{ createdAt, updatedAt: facts.lastAt ?? createdAt, archivedAt: null },
-  };
-  const events = [...headOf(read, past, folder), ...paidElsewhere(read.events)];
-  const primary: ThreadRow = {
-    ...{ id: primaryThread, session: id, parent: null, agent: threadAgent.parse(agent), status: "idle", usage: null },
-    ...{ createdAt, updatedAt: row.updatedAt, archivedAt: null },
-  };
-  const threads = threadsOf(row, [primary], events);
-  await store.sessions.restore({
-    session: row,
-    threads: [primary, ...threads.filter((thread) => thread.id !== primaryThread)],
-    events: events.map((each, index) => ({ ...each, seq: index + 1 })),
-    inbox: [],
-    transcripts: copyTranscripts(read.transcripts, read.messages, { id: claudeSession, folder }),
-  });
-  return { id, outcome: "new", events: events.length, unreadable };
-}
-
-async function addTo(
-  store: Store,
-  row: SessionRow,
-  past: PastSession,
-  read: ReadPast,
-  holder: string,
-): Promise<ImportedPast> {
+async function addTo(store: Store, row: SessionRow, read: ReadPast, holder: string): Promise<ImportedPast> {
   const { id } = row;
   const known = await knownOf(store, id);
   const ids = new Set<string>(read.events.map(({ event }) => event.id));
@@ -123,7 +67,7 @@ async function addTo(
     });
   }
   try {
-    const events = [...headOf(read, past, row.folder), ...goesOn(known, added)];
+    const events = [...headOf(read, row.folder), ...goesOn(known, added)];
     await write(store, lease, row, read, events);
     return { id, outcome: "more", events: events.length, unreadable: read.unreadable };
   } finally {
@@ -191,36 +135,3 @@ const callOf = (event: SessionEvent): string | undefined =>
     : event.type === "agent.mcp_tool_result"
       ? event.mcp_tool_use_id
       : undefined;
-
-/** What was used was paid elsewhere: it is told once, by `tandem.imported`, and counts nowhere. */
-const paidElsewhere = (events: readonly PlacedEvent[]): PlacedEvent[] =>
-  events.filter(({ event }) => event.type !== "session.usage");
-
-function headOf(read: ReadPast, past: PastSession, folder: string): PlacedEvent[] {
-  const { facts, log, lines, unreadable } = read;
-  const head = own({
-    ...{ type: "tandem.imported", from: "claude-code", claude_session_id: past.id, lines, unreadable },
-    ...{ folder: facts.folder ?? null, claude_code_version: facts.version ?? null, models: facts.models },
-    ...{ usage: log.ledger.total, usd: log.ledger.usd },
-  });
-  if (facts.folder === folder) return [head];
-  const text = `It goes on in ${folder}: the folder that it worked in is not here, or no session may work there`;
-  return [head, own({ type: "tandem.notice", level: "warning", text })];
-}
-
-const own = (body: SessionEventBody): PlacedEvent => ({
-  thread: null,
-  event: { ...body, id: newId("event"), processed_at: new Date().toISOString() },
-});
-
-function threadsOf(row: SessionRow, known: readonly ThreadRow[], events: readonly PlacedEvent[]): ThreadRow[] {
-  const book = new ThreadBook(row, known);
-  for (const { thread, event } of events) book.note(thread, event);
-  return book.changed();
-}
-
-function titleOf({ facts }: ReadPast): string | null {
-  const title = (facts.title ?? facts.firstPrompt ?? "").replaceAll(/\s+/g, " ").trim();
-  if (title === "") return null;
-  return title.length <= TITLE_LENGTH ? title : `${title.slice(0, TITLE_LENGTH - 1)}…`;
-}

@@ -1,8 +1,8 @@
 /** What reads conversations of others. Loaded where it is used: it brings Claude Code's room along. */
 export const loadImports = async () => {
-  const [{ importedSessionId, importPastSession }, { PastLog }] = await Promise.all([
+  const [{ importedSessionId, importPastSession }, { PrintedPast }] = await Promise.all([
     import("./import-past-session.ts"),
-    import("./past-log.ts"),
+    import("./printed-past.ts"),
   ]);
-  return { importedSessionId, importPastSession, PastLog };
+  return { importedSessionId, importPastSession, PrintedPast };
 };

@@ -3,26 +3,12 @@ import {
   PastFactsReader,
   readPastSession,
   TranscriptReader,
-  type PastFacts,
   type PastOutput,
   type PastSession,
 } from "@tandem/claude-code";
-import type { EventId, ThreadId } from "@tandem/protocol";
 import type { TranscriptLine } from "@tandem/storage";
 import { PastLog, type PlacedEvent } from "./past-log.ts";
-
-/** A conversation of Claude Code's, read: its events, and its transcripts as they are on disk. */
-export interface ReadPast {
-  events: PlacedEvent[];
-  log: PastLog;
-  facts: PastFacts;
-  transcripts: Map<string, TranscriptLine[]>;
-  /** Messages by the `uuid`s of their lines. */
-  messages: ReadonlyMap<string, EventId>;
-  primaryThread: ThreadId;
-  lines: number;
-  unreadable: number;
-}
+import type { ReadPast } from "./restore-past.ts";
 
 /** `name` is what the ids of its events follow from: the same name and lines, the same ids. */
 export async function readPast(session: PastSession, name: string): Promise<ReadPast> {
@@ -51,5 +37,8 @@ export async function readPast(session: PastSession, name: string): Promise<Read
   }
   add(reader.end());
   const { messages } = log;
-  return { events, log, facts: facts.facts, transcripts, messages, primaryThread, lines, unreadable };
+  return {
+    ...{ from: "claude-code", claudeSession: session.id, events, log, facts: facts.facts, transcripts, messages },
+    ...{ primaryThread, lines, unreadable },
+  };
 }

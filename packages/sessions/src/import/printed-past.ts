@@ -1,0 +1,62 @@
+import { EventIds, PrintInput, type PrintForm } from "@tandem/claude-code";
+import { newId, type SessionId } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
+import { PastLog, type PlacedEvent } from "./past-log.ts";
+import { restorePast, type PastPlace } from "./restore-past.ts";
+
+/**
+ * What `claude --print` writes, as events of ours: each line as it comes. What has been read can be kept as a session, which has
+ * no transcript to go on from.
+ */
+export class PrintedPast {
+  readonly #name = newId("session");
+  readonly #primaryThread = new EventIds(this.#name).threadOf("primary");
+  readonly #log = new PastLog(this.#name, this.#primaryThread);
+  readonly #input: PrintInput;
+  readonly #events: PlacedEvent[] = [];
+  #lines = 0;
+
+  constructor(form?: PrintForm) {
+    this.#input = new PrintInput(this.#name, this.#primaryThread, form);
+  }
+
+  line(text: string): PlacedEvent[] {
+    this.#lines += 1;
+    return this.#keep(this.#log.accept(this.#input.line(text)));
+  }
+
+  /** `isWhole` is false where the input broke off before a result. */
+  end(): { events: PlacedEvent[]; isWhole: boolean } {
+    const { outputs, isWhole } = this.#input.end();
+    return { events: this.#keep(this.#log.accept(outputs)), isWhole };
+  }
+
+  async store(store: Store, settings: PastPlace): Promise<SessionId> {
+    const events = this.#events;
+    const init = events.map(({ event }) => event).find((event) => event.type === "tandem.init");
+    const message = events.map(({ event }) => event).find((event) => event.type === "user.message");
+    const answer = events.map(({ event }) => event).find((event) => event.type === "agent.message");
+    const first = (message ?? answer)?.content[0];
+    const facts = {
+      ...{ folder: init?.folder, version: init?.claude_code_version, models: init ? [init.model] : [] },
+      ...{ title: undefined, firstPrompt: first?.type === "text" ? first.text : undefined, messages: events.length },
+      ...{ begunAt: events[0]?.event.processed_at ?? undefined, lastAt: this.#log.last },
+    };
+    await restorePast(
+      store,
+      this.#name,
+      {
+        ...{ from: "claude-print", claudeSession: this.#input.session, events, log: this.#log, facts },
+        ...{ transcripts: new Map(), messages: new Map(), primaryThread: this.#primaryThread },
+        ...{ lines: this.#lines, unreadable: this.#input.unreadable },
+      },
+      settings,
+    );
+    return this.#name;
+  }
+
+  #keep(events: PlacedEvent[]): PlacedEvent[] {
+    this.#events.push(...events);
+    return events;
+  }
+}

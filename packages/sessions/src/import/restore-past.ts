@@ -1,0 +1,115 @@
+import type { PastFacts } from "@tandem/claude-code";
+import {
+  newId,
+  SESSION_METADATA,
+  threadAgent,
+  type Agent,
+  type EventId,
+  type EventOf,
+  type SessionEventBody,
+  type SessionId,
+  type ThreadId,
+} from "@tandem/protocol";
+import type { SessionRow, Store, ThreadRow, TranscriptLine } from "@tandem/storage";
+import { messageUuid } from "../lost-messages.ts";
+import { ThreadBook } from "../thread-book.ts";
+import { noUsageYet } from "../usage-ledger.ts";
+import { copyTranscripts } from "./copy-transcripts.ts";
+import type { PastLog, PlacedEvent } from "./past-log.ts";
+
+const TITLE_LENGTH = 80;
+
+/** What has been read of a conversation that was not ours. */
+export interface ReadPast {
+  from: EventOf<"tandem.imported">["from"];
+  /** Its name in Claude Code's own books. */
+  claudeSession: string | undefined;
+  events: PlacedEvent[];
+  log: PastLog;
+  facts: PastFacts;
+  /** As they are on disk; none where there is nothing to go on from. */
+  transcripts: Map<string, TranscriptLine[]>;
+  /** Messages by the `uuid`s of their lines. */
+  messages: ReadonlyMap<string, EventId>;
+  primaryThread: ThreadId;
+  lines: number;
+  unreadable: number;
+}
+
+export interface PastPlace {
+  /** Who runs it from now on. */
+  agent: Agent;
+  /** Where it goes on, and the environment of that folder: given where it worked, undefined if nobody knows. */
+  place: (folder: string | undefined) => Promise<{ folder: string; environmentId: string }>;
+}
+
+/** A session with that past. It has used nothing so far: others have paid for what is in it. Returns how many events it has. */
+export async function restorePast(
+  store: Store,
+  id: SessionId,
+  read: ReadPast,
+  { agent, place }: PastPlace,
+): Promise<number> {
+  const { facts, primaryThread, transcripts } = read;
+  const { folder, environmentId } = await place(facts.folder);
+  const createdAt = facts.begunAt ?? new Date().toISOString();
+  const claudeSession = messageUuid(primaryThread);
+  const origin = [read.from, read.claudeSession].filter(Boolean).join(":");
+  const row: SessionRow = {
+    ...{ id, status: "idle", environmentId, folder, primaryThread },
+    claudeSession: transcripts.size > 0 ? claudeSession : undefined,
+    agent: { ...threadAgent.parse(agent), multiagent: null },
+    title: titleOf(facts),
+    metadata: { [SESSION_METADATA.importedFrom]: origin },
+    ...{ resources: [], budget: null, usage: noUsageYet(), activeMs: 0, waitingFor: [] },
+    ...{ createdAt, updatedAt: facts.lastAt ?? createdAt, archivedAt: null },
+  };
+  const events = [...headOf(read, folder), ...paidElsewhere(read.events)];
+  const primary: ThreadRow = {
+    ...{ id: primaryThread, session: id, parent: null, agent: threadAgent.parse(agent), status: "idle", usage: null },
+    ...{ createdAt, updatedAt: row.updatedAt, archivedAt: null },
+  };
+  await store.sessions.restore({
+    session: row,
+    threads: [primary, ...threadsOf(row, [primary], events).filter((thread) => thread.id !== primaryThread)],
+    events: events.map((each, index) => ({ ...each, seq: index + 1 })),
+    inbox: [],
+    transcripts: copyTranscripts(transcripts, read.messages, { id: claudeSession, folder }),
+  });
+  return events.length;
+}
+
+/** What was used was paid elsewhere: it is told once, by `tandem.imported`, and counts nowhere. */
+export const paidElsewhere = (events: readonly PlacedEvent[]): PlacedEvent[] =>
+  events.filter(({ event }) => event.type !== "session.usage");
+
+/** What stands before the events that were read: where they are from, and where it goes on. */
+export function headOf(read: ReadPast, folder: string): PlacedEvent[] {
+  const { from, claudeSession, facts, log, lines, unreadable } = read;
+  const head = own({
+    ...{ type: "tandem.imported", from, claude_session_id: claudeSession ?? null, lines, unreadable },
+    ...{ folder: facts.folder ?? null, claude_code_version: facts.version ?? null, models: facts.models },
+    ...{ usage: log.ledger.total, usd: log.ledger.usd },
+  });
+  if (facts.folder === undefined || facts.folder === folder) return [head];
+  const text = `It goes on in ${folder}: the folder that it worked in is not here, or no session may work there`;
+  return [head, own({ type: "tandem.notice", level: "warning", text })];
+}
+
+export const own = (body: SessionEventBody): PlacedEvent => ({
+  thread: null,
+  event: { ...body, id: newId("event"), processed_at: new Date().toISOString() },
+});
+
+/** The threads that these events begin or change. */
+export function threadsOf(row: SessionRow, known: readonly ThreadRow[], events: readonly PlacedEvent[]): ThreadRow[] {
+  const book = new ThreadBook(row, known);
+  for (const { thread, event } of events) book.note(thread, event);
+  return book.changed();
+}
+
+function titleOf({ title, firstPrompt }: PastFacts): string | null {
+  const text = (title ?? firstPrompt ?? "").replaceAll(/\s+/g, " ").trim();
+  if (text === "") return null;
+  return text.length <= TITLE_LENGTH ? text : `${text.slice(0, TITLE_LENGTH - 1)}…`;
+}
