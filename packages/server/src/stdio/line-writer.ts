@@ -1,6 +1,10 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
+/** Within JSON, they stand in strings alone; many a reader takes them for the end of a line. */
+const OTHER_ENDS = /[\u0085\u2028\u2029]/g;
+const escaped = (end: string): string => `\\u${end.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
 /** Writes lines as fast as they are read, and no faster: whoever writes waits until the host has taken what is before it. */
 export class LineWriter {
   /** Fires when nobody reads any more. */
@@ -25,7 +29,7 @@ export class LineWriter {
   async write(line: string): Promise<void> {
     await this.ready();
     if (this.closed.aborted) return;
-    if (this.#output.write(`${line}\n`)) return;
+    if (this.#output.write(`${line.replaceAll(OTHER_ENDS, escaped)}\n`)) return;
     this.#full = once(this.#output, "drain", { signal: this.closed })
       .catch(() => undefined)
       .finally(() => (this.#full = undefined));

@@ -1,0 +1,243 @@
+import { type SessionEventBody, type SessionId } from "@tandem/protocol";
+import { beforeEach, describe, expect, test } from "vitest";
+import { MemoryEngine } from "../testing/memory-engine.ts";
+import { startTestServer } from "../testing/start-test-server.ts";
+import { StdioStage } from "../testing/stdio-stage.ts";
+import { methods } from "./methods.ts";
+
+const message = (text: string): SessionEventBody => ({ type: "agent.message", content: [{ type: "text", text }] });
+const running: SessionEventBody = { type: "session.status_running" };
+
+let memory: MemoryEngine;
+let session: SessionId;
+beforeEach(() => {
+  memory = new MemoryEngine();
+  session = memory.createSession();
+});
+
+describe("the handshake", () => {
+  test("begins with what Tandem is and can do, before the host has said a word", async () => {
+    await using stage = await StdioStage.open(memory.engine, { greet: false });
+    const { hello } = (await stage.until(() => true)) as { hello?: Record<string, unknown> };
+    expect(hello).toMatchObject({ protocol: 1, product: "tandem", version: "1.2.3", engine: "own" });
+    const { methods: offered } = hello!["capabilities"] as { methods: string[] };
+    expect(offered).toEqual(expect.arrayContaining(["hello", "cancel", ...methods.keys()]));
+  });
+
+  test("a host of another version is told both, may say another, and is served by none of its own", async () => {
+    await using stage = await StdioStage.open(memory.engine, { greet: false });
+    expect(await stage.ask("hello", { protocol: 2 })).toMatchObject({
+      error: { type: "protocol_mismatch", status: 400, details: { protocols: [1] } },
+    });
+    expect(await stage.ask("models.list")).toMatchObject({ error: { message: expect.stringContaining("protocol") } });
+    expect(await stage.ask("hello", { protocol: 1 })).toMatchObject({ result: { protocol: 1 } });
+    expect(await stage.ask("models.list")).toMatchObject({ result: { data: [{ id: "claude-sonnet-5-5" }] } });
+  });
+});
+
+describe("requests", () => {
+  test("are checked and refused in the very words of the HTTP API", async () => {
+    await using server = await startTestServer({ engine: memory.engine });
+    await using stage = await StdioStage.open(memory.engine);
+    const wrong: [string, Record<string, unknown>, string, RequestInit?][] = [
+      ["sessions.retrieve", { session_id: "sesn_none" }, "/v1/sessions/sesn_none"],
+      ["sessions.list", { limit: 0 }, "/v1/sessions?limit=0"],
+      ["sessions.list", { statuses: ["asleep"] }, "/v1/sessions?statuses[]=asleep"],
+      [
+        "sessions.events.stream",
+        { session_id: session, after: "99" },
+        `/v1/sessions/${session}/events/stream`,
+        { headers: { "last-event-id": "99" } },
+      ],
+      [
+        "sessions.events.send",
+        { session_id: session, events: [] },
+        `/v1/sessions/${session}/events`,
+        { method: "POST", body: '{"events":[]}', headers: { "content-type": "application/json" } },
+      ],
+    ];
+    for (const [method, params, path, init] of wrong) {
+      const answer = await server.request(path, init);
+      const { error } = (await answer.json()) as { error: object };
+      expect(await stage.askWrong(method, params)).toMatchObject({ error: { ...error, status: answer.status } });
+    }
+  });
+
+  test("that are no requests get an answer each, with their id where they have one", async () => {
+    await using stage = await StdioStage.open(memory.engine, { limits: { lineBytes: 4_096 } });
+    stage.sendWrong("{");
+    expect(await stage.until((line) => line.id === null)).toMatchObject({
+      error: { message: "The line is not valid JSON." },
+    });
+    stage.lines.length = 0;
+    stage.sendWrong("x".repeat(100_000));
+    expect(await stage.until((line) => line.id === null)).toMatchObject({ error: { status: 413 } });
+    stage.lines.length = 0;
+    stage.sendWrong("[".repeat(1_000));
+    expect(await stage.until((line) => line.id === null)).toMatchObject({
+      error: { message: expect.stringContaining("nested") },
+    });
+    stage.sendWrong('{"id":"a"}');
+    expect(await stage.until((line) => line.id === "a")).toMatchObject({
+      error: { message: expect.stringContaining("method") },
+    });
+    expect(await stage.askWrong("sessions.lst")).toMatchObject({
+      error: { status: 404, message: expect.stringContaining("sessions.list") },
+    });
+    expect(await stage.askWrong("vaults.create")).toMatchObject({ error: { status: 501 } });
+    expect(await stage.askWrong("sessions.retrieve")).toMatchObject({
+      error: { status: 400, message: "session_id: is missing." },
+    });
+    for (const id of ["..", "a/../b", "?", ""]) {
+      expect(await stage.askWrong("sessions.retrieve", { session_id: id })).toMatchObject({
+        error: { status: expect.toSatisfy((code) => code === 404 || code === 400) },
+      });
+    }
+    expect(await stage.ask("models.list")).toHaveProperty("result");
+  });
+
+  test("an answer that does not fit into a line is an error with what to do, not a longer line", async () => {
+    for (let i = 0; i < 100; i += 1) memory.append(session, message("x".repeat(100)));
+    await using stage = await StdioStage.open(memory.engine, { limits: { lineBytes: 8_192 } });
+    expect(await stage.ask("sessions.events.list", { session_id: session, limit: 90 })).toMatchObject({
+      error: { status: 413 },
+    });
+    expect(await stage.ask("sessions.events.list", { session_id: session, limit: 2 })).toHaveProperty("result");
+  });
+
+  test("are bounded in number, each answered once; one that is cancelled says so", async () => {
+    const gate = Promise.withResolvers<void>();
+    memory.beforeSend = () => gate.promise;
+    await using stage = await StdioStage.open(memory.engine, { limits: { requests: 3 } });
+    const params = { session_id: session, events: [{ type: "user.interrupt" }] };
+    for (const id of ["a", "b", "c"]) stage.send({ id, method: "sessions.events.send", params });
+    stage.send({ id: "d", method: "sessions.events.send", params });
+    expect(await stage.until(({ id }) => id === "d")).toMatchObject({
+      error: { type: "rate_limit_error", status: 429 },
+    });
+    stage.sendWrong(JSON.stringify({ id: "a", method: "models.list" }));
+    expect(await stage.until(({ id }) => id === "a")).toMatchObject({ error: { status: 409 } });
+    stage.lines.length = 0;
+    expect(await stage.ask("cancel", { id: "b" })).toMatchObject({ result: { cancelled: true } });
+    expect(await stage.until(({ id }) => id === "b")).toMatchObject({ error: { type: "cancelled", status: 499 } });
+    expect(await stage.ask("cancel", { id: "b" })).toMatchObject({ result: { cancelled: false } });
+    gate.resolve();
+    expect(await stage.until(({ id }) => id === "a")).toHaveProperty("result");
+    expect(await stage.until(({ id }) => id === "c")).toHaveProperty("result");
+  });
+
+  test("that are under way when the host closes its end are answered before Tandem leaves", async () => {
+    const gate = Promise.withResolvers<void>();
+    memory.beforeSend = () => gate.promise;
+    await using stage = await StdioStage.open(memory.engine);
+    stage.send({ id: 1, method: "sessions.events.stream", params: { session_id: session } });
+    stage.send({
+      id: 2,
+      method: "sessions.events.send",
+      params: { session_id: session, events: [{ type: "user.interrupt" }] },
+    });
+    await stage.until((line) => line.id === 1);
+    const ended = stage.end();
+    await stage.until((line) => line["stream"] === 1 && "end" in line);
+    gate.resolve();
+    await ended;
+    expect(await stage.until((line) => line.id === 2)).toHaveProperty("result");
+  });
+});
+
+describe("streams", () => {
+  test("send what happens, with a cursor to go on after, and previews without one", async () => {
+    await using stage = await StdioStage.open(memory.engine);
+    stage.send({
+      id: "s",
+      method: "sessions.events.stream",
+      params: { session_id: session, event_deltas: ["agent.message"] },
+    });
+    await stage.until(({ id }) => id === "s");
+    memory.append(session, running);
+    await memory.preview(session, {
+      thread: null,
+      delta: { type: "event_start", event: { type: "agent.message", id: "sevt_1" as never } },
+    });
+    memory.append(session, message("One.\nTwo.\u2028Three."), { id: "sevt_1" });
+    await stage.until((line) => line["cursor"] === "2");
+    expect(stage.eventsOf("s")).toMatchObject([
+      { cursor: "1", event: { type: "session.status_running" } },
+      { event: { type: "event_start" } },
+      { cursor: "2", event: { type: "agent.message", content: [{ text: "One.\nTwo.\u2028Three." }] } },
+    ]);
+    stage.send({ id: "t", method: "sessions.events.stream", params: { session_id: session, after: "1" } });
+    await stage.until((line) => line["stream"] === "t");
+    expect(stage.eventsOf("t")).toMatchObject([{ cursor: "2" }]);
+  });
+
+  test("end when they are cancelled, and nothing comes of them after that", async () => {
+    await using stage = await StdioStage.open(memory.engine);
+    stage.send({ id: "s", method: "sessions.events.stream", params: { session_id: session, after: "0" } });
+    memory.append(session, running);
+    await stage.until((line) => "event" in line);
+    expect(await stage.ask("cancel", { id: "s" })).toMatchObject({ result: { cancelled: true } });
+    expect(stage.lines.at(-2)).toEqual({ stream: "s", end: { cursor: "1" } });
+    memory.append(session, running);
+    await expect.poll(() => memory.listeners).toBe(0);
+    expect(await stage.ask("models.list")).toHaveProperty("result");
+    expect(stage.eventsOf("s")).toHaveLength(1);
+  });
+
+  test("end with their session", async () => {
+    await using stage = await StdioStage.open(memory.engine);
+    stage.send({ id: "s", method: "sessions.events.stream", params: { session_id: session } });
+    await stage.until(({ id }) => id === "s");
+    await stage.ask("sessions.delete", { session_id: session });
+    await stage.until((line) => "end" in line);
+    expect(stage.eventsOf("s").map(({ event }) => event.type)).toEqual(["session.deleted"]);
+  });
+
+  test("of all sessions begin with a snapshot", async () => {
+    await using stage = await StdioStage.open(memory.engine);
+    stage.send({ id: "feed", method: "feed.stream" });
+    expect(await stage.until((line) => "event" in line)).toEqual({
+      stream: "feed",
+      event: { type: "snapshot", sessions: [] },
+    });
+  });
+
+  test("wait for a host that does not read, however much there is, and lose nothing", async () => {
+    const total = 5_000;
+    for (let i = 0; i < total; i += 1) memory.append(session, message(`${i} ${"x".repeat(4_000)}`));
+    await using stage = await StdioStage.open(memory.engine, { reads: false });
+    stage.send({ id: "s", method: "sessions.events.stream", params: { session_id: session, after: "0" } });
+    await expect.poll(() => memory.read(session)).toBeGreaterThan(100);
+    // Twenty megabytes are there; of them, no more is taken than fits on the way.
+    let before = -1;
+    await expect.poll(() => before === (before = memory.read(session)), { interval: 100 }).toBe(true);
+    expect(before).toBeLessThan(500);
+    // What the host asks for meanwhile is not even read.
+    for (let i = 0; i < 500; i += 1) stage.send({ id: i, method: "models.list" });
+    stage.read();
+    await stage.until((line) => line["cursor"] === String(total));
+    expect(stage.eventsOf("s").map(({ cursor }) => Number(cursor))).toEqual(
+      Array.from({ length: total }, (_, i) => i + 1),
+    );
+    await stage.until(({ id }) => id === 499);
+  });
+
+  test("that fell so far behind that the API let go of them are taken up where they were", async () => {
+    await using stage = await StdioStage.open(memory.engine, { reads: false });
+    stage.send({ id: "s", method: "sessions.events.stream", params: { session_id: session } });
+    await expect.poll(() => memory.listeners).toBe(1);
+    const total = 3_000;
+    for (let i = 0; i < total; i += 1) {
+      memory.append(session, message(`${i} ${"x".repeat(4_000)}`));
+      if (i % 100 === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    // More than four megabytes wait by now, and more is to come: it is told to come again.
+    await expect.poll(() => memory.read(session)).toBeGreaterThanOrEqual(total);
+    memory.append(session, running);
+    stage.read();
+    await stage.until((line) => line["cursor"] === String(total + 1));
+    expect(stage.eventsOf("s").map(({ cursor }) => Number(cursor))).toEqual(
+      Array.from({ length: total + 1 }, (_, i) => i + 1),
+    );
+  });
+});

@@ -1,0 +1,78 @@
+import { isResumable, type Route } from "../http/route.ts";
+import { refusedRoutes } from "../http/routes/refused.ts";
+import { defaultLimits, PROTOCOL } from "./lines.ts";
+import { methods } from "./methods.ts";
+import { stdioSchema } from "./stdio-schema.ts";
+
+const INTRODUCTION = `# Lines of \`tandem stdio\`
+
+Every operation of [the HTTP API](api.md) is a method, from the same table of routes: same checks, same results, same
+errors. [The guide](../guides/stdio.md) shows a session from beginning to end. \`tandem stdio --schema\` prints a JSON Schema
+of every line: \`HostLine\` is what a host writes, \`TandemLine\` what it reads, \`Request.METHOD\`, \`Result.METHOD\` and
+\`Event.METHOD\` what a method takes, answers and streams. It is that of the version that prints it: later versions of
+protocol ${PROTOCOL} may add methods, events and fields, and take none away.
+
+A line is one JSON object in UTF-8, ended by \`\\n\`, of at most ${defaultLimits.lineBytes / 1024 / 1024} MiB. Other characters that some readers take for the end
+of a line (U+0085, U+2028, U+2029) are escaped in what Tandem writes.
+
+| from the host | |
+| --- | --- |
+| \`{"id":1,"method":"…","params":{…}}\` | a request. \`id\` is a string or an integer of the host's choice, free again once it is answered; that of a stream, once it has ended |
+
+| from Tandem | |
+| --- | --- |
+| \`{"hello":{…}}\` | the first line: \`protocol\`, \`version\`, \`engine\`, \`capabilities\`, \`limits\` |
+| \`{"id":1,"result":…}\` | the answer |
+| \`{"id":1,"error":{"type":"…","message":"…","status":404}}\` | or why there is none, with the type and status that HTTP would have. \`"id":null\` where a line could not be read, or nothing could be started |
+| \`{"stream":1,"cursor":"7","event":{…}}\` | an event of the stream that request 1 has opened. Previews have no cursor |
+| \`{"stream":1,"end":{"cursor":"7"}}\` | its last line; with an \`error\` if it broke off. \`after\` the cursor, it goes on without gap or repeat |
+
+Answers come as they are ready, in any order. At most ${defaultLimits.requests} requests and ${defaultLimits.streams} streams are open at once; one more is an error
+with status 429. A line that is too long is an error with status 413, in either direction. While the host does not read, its
+lines are not read either, and streams wait.
+
+## Of the conversation itself
+
+| method | params | |
+| --- | --- | --- |
+| \`hello\` | \`protocol\`, \`client\`? | What the host speaks: ${PROTOCOL}. Before it, nothing else is answered. Another version is an error, \`protocol_mismatch\`, whose \`details.protocols\` are those that would do. |
+| \`cancel\` | \`id\` | End a stream, or wait no longer for an answer; what the request has already done stays done. \`cancelled\` is false if nothing of that id was open. |
+
+## Methods
+
+What stands in a path or a query over HTTP is a param like those of the body, by the same name; lists are JSON arrays. Files
+are base64 in \`content\`, so that one of ${Math.floor((defaultLimits.lineBytes * 3) / 4 / 1024 / 1024)} MiB fits into a line. Params with a question mark may be left out.
+`;
+
+/** The reference of every line and method. */
+export function stdioReference(): string {
+  const { $defs } = stdioSchema() as { $defs: Record<string, unknown> };
+  const sections = Map.groupBy(methods.values(), ({ name }) => name.slice(0, name.lastIndexOf(".")));
+  const tables = [...sections].map(([name, routes]) => {
+    const rows = routes.map((route) => row(route, $defs[`Request.${route.name}`]));
+    return `### ${name}\n\n${["| method | params | |", "| --- | --- | --- |", ...rows].join("\n")}\n`;
+  });
+  const refused = refusedRoutes.map(({ name }) => `\`${name}\``).join(", ");
+  return [INTRODUCTION, ...tables, `### Refused\n\nWith status 501: ${refused}, and all that is below them.\n`].join(
+    "\n",
+  );
+}
+
+interface Fields {
+  properties?: Record<string, unknown>;
+  required?: string[];
+  anyOf?: Fields[];
+}
+
+function row(route: Route, definition: unknown): string {
+  const { params } = (definition as { properties: { params: Fields } }).properties;
+  const forms = params.anyOf ?? [params];
+  const names = [...new Set(forms.flatMap(({ properties = {} }) => Object.keys(properties)))];
+  const isNeeded = (name: string): boolean => forms.every(({ required = [] }) => required.includes(name));
+  const shown = names.map((name) => `\`${name}\`${isNeeded(name) ? "" : "?"}`).join(", ");
+  const kind = route.kind === "stream" ? (isResumable(route) ? "*Stream.* " : "*Stream, begun anew each time.* ") : "";
+  return `| \`${route.name}\` | ${shown} | ${kind}${summaryOf(route)}. |`;
+}
+
+/** In the words of this side of the API. */
+const summaryOf = ({ summary }: Route): string => summary.replaceAll("`Last-Event-ID`", "`after`");
