@@ -1,5 +1,5 @@
 import { query, type Query, type SDKMessage, type SDKUserMessage } from "@anthropic-ai/claude-agent-sdk";
-import { LlmError, type Usage } from "@tandem/protocol";
+import { LlmError, type ModelDetails, type Usage } from "@tandem/protocol";
 import { Child } from "./child.ts";
 import { secretOf, type Credential } from "./credential.ts";
 import { checkInit, type Effort, isolatedOptions, TOOL_SERVER, toolId } from "./isolation.ts";
@@ -22,12 +22,10 @@ export interface ProcessFixture {
 }
 
 /** A model that Claude Code offers, and the aliases that it takes for it. */
-export interface ListedModel {
+export interface ListedModel extends ModelDetails {
   id: string;
   name: string;
   aliases: string[];
-  /** Which efforts it knows. */
-  efforts?: string[];
 }
 
 /**
@@ -110,7 +108,16 @@ export class ClaudeProcess {
       const aliases = rows.map(({ value }) => value).filter((value) => value !== id);
       // Where it does not say, that is not known.
       const efforts = named.supportsEffort === undefined ? undefined : (named.supportedEffortLevels ?? []);
-      return { id, name: named.displayName, aliases, ...(efforts && { efforts }) };
+      const { supportsAdaptiveThinking: adaptive, supportsFastMode: fast } = named;
+      const features = {
+        ...(adaptive !== undefined && { adaptive_thinking: adaptive }),
+        ...(fast !== undefined && { fast_mode: fast }),
+      };
+      return {
+        ...{ id, name: named.displayName, aliases },
+        ...(efforts && { efforts }),
+        ...(Object.keys(features).length > 0 && { features }),
+      };
     });
   }
 

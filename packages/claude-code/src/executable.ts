@@ -5,13 +5,15 @@ import { TandemError } from "@tandem/protocol";
 
 const require = createRequire(import.meta.url);
 
+/** What mends a binary of the user's choice that cannot be used. */
+export const OTHERWISE =
+  "Correct --claude-path or llm.claudeCode.executable, or leave it out to use the one that ships with Tandem.";
+
 /** The Claude Code binary that ships with the Agent SDK for this platform, or the one that the user names. */
 export function findExecutable(configured?: string): string {
   if (configured !== undefined) {
     if (existsSync(configured)) return configured;
-    throw new TandemError("no_executable", `There is no Claude Code binary at ${configured}.`, {
-      fix: "Correct llm.claudeCode.executable, or remove it to use the one that ships with Tandem.",
-    });
+    throw new TandemError("no_executable", `There is no Claude Code binary at ${configured}.`, { fix: OTHERWISE });
   }
   for (const name of platformPackages()) {
     try {

@@ -48,6 +48,14 @@ test.each([
   expect(await readFile(file, "utf8")).toBe(before);
 });
 
+test("expired by a date in words", async () => {
+  await using stage = await setStage();
+  const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(0), refreshToken: null });
+  const text = await readFile(file, "utf8");
+  await writeFile(file, text.replace('"expiresAt":0', '"expiresAt":"2024-01-01T00:00:00Z"'));
+  expect(await probe(stage)).toMatchObject({ state: "expired", detail: expect.stringContaining("2024-01-01") });
+});
+
 test("a token that the next call will renew is a login, and looking does not renew it", async () => {
   await using stage = await setStage([], { refresh: "invalid_grant" });
   const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(Date.now() - 60_000) });

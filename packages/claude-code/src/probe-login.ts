@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { getCACertificates } from "node:tls";
 import { promisify } from "node:util";
 import { z } from "zod";
+import { readExpiry } from "./credentials/login-files.ts";
 import { childVariables, overridingVariables } from "./variables.ts";
 
 const API = "https://api.anthropic.com/";
@@ -30,7 +31,7 @@ const authStatus = z.object({
 });
 
 const storedLogin = z.object({
-  claudeAiOauth: z.object({ expiresAt: z.number().nullish(), refreshToken: z.string().nullish() }),
+  claudeAiOauth: z.object({ expiresAt: z.unknown().optional(), refreshToken: z.string().nullish() }),
 });
 
 /**
@@ -140,7 +141,7 @@ function expiry(status: AuthStatus, stored: z.infer<typeof storedLogin> | undefi
   const token = stored?.claudeAiOauth;
   // Zero is a time, too: long ago.
   return [token?.refreshToken ? undefined : token?.expiresAt, status.loginExpiresAt]
-    .flatMap((end) => (end === undefined || end === null ? [] : [new Date(end)]))
+    .flatMap((end) => readExpiry(end) ?? [])
     .find((end) => end.getTime() < Date.now());
 }
 

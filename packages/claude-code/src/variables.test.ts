@@ -1,5 +1,16 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { childVariables, DENIED_VARIABLES, foldersOwn, isDenied } from "./variables.ts";
+import {
+  childVariables,
+  DENIED_VARIABLES,
+  dropForeignVariables,
+  foldersOwn,
+  isDenied,
+  overridingVariables,
+} from "./variables.ts";
 
 /** Every name on the denylist, and for those with a wildcard one that falls under it. */
 const seeded = Object.fromEntries(DENIED_VARIABLES.map((name) => [name.replace(/\*$/, "SOMETHING"), "stray"]));
@@ -75,3 +86,24 @@ test("what a trusted folder sets is passed on, but for what loads code or says w
   const set = Object.fromEntries([...loaders, "GREETING", "NODENV", "ENVIRONMENT"].map((name) => [name, "x"]));
   expect(Object.keys(foldersOwn(set))).toEqual(["GREETING", "NODENV", "ENVIRONMENT"]);
 });
+
+test.each([".claude.json", ".claude/.config.json"])(
+  "variables of the state file %s are overridden by name",
+  async (name) => {
+    const home = await mkdtemp(join(tmpdir(), "tandem-variables-"));
+    try {
+      await mkdir(join(home, ".claude"));
+      await writeFile(join(home, name), JSON.stringify({ env: { SOME_ROUTE: "elsewhere" } }));
+      expect(overridingVariables({ HOME: home }, { type: "login" })).toMatchObject({ SOME_ROUTE: "" });
+      // The user's own files stay, whatever is in them.
+      dropForeignVariables({ HOME: home });
+      expect(existsSync(join(home, name))).toBe(true);
+      const own = { HOME: home, CLAUDE_CONFIG_DIR: join(home, ".claude") };
+      await writeFile(join(home, ".claude", ".config.json"), JSON.stringify({ env: { SOME_ROUTE: "elsewhere" } }));
+      dropForeignVariables(own);
+      expect(overridingVariables(own, { type: "login" })).not.toHaveProperty("SOME_ROUTE");
+    } finally {
+      await rm(home, { recursive: true });
+    }
+  },
+);

@@ -187,7 +187,9 @@ export function overridingVariables(variables: Record<string, string>, credentia
  * credential, which cannot be overridden. The rest of the file is a cache that Claude Code makes anew.
  */
 export function dropForeignVariables(variables: Record<string, string>): void {
-  if (stateFileNames(variables).length > 0) rmSync(join(variables["CLAUDE_CONFIG_DIR"] ?? "", ".claude.json"));
+  // Without a folder of our own these would be the user's files.
+  if (!variables["CLAUDE_CONFIG_DIR"] || stateFileNames(variables).length === 0) return;
+  for (const file of stateFilesOf(variables)) rmSync(file, { force: true });
 }
 
 /** What belongs to Claude Code, to the programs that it and its children run in, or to the network, whoever names it. */
@@ -220,12 +222,20 @@ export const foldersOwn = (variables: Readonly<Record<string, string>> = {}): Re
 
 const stateFile = z.object({ env: z.record(z.string(), z.unknown()) });
 
+/** Its old name, in the folder itself, goes before the one of today. */
+function stateFilesOf(variables: Record<string, string>): string[] {
+  const home = variables["HOME"] ?? "";
+  const configDir = variables["CLAUDE_CONFIG_DIR"];
+  return [join(configDir ?? join(home, ".claude"), ".config.json"), join(configDir ?? home, ".claude.json")];
+}
+
 function stateFileNames(variables: Record<string, string>): string[] {
-  const folder = variables["CLAUDE_CONFIG_DIR"] ?? variables["HOME"] ?? "";
-  try {
-    return Object.keys(stateFile.parse(JSON.parse(readFileSync(join(folder, ".claude.json"), "utf8"))).env);
-  } catch {
-    // No file, or none with variables in it.
-    return [];
-  }
+  return stateFilesOf(variables).flatMap((file) => {
+    try {
+      return Object.keys(stateFile.parse(JSON.parse(readFileSync(file, "utf8"))).env);
+    } catch {
+      // No file, or none with variables in it.
+      return [];
+    }
+  });
 }

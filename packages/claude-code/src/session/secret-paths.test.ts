@@ -20,9 +20,11 @@ test("a sandbox hides Tandem's folder and credentials, but not the session's own
       join(stateFolder, "checkpoints"),
       join(stateFolder, "tandem.db"),
       join(stateFolder, "token"),
-      join(stateFolder, "claude-code/.credentials.json"),
-      join(home, ".claude/.credentials.json"),
-      join(home, "elsewhere/.credentials.json"),
+      ...[".credentials.json", ".claude.json", ".config.json"].flatMap((name) => [
+        join(stateFolder, "claude-code", name),
+        join(home, ".claude", name),
+        join(home, "elsewhere", name),
+      ]),
       join(home, ".claude.json"),
     ].toSorted(),
   );

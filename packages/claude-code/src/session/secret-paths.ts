@@ -14,7 +14,9 @@ export function secretPaths({
 }: Pick<ConversationSetup, "stateFolder" | "folder" | "hostVariables">): string[] {
   const home = hostVariables["HOME"] ?? homedir();
   const configDirs = [join(home, ".claude"), join(stateFolder, "claude-code"), hostVariables["CLAUDE_CONFIG_DIR"]];
-  const credentials = configDirs.flatMap((dir) => (dir === undefined ? [] : [join(dir, ".credentials.json")]));
+  // State files may hold a key, too.
+  const names = [".credentials.json", ".claude.json", ".config.json"];
+  const credentials = configDirs.flatMap((dir) => (dir ? names.map((name) => join(dir, name)) : []));
   const own = entriesOf(stateFolder)
     .filter((name) => name !== "claude-code")
     .map((name) => join(stateFolder, name))

@@ -1,0 +1,72 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { checkVersion, TESTED_VERSIONS } from "./check-version.ts";
+import { findExecutable } from "./executable.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tandem-version-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const hostVariables = () => ({ PATH: process.env["PATH"], HOME: folder });
+const check = (file: string, deadlineMs?: number) =>
+  checkVersion(file, { hostVariables: hostVariables(), ...(deadlineMs && { deadlineMs }) });
+
+async function program(name: string, script: string, mode = 0o755): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, `#!/bin/sh\n${script}\n`);
+  await chmod(file, mode);
+  return file;
+}
+
+test("the one that ships with Tandem is the newest that was tested", async () => {
+  expect(await check(findExecutable(), 60_000)).toEqual({ version: TESTED_VERSIONS.to });
+});
+
+test.each([
+  ["2.1.325", undefined],
+  ["2.1.325-beta.1", undefined],
+  ["2.1.326", "newer than 2.1.325"],
+  ["2.2.0", "newer than 2.1.325"],
+  ["10.0.0", "newer than 2.1.325"],
+])("%s is taken, with a warning where it is newer", async (version, warning) => {
+  const file = await program(`claude-${version}`, `echo '${version} (Claude Code)'`);
+  const { warning: told } = await check(file, 60_000);
+  if (warning) expect(told).toContain(warning);
+  else expect(told).toBeUndefined();
+});
+
+test.each(["2.1.324", "2.0.400", "1.9.999"])("%s is refused with what to do", async (version) => {
+  const file = await program(`claude-${version}`, `echo '${version} (Claude Code)'`);
+  await expect(check(file, 60_000)).rejects.toMatchObject({
+    code: "executable_too_old",
+    message: expect.stringContaining(`${version}; Tandem needs ${TESTED_VERSIONS.from}`),
+    fix: expect.stringContaining("claude update"),
+  });
+});
+
+test("what is missing, not executable, a folder, another program, failing or silent is said as that", async () => {
+  const closed = await program("closed", "echo hello", 0o644);
+  const other = await program("other", "echo hello");
+  const failing = await program("failing", "exit 3");
+  const silent = await program("silent", "exec tail -f /dev/null");
+  const inside = join(folder, "inside");
+  await mkdir(inside);
+  const says = (file: string, words: string, deadlineMs = 60_000) =>
+    expect(check(file, deadlineMs)).rejects.toMatchObject({
+      code: "no_executable",
+      message: expect.stringContaining(words),
+      fix: expect.stringContaining("--claude-path"),
+    });
+  await says(join(folder, "nowhere"), "does not exist");
+  await says(closed, "may not be executed");
+  await says(inside, "may not be executed");
+  await says(other, "is not Claude Code");
+  await says(failing, "ended with 3");
+  const since = performance.now();
+  await says(silent, "did not say its version within 0.5 s", 500);
+  expect(performance.now() - since).toBeLessThan(10_000);
+});

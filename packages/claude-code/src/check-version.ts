@@ -1,0 +1,103 @@
+import { execFile } from "node:child_process";
+import { tmpdir } from "node:os";
+import { TandemError } from "@tandem/protocol";
+import { OTHERWISE } from "./executable.ts";
+import { inheritedVariables } from "./variables.ts";
+
+/**
+ * The releases of Claude Code that Tandem was tested with. Below `from` one is refused: a release that passes over a flag of
+ * ours (a hook that blocks where it fails, what keeps a session in its folder) would run, and be less closed than it says.
+ */
+export const TESTED_VERSIONS = { from: "2.1.325", to: "2.1.325" } as const;
+
+export interface CheckedVersion {
+  version: string;
+  /** One sentence, if it is newer than what was tried. */
+  warning?: string;
+}
+
+/** A binary answers within a fraction of a second; one that does not hangs, or is another program. */
+const DEADLINE_MS = 10_000;
+
+/**
+ * What a binary of the user's choice says of itself. Rejects with a typed error if it cannot be started, does not answer in
+ * time, is no Claude Code, or is older than what Tandem can work with: it would fail later, in words that nobody understands.
+ */
+export async function checkVersion(
+  executable: string,
+  {
+    hostVariables,
+    signal,
+    deadlineMs = DEADLINE_MS,
+  }: {
+    hostVariables: Readonly<Record<string, string | undefined>>;
+    signal?: AbortSignal;
+    deadlineMs?: number;
+  },
+): Promise<CheckedVersion> {
+  const words = await askVersion(executable, { hostVariables, signal, deadlineMs });
+  const version = /^(\d+\.\d+\.\d+)\S* \(Claude Code\)/.exec(words)?.[1];
+  if (version === undefined) {
+    throw new TandemError("no_executable", `${executable} is not Claude Code: it does not say its version.`, {
+      fix: OTHERWISE,
+    });
+  }
+  const { from, to } = TESTED_VERSIONS;
+  if (compareVersions(version, from) < 0) {
+    throw new TandemError(
+      "executable_too_old",
+      `${executable} is Claude Code ${version}; Tandem needs ${from} or newer.`,
+      {
+        fix: "Update it (`claude update`), or leave out --claude-path and llm.claudeCode.executable.",
+      },
+    );
+  }
+  if (compareVersions(version, to) <= 0) return { version };
+  return { version, warning: `Claude Code ${version} is newer than ${to}, the newest that Tandem was tested with.` };
+}
+
+async function askVersion(
+  executable: string,
+  options: {
+    hostVariables: Readonly<Record<string, string | undefined>>;
+    signal: AbortSignal | undefined;
+    deadlineMs: number;
+  },
+): Promise<string> {
+  const deadline = AbortSignal.timeout(options.deadlineMs);
+  const signal = options.signal ? AbortSignal.any([deadline, options.signal]) : deadline;
+  const env = { ...inheritedVariables(options.hostVariables), DISABLE_AUTOUPDATER: "1" };
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const child = execFile(
+        executable,
+        ["--version"],
+        { env, cwd: tmpdir(), signal, killSignal: "SIGKILL", maxBuffer: 64 * 1024 },
+        (error, stdout) => (error ? reject(error) : resolve(stdout.trim())),
+      );
+      // A program that reads would wait for us.
+      child.stdin?.end();
+    });
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw new TandemError("no_executable", `${executable} cannot be used as Claude Code: ${whyNot(error, options)}.`, {
+      fix: OTHERWISE,
+      cause: error,
+    });
+  }
+}
+
+function whyNot(error: unknown, { deadlineMs }: { deadlineMs: number }): string {
+  const { code, name } = error as { code?: unknown; name?: string };
+  if (name === "AbortError") return `it did not say its version within ${deadlineMs / 1_000} s`;
+  if (code === "EACCES") return "it may not be executed";
+  if (code === "ENOENT") return "it does not exist, or what it is written for does not";
+  if (code === "ENOEXEC") return "it is no program of this machine's kind";
+  return typeof code === "number" ? `asked for its version, it ended with ${code}` : `the system says ${String(code)}`;
+}
+
+function compareVersions(one: string, other: string): number {
+  const [a, b] = [one, other].map((version) => version.split(".").map(Number));
+  const i = a!.findIndex((part, at) => part !== b![at]);
+  return i < 0 ? 0 : a![i]! - b![i]!;
+}

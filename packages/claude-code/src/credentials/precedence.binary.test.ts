@@ -1,0 +1,140 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { always, madeUpLogin, startRehearsal, text, type Rehearsal } from "@tandem/rehearsal";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { findExecutable } from "../executable.ts";
+import { reportCredentials } from "./report-credentials.ts";
+import { scratchHome } from "./testing/plant.ts";
+
+let rehearsal: Rehearsal;
+beforeAll(async () => {
+  rehearsal = await startRehearsal([], { proxy: true });
+});
+afterAll(() => rehearsal.close());
+
+type Home = Awaited<ReturnType<typeof scratchHome>>;
+const LOGIN = "the login";
+
+interface Case {
+  variables?: Record<string, string>;
+  /** Relative to the home; `project/…` to the folder that it is started in. */
+  files?: Record<string, unknown>;
+  login?: boolean | Record<string, unknown>;
+}
+
+const key = (value: string) => ({ env: { ANTHROPIC_API_KEY: `sk-ant-${value}` } });
+const [API_KEY, AUTH_TOKEN, OAUTH_TOKEN] = [
+  { ANTHROPIC_API_KEY: "sk-ant-key" },
+  { ANTHROPIC_AUTH_TOKEN: "token" },
+  { CLAUDE_CODE_OAUTH_TOKEN: "sk-ant-oat01-token" },
+];
+const HELPER = { ".claude/settings.json": { apiKeyHelper: "echo sk-ant-helped" } };
+const CONSOLE = { ".claude.json": { primaryApiKey: "sk-ant-console" } };
+
+// What each place holds, so that what arrives tells where it came from.
+const ORIGINS: Record<string, RegExp> = {
+  "sk-ant-key": /^ANTHROPIC_API_KEY$/,
+  token: /^ANTHROPIC_AUTH_TOKEN$/,
+  "sk-ant-oat01-token": /^CLAUDE_CODE_OAUTH_TOKEN$/,
+  "sk-ant-helped": /home\/\.claude\/settings\.json apiKeyHelper$/,
+  "sk-ant-local-helper": /project\/\.claude\/settings\.local\.json apiKeyHelper$/,
+  "sk-ant-console": /\.claude\.json primaryApiKey$/,
+  "sk-ant-old": /\.config\.json primaryApiKey$/,
+  "sk-ant-user": /home\/\.claude\/settings\.json env\.ANTHROPIC_API_KEY$/,
+  "sk-ant-project": /project\/\.claude\/settings\.json env\.ANTHROPIC_API_KEY$/,
+  "sk-ant-state": /home\/\.claude\.json env\.ANTHROPIC_API_KEY$/,
+  custom: /^ANTHROPIC_CUSTOM_HEADERS$/,
+  [LOGIN]: /\.credentials\.json$/,
+};
+
+test.each<[string, Case]>([
+  ["nothing at all", {}],
+  ["a login", { login: true }],
+  ["a login that has ended and cannot be renewed", { login: { expiresAt: new Date(0), refreshToken: null } }],
+  ["a subscription's token and a login", { variables: OAUTH_TOKEN, login: true }],
+  ["a key and a login", { variables: API_KEY, login: true }],
+  ["a key, a token and a login", { variables: { ...API_KEY, ...AUTH_TOKEN }, login: true }],
+  ["two tokens", { variables: { ...AUTH_TOKEN, ...OAUTH_TOKEN } }],
+  ["a helper, a subscription's token and a login", { variables: OAUTH_TOKEN, files: HELPER, login: true }],
+  ["a key and a helper", { variables: API_KEY, files: HELPER }],
+  ["a Console account", { files: CONSOLE }],
+  ["a login and a Console account", { files: CONSOLE, login: true }],
+  ["a token, a login and a Console account", { variables: AUTH_TOKEN, files: CONSOLE, login: true }],
+  [
+    "an old state file beside the new one",
+    { files: { ...CONSOLE, ".claude/.config.json": { primaryApiKey: "sk-ant-old" } } },
+  ],
+  ["a key in the state, and one in the process", { variables: API_KEY, files: { ".claude.json": key("state") } }],
+  [
+    "keys in settings of the user and of the folder",
+    { files: { ".claude/settings.json": key("user"), "project/.claude/settings.json": key("project") } },
+  ],
+  [
+    "a blank in the settings over a key",
+    { variables: API_KEY, files: { ".claude/settings.json": { env: { ANTHROPIC_API_KEY: "" } } } },
+  ],
+  [
+    "a helper of the folder's over the user's",
+    { files: { ...HELPER, "project/.claude/settings.local.json": { apiKeyHelper: "echo sk-ant-local-helper" } } },
+  ],
+  ["a blank helper over the user's", { files: { ...HELPER, "project/.claude/settings.json": { apiKeyHelper: "" } } }],
+  ["a header over a login", { variables: { ANTHROPIC_CUSTOM_HEADERS: "Authorization: Bearer custom" }, login: true }],
+  [
+    "what only others read",
+    {
+      variables: { CLAUDE_API_KEY: "sk-ant-x" },
+      files: {
+        ".claude.json": { apiKey: "sk-ant-x", customApiKey: "sk-ant-x" },
+        ".claude.json.api": { primaryApiKey: "sk-ant-x" },
+      },
+    },
+  ],
+  ["empty variables and a login", { variables: { ANTHROPIC_API_KEY: "", ANTHROPIC_AUTH_TOKEN: "" }, login: true }],
+  ["a cloud that is switched on, and a key", { variables: { ...API_KEY, CLAUDE_CODE_USE_BEDROCK: "true" } }],
+  ["a cloud that is switched off, and a key", { variables: { ...API_KEY, CLAUDE_CODE_USE_BEDROCK: "0" } }],
+])("Claude Code sends what the report says: %s", async (_, { variables = {}, files = {}, login }) => {
+  await using home = await scratchHome();
+  for (const [name, content] of Object.entries(files)) {
+    await home.plant(name.startsWith("project/") ? join(home.root, name) : join(home.home, name), content);
+  }
+  await mkdir(home.configDir, { recursive: true });
+  const made = login ? await madeUpLogin(home.configDir, login === true ? {} : login) : undefined;
+  const options = home.options({ ...variables, ...rehearsal.proxy.variables, NO_PROXY: "127.0.0.1" });
+  const report = await reportCredentials(options);
+  const arrived = await whatArrives(home, options.variables);
+  const { sends } = report.claudeCode;
+  expect(Object.keys(arrived).toSorted()).toEqual(Object.keys(sends).toSorted());
+  for (const [header, value] of Object.entries(arrived)) {
+    const origin = ORIGINS[value === made?.accessToken ? LOGIN : value];
+    expect(sends[header as keyof typeof sends], `${header} was ${value}`).toMatch(origin ?? /^unknown origin$/);
+  }
+});
+
+/** The credentials of the one request that Claude Code makes, as a program starts it. */
+async function whatArrives(home: Home, variables: Record<string, string | undefined>): Promise<Record<string, string>> {
+  rehearsal.use([always(text("Hello."))]);
+  // What a run leaves behind must not be what is looked at.
+  const copy = join(home.root, "run");
+  await cp(home.home, copy, { recursive: true });
+  const env = {
+    ...variables,
+    HOME: copy,
+    CLAUDE_CODE_MAX_RETRIES: "0",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_AUTOUPDATER: "1",
+  };
+  const child = spawn(findExecutable(), ["-p", "Say hello.", "--model", "sonnet"], {
+    cwd: home.folder,
+    env,
+    stdio: "ignore",
+    timeout: 60_000,
+    killSignal: "SIGKILL",
+  });
+  await once(child, "close");
+  const headers = rehearsal.modelRequests[0]?.headers;
+  const key = headers?.["x-api-key"];
+  const token = headers?.authorization?.replace("Bearer ", "");
+  return { ...(typeof key === "string" && { "x-api-key": key }), ...(token && { authorization: token }) };
+}

@@ -1,0 +1,157 @@
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { readExpiry } from "./login-files.ts";
+import { reportCredentials, type CredentialReport } from "./report-credentials.ts";
+import { scratchHome, storedLogin } from "./testing/plant.ts";
+
+const stateOf = (report: CredentialReport, end: string) => report.places.find(({ id }) => id.endsWith(end))?.state;
+
+test("an empty machine: every usual place is named, and nobody pays", async () => {
+  await using home = await scratchHome();
+  const report = await reportCredentials(home.options());
+  expect(report.places.filter(({ state }) => state === "found")).toEqual([]);
+  expect(report.places.map(({ id }) => id.replace(home.root, ""))).toEqual(
+    expect.arrayContaining([
+      ...["ANTHROPIC_API_KEY", "CLAUDE_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
+      ...["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "ANTHROPIC_BASE_URL", "keychain"],
+      ...["/managed/managed-settings.json apiKeyHelper", "/home/.claude/settings.json apiKeyHelper"],
+      ...[
+        "/home/.claude.json primaryApiKey",
+        "/home/.claude/.credentials.json",
+        "/home/.claude-oauth-credentials.json",
+      ],
+      ...["/home/.claude.json.api", "/home/.local/share/opencode/auth.json", "/home/.amp/config.json"],
+    ]),
+  );
+  expect(report.claudeCode).toEqual({ sends: {}, payer: "nobody" });
+  expect(report.login).toEqual({ payer: "nobody" });
+  expect(report.notices).toEqual([]);
+});
+
+test("empty is absent, in variables and in files", async () => {
+  await using home = await scratchHome();
+  await home.plant(join(home.home, ".claude.json"), { primaryApiKey: "", apiKey: " " });
+  await home.plant(join(home.configDir, ".credentials.json"), storedLogin({ accessToken: "", refreshToken: "" }));
+  await home.plant(join(home.configDir, "settings.json"), { apiKeyHelper: "" });
+  const report = await reportCredentials(home.options({ ANTHROPIC_API_KEY: "", CLAUDE_CODE_USE_BEDROCK: "0" }));
+  expect(report.places.filter(({ state }) => state !== "absent" && state !== "unavailable")).toEqual([]);
+  expect(report.claudeCode.payer).toBe("nobody");
+});
+
+test("a login says when it ends, whether it renews itself, and for what plan", async () => {
+  await using home = await scratchHome();
+  const expiresAt = Date.now() - 60_000;
+  await home.plant(join(home.configDir, ".credentials.json"), storedLogin({ expiresAt, subscriptionType: "pro" }));
+  const report = await reportCredentials(home.options());
+  expect(report.places.find(({ group }) => group === "login")?.login).toEqual({
+    expiresAt: new Date(expiresAt),
+    expired: true,
+    renewable: true,
+    plan: "pro",
+    scopes: ["user:inference", "user:profile"],
+  });
+  expect(report.claudeCode).toMatchObject({ sends: { authorization: expect.any(String) }, payer: "subscription" });
+});
+
+test("a login without a refresh token is one, and does not renew itself", async () => {
+  await using home = await scratchHome();
+  await home.plant(join(home.configDir, ".credentials.json"), storedLogin({ refreshToken: undefined }));
+  const report = await reportCredentials(home.options());
+  expect(report.places.find(({ group }) => group === "login")).toMatchObject({
+    state: "found",
+    login: { renewable: false },
+  });
+});
+
+test.each([
+  ["milliseconds", 1_900_000_000_000],
+  ["seconds", 1_900_000_000],
+  ["digits", "1900000000000"],
+  ["RFC 3339", "2030-03-17T17:46:40Z"],
+  ["RFC 3339 with an offset", "2030-03-17T19:46:40+02:00"],
+])("an expiry in %s", (_, value) => {
+  expect(readExpiry(value)?.toISOString()).toBe("2030-03-17T17:46:40.000Z");
+});
+
+test.each([null, undefined, "soon", {}, Number.NaN, Infinity, "2030-99-99T00:00:00Z"])("no expiry: %s", (value) => {
+  expect(readExpiry(value)).toBeUndefined();
+});
+
+test("CLAUDE_CONFIG_DIR moves the login and the state file, and so does an old state file", async () => {
+  await using home = await scratchHome();
+  const dir = join(home.root, "elsewhere");
+  await home.plant(join(home.configDir, ".credentials.json"), storedLogin());
+  await home.plant(join(dir, ".claude.json"), { primaryApiKey: "made up" });
+  const moved = await reportCredentials(home.options({ CLAUDE_CONFIG_DIR: dir }));
+  expect(moved.configDir).toEqual({ path: dir, chosenBy: "CLAUDE_CONFIG_DIR" });
+  expect(moved.claudeCode.sends).toEqual({ "x-api-key": `${dir}/.claude.json primaryApiKey` });
+  expect(moved.login).toMatchObject({ payer: "api_account" });
+  await home.plant(join(dir, ".config.json"), { primaryApiKey: "" });
+  expect((await reportCredentials(home.options({ CLAUDE_CONFIG_DIR: dir }))).claudeCode.payer).toBe("nobody");
+  const empty = await reportCredentials(home.options({ CLAUDE_CONFIG_DIR: "" }));
+  expect(empty.configDir).toEqual({ path: home.configDir, chosenBy: "default" });
+  expect(empty.notices).toMatchObject([{ about: "CLAUDE_CONFIG_DIR" }]);
+});
+
+test("what cannot be read is said, where and why, and the rest is read all the same", async () => {
+  await using home = await scratchHome();
+  await home.plant(join(home.home, ".claude.json"), "{ not json sk-ant-in-the-clear");
+  await home.plant(join(home.configDir, "settings.json"), "[1]");
+  await mkdir(join(home.configDir, ".credentials.json"), { recursive: true });
+  const report = await reportCredentials(home.options({ ANTHROPIC_API_KEY: "made up" }));
+  expect(stateOf(report, ".claude.json primaryApiKey")).toBe("malformed");
+  expect(stateOf(report, "settings.json apiKeyHelper")).toBeDefined();
+  expect(stateOf(report, ".credentials.json")).toBe("unreadable");
+  expect(report.notices.map(({ about }) => about.replace(home.root, ""))).toEqual([
+    "/home/.claude/settings.json",
+    "/home/.claude.json",
+    "/home/.claude/.credentials.json",
+  ]);
+  expect(JSON.stringify(report)).not.toContain("in-the-clear");
+  expect(report.claudeCode).toMatchObject({ sends: { "x-api-key": "ANTHROPIC_API_KEY" }, payer: "api_account" });
+});
+
+test.skipIf(process.platform === "win32")("a file with a credential that others can read is warned of", async () => {
+  await using home = await scratchHome();
+  const file = join(home.configDir, ".credentials.json");
+  await home.plant(file, storedLogin(), 0o644);
+  await home.plant(join(home.home, ".claude.json"), { numStartups: 3 }, 0o644);
+  expect((await reportCredentials(home.options())).notices).toEqual([
+    { about: file, text: expect.stringContaining("can read it"), fix: `chmod 600 ${file}` },
+  ]);
+  await chmod(file, 0o600);
+  expect((await reportCredentials(home.options())).notices).toEqual([]);
+});
+
+test("the keychain is asked for names only, and not for secrets", async () => {
+  await using home = await scratchHome();
+  const bin = join(home.root, "bin");
+  const calls = join(home.root, "calls");
+  await mkdir(bin);
+  const script = `#!/bin/sh\necho "$@" >> '${calls}'\ncase "$*" in *credentials*) exit 0;; esac\nexit 44\n`;
+  await writeFile(join(bin, "security"), script, { mode: 0o755 });
+  const options = home.options({ PATH: `${bin}:/usr/bin:/bin` }, { platform: "darwin" });
+  const report = await reportCredentials(options);
+  expect(report.places.filter(({ group }) => group === "keychain")).toMatchObject([
+    { id: "keychain: Claude Code-credentials", kind: "login", state: "found" },
+    { id: "keychain: Claude Code", kind: "api_key", state: "absent" },
+  ]);
+  expect(report.claudeCode).toMatchObject({ payer: "subscription" });
+  const { readFile } = await import("node:fs/promises");
+  expect((await readFile(calls, "utf8")).split("\n").filter(Boolean).toSorted()).toEqual([
+    "find-generic-password -s Claude Code",
+    "find-generic-password -s Claude Code-credentials",
+  ]);
+});
+
+test("credentials of other tools are named as theirs, and change nothing", async () => {
+  await using home = await scratchHome();
+  await home.plant(join(home.home, ".local/share/opencode/auth.json"), { anthropic: { type: "oauth", access: "x" } });
+  await home.plant(join(home.home, ".amp/config.json"), { anthropicApiKey: "made up" });
+  await home.plant(join(home.home, ".claude.json.api"), { apiKey: "made up" });
+  const report = await reportCredentials(home.options({ CLAUDE_API_KEY: "made up" }));
+  const found = report.places.filter(({ state }) => state === "found");
+  expect(found.map(({ readBy }) => readBy)).toEqual(["nobody", "others", "others", "others"]);
+  expect(report.claudeCode).toEqual({ sends: {}, payer: "nobody" });
+});
