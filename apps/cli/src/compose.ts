@@ -4,7 +4,7 @@ import type { Context as Knowledge, JobDesk, LlmSource } from "@tandem/context";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { Embedder, LlmBackend, LlmRuntime } from "@tandem/runtime";
 import type { Engine, EngineSettings } from "@tandem/sessions";
-import type { Caretaker, Logger, RunningServer, ServedContext, Telemetry } from "@tandem/server";
+import type { Caretaker, ConnectAgent, Logger, RunningServer, ServedContext, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { setGlobalProxyFromEnv } from "node:http";
@@ -380,6 +380,7 @@ export async function startServer(
     store: Store;
     logger: Logger;
     version: string;
+    acp: ConnectAgent;
     port?: number;
   },
 ): Promise<RunningServer> {

@@ -1,7 +1,7 @@
 export { ClientServers, type ClientServer } from "./acp/client-servers.ts";
 export { createAcpAgent, type AcpParts } from "./acp/create-acp-agent.ts";
+export type { ConnectAgent } from "./acp/net/acp-door.ts";
 export { connectAgents } from "./acp/net/connect-agents.ts";
-export { pipeAcp } from "./acp/net/pipe-acp.ts";
 export type { Caretaker, ServerStatus } from "./caretaker.ts";
 export { createLogger, type Logger } from "./http/create-logger.ts";
 export { createToken } from "./http/create-token.ts";

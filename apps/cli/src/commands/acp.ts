@@ -6,6 +6,7 @@ import type { Context } from "../context.ts";
 import { localActor } from "../local-actor.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import { LogFile, logFolder } from "../server/log-file.ts";
+import { findServer } from "../server/server-file.ts";
 import { watchParent } from "../stdio/watch-parent.ts";
 
 /** Turns that are under way when the editor goes are cut: nobody is there to see their end. */
@@ -16,6 +17,7 @@ const CHECK_MS = 15_000;
 
 export interface AcpOptions {
   agent?: string;
+  v2?: boolean;
   setup?: boolean;
 }
 
@@ -35,11 +37,16 @@ export async function acp(context: Context, options: AcpOptions): Promise<number
   let opening: Promise<AcpEngine> | undefined;
   // One that is still being opened when the editor goes is ended too.
   parts.defer(async () => (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]());
+  const signal = AbortSignal.any([context.signal, parent.signal]);
+  const output = claimStdout(stdout, stderr);
+  if (await findServer(context.env)) {
+    const { pipeToServer } = await import("../acp/pipe-to-server.ts");
+    if (await pipeToServer(context, options, { output, signal })) return 0;
+  }
   const { serveAcpStdio } = await loadAcp();
   await serveAcpStdio({
-    ...{ stdin, version, who: localActor(), v2: false, mayKeepRules: true },
-    stdout: claimStdout(stdout, stderr),
-    signal: AbortSignal.any([context.signal, parent.signal]),
+    ...{ stdin, version, who: localActor(), v2: options.v2 === true, mayKeepRules: true },
+    ...{ stdout: output, signal },
     onFailure: (error, what) => warn({ error: String(error) }, `${what} failed`),
     open: (servers) => (opening = openEngine(context, options, { servers, log: { warn } })),
     async checkLogin() {

@@ -1,6 +1,8 @@
 import { TandemError } from "@tandem/protocol";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
+import { checkLogin } from "../acp/check-login.ts";
+import { beginIn } from "../acp/open-acp-engine.ts";
 import {
   contextServers,
   createEngine,
@@ -61,8 +63,10 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   const demo = (await isDemoWanted(context, project, options.demo)) ? parts.use(await startDemo()) : undefined;
   const serving = { command: "tandem up", log: logger };
   const knowledge = hasContext(project) ? parts.use(await serveContext(context, project, store, serving)) : undefined;
+  const clientServers = new room.ClientServers();
   const engine = await createEngine(context, project, store, {
     ...serving,
+    sessionServers: (session) => clientServers.of(session),
     ...(knowledge &&
       project.config.sessions.context && {
         hostServers: await contextServers(project, knowledge, store.sessions, logger),
@@ -77,6 +81,11 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
     ...{ engine, store, logger, port, version: context.version },
     ...(knowledge && { context: knowledge }),
     caretaker: takeCare(context, project, { demo: demo !== undefined }),
+    acp: room.connectAgents({
+      ...{ engine, clientServers, logger, version: context.version },
+      begin: (folder, agent) => beginIn(engine, project, folder, agent),
+      ...(!demo && { checkLogin: () => checkLogin(context, project, PROBE_MS) }),
+    }),
   });
   const telemetry = await startTelemetry(project, { engine, store, version: context.version });
   if (telemetry) parts.use(telemetry);

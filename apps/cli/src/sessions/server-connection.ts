@@ -35,15 +35,9 @@ export class ServerConnection implements Disposable {
     this.#agent = agent;
   }
 
-  static async open({ url, token_file: file, certificate }: ServerInfo): Promise<ServerConnection> {
-    const token = await readFile(file, "utf8").catch((cause: unknown) => {
-      throw new TandemError("token_file", `The token of the server at ${url} cannot be read from ${file}.`, {
-        fix: "Start the server again: a missing token is made anew.",
-        cause,
-      });
-    });
-    const agent = certificate ? await pinnedAgent(certificate) : new HttpAgent({ keepAlive: true });
-    return new ServerConnection(url, token.trim(), agent);
+  static async open(info: ServerInfo): Promise<ServerConnection> {
+    const { url, token, agent } = await serverAccess(info);
+    return new ServerConnection(url, token, agent);
   }
 
   /** One request with JSON both ways; what comes back is held against the schema. */
@@ -134,6 +128,22 @@ export class ServerConnection implements Disposable {
     if ((answer.statusCode ?? 500) < 300) return answer;
     throw await toError(answer, this.url);
   }
+}
+
+/** What it takes to speak to a server of this home: the token that it keeps for its own clients, and its certificate. */
+export async function serverAccess({
+  url,
+  token_file: file,
+  certificate,
+}: ServerInfo): Promise<{ url: string; token: string; agent: HttpAgent | HttpsAgent }> {
+  const token = await readFile(file, "utf8").catch((cause: unknown) => {
+    throw new TandemError("token_file", `The token of the server at ${url} cannot be read from ${file}.`, {
+      fix: "Start the server again: a missing token is made anew.",
+      cause,
+    });
+  });
+  const agent = certificate ? await pinnedAgent(certificate) : new HttpAgent({ keepAlive: true });
+  return { url, token: token.trim(), agent };
 }
 
 /** Believes the one certificate that the server is known to have, whoever signed it and whatever name it is for. */

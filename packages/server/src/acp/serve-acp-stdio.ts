@@ -14,6 +14,9 @@ export interface AcpStdio extends Omit<AcpParts, "engine" | "clientServers" | "b
   signal: AbortSignal;
 }
 
+/** What passes a client's words on to a server that is up. Most have none, and need not load it. */
+export const loadPipe = () => import("./net/pipe-acp.ts");
+
 /** Speaks ACP with the one client that started this process. Resolves when that has closed its end. */
 export async function serveAcpStdio({ stdin, stdout, open, signal, ...parts }: AcpStdio): Promise<void> {
   const clientServers = new ClientServers();

@@ -100,7 +100,9 @@ test("a server that goes away fails what it had not answered; the next one takes
   expect(await asked).toMatchObject({ code: -32_603, message: expect.stringContaining("server has gone away") });
   // Its question is taken back.
   await expect.poll(() => editor.questions[0]!.signal.aborted).toBe(true);
-  await expect(say(editor, session, "count 1")).rejects.toMatchObject({ message: "No server is up." });
+  await expect(say(editor, session, "count 1")).rejects.toMatchObject({
+    message: "No server is up. Start one.",
+  });
 
   await using next = await start();
   server = next;

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import type { AnyMessage } from "@agentclientprotocol/sdk";
+import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
 import { kindOf, parseJson, readMessage, rpcError } from "./rpc-message.ts";
 import { ServerLine, type ServerPlace } from "./server-line.ts";
@@ -168,7 +169,8 @@ class AcpPipe {
 
   #refuse(message: AnyMessage, error: unknown): void {
     if (!("id" in message)) return;
-    const why = error instanceof Error ? error.message : String(error);
+    const fix = error instanceof TandemError && error.fix ? ` ${error.fix}` : "";
+    const why = error instanceof Error ? error.message + fix : String(error);
     this.#write(rpcError({ code: INTERNAL, message: why }, message.id));
   }
 

@@ -18,6 +18,8 @@ const LOST =
 export interface ServerPlace {
   /** Such as `http://127.0.0.1:4760`. */
   url: string;
+  /** What the server is told of the agent that is wanted. */
+  query?: Readonly<Record<string, string>>;
   token: string;
   /** Knows the server's own certificate. */
   agent?: Agent;
@@ -49,10 +51,12 @@ export class ServerLine {
   }
 
   static async open(
-    { url, token, agent }: ServerPlace,
+    { url, query = {}, token, agent }: ServerPlace,
     events: { onMessage: (message: AnyMessage) => void; onEnd: (reason: string) => void },
   ): Promise<ServerLine> {
-    const socket = new WebSocket(`${url.replace(/^http/, "ws")}${ACP_PATH}`, {
+    const address = new URL(ACP_PATH, url.replace(/^http/, "ws"));
+    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
+    const socket = new WebSocket(address, {
       headers: { authorization: `Bearer ${token}` },
       handshakeTimeout: OPEN_MS,
       ...(agent && { agent }),

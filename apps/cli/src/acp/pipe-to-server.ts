@@ -1,0 +1,36 @@
+import { TandemError } from "@tandem/protocol";
+import type { Writable } from "node:stream";
+import type { AcpOptions } from "../commands/acp.ts";
+import { loadAcp } from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import { openProjectOrDefaults } from "../open-project.ts";
+import { serverFor } from "../sessions/open-client.ts";
+import { serverAccess } from "../sessions/server-connection.ts";
+
+/**
+ * Lets the server that is up be the editor's agent, if it is on our database and may work in this folder: a session has one
+ * writer, and the page shows what the editor does. False where there is none.
+ */
+export async function pipeToServer(
+  context: Context,
+  options: AcpOptions,
+  { output, signal }: { output: Writable; signal: AbortSignal },
+): Promise<boolean> {
+  const project = await openProjectOrDefaults(context).catch(() => undefined);
+  if (!project || !(await serverFor(context, project, context.cwd))) return false;
+  const { pipeAcp } = await (await loadAcp()).loadPipe();
+  await pipeAcp({ input: context.stdin, output, signal, find: () => find(context, project, options) });
+  return true;
+}
+
+/** Another than at first, where it has been started again. */
+async function find(context: Context, project: Project, { agent, v2 }: AcpOptions) {
+  const server = await serverFor(context, project, context.cwd);
+  if (!server) {
+    throw new TandemError("network", "The Tandem server that this editor was using is not up any more.", {
+      fix: "Start it again with `tandem up`, or start the agent again to go on without it.",
+    });
+  }
+  return { ...(await serverAccess(server)), query: { ...(agent && { agent }), ...(v2 && { v2: "true" }) } };
+}
