@@ -1,6 +1,6 @@
 import type { Agent, Environment } from "@tandem/protocol";
 import { useQuery } from "@tanstack/react-query";
-import { api } from "./client.ts";
+import { api, type Query } from "./client.ts";
 
 export interface Page<T> {
   data: T[];
@@ -13,30 +13,41 @@ export interface Model {
   tandem: { aliases: string[] };
 }
 
-const MOST = 1_000;
+const PAGE = 1_000;
+/** A list that is longer is not read by anybody. */
+const MOST_PAGES = 20;
+
+/** All of a list, page by page. */
+async function readAll<T>(path: string, query: Query, signal: AbortSignal): Promise<T[]> {
+  const all: T[] = [];
+  let page: string | undefined;
+  for (let count = 0; count < MOST_PAGES; count += 1) {
+    const { data, next_page } = await api.get<Page<T>>(path, { ...query, limit: PAGE, page }, signal);
+    all.push(...data);
+    if (next_page === null || next_page === undefined) break;
+    page = next_page;
+  }
+  return all;
+}
 
 /** Agents that sessions can be of; with `all`, the archived ones too. */
 export const useAgents = (all = false) =>
   useQuery({
     queryKey: ["/v1/agents", { all }],
-    queryFn: ({ signal }) => api.get<Page<Agent>>("/v1/agents", { limit: MOST, include_archived: all }, signal),
-    select: ({ data }) => data,
+    queryFn: ({ signal }) => readAll<Agent>("/v1/agents", { include_archived: all }, signal),
     staleTime: 30_000,
   });
 
 export const useEnvironments = (all = false) =>
   useQuery({
     queryKey: ["/v1/environments", { all }],
-    queryFn: ({ signal }) =>
-      api.get<Page<Environment>>("/v1/environments", { limit: MOST, include_archived: all }, signal),
-    select: ({ data }) => data,
+    queryFn: ({ signal }) => readAll<Environment>("/v1/environments", { include_archived: all }, signal),
     staleTime: 30_000,
   });
 
 export const useModels = () =>
   useQuery({
     queryKey: ["/v1/models"],
-    queryFn: ({ signal }) => api.get<Page<Model>>("/v1/models", { limit: MOST }, signal),
-    select: ({ data }) => data,
+    queryFn: ({ signal }) => readAll<Model>("/v1/models", {}, signal),
     staleTime: 300_000,
   });

@@ -3,6 +3,7 @@ import { CircleAlert, Info, OctagonX, RotateCw, Square, TriangleAlert, Wrench } 
 import type { ReactNode } from "react";
 import { Code } from "../text/code.tsx";
 import { count, exactly, lasting } from "../text/format.ts";
+import { MODE_WORDS } from "../text/mode-words.ts";
 import { useLeft } from "./use-now.ts";
 
 /** What happened beside what was said and done. */
@@ -151,12 +152,21 @@ const LEVELS = {
 /** A time as the log has it, which nobody reads. */
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
+function wordsOf({ about, text }: PartOf<"notice">): string {
+  // What a mode is called in a log, nobody has chosen.
+  const said =
+    about === "tandem.mode" ? text.replace(/\bis (\w+) now/, (_, mode) => `is “${modeWords(mode)}” now`) : text;
+  return said.replaceAll(TIME, exactly);
+}
+
+const modeWords = (mode: string): string => (MODE_WORDS as Record<string, string>)[mode] ?? mode;
+
 function NoticeRow({ part }: { part: PartOf<"notice"> }) {
   const [look, Icon] = LEVELS[part.level];
   return (
     <p className={`flex gap-2 py-1 text-sm ${look}`}>
       <Icon aria-hidden className="mt-0.5 size-4 shrink-0" />
-      <span className="min-w-0 wrap-anywhere">{part.text.replaceAll(TIME, exactly)}</span>
+      <span className="min-w-0 wrap-anywhere">{wordsOf(part)}</span>
     </p>
   );
 }

@@ -7,6 +7,7 @@ import { useLive, useLivePart } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { lasting } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
+import { Countdown } from "../ui/countdown.tsx";
 import { stateOf } from "../ui/state-dot.tsx";
 import { ApprovalById } from "./approval-place.tsx";
 import { useFold } from "./folds.tsx";
@@ -134,7 +135,13 @@ function Working({ log, session }: { log: SessionLog; session: string }) {
         className={`size-2 animate-pulse rounded-full ${words === "waiting" ? "bg-wait" : "bg-accent"}`}
       />
       {words === "parked" ? "Waits before it goes on" : words === "waiting" ? "Waits for you" : "Working"}
-      {since && <span className="tabular-nums">{lasting(Math.max(0, now - Date.parse(since)))}</span>}
+      {known?.parked ? (
+        <span className="text-ink-soft">
+          A quota is used up; it goes on in <Countdown to={known.parked.resets_at} />
+        </span>
+      ) : (
+        since && <span className="tabular-nums">{lasting(Math.max(0, now - Date.parse(since)))}</span>
+      )}
     </p>
   );
 }

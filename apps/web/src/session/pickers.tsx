@@ -1,31 +1,19 @@
-import { EFFORTS, SESSION_METADATA, type Session } from "@tandem/protocol";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { EFFORTS, PERMISSION_MODES, SESSION_METADATA, type Session } from "@tandem/protocol";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
+import { useModels } from "../api/lists.ts";
+import { capitalised, MODE_WORDS } from "../text/mode-words.ts";
 import { Select } from "../ui/select.tsx";
 import { useSessionResource } from "./use-session-data.ts";
 
-interface Model {
-  id: string;
-  display_name: string;
-}
-
-const MODES = [
-  { value: "default", label: "Asks first" },
-  { value: "acceptEdits", label: "May edit" },
-  { value: "plan", label: "Plans only" },
-  { value: "bypassPermissions", label: "May do all" },
-] as const;
+const MODES = PERMISSION_MODES.map((mode) => ({ value: mode, label: MODE_WORDS[mode] }));
 
 /** Model, effort and permission mode of what comes next. */
 export function Pickers({ session }: { session: string }) {
   const queries = useQueryClient();
   const path = `/v1/sessions/${session}`;
   const { data } = useSessionResource(session);
-  const models = useQuery({
-    queryKey: ["/v1/models", { limit: 100 }],
-    queryFn: ({ signal }) => api.get<{ data: Model[] }>("/v1/models", { limit: 100 }, signal),
-    staleTime: 300_000,
-  });
+  const models = useModels();
   const change = useMutation({
     mutationFn: (metadata: Record<string, string | null>) => api.post<Session>(path, { metadata }),
     onSuccess: (session) => queries.setQueryData([path], session),
@@ -33,7 +21,7 @@ export function Pickers({ session }: { session: string }) {
   if (!data) return null;
   const { metadata, agent } = data;
   const own = typeof agent.model === "string" ? agent.model : agent.model.id;
-  const nameOf = (id: string): string => models.data?.data.find((model) => model.id === id)?.display_name ?? id;
+  const nameOf = (id: string): string => models.data?.find((model) => model.id === id)?.display_name ?? id;
   const set = (key: string, value: string): void => change.mutate({ [key]: value === "" ? null : value });
   const shown = change.variables && change.isPending ? { ...metadata, ...change.variables } : metadata;
   return (
@@ -53,7 +41,7 @@ export function Pickers({ session }: { session: string }) {
         value={shown[SESSION_METADATA.model] ?? ""}
         options={[
           { value: "", label: nameOf(own) },
-          ...(models.data?.data ?? [])
+          ...(models.data ?? [])
             .filter(({ id }) => id !== own)
             .map(({ id, display_name }) => ({ value: id, label: display_name })),
         ]}
@@ -66,7 +54,7 @@ export function Pickers({ session }: { session: string }) {
         value={shown[SESSION_METADATA.effort] ?? ""}
         options={[
           { value: "", label: "Effort" },
-          ...EFFORTS.map((effort) => ({ value: effort, label: `${effort} effort` })),
+          ...EFFORTS.map((effort) => ({ value: effort, label: `${capitalised(effort)} effort` })),
         ]}
         onChange={(value) => set(SESSION_METADATA.effort, value)}
       />

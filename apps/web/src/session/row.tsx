@@ -56,7 +56,7 @@ function content(row: RowData): ReactNode {
     case "subtask":
       return <SubtaskRow part={row.part} call={row.call} renderRow={nested} />;
     case "footer":
-      return <TurnFooter sum={row.sum} />;
+      return <TurnFooter sum={row.sum} miss={row.miss} />;
     case "part":
       return partContent(row.part);
   }

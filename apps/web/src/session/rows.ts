@@ -1,5 +1,6 @@
 import type { Message, Part, PartOf } from "@tandem/protocol";
 import { familyOf, isListKeeping, isSubagentCall } from "./tool/tool-family.ts";
+import { cacheMissOf, lastStepOf } from "./cache-miss.ts";
 import { sumTurn, type TurnSum } from "./turn-sum.ts";
 
 type ToolPart = PartOf<"tool">;
@@ -11,7 +12,8 @@ export type Row = { key: string; rewound: boolean } & (
   | { type: "tool"; part: ToolPart; thread: string | null; lane: Lane | undefined }
   | { type: "group"; parts: readonly ToolPart[] }
   | { type: "subtask"; part: PartOf<"subtask">; call: ToolPart | undefined }
-  | { type: "footer"; sum: TurnSum }
+  /** `miss`: why the model had to read anew what it had read before. */
+  | { type: "footer"; sum: TurnSum; miss: string | undefined }
 );
 
 type PartRow = Extract<Row, { type: "part" }>;
@@ -54,7 +56,8 @@ export class Rows {
       const isOver = index < parts.length - 1 || !isRunning;
       const before = this.#turns[kept + index];
       if (before?.isOver === isOver && isSame(before.messages, own)) return before;
-      return { messages: own, rows: rowsOfTurn(own, isOver, this.#own), isOver };
+      const earlier = parts[index - 1] ?? this.#turns[kept - 1]?.messages ?? [];
+      return { messages: own, rows: rowsOfTurn(own, isOver, this.#own, earlier), isOver };
     });
     const keptRows = this.#turns.slice(0, kept).reduce((sum, { rows }) => sum + rows.length, 0);
     this.#turns = [...this.#turns.slice(0, kept), ...fresh];
@@ -108,14 +111,22 @@ function split(messages: readonly Message[]): Message[][] {
 const isSame = (before: readonly Message[], after: readonly Message[]): boolean =>
   before.length === after.length && before.every((message, index) => message === after[index]);
 
-export function rowsOfTurn(messages: readonly Message[], isOver: boolean, own: string | null = null): Row[] {
+export function rowsOfTurn(
+  messages: readonly Message[],
+  isOver: boolean,
+  own: string | null = null,
+  /** Those of the turn before. */
+  earlier: readonly Message[] = [],
+): Row[] {
   const rows = stopLast(messages.flatMap((message) => rowsOfMessage(message, own)));
   const sum = isOver ? sumTurn(messages) : undefined;
   const grouped = group(withoutRepetition(rows));
   if (!sum) return grouped;
   // What was said after the turn's end stands below its sum.
   const end = grouped.findLastIndex((row) => row.key !== "" && isOfTurn(row, messages, sum.turn)) + 1;
-  const footer: Row = { key: `${sum.turn}:footer`, rewound: grouped[end - 1]?.rewound ?? false, type: "footer", sum };
+  const rewound = grouped[end - 1]?.rewound ?? false;
+  const miss = cacheMissOf(messages, lastStepOf(earlier));
+  const footer: Row = { key: `${sum.turn}:footer`, rewound, type: "footer", sum, miss };
   return [...grouped.slice(0, end), footer, ...grouped.slice(end)];
 }
 

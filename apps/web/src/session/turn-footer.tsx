@@ -5,7 +5,7 @@ import { cacheShare, type TurnSum } from "./turn-sum.ts";
 const share = new Intl.NumberFormat(undefined, { style: "percent" });
 
 /** What a turn took, in one quiet line. */
-export function TurnFooter({ sum }: { sum: TurnSum }) {
+export function TurnFooter({ sum, miss }: { sum: TurnSum; miss: string | undefined }) {
   const { agent } = useSession();
   const cached = cacheShare(sum);
   const read = sum.inputTokens + sum.cacheReadTokens + sum.cacheWriteTokens;
@@ -24,6 +24,7 @@ export function TurnFooter({ sum }: { sum: TurnSum }) {
   return (
     <p className="pt-1 pb-3 text-xs text-ink-faint" title={title}>
       {words.join(" · ")}
+      {miss !== undefined && <span className="block text-wait">Read anew instead of from the cache: {miss}</span>}
     </p>
   );
 }

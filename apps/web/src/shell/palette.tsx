@@ -1,5 +1,6 @@
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Command } from "cmdk";
+import { BookOpen } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { fits } from "../home/find-sessions.ts";
 import { togglePin } from "../home/pins.ts";
@@ -11,6 +12,7 @@ import { ago } from "../text/format.ts";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
 import { sessionAct } from "./session-act.ts";
 import { groups, shownKey } from "./shortcuts.ts";
+import { useKnown } from "./use-known.ts";
 
 /** As many sessions as one would read through; further words narrow them. */
 const SHOWN = 30;
@@ -34,6 +36,7 @@ export default function Palette({
   const sessions = useLive(feed.sessions);
   const shortcuts = useLive(groups);
   const [words, setWords] = useState("");
+  const known = useKnown(words);
   const open = sessions.get(openId ?? "");
   const found = [...sessions.values()]
     .filter((session) => fits(session, { q: words }))
@@ -83,7 +86,7 @@ export default function Palette({
       <Command.Input
         value={words}
         onValueChange={setWords}
-        placeholder="Sessions, actions, settings …"
+        placeholder="Sessions, pages, tables, actions, settings …"
         className="w-full border-b border-line bg-transparent px-4 py-3 text-base outline-none placeholder:text-ink-faint"
       />
       <Command.List className="max-h-[55vh] overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-faint">
@@ -105,6 +108,22 @@ export default function Palette({
             ))}
           </Command.Group>
         )}
+        {known.length > 0 && (
+          <Command.Group heading="Context" forceMount>
+            {known.map(({ key, title, kind, path }) => (
+              <Item
+                key={key}
+                value={`context ${key}`}
+                isFound
+                onSelect={run(() => void navigate({ to: "/context/$", params: { _splat: path } }))}
+              >
+                <BookOpen aria-hidden className="size-4 shrink-0 text-ink-faint" />
+                <span className="truncate">{title}</span>
+                <span className="ml-auto shrink-0 text-xs text-ink-faint">{kind}</span>
+              </Item>
+            ))}
+          </Command.Group>
+        )}
         {actions.map(([title, entries], index) => (
           <Command.Group key={`${title}-${index}`} heading={title}>
             {entries.map(({ label, keys, act }, at) => (
@@ -120,10 +139,22 @@ export default function Palette({
   );
 }
 
-function Item({ value, onSelect, children }: { value: string; onSelect: () => void; children: ReactNode }) {
+function Item({
+  value,
+  onSelect,
+  isFound = false,
+  children,
+}: {
+  value: string;
+  onSelect: () => void;
+  /** Somebody else has looked for it: it fits, whatever its name is. */
+  isFound?: boolean;
+  children: ReactNode;
+}) {
   return (
     <Command.Item
       value={value}
+      forceMount={isFound}
       onSelect={onSelect}
       className="flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-ink-soft data-[selected=true]:bg-raised data-[selected=true]:text-ink pointer-coarse:min-h-10"
     >

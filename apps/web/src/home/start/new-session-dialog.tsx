@@ -5,6 +5,7 @@ import { type KeyboardEvent, useRef, useState } from "react";
 import { useAgents, useEnvironments, useModels } from "../../api/lists.ts";
 import { useCompletion } from "../../session/composer/use-completion.ts";
 import { isNewSessionOpen, takeTyped } from "../../shell/new-session.ts";
+import { capitalised, MODE_WORDS } from "../../text/mode-words.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
@@ -14,13 +15,6 @@ import { SelectField } from "../../ui/select-field.tsx";
 import { folderOf, placeOptions } from "./place-options.ts";
 import { PromptField } from "./prompt-field.tsx";
 import { type Choices, lastChoices, readBudget, startDraft, startSession } from "./start-session.ts";
-
-const MODES: Readonly<Record<(typeof PERMISSION_MODES)[number], string>> = {
-  default: "Asks first",
-  acceptEdits: "May edit files",
-  plan: "Plans only",
-  bypassPermissions: "May do all",
-};
 
 const OWN: Option = { value: "", label: "The agent's" };
 
@@ -128,13 +122,13 @@ export default function NewSessionDialog() {
             label="Effort"
             value={choices.effort}
             onChange={(effort) => set({ effort })}
-            options={[OWN, ...labelled(EFFORTS, (effort) => effort)]}
+            options={[OWN, ...labelled(EFFORTS, capitalised)]}
           />
           <SelectField
             label="Permission mode"
             value={choices.mode === "" ? "default" : choices.mode}
             onChange={(mode) => set({ mode: mode === "default" ? "" : mode })}
-            options={labelled(PERMISSION_MODES, (mode) => MODES[mode])}
+            options={labelled(PERMISSION_MODES, (mode) => MODE_WORDS[mode])}
           />
           <Field label="Budget, in dollars" problem={hasBadBudget ? "An amount such as 2.50, or nothing." : undefined}>
             {(ids) => (

@@ -103,7 +103,7 @@ export function Composer({
     event.preventDefault();
     add(pasted);
   };
-  useDroppedFiles(add);
+  const isOver = useDroppedFiles(add);
 
   if (isEnded)
     return (
@@ -111,7 +111,11 @@ export function Composer({
         This session has ended. It can be read, and forked.
       </p>
     );
-  const frame = isShell ? "border-wait" : "border-line-strong focus-within:border-accent";
+  const frame = isOver
+    ? "border-dashed border-accent ring-4 ring-accent/20"
+    : isShell
+      ? "border-wait"
+      : "border-line-strong focus-within:border-accent";
   return (
     <form
       className="relative"
@@ -148,7 +152,13 @@ export function Composer({
           onSelect={(event) => completion.onCaret(event.currentTarget.selectionStart, false)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
-          placeholder={isRunning ? "Say what comes next, or what to do differently" : "Say what is to be done"}
+          placeholder={
+            isOver
+              ? "Let go to attach it"
+              : isRunning
+                ? "Say what comes next, or what to do differently"
+                : "Say what is to be done"
+          }
           className={`field-sizing-content block max-h-80 w-full resize-none bg-transparent px-3.5 pt-2.5 pb-1 outline-none placeholder:text-ink-faint pointer-coarse:text-[1rem] ${isShell ? "font-mono" : ""}`}
         />
         <div className="flex items-center gap-1 px-2 pb-2">
