@@ -1,12 +1,11 @@
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type axe from "axe-core";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright-core";
+import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
@@ -17,117 +16,170 @@ export const browserPath = [process.env["TANDEM_CHROMIUM"] ?? "", ...PLACES, MAC
 );
 
 const root = join(import.meta.dirname, "..", "..", "..", "..", "..");
-const DEADLINE_MS = 60_000;
+const TANDEM = join(root, "apps", "cli", "src", "main.ts");
+const AGENT = join(import.meta.dirname, "rehearsed-agent.ts");
+const DEADLINE_MS = 30_000;
+const FLAGS = [
+  ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
+  "--disable-background-networking",
+];
 
 /** The server with its rehearsed agent, and a real browser before it. */
 export interface PageStage extends AsyncDisposable {
   url: string;
+  /** Where sessions work. */
   project: string;
-  /** A link that signs in, good once. */
-  link(): Promise<string>;
-  /** A window of its own that is signed in. What it logs as an error, and asks of other servers, is kept. */
-  open(options?: BrowserContextOptions): Promise<{ page: Page; errors: string[]; outside: string[] }>;
-  /** Ends the server as a crash does, and starts another on the same state and port. */
-  restart(): Promise<void>;
+  /** A link that signs in, good once; at another address of the same server, if it is named. */
+  link(url?: string): Promise<string>;
+  /** A window of its own that is signed in. */
+  open(options?: BrowserContextOptions & { url?: string }): Promise<Page>;
+  /** One that is not. */
+  openStrange(): Promise<Page>;
+  /** What windows have logged as errors and asked of other servers since this was asked last. */
+  complaints(): string[];
+  /** The API, with the token of who has started the server. */
+  api<T>(path: string, body?: unknown): Promise<T>;
+  /** A session that was told something, in a permission mode. */
+  start(words: string, mode?: string): Promise<string>;
+  /** Lets the agent go on where it waits for that. */
+  release(gate: string): Promise<void>;
+  /** Ends the server as a crash does. */
+  kill(): Promise<void>;
+  /** Starts it again, on the same state and port. */
+  revive(): Promise<void>;
 }
 
-export async function setPageStage(): Promise<PageStage> {
+/** With `context`, the project is the shop of the demo: a catalogue, a wiki, and proposals to decide on. */
+export async function setPageStage({ context = false } = {}): Promise<PageStage> {
   execFileSync(process.execPath, [join(root, "scripts", "build-page.ts")]);
-  const home = await mkdtemp(join(tmpdir(), "tandem-page-"));
+  const home = await realpath(await mkdtemp(join(tmpdir(), "tandem-page-")));
   const project = join(home, "project");
-  await mkdir(project);
+  const state = join(home, "tandem");
+  const gates = join(home, "gates");
+  await mkdir(gates);
+  const variables = {
+    ...{ PATH: process.env["PATH"], HOME: home, TMPDIR: home, NO_PROXY: "127.0.0.1", LANG: "C.UTF-8" },
+    TANDEM_HOME: state,
+    CLAUDE_CONFIG_DIR: join(home, "claude"),
+    ...{ TANDEM_TEST_PROJECT: project, TANDEM_TEST_GATES: gates, TANDEM_TEST_KEY: "sk-ant-made-up" },
+  };
+  const tandem = (args: readonly string[], cwd = project): ChildProcess =>
+    spawn(process.execPath, [TANDEM, ...args], { cwd, env: variables, stdio: ["ignore", "pipe", "ignore"] });
+  const finish = async (args: readonly string[], cwd?: string): Promise<void> => {
+    const child = tandem(args, cwd);
+    child.stdout!.resume();
+    const [code] = (await once(child, "exit")) as [number | null];
+    if (code !== 0) throw new Error(`tandem ${args.join(" ")} ended with ${code}.`);
+  };
+
+  if (context) {
+    await finish(["demo", "context", project, "--json"], home);
+    // No session may work where the server keeps its own.
+    await rename(join(project, ".tandem"), state);
+  } else await mkdir(project);
   await writeFile(join(project, "notes.md"), "# Notes\n\nOne, two, three.\n");
-  let server = await startServer(home, project, 0);
-  const browser: Browser = await chromium.launch({
-    executablePath: browserPath ?? "",
-    args: [
-      "--headless",
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-quic",
-      "--no-first-run",
-      "--disable-background-networking",
-    ],
-  });
-  const { url } = server;
-  const link = async (): Promise<string> => {
-    const token = (await readFile(join(home, "tandem", "token"), "utf8")).trim();
-    const response = await fetch(`${url}/v1/sign_in/codes`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${token}` },
+  const agent = tandem(["rehearse", "serve", AGENT, "--json"]);
+  const { url: model } = await firstLine(agent);
+  const settings = join(project, "tandem.yaml");
+  const before = existsSync(settings) ? await readFile(settings, "utf8") : "";
+  await writeFile(
+    settings,
+    `${before}llm:\n  claudeCode: { auth: api_key, apiKey: "env:TANDEM_TEST_KEY", baseUrl: "${model}" }\n`,
+  );
+  await finish(["trust"]);
+  const up = (port: number): ChildProcess => tandem(["up", "--json", "--port", String(port)]);
+  let server = up(0);
+  const { url } = await firstLine(server);
+  const browser = await chromium.launch({ executablePath: browserPath ?? "", args: FLAGS });
+
+  const token = (await readFile(join(state, "token"), "utf8")).trim();
+  const api = async <T>(path: string, body?: unknown): Promise<T> => {
+    const response = await fetch(`${url}${path}`, {
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
     });
-    const { code } = (await response.json()) as { code: string };
-    return `${url}/#code=${code}`;
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+  const toolset = { tools: [{ type: "agent_toolset_20260401" }], model: "sonnet" };
+  const scout = await api<{ id: string }>("/v1/agents", { ...toolset, name: "scout", system: "You are a scout." });
+  const multiagent = { type: "coordinator", agents: [scout.id] };
+  const tester = await api<{ id: string }>("/v1/agents", { ...toolset, name: "Tester", multiagent });
+
+  const link = async (at = url): Promise<string> => {
+    const { code } = await api<{ code: string }>("/v1/sign_in/codes", {});
+    return `${at}/#code=${code}`;
+  };
+  let complaints: string[] = [];
+  const openStrange = async (options: BrowserContextOptions = {}, own = url): Promise<Page> => {
+    const room = await browser.newContext({ viewport: { width: 1280, height: 850 }, locale: "en-US", ...options });
+    room.setDefaultTimeout(DEADLINE_MS);
+    await room.addInitScript(() =>
+      document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
+        // oxlint-disable-next-line no-console -- the test reads it there
+        console.error(`Against the policy: ${violatedDirective} ${blockedURI}`),
+      ),
+    );
+    room.on("console", (message) => {
+      // Who is not signed in is told so by the page; the browser logs that besides.
+      if (message.type() === "error" && !message.text().includes("status of 401")) complaints.push(message.text());
+    });
+    room.on("weberror", (error) => complaints.push(error.error().message));
+    room.on("request", (request) => {
+      const isOwn = request.url().startsWith(`${own}/`) || /^(data|blob):/.test(request.url());
+      if (!isOwn) complaints.push(`Asked ${request.url()}`);
+    });
+    return room.newPage();
   };
   return {
-    url,
-    project,
-    link,
-    async open(options = {}) {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 850 }, locale: "en-US", ...options });
-      context.setDefaultTimeout(DEADLINE_MS);
-      const page = await context.newPage();
-      const errors: string[] = [];
-      const outside: string[] = [];
-      page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
-      page.on("pageerror", (error) => errors.push(error.message));
-      page.on("request", (request) => {
-        if (!request.url().startsWith(`${url}/`) && !/^(data|blob):/.test(request.url())) outside.push(request.url());
-      });
-      await page.goto(await link());
+    ...{ url, project, link, api, openStrange: () => openStrange() },
+    async open({ url: at = url, ...options } = {}) {
+      const page = await openStrange(options, at);
+      await page.goto(await link(at));
       await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
-      return { page, errors, outside };
+      return page;
     },
-    async restart() {
-      server.process.kill("SIGKILL");
-      await once(server.process, "exit");
-      server = await startServer(home, project, Number(new URL(url).port));
+    complaints() {
+      const before = complaints;
+      complaints = [];
+      return before;
+    },
+    async start(words, mode) {
+      const { id } = await api<{ id: string }>("/v1/sessions", {
+        ...{ agent: tester.id, environment_id: "env_local", title: words },
+        initial_events: [{ type: "user.message", content: [{ type: "text", text: words }] }],
+        metadata: mode === undefined ? {} : { "tandem.permission_mode": mode },
+      });
+      return id;
+    },
+    release: (gate) => writeFile(join(gates, gate), ""),
+    async kill() {
+      server.kill("SIGKILL");
+      await once(server, "exit");
+    },
+    async revive() {
+      server = up(Number(new URL(url).port));
+      await firstLine(server);
     },
     async [Symbol.asyncDispose]() {
       await browser.close();
-      server.process.kill("SIGTERM");
-      if (server.process.exitCode === null) await once(server.process, "exit");
+      for (const child of [server, agent]) {
+        if (child.exitCode !== null || child.signalCode !== null) continue;
+        child.kill("SIGTERM");
+        await once(child, "exit");
+      }
       await rm(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
 }
 
-async function startServer(
-  home: string,
-  project: string,
-  port: number,
-): Promise<{ process: ChildProcess; url: string }> {
-  const args = [join(root, "apps", "cli", "src", "main.ts"), "up", "--demo", "--json", "--port", String(port)];
-  const child = spawn(process.execPath, args, {
-    cwd: project,
-    env: {
-      PATH: process.env["PATH"],
-      HOME: home,
-      TANDEM_HOME: join(home, "tandem"),
-      CLAUDE_CONFIG_DIR: join(home, "claude"),
-      TMPDIR: home,
-      NO_PROXY: "127.0.0.1",
-    },
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (line.startsWith("{")) return { process: child, url: (JSON.parse(line) as { url: string }).url };
+/** What a command with `--json` says when it is ready. */
+async function firstLine(child: ChildProcess): Promise<{ url: string }> {
+  for await (const line of createInterface({ input: child.stdout! })) {
+    if (line.startsWith("{")) {
+      child.stdout!.resume();
+      return JSON.parse(line) as { url: string };
+    }
   }
-  throw new Error("The server did not come up.");
-}
-
-const source = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
-const RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"];
-
-/** What stands in the way of people who cannot see, point or tell colours apart; and whether the page is wider than the screen. */
-export async function barriers(page: Page): Promise<string[]> {
-  await page.evaluate(source);
-  const { violations } = (await page.evaluate(
-    `axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`,
-  )) as axe.AxeResults;
-  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
-  return [
-    ...violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`),
-    ...(isTooWide ? ["wider than the screen"] : []),
-  ];
+  throw new Error("It did not come up.");
 }

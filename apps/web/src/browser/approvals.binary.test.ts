@@ -1,0 +1,148 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+
+let stage: PageStage;
+
+/** A session in a window, at what it waits for first. */
+async function asked(
+  words: string,
+  card: string,
+  mode?: string,
+): Promise<{ page: Page; card: Locator; talk: Locator }> {
+  const page = await stage.open();
+  await page.goto(`${stage.url}/sessions/${await stage.start(words, mode)}`);
+  const found = page.getByRole("article", { name: card });
+  await found.getByRole("button").first().waitFor();
+  return { page, card: found, talk: page.getByRole("log") };
+}
+
+const click = (place: Locator, name: string): Promise<void> =>
+  place.getByRole("button", { name, exact: false }).click();
+
+describe.skipIf(browserPath === undefined)("what waits for a person", () => {
+  beforeAll(async () => {
+    stage = await setPageStage();
+  }, 120_000);
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  test("a call is allowed once, in place, and its output shows", async () => {
+    const { card, talk } = await asked("Run something", "Bash: echo first-run");
+    await card.getByText("echo first-run", { exact: true }).waitFor();
+    await click(card, "Allow once");
+    await talk.getByText("It ran.").waitFor();
+    await talk.getByRole("button", { name: /^Ran echo first-run/ }).waitFor();
+    await talk.getByText("first-run", { exact: true }).waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("a call is denied with words, which the agent is told", async () => {
+    const { card, talk, page } = await asked("Run something", "Bash: echo first-run");
+    await click(card, "Deny …");
+    await card.getByLabel("What should it do instead?").fill("Rather not now");
+    await card.getByRole("button", { name: "Deny", exact: true }).click();
+    await talk.getByText("Denied").waitFor();
+    await talk
+      .getByText(/Rather not now/)
+      .first()
+      .waitFor();
+
+    // Who decided what is kept.
+    await page.goto(`${stage.url}/inbox?view=decided`);
+    const decided = page.getByRole("listitem").filter({ has: page.getByLabel("Denied") });
+    await decided.getByRole("button").click();
+    await decided.getByText("Rather not now").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("an edit shows its lines, and what is allowed for the session is not asked again", async () => {
+    const { card, talk } = await asked("Change the notes", "Edit: notes.md");
+    await card.getByText("One, two, three, four.").waitFor();
+    await click(card, "Allow once");
+    await talk.getByText("Four.", { exact: true }).waitFor();
+    expect(await readFile(join(stage.project, "notes.md"), "utf8")).toContain("three, four.");
+
+    const twice = await asked("Run it twice", "Bash: echo again-1");
+    await click(twice.card, "For the session");
+    await twice.talk.getByText("Twice it ran.").waitFor();
+    await twice.talk
+      .getByRole("button", { name: /^Ran echo again-1/ })
+      .nth(1)
+      .waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("a rule is shown before it is saved, holds for other sessions, and stands among the rules", async () => {
+    const { card, talk, page } = await asked("Run the same later", "Bash: echo again-3");
+    await click(card, "Always …");
+    await card.getByLabel("Which calls").fill("echo again-*");
+    await card.getByRole("radio", { name: "Everywhere" }).check();
+    await card.getByText("Bash(echo again-*)").last().waitFor();
+    await click(card, "Save the rule and allow");
+    await talk.getByText("Once more it ran.").waitFor();
+
+    await page.goto(`${stage.url}/sessions/${await stage.start("Run it twice")}`);
+    await talk.getByText("Twice it ran.").waitFor();
+    await page.goto(`${stage.url}/settings/rules`);
+    await page.getByText("Bash(echo again-*)").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("a call is allowed with another input", async () => {
+    const { card, talk } = await asked("Run something", "Bash: echo first-run");
+    await click(card, "Edit …");
+    await card.getByLabel("command").fill("echo other-run");
+    await click(card, "Allow with this input");
+    await talk.getByText("other-run", { exact: true }).waitFor();
+    await talk.getByText("It ran.").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("questions are answered: several, some of them, and in one's own words", async () => {
+    const { card, talk } = await asked("Ask me", "Question: Which colours? (and 1 more)");
+    await card.getByRole("checkbox", { name: "Red" }).check();
+    await card.getByRole("checkbox", { name: "Blue" }).check();
+    expect(await card.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+    await card.getByLabel("Which name? In your own words").fill("Grace, if I may");
+    await click(card, "Send");
+    await talk.getByText("Noted.").waitFor();
+    await talk.getByText("Red, Blue").waitFor();
+    await talk.getByText("Grace, if I may").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("a plan is read in full, and carried out in the mode that was chosen", async () => {
+    const { card, talk, page } = await asked("Make a plan", "Plan: The plan", "plan");
+    await card.getByText("Touch a file.").waitFor();
+    await card.getByText("touch files").waitFor();
+    await card.getByRole("radio", { name: "Let it edit" }).check();
+    await click(card, "Agree and go on");
+    await talk.getByText("Carried out.").waitFor();
+    expect(await readFile(join(stage.project, "planned.md"), "utf8")).toBe("Planned.\n");
+    await expect.poll(() => page.getByLabel("Permission mode").inputValue()).toBe("acceptEdits");
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("the inbox has all of them, and answers them", async () => {
+    const page = await stage.open();
+    await stage.start("Run something");
+    await page
+      .getByRole("navigation", { name: "Main" })
+      .first()
+      .getByRole("link", { name: /waiting for you/ })
+      .click();
+    const card = page.getByRole("article", { name: "Bash: echo first-run" });
+    await card.getByRole("link", { name: "Run something" }).waitFor();
+    await stage.start("Ask me");
+    await page.getByRole("button", { name: /Question Which colours/ }).waitFor();
+    await click(card, "Allow once");
+    await page.getByRole("list", { name: "Just decided" }).getByText("Allowed").waitFor();
+    const question = page.getByRole("article", { name: /^Question/ });
+    await click(question, "Leave it …");
+    await click(question, "Leave it unanswered");
+    await page.getByText("Nothing waits for you").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+});

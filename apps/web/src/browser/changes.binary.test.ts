@@ -1,0 +1,131 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+
+let stage: PageStage;
+let session: string;
+let page: Page;
+
+const notes = (): Promise<string> => readFile(join(stage.project, "notes.md"), "utf8");
+const view = (name: string): Promise<void> =>
+  page.getByRole("navigation", { name: "Views of the session" }).getByRole("link", { name }).first().click();
+
+describe.skipIf(browserPath === undefined)("what a session did to its files", () => {
+  // One session of two turns, which may edit, for all of them in their order.
+  beforeAll(async () => {
+    stage = await setPageStage();
+    session = await stage.start("Change the notes", "acceptEdits");
+    page = await stage.open();
+    await page.goto(`${stage.url}/sessions/${session}`);
+    await page.getByRole("log").getByText("Four.", { exact: true }).waitFor();
+    await page.getByRole("textbox", { name: "Message" }).fill("Change them more");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("log").getByText("Five, and six.").waitFor();
+  }, 150_000);
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  test("is shown by turn and in all, under each other and side by side", async () => {
+    await view("Changes");
+    const file = page.getByRole("region", { name: "notes.md", exact: true });
+    await file.getByText("One, two, three, four, five.").waitFor();
+    await page.getByRole("region", { name: "more.md", exact: true }).waitFor();
+    await page.getByRole("navigation", { name: "Turns" }).getByRole("button").nth(1).click();
+    await page.getByRole("region", { name: "more.md", exact: true }).waitFor({ state: "detached" });
+    await file.getByText("One, two, three, four.").waitFor();
+
+    const split = page.getByRole("button", { name: /^Side by side/ });
+    await split.click();
+    await page.locator(".diff-split").first().waitFor();
+    await page.getByRole("button", { name: /^One under the other/ }).click();
+    await page.locator(".diff-unified").first().waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("lines are commented on, and the comments are put to the agent", async () => {
+    await page.locator(".diff-gutter-insert").last().click();
+    await page.getByRole("textbox", { name: /^Comment on line/ }).fill("Why four?");
+    await page.getByRole("button", { name: "Add the comment" }).click();
+    const bar = page.getByRole("region", { name: "Comments" });
+    await bar.getByText("1 comment").waitFor();
+    await bar.getByRole("button", { name: "Send to the agent" }).click();
+    const talk = page.getByRole("log");
+    await talk.getByText(/A comment on your changes\..*`notes\.md`, line \d/s).waitFor();
+    await talk.getByText("I have read your comment.").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("a rewind shows what it would do, does it, and is taken back", async () => {
+    await view("Changes");
+    await page.getByRole("button", { name: /^Rewind …/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Rewind" });
+    const turn = dialog.getByLabel("To before");
+    await turn.selectOption(await turn.locator("option", { hasText: "Change them more" }).getAttribute("value"));
+    await dialog.getByText("The agent forgets 2 turns.").waitFor();
+    await dialog.getByText("2 files change").waitFor();
+    expect(await notes()).toContain("five");
+    await dialog.getByRole("button", { name: "Rewind" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("The session was rewound.").waitFor();
+    expect(await notes()).not.toContain("five");
+    expect(existsSync(join(stage.project, "more.md"))).toBe(false);
+    await view("Talk");
+    await page.getByRole("log").getByText("Rewound: the agent does not know of this any more").first().waitFor();
+
+    await view("Changes");
+    await page.getByRole("button", { name: "Undo the rewind" }).click();
+    await page.getByText("The session was rewound.").waitFor({ state: "detached" });
+    await page.getByRole("region", { name: "more.md", exact: true }).waitFor();
+    expect(await notes()).toContain("five");
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("the past is gone through, with what was said, to do and in the files", async () => {
+    await view("History");
+    const track = page.getByRole("slider", { name: "Point of the session" });
+    const then = page.getByRole("log", { name: "Conversation up to this point" });
+    await then.getByText("I have read your comment.").waitFor();
+    await track.focus();
+    await page.keyboard.press("Home");
+    await then.getByText("Change the notes").waitFor();
+    await then.getByText("Four.", { exact: true }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Play" }).click();
+    await then.getByText("Five, and six.").waitFor();
+    const aside = page.getByRole("complementary", { name: "As it stood then" });
+    await track.focus();
+    await page.keyboard.press("End");
+    await aside.getByRole("button", { name: /more\.md/ }).click();
+    await page.getByRole("dialog").getByText("Six.").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("a fork goes another way, and both are held side by side", async () => {
+    await view("Changes");
+    await page.getByRole("button", { name: /^Fork …/ }).click();
+    const dialog = page.getByRole("dialog", { name: "Fork" });
+    await dialog.getByLabel("Title").fill("The other way");
+    await dialog.getByRole("button", { name: "Fork" }).click();
+    await page.waitForURL((url) => url.pathname.startsWith("/sessions/") && !url.pathname.endsWith(session));
+    const fork = page.url().split("/").at(-1)!;
+    await page.getByRole("heading", { level: 1, name: "The other way" }).waitFor();
+    await page.getByRole("textbox", { name: "Message" }).fill("Do that instead");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("log").getByText("Then I do that.").waitFor();
+
+    await page.goto(`${stage.url}/sessions/${session}?view=changes`);
+    await page.getByRole("button", { name: "Compare with another session" }).click();
+    await page.getByRole("combobox", { name: "Right session" }).selectOption(fork);
+    await page.getByRole("article").nth(1).getByText("Then I do that.").waitFor();
+    await page.getByRole("article").nth(0).getByText("I have read your comment.").waitFor();
+    await page
+      .getByRole("region", { name: "Files" })
+      .getByRole("button", { name: /notes\.md/ })
+      .click();
+    await page.getByRole("button", { name: "Swap the sides" }).click();
+    await page.getByRole("article").nth(0).getByText("Then I do that.").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+});

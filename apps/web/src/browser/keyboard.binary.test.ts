@@ -1,0 +1,132 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+
+let stage: PageStage;
+
+const press = async (page: Page, ...keys: string[]): Promise<void> => {
+  for (const key of keys) await page.keyboard.press(key);
+};
+
+/** Keys of a card do nothing in its first moments, so that none that was meant for another answers it. */
+const pressUntil = async (page: Page, key: string, happened: () => Promise<boolean>): Promise<void> => {
+  await expect
+    .poll(async () => (await happened()) || (await page.keyboard.press(key), false), { timeout: 30_000 })
+    .toBe(true);
+};
+
+describe.skipIf(browserPath === undefined)("by the keyboard alone", () => {
+  beforeAll(async () => {
+    stage = await setPageStage();
+  }, 120_000);
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  test("a session is begun, answered, talked to, renamed and found again", async () => {
+    const page = await stage.open();
+    await press(page, "n");
+    await page.getByRole("dialog").getByRole("textbox").first().waitFor();
+    await page.keyboard.type("Run something");
+    await press(page, "Control+Enter");
+    await page.waitForURL(/\/sessions\/sesn_/);
+    const address = page.url();
+    const talk = page.getByRole("log");
+    const card = page.getByRole("article", { name: "Bash: echo first-run" });
+
+    // Denied with words, by letters.
+    await card.getByRole("button").first().waitFor();
+    await pressUntil(page, "d", () => card.getByLabel("What should it do instead?").isVisible());
+    await page.keyboard.type("Rather not");
+    await press(page, "Enter");
+    await talk.getByText("Denied").waitFor();
+    await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+
+    // Once more, and allowed.
+    await press(page, "i");
+    await page.keyboard.type("Run something");
+    await press(page, "Enter");
+    await card.getByRole("button", { name: "Allow once" }).waitFor();
+    await press(page, "Escape");
+    await page.evaluate("document.activeElement.blur()");
+    await pressUntil(page, "a", async () => (await card.getByRole("button", { name: "Allow once" }).count()) === 0);
+    await talk.getByText("It ran.").last().waitFor();
+
+    await press(page, "Shift+R");
+    await page.getByRole("textbox", { name: "Name of the session" }).waitFor();
+    await page.keyboard.type("By keys");
+    await press(page, "Enter");
+    await page.getByRole("heading", { level: 1, name: "By keys" }).waitFor();
+
+    await press(page, "g", "h");
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await press(page, "Control+k");
+    await page.getByPlaceholder("Sessions, actions, settings …").waitFor();
+    await page.keyboard.type("By keys");
+    await page
+      .getByRole("option", { name: /By keys/ })
+      .first()
+      .waitFor();
+    await press(page, "Enter");
+    await page.waitForURL(address);
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("a question is answered by digits, and a plan is agreed to", async () => {
+    const page = await stage.open();
+    const talk = page.getByRole("log");
+    await page.goto(`${stage.url}/sessions/${await stage.start("Ask me")}`);
+    const question = page.getByRole("article", { name: /^Question/ });
+    await question.getByRole("checkbox", { name: "Red" }).waitFor();
+    await pressUntil(page, "1", () => question.getByRole("checkbox", { name: "Red" }).isChecked());
+    await press(page, "n", "2");
+    await expect.poll(() => question.getByRole("radio", { name: "Augusta" }).isChecked()).toBe(true);
+    await press(page, "Control+Enter");
+    await talk.getByText("Noted.").waitFor();
+    await talk.getByText("Augusta").waitFor();
+
+    await page.goto(`${stage.url}/sessions/${await stage.start("Make a plan", "plan")}`);
+    const plan = page.getByRole("article", { name: /^Plan/ });
+    await plan.getByRole("radio", { name: "Let it edit" }).waitFor();
+    await pressUntil(page, "m", () => plan.getByRole("radio", { name: "Let it edit" }).isChecked());
+    await press(page, "a");
+    await talk.getByText("Carried out.").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("the inbox, the board, the changes and the sheet of keys are gone through", async () => {
+    const page = await stage.open();
+    const first = await stage.start("Run something");
+    await press(page, "g", "i");
+    await page.getByRole("article", { name: "Bash: echo first-run" }).waitFor();
+    await stage.start("Change the notes");
+    await page.getByRole("button", { name: /^Edit notes\.md/ }).waitFor();
+    await press(page, "j");
+    await page.getByRole("article", { name: "Edit: notes.md" }).waitFor();
+    await press(page, "k");
+    await page.getByRole("article", { name: "Bash: echo first-run" }).waitFor();
+    await pressUntil(page, "a", async () => (await page.getByRole("list", { name: "Just decided" }).count()) > 0);
+    await pressUntil(page, "a", async () => await page.getByText("Nothing waits for you").isVisible());
+    await press(page, "h");
+    await page.getByRole("img", { name: "Allowed" }).first().waitFor();
+
+    await press(page, "g", "h");
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await press(page, "/");
+    await page.keyboard.type("Run something");
+    await page.getByRole("button", { name: "Clear" }).waitFor();
+    await press(page, "Escape");
+    await page.locator(`[data-session="${first}"]`).waitFor();
+    await pressUntil(page, "j", () => page.evaluate("document.activeElement.hasAttribute('data-session-link')"));
+    await press(page, "p");
+    await page.getByText("pinned").first().waitFor();
+    await press(page, "Enter");
+    await page.waitForURL(/\/sessions\/sesn_/);
+
+    await press(page, "?");
+    const sheet = page.getByRole("dialog", { name: "Keys" });
+    await sheet.getByText("Find anything").waitFor();
+    await sheet.getByText("Write a message").waitFor();
+    await press(page, "Escape");
+    await sheet.waitFor({ state: "detached" });
+    expect(stage.complaints()).toEqual([]);
+  });
+});

@@ -1,0 +1,203 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ELSEWHERE } from "./testing/hostile.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+
+let stage: PageStage;
+
+const home = (page: Page) => page.getByRole("heading", { name: "Sessions", level: 1 });
+
+describe.skipIf(browserPath === undefined)("the page is safe", () => {
+  beforeAll(async () => {
+    stage = await setPageStage();
+  }, 120_000);
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  test("a link signs in once; no code stays in the address, and no script can read the cookie", async () => {
+    const page = await stage.open();
+    expect(page.url()).toBe(`${stage.url}/`);
+    expect(await page.evaluate("document.cookie + JSON.stringify({ ...localStorage })")).not.toMatch(/token|code/i);
+    await page.reload();
+    await home(page).waitFor();
+
+    const other = await stage.openStrange();
+    const link = await stage.link();
+    await other.goto(stage.url);
+    await other.getByText("This browser is not signed in.").waitFor();
+    await other.goto(link);
+    await home(other).waitFor();
+    await other.context().clearCookies();
+    await other.goto("about:blank");
+    await other.goto(link);
+    await other.getByText("This link is not valid any more.").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("a server or a token in the address is nothing to it", async () => {
+    const page = await stage.openStrange();
+    const { code } = await stage.api<{ code: string }>("/v1/sign_in/codes", {});
+    for (const query of [
+      `code=${code}`,
+      `token=x&server=${ELSEWHERE}`,
+      `url=${ELSEWHERE}&baseUrl=${ELSEWHERE}&api=${ELSEWHERE}`,
+    ]) {
+      await page.goto(`${stage.url}/?${query}`);
+      await page.getByText("This browser is not signed in.").waitFor();
+    }
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("who signs out is out, in every window of the browser", async () => {
+    const page = await stage.open();
+    const beside = await page.context().newPage();
+    await beside.goto(stage.url);
+    await home(beside).waitFor();
+    await page.goto(`${stage.url}/settings/appearance`);
+    await page.getByRole("button", { name: /^Sign out/ }).click();
+    await page.getByText("This browser is not signed in.").waitFor();
+    await beside.reload();
+    await beside.getByText("This browser is not signed in.").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("a page of another origin can neither read nor act, though the browser is signed in", async () => {
+    const page = await stage.open();
+    const before = await stage.api<{ data: unknown[] }>("/v1/agents");
+    // Another port of the same machine: the cookie goes along, as it does to every port.
+    await using foreign = await serve("<title>Elsewhere</title><iframe></iframe>");
+    await page.goto(foreign.url);
+    const body = JSON.stringify({ name: "intruder", model: "sonnet" });
+    const got = await page.evaluate(
+      async ({ url, text }) => {
+        const attempt = (init: RequestInit, path = "/v1/agents"): Promise<string> =>
+          fetch(`${url}${path}`, { credentials: "include", ...init }).then(
+            async (response) => `${response.type} ${response.status} ${(await response.text()).length}`,
+            () => "refused",
+          );
+        const json = { "content-type": "application/json" };
+        return [
+          await attempt({}),
+          await attempt({ method: "POST", body: text, headers: json }),
+          await attempt({ method: "POST", body: text, headers: { "content-type": "text/plain" }, mode: "no-cors" }),
+          await attempt({ method: "POST", body: text, mode: "no-cors" }, "/v1/sign_out"),
+          await new Promise<string>((resolve) => {
+            const stream = new EventSource(`${url}/v1/feed`, { withCredentials: true });
+            stream.addEventListener("open", () => resolve("open"));
+            stream.addEventListener("error", () => resolve("refused"));
+          }),
+        ];
+      },
+      { url: stage.url, text: body },
+    );
+    expect(got).toEqual(got.map(() => "refused"));
+
+    // A form needs no script's leave to be sent.
+    await page.setContent(
+      `<form method="post" enctype="text/plain" action="${stage.url}/v1/agents"><input name='{"name":"intruder","model":"sonnet","x":"' value='"}'><button>Go</button></form>`,
+    );
+    await Promise.all([page.waitForURL(`${stage.url}/**`), page.getByRole("button").click()]);
+    expect(await page.locator("body").innerText()).toMatch(/not let in|application\/json/);
+
+    // Nor is the page shown within another.
+    await page.goto(foreign.url);
+    await page.setContent(`<iframe src="${stage.url}/"></iframe>`);
+    await expect.poll(() => page.frames().some((frame) => frame.url().startsWith("chrome-error:"))).toBe(true);
+
+    expect(await stage.api("/v1/agents")).toEqual(before);
+    stage.complaints();
+    await page.goto(stage.url);
+    await home(page).waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("every address of the page has the policy, another nonce each time, and no way around it", async () => {
+    const policies = new Set<string>();
+    for (const path of [
+      "/",
+      "/inbox",
+      "/sessions/sesn_x",
+      "/compare?a=1",
+      "/context/wiki/a.b",
+      "/settings/rules",
+      "/nowhere",
+    ]) {
+      const response = await fetch(`${stage.url}${path}`);
+      const policy = response.headers.get("content-security-policy") ?? "";
+      expect([path, policy]).toEqual([
+        path,
+        expect.stringMatching(/^default-src 'none'; script-src 'self'; style-src 'self' 'nonce-/),
+      ]);
+      expect(policy).not.toMatch(/unsafe|\*|https?:/);
+      for (const part of ["connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"])
+        expect(policy).toContain(part);
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(response.headers.get("referrer-policy")).toBe("no-referrer");
+      policies.add(policy);
+    }
+    expect(policies.size).toBe(7);
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("what an agent says and does is text: it runs nothing, loads nothing and leads nowhere unasked", async () => {
+    const page = await stage.open();
+    const session = await stage.start("Be hostile");
+    await page.goto(`${stage.url}/sessions/${session}`);
+    const card = page.getByRole("article", { name: /^Bash: printf/ });
+    await card.getByRole("button", { name: "Allow once" }).waitFor();
+    const talk = page.getByRole("log");
+    await talk
+      .getByRole("button", { name: /^Thought/ })
+      .first()
+      .click();
+
+    const look = async (): Promise<void> => {
+      // Words of an agent make no element that acts, and no link but to the web.
+      for (const tag of ["script", "iframe", "style", "base", "form", "object", "embed", "meta"])
+        expect([tag, await page.locator(`[role=log] ${tag}, article ${tag}`).count()]).toEqual([tag, 0]);
+      expect(await page.locator("[role=log] img, article img").count()).toBe(0);
+      const links = await page
+        .locator("[role=log] a[href]")
+        .evaluateAll((all) => all.map((link) => link.getAttribute("href")!));
+      expect(links.filter((href) => !/^(https:\/\/example\.com\/|\/sessions\/)/.test(href))).toEqual([]);
+      const web = page.locator('[role=log] a[href="https://example.com/"]').first();
+      expect(await web.getAttribute("rel")).toBe("noreferrer noopener");
+      expect(await page.evaluate("window.__acted")).toBeUndefined();
+    };
+    await look();
+    // What would turn the order of a command's letters is named in its place.
+    await card.getByText("U+202E").first().waitFor();
+    await card.getByRole("button", { name: "Allow once" }).click();
+    await talk.getByText("That was all.").waitFor();
+    await talk.getByText("<img src=x onerror").last().waitFor();
+    expect(await talk.locator("pre, code").allInnerTexts()).not.toContain(expect.stringContaining("\u001B"));
+    await look();
+    for (const place of [
+      `/sessions/${session}?view=history`,
+      `/sessions/${session}?view=changes`,
+      "/inbox?view=decided",
+      "/",
+    ]) {
+      await page.goto(`${stage.url}${place}`);
+      await page.getByRole("heading").first().waitFor();
+      expect(await page.evaluate("window.__acted")).toBeUndefined();
+    }
+    expect(stage.complaints()).toEqual([]);
+  });
+});
+
+async function serve(html: string): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer((_, response) => response.setHeader("content-type", "text/html").end(html));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+
+let stage: PageStage;
+
+describe.skipIf(browserPath === undefined)("the life of a session, by mouse", () => {
+  beforeAll(async () => {
+    stage = await setPageStage();
+  }, 120_000);
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  test("is started with all that can be chosen, and followed", async () => {
+    const page = await stage.open();
+    await page.getByRole("button", { name: "Start the first one" }).click();
+    const dialog = page.getByRole("dialog", { name: "New session" });
+    await dialog.getByRole("textbox", { name: "What is to be done" }).fill("Look around");
+    await dialog.getByLabel("Agent").selectOption({ label: "Tester" });
+    await dialog.getByLabel("Where").selectOption("folder");
+    await dialog.getByRole("textbox", { name: "Folder" }).fill(stage.project);
+    await dialog.getByLabel("Model").selectOption({ index: 1 });
+    await dialog.getByLabel("Effort").selectOption("high");
+    await dialog.getByLabel("Permission mode").selectOption("acceptEdits");
+    await dialog.getByLabel("Budget, in dollars").fill("2.50");
+    await dialog.getByRole("button", { name: "Start" }).click();
+    await page.waitForURL(/\/sessions\/sesn_/);
+
+    const talk = page.getByRole("log");
+    await talk.getByText("Look around", { exact: true }).waitFor();
+    // What was called at once stands side by side, what was thought and done is folded, lists are lists.
+    await talk.getByRole("button", { name: /^Thought/ }).click();
+    await talk.getByText("First I see what there is.").last().waitFor();
+    await talk.getByRole("button", { name: /Read 1 file, listed 1 time/ }).click();
+    await talk.getByRole("button", { name: /^Looked for/ }).waitFor();
+    await page.getByRole("region", { name: "To do" }).getByRole("button", { name: "1 of 2 done" }).click();
+    await page.getByRole("region", { name: "To do" }).getByText("Write a summary").waitFor();
+    await talk.getByRole("cell", { name: "notes.md" }).waitFor();
+    await talk.getByText("const one = 1;").waitFor();
+
+    expect(await page.getByLabel("Permission mode").inputValue()).toBe("acceptEdits");
+    expect(await page.getByLabel("Effort").inputValue()).toBe("high");
+    expect(await page.getByLabel("Model").inputValue()).not.toBe("");
+    await page.getByRole("button", { name: /of \$2\.50/ }).click();
+    await page.getByRole("dialog", { name: "Money" }).getByText("This session").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("has subagents nested, with what they ask and do", async () => {
+    const page = await stage.open();
+    await page.goto(`${stage.url}/sessions/${await stage.start("Send a scout")}`);
+    await page
+      .getByRole("article", { name: "Bash: echo deep-water" })
+      .getByRole("button", { name: "Allow once" })
+      .click();
+    const talk = page.getByRole("log");
+    await talk.getByText("A river, it says.").waitFor();
+    // Once it was answered, its work stands where the subagent is, and nowhere else.
+    await talk.getByRole("button", { name: /deep-water/ }).waitFor({ state: "detached" });
+    await talk.getByRole("button", { name: /scout/ }).click();
+    await talk.getByRole("button", { name: /Ran echo deep-water/ }).waitFor();
+    await talk.getByText("There is a river.").last().waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("is queued to, steered and stopped", async () => {
+    const page = await stage.open();
+    await page.goto(`${stage.url}/sessions/${await stage.start("Take your time")}`);
+    const talk = page.getByRole("log");
+    const message = page.getByRole("textbox", { name: "Message" });
+    const send = (words: string, by: string) =>
+      message.fill(words).then(() => page.getByRole("button", { name: by, exact: true }).click());
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
+    await send("And after that", "Queue");
+    await talk.getByText("Waits for its turn").waitFor();
+    expect(await message.inputValue()).toBe("");
+    await stage.release("time");
+    await talk.getByText("I took my time.").waitFor();
+    await talk.getByText("That came after.").waitFor();
+    await talk.getByText("Waits for its turn").waitFor({ state: "detached" });
+
+    const running = talk.getByRole("button", { name: /tail -F notes\.md.*Running/ });
+    const stop = page.getByRole("button", { name: "Stop", exact: true });
+    await send("Work for long", "Send");
+    await page
+      .getByRole("article", { name: "Bash: tail -F notes.md" })
+      .getByRole("button", { name: "For the session" })
+      .click();
+    await running.waitFor();
+    await stop.click();
+    await talk.getByText("Stopped here").waitFor();
+    await stop.waitFor({ state: "detached" });
+
+    // It takes the message when the call that runs is over, which it is when the file says so.
+    await send("Work until it is there", "Send");
+    await page.getByRole("article").getByRole("button", { name: "Allow once" }).click();
+    await talk.getByRole("button", { name: /until test.*Running/ }).waitFor();
+    await send("Do that instead", "Steer");
+    await stage.release("there");
+    await talk.getByText("Then I do that.").waitFor();
+    await stop.waitFor({ state: "detached" });
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("is renamed, pinned, exported and archived", async () => {
+    const page = await stage.open();
+    const id = await stage.start("Say hello");
+    await page.goto(`${stage.url}/sessions/${id}`);
+    await page.getByRole("log").getByText("Hello from the agent.").waitFor();
+    await page.getByRole("heading", { level: 1 }).getByRole("button").click();
+    await page.getByRole("textbox", { name: "Name of the session" }).fill("A better name");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "A better name" }).waitFor();
+
+    await page.getByRole("button", { name: "More about this session" }).click();
+    const download = page.waitForEvent("download");
+    await page.getByRole("menuitem", { name: "Export as Markdown" }).click();
+    const exported = await download;
+    expect(exported.suggestedFilename()).toBe("a-better-name.md");
+    expect(await readFile(await exported.path(), "utf8")).toBe(
+      "# A better name\n\n## You\n\nSay hello\n\nHello from the agent.\n",
+    );
+
+    await page.getByRole("navigation", { name: "Main" }).first().getByRole("link", { name: "Sessions" }).click();
+    const row = page.locator(`[data-session="${id}"]`);
+    const more = row.getByRole("button", { name: "More about A better name" });
+    await more.click();
+    await page.getByRole("menuitem", { name: "Pin" }).click();
+    await row.getByText("pinned").waitFor();
+    await more.click();
+    await page.getByRole("menuitem", { name: "Rename" }).click();
+    await page.getByRole("dialog").getByLabel("Title").fill("The best name");
+    await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
+    await row.getByRole("link", { name: "The best name" }).waitFor();
+    await row.getByRole("button", { name: "More about The best name" }).click();
+    await page.getByRole("menuitem", { name: "Archive …" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Archive" }).click();
+    await row.waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Show archived sessions" }).click();
+    await page.getByRole("region", { name: "Archived" }).getByRole("link", { name: "The best name" }).click();
+    await page.getByText("This session has ended.").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+});

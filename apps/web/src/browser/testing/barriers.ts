@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import type axe from "axe-core";
+import type { Page } from "playwright-core";
+
+const source = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+const RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"];
+
+/** What stands in the way of people who cannot see, point or tell colours apart; and whether the page is wider than the screen. */
+export async function barriers(page: Page): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(source);
+  const { violations } = (await page.evaluate(
+    `axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`,
+  )) as axe.AxeResults;
+  const isTooWide = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+  return [
+    ...violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`),
+    ...(isTooWide ? ["wider than the screen"] : []),
+  ];
+}
