@@ -1,0 +1,112 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
+import { describe, expect, test } from "vitest";
+import { isRunning } from "../apps/cli/src/testing/is-running.ts";
+import { outcomeOf, TANDEM } from "../apps/cli/src/testing/run-tandem.ts";
+import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";
+import { processesIn } from "../apps/cli/src/testing/vitals.ts";
+import { TandemClient } from "../clients/typescript/tandem-client.ts";
+
+const root = join(import.meta.dirname, "..");
+const COMMAND = [process.execPath, TANDEM];
+
+/** Writes the file that it is asked for, if it may; greets otherwise. */
+const writes: Script = ({ lastUserText, toolResults: [result] }) => {
+  const file = /Write (\S+)/.exec(lastUserText)?.[1];
+  if (result) return text(result.isError ? "Then not." : "It is there.");
+  return file
+    ? reply([text("I write it."), toolUse("Bash", { command: `echo hello > ${file}` })])
+    : text("Hello to you.");
+};
+
+type Machine = Awaited<ReturnType<typeof sessionMachine>>;
+const variablesOf = ({ variables }: Machine) => ({ ...variables, SESSION_KEY: "sk-ant-made-up" });
+
+describe("the client for TypeScript", () => {
+  const start = (machine: Machine) =>
+    TandemClient.start({ command: COMMAND, cwd: machine.project, env: variablesOf(machine), name: "tests/1.0" });
+
+  test("runs turns with approvals, streams, files and refusals, and leaves nothing behind", async () => {
+    await using machine = await sessionMachine(writes);
+    const client = await start(machine);
+    expect(client.hello).toMatchObject({ protocol: 1, engine: "own" });
+    const tools = [{ type: "agent_toolset_20260401" }];
+    const agent = await client.call("agents.create", { name: "Helper", model: "sonnet", tools });
+    const session = await client.call("sessions.create", { agent: agent.id, environment_id: "env_local" });
+
+    const asked: string[] = [];
+    const types: string[] = [];
+    for await (const event of client.turn(session.id, "Write allowed.txt", (call) => asked.push(call.type) > 0)) {
+      types.push(event.type);
+    }
+    expect(asked).toEqual(["agent.tool_use"]);
+    expect(types.at(-1)).toBe("session.status_idle");
+    expect(existsSync(join(machine.project, "allowed.txt"))).toBe(true);
+
+    const words: string[] = [];
+    for await (const event of client.turn(session.id, "Write denied.txt", () => "Not today.")) {
+      if (event.type === "agent.message")
+        for (const block of event.content) if (block.type === "text") words.push(block.text);
+    }
+    expect(words.at(-1)).toBe("Then not.");
+    expect(existsSync(join(machine.project, "denied.txt"))).toBe(false);
+
+    // What came of both turns, from the beginning; a break ends the stream.
+    const cursors: number[] = [];
+    for await (const { event, cursor } of await client.stream("sessions.events.stream", {
+      session_id: session.id,
+      after: "0",
+      tandem: true,
+    })) {
+      if (cursor !== undefined) cursors.push(Number(cursor));
+      if (event.type === "agent.message" && JSON.stringify(event).includes("Then not.")) break;
+    }
+    expect(cursors).toEqual(cursors.map((_, i) => i + 1));
+
+    await expect(client.call("sessions.retrieve", { session_id: "sesn_none" })).rejects.toMatchObject({
+      type: "not_found_error",
+      status: 404,
+    });
+    await expect(client.stream("sessions.events.stream", { session_id: "sesn_none" })).rejects.toThrow("no session");
+    await client.close();
+    await expect(client.call("agents.list")).rejects.toMatchObject({ type: "gone" });
+    expect(processesIn(machine.folder.path)).toEqual([]);
+  }, 120_000);
+
+  test("is told when its Tandem dies", async () => {
+    await using machine = await sessionMachine(writes);
+    await using client = await start(machine);
+    const feed = await client.stream("feed.stream");
+    expect((await feed.next()).value).toMatchObject({ event: { type: "snapshot" } });
+    const next = feed.next();
+    const [pid] = processesIn(machine.project);
+    process.kill(pid!, "SIGKILL");
+    await expect(next).rejects.toMatchObject({ type: "gone" });
+    await expect.poll(() => isRunning(pid!)).toBe(false);
+  }, 60_000);
+});
+
+const hasPython = spawnSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
+const reason = hasPython ? "" : " (skipped: no python3 of version 3.9 or later)";
+
+describe.skipIf(!hasPython)(`the client for Python${reason}`, () => {
+  test("passes its own tests", async () => {
+    await using machine = await sessionMachine(writes);
+    const child = spawn("python3", ["-W", "error", "-m", "unittest", "-v"], {
+      cwd: join(root, "clients/python"),
+      env: {
+        ...variablesOf(machine),
+        PATH: process.env["PATH"],
+        // A folder of the repository is no place for what Python compiles.
+        PYTHONDONTWRITEBYTECODE: "1",
+        TANDEM_COMMAND: JSON.stringify(COMMAND),
+        TANDEM_PROJECT: machine.project,
+      },
+    });
+    const { code, stderr } = await outcomeOf(child);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/Ran 14 tests[\s\S]*OK\n$/) });
+    expect(processesIn(machine.folder.path)).toEqual([]);
+  }, 300_000);
+});
