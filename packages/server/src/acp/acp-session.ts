@@ -1,5 +1,6 @@
 import {
   RequestError,
+  type ApprovalAnswer,
   type ClientEvent,
   type LoggedEvent,
   type Session,
@@ -294,10 +295,10 @@ export class AcpSession {
   }
 
   async #answer(inquiry: Inquiry, signal: AbortSignal): Promise<void> {
-    const { engine, outlet, folder, modes, mayKeepRules, who } = this.#parts;
+    const { outlet, folder, modes, mayKeepRules } = this.#parts;
     if (inquiry.kind === "question") {
       const answer = await askQuestions(this.id, inquiry, { outlet, folder, signal });
-      if (!signal.aborted) await engine.approvals.answer(inquiry.id, answer, who);
+      if (!signal.aborted) await this.#settle(inquiry.id, answer);
       return;
     }
     const question = permissionQuestion(inquiry, { folder, modes: modes(), mayKeepRules });
@@ -305,12 +306,24 @@ export class AcpSession {
     if (signal.aborted) return;
     const answer = answerOf(inquiry, question, chosen);
     try {
-      await engine.approvals.answer(inquiry.id, answer, who, mayKeepRules);
+      await this.#settle(inquiry.id, answer);
     } catch (error) {
       if (isConflict(error) || answer.result === "deny") throw error;
       // An answer that cannot be taken allows nothing.
       const message = error instanceof Error ? error.message : String(error);
-      await engine.approvals.answer(inquiry.id, { result: "deny", scope: "once", message }, who);
+      await this.#settle(inquiry.id, { result: "deny", scope: "once", message });
+    }
+  }
+
+  async #settle(id: string, answer: ApprovalAnswer): Promise<void> {
+    const { engine, who, mayKeepRules } = this.#parts;
+    try {
+      await engine.approvals.answer(id, answer, who, mayKeepRules);
+    } catch (error) {
+      if (!(error instanceof RequestError) || error.code !== "not_found") throw error;
+      // A client may be quicker than the index by which approvals are found. Whoever lists them brings it up to date.
+      await engine.approvals.list({ status: "pending", session: this.id, limit: 1 });
+      await engine.approvals.answer(id, answer, who, mayKeepRules);
     }
   }
 

@@ -1,0 +1,88 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { z } from "zod";
+
+/** What the agent says, by the method that it belongs to. */
+const ASKED: Readonly<Record<string, string>> = {
+  "session/update": "SessionNotification",
+  "session/request_permission": "RequestPermissionRequest",
+  "elicitation/create": "CreateElicitationRequest",
+  "$/cancel_request": "CancelRequestNotification",
+};
+const ANSWERED: Readonly<Record<string, string>> = {
+  initialize: "InitializeResponse",
+  authenticate: "AuthenticateResponse",
+  "session/new": "NewSessionResponse",
+  "session/load": "LoadSessionResponse",
+  "session/resume": "ResumeSessionResponse",
+  "session/list": "ListSessionsResponse",
+  "session/close": "CloseSessionResponse",
+  "session/delete": "DeleteSessionResponse",
+  "session/fork": "ForkSessionResponse",
+  "session/prompt": "PromptResponse",
+  "session/set_mode": "SetSessionModeResponse",
+  "session/set_config_option": "SetSessionConfigOptionResponse",
+};
+/** Not in the stable schema. */
+const UNSTABLE: readonly string[] = ["ForkSessionResponse", "subagent_update"];
+
+const message = z.looseObject({
+  jsonrpc: z.literal("2.0"),
+  id: z.union([z.string(), z.number(), z.null()]).optional(),
+  method: z.string().optional(),
+  params: z.unknown(),
+  result: z.unknown(),
+  error: z.looseObject({ code: z.int(), message: z.string() }).optional(),
+});
+
+/** Holds every message of an agent against the schema that the SDK ships; collects what does not fit. */
+export class AcpSchema {
+  readonly #stable = load("schema.json");
+  readonly #unstable = load("schema.unstable.json");
+  readonly #asked = new Map<string, string>();
+  readonly wrong: string[] = [];
+  checked = 0;
+
+  /** A line to the agent: answers are told apart by what was asked. */
+  sent(line: string): void {
+    const parsed = message.safeParse(parse(line));
+    if (parsed.success && parsed.data.method !== undefined && parsed.data.id !== undefined) {
+      this.#asked.set(String(parsed.data.id), parsed.data.method);
+    }
+  }
+
+  /** A line of the agent's. */
+  received(line: string): void {
+    const parsed = message.safeParse(parse(line));
+    if (!parsed.success) return void this.wrong.push(`no message of JSON-RPC: ${line}`);
+    const { id, method, params, result, error } = parsed.data;
+    this.checked += 1;
+    if (method !== undefined) return this.#check(ASKED[method], params, line);
+    if (error) return;
+    this.#check(ANSWERED[this.#asked.get(String(id)) ?? ""], result, line);
+  }
+
+  #check(name: string | undefined, value: unknown, line: string): void {
+    if (name === undefined) return void this.wrong.push(`of a kind that is not expected: ${line}`);
+    const update = z.object({ update: z.object({ sessionUpdate: z.string() }) }).safeParse(value).data?.update;
+    const isUnstable = UNSTABLE.includes(name) || UNSTABLE.includes(update?.sessionUpdate ?? "");
+    const validate = (isUnstable ? this.#unstable : this.#stable).getSchema(`acp#/$defs/${name}`);
+    if (!validate) return void this.wrong.push(`the schema has no ${name}`);
+    if (!validate(value)) this.wrong.push(`${name}: ${JSON.stringify(validate.errors?.slice(0, 3))} in ${line}`);
+  }
+}
+
+function load(file: string): Ajv2020 {
+  const path = fileURLToPath(import.meta.resolve(`@agentclientprotocol/sdk/schema/v1/${file}`));
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  return ajv.addSchema({ ...(JSON.parse(readFileSync(path, "utf8")) as object), $id: "acp" });
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
