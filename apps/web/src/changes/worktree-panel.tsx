@@ -38,7 +38,11 @@ export function WorktreePanel({ session }: { session: string }) {
         <Button size="small" onClick={() => setWay("apply")}>
           Apply as a patch …
         </Button>
-        <Button size="small" disabled={worktree.commits === 0} onClick={() => setWay("merge")}>
+        <Button
+          size="small"
+          disabled={worktree.commits === 0 || (worktree.merged !== null && worktree.files.length === 0)}
+          onClick={() => setWay("merge")}
+        >
           <GitMerge aria-hidden className="size-4" /> Merge …
         </Button>
         {worktree.merged && (
@@ -51,7 +55,8 @@ export function WorktreePanel({ session }: { session: string }) {
   );
 }
 
-function unsaved({ commits, unsaved: { uncommitted }, files }: WorktreeStatus): string {
+function unsaved({ commits, unsaved: { uncommitted }, files, merged }: WorktreeStatus): string {
+  if (merged && files.length === 0 && uncommitted.length === 0) return `merged into ${merged.into}`;
   const words = [
     commits === 0 ? "no commits" : commits === 1 ? "1 commit" : `${commits} commits`,
     files.length === 1 ? "1 file" : `${files.length} files`,

@@ -34,7 +34,10 @@ export function Filters({
     change({ q });
   };
   const agents = new Map(sessions.map(({ agent }) => [agent.id, agent.name]));
-  const folders = [...new Set(sessions.map(({ folder }) => folder))].sort();
+  // Worktrees and scratch folders have one session each: to narrow to them narrows to nothing.
+  const folders = [...new Set(sessions.map(({ folder }) => folder))]
+    .filter((path) => path.endsWith(folderName(path)))
+    .sort();
   const isNarrow = Object.keys(search).some((key) => key !== "archived");
   return (
     <search className="flex min-w-0 flex-1 flex-wrap items-center gap-1">

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FeedSession } from "../live/feed.ts";
-import { fits, groupByState, readHomeSearch } from "./find-sessions.ts";
+import { fits, folderName, groupByState, readHomeSearch } from "./find-sessions.ts";
 
 const session = (id: string, parts: Partial<FeedSession> = {}): FeedSession => ({
   id,
@@ -48,4 +48,10 @@ test("what waits comes first; in a group the pinned ones, then the latest", () =
 
 test("an address that nobody wrote is read as far as it makes sense", () => {
   expect(readHomeSearch({ q: 42, state: "asleep", archived: true, other: 1 })).toEqual({ q: "42", archived: true });
+});
+
+test("a folder goes by its last part; one of a session's own by what it is", () => {
+  expect(folderName("/srv/shop/")).toBe("shop");
+  expect(folderName("/home/me/.tandem/scratch/sesn_01ABC")).toBe("Scratch folder");
+  expect(folderName("/home/me/.tandem/worktrees/sesn_01ABC")).toBe("Worktree");
 });

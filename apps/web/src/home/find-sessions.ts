@@ -57,7 +57,9 @@ export function groupByState(sessions: Iterable<FeedSession>, pinned: ReadonlySe
   );
 }
 
-/** The last part of a folder's path, and as much before it as tells it from the others. */
+/** The last part of a folder's path. One that was made for a session is called what it is: nobody knows sessions by id. */
 export function folderName(folder: string): string {
-  return folder.replace(/\/+$/, "").split("/").at(-1) ?? folder;
+  const [parent, name] = ["", ...folder.replace(/\/+$/, "").split("/")].slice(-2);
+  if (!/^sesn_\w+$/.test(name ?? "")) return name ?? folder;
+  return parent === "scratch" ? "Scratch folder" : "Worktree";
 }

@@ -28,12 +28,15 @@ function stepsOf(messages: readonly Message[]): { step: Step; isCompacted: boole
   let isCompacted = false;
   for (const part of messages.flatMap(({ parts, thread }) => (thread === null ? parts : []))) {
     if (part.type === "compaction") isCompacted = true;
-    if (part.type !== "step" || part.state !== "completed" || !part.usage) continue;
+    if (part.type !== "step" || part.state !== "completed" || !part.usage || isReckoned(part)) continue;
     steps.push({ step: part, isCompacted });
     isCompacted = false;
   }
   return steps;
 }
+
+/** The request that wrote a summary is known by what it took alone, afterwards: it has no time, and follows on nothing. */
+const isReckoned = ({ duration_ms }: Step): boolean => duration_ms !== null && duration_ms < 10;
 
 function missBetween(before: Step, now: Step, isCompacted: boolean): string | undefined {
   const shared = Math.min(readBy(before), readBy(now));

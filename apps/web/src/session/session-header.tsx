@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Folder } from "lucide-react";
+import { folderName } from "../home/find-sessions.ts";
 import type { FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
@@ -41,7 +42,7 @@ export function SessionHeader({
             title={session.folder}
           >
             <Folder aria-hidden className="size-3.5 shrink-0" />
-            <span className="truncate">{session.folder.split("/").at(-1)}</span>
+            <span className="truncate">{folderName(session.folder)}</span>
           </span>
         )}
         <span className="ml-auto flex min-w-0 shrink-0 items-center gap-1">

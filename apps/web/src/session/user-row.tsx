@@ -2,6 +2,7 @@ import type { Message } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
 import { Clock3, CornerDownRight, Undo2 } from "lucide-react";
 import { exactly } from "../text/format.ts";
+import { Markdown } from "../text/markdown.tsx";
 import { takeBack } from "./composer/returned.ts";
 import { FileBlock } from "./file-block.tsx";
 import { useSession } from "./session-context.ts";
@@ -31,7 +32,8 @@ export function UserRow({ message }: { message: Message }) {
               <CornerDownRight aria-hidden className="size-3" /> from the agent that called it
             </span>
           )}
-          {text}
+          {/* What is sent is shown as it was typed; code in it as code. */}
+          {text.includes("```") ? <Markdown text={text} /> : text}
         </div>
       )}
       {isWaiting && <Waiting message={message} />}
