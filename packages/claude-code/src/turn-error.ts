@@ -52,10 +52,18 @@ export function turnError(
     { status, text, stopReason: result.stop_reason },
   );
   return new LlmError(code, sentence(code, text), {
+    ...(RENEWAL_REFUSED.test(text) && code === "not_logged_in" && { fix: LOG_IN_AGAIN }),
     ...(status !== undefined && { status }),
     ...(code === "rate_limited" && resetsAt && { resetsAt }),
   });
 }
+
+/** What Claude Code says of a login that has run out and is not given a new token. It forgets the login then. */
+const RENEWAL_REFUSED = /could not be refreshed|session expired/i;
+const LOG_IN_AGAIN =
+  "Log in again with the Claude Code CLI (`claude`, then /login); whatever runs on this login goes on with the next message.";
+
+const NO_LOGIN = /not logged in|please run \/login/i;
 
 const NETWORK_TROUBLE = /connect|socket|network|fetch|resolve|timed? ?out|ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ENETUNREACH/i;
 
@@ -63,7 +71,7 @@ function refine(
   code: LlmErrorCode,
   { status, text, stopReason }: { status: number | undefined; text: string; stopReason: string | null },
 ): LlmErrorCode {
-  if (code === "auth_rejected" && /not logged in|please run \/login/i.test(text) && status === undefined)
+  if (code === "auth_rejected" && status === undefined && (NO_LOGIN.test(text) || RENEWAL_REFUSED.test(text)))
     return "not_logged_in";
   if (code === "server_error" && status === 529) return "overloaded";
   if (code === "server_error" && status === undefined && NETWORK_TROUBLE.test(text)) return "network";

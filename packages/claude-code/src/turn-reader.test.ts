@@ -62,6 +62,11 @@ describe("how a turn ended", () => {
 
   test.each([
     ["authentication_failed", { result: "Not logged in · Please run /login" }, "not_logged_in"],
+    [
+      "authentication_failed",
+      { result: "Failed to authenticate: OAuth session expired and could not be refreshed" },
+      "not_logged_in",
+    ],
     ["authentication_failed", { result: "Failed to authenticate. API Error: 401" }, "auth_rejected"],
     ["oauth_org_not_allowed", { api_error_status: 403 }, "auth_rejected"],
     ["billing_error", { api_error_status: 400 }, "billing"],

@@ -320,6 +320,9 @@ export class Translator {
     this.#countCompaction(reported);
     this.#hints = noHints();
     this.#underWay = false;
+    const { code, fix } = outcome.error?.tandem ?? {};
+    // Not this turn's trouble alone: nothing runs on this login until somebody logs in.
+    if (code === "not_logged_in") this.#incidents.notice("error", `There is no Claude login to run on. ${fix ?? ""}`);
     this.#emit.put({ type: "turn_ended", outcome: { ...outcome, reported } });
   }
 
