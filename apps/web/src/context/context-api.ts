@@ -1,4 +1,4 @@
-import { useQuery, type UseQueryOptions } from "@tanstack/react-query";
+import { useQuery, type UseQueryOptions, type UseQueryResult } from "@tanstack/react-query";
 import { api, type Query } from "../api/client.ts";
 
 // What the server tells of the context; see docs/reference/api.md.
@@ -163,7 +163,22 @@ export const useAnswer = <T>(path: string, query: Query = {}, options: Options<T
 export const useOverview = () => useAnswer<Overview>("/v1/context");
 
 const MOST = 1_000;
-export const usePages = () => useAnswer<Paged<PageSummary>>("/v1/context/pages", { limit: MOST });
-export const useTables = () => useAnswer<Paged<TableSummary>>("/v1/context/tables", { limit: MOST });
-export const useMemories = (session?: string) =>
-  useAnswer<Paged<Memory>>("/v1/context/memories", { limit: MOST, session });
+
+/** A whole list, however many pages of it the server tells one after the other. */
+const useWhole = <T>(path: string, query: Query = {}): UseQueryResult<{ data: T[] }> =>
+  useQuery({
+    queryKey: [path, query],
+    queryFn: async ({ signal }) => {
+      const data: T[] = [];
+      for (let page: string | undefined; ;) {
+        const next: Paged<T> = await api.get<Paged<T>>(path, { ...query, limit: MOST, page }, signal);
+        data.push(...next.data);
+        if (next.next_page === null) return { data };
+        page = next.next_page;
+      }
+    },
+  });
+
+export const usePages = () => useWhole<PageSummary>("/v1/context/pages");
+export const useTables = () => useWhole<TableSummary>("/v1/context/tables");
+export const useMemories = (session?: string) => useWhole<Memory>("/v1/context/memories", { session });

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "react";
 import { count } from "../../text/format.ts";
+import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -8,11 +9,16 @@ import { type TableSummary, useOverview, useTables } from "../context-api.ts";
 import { Panes, PaneRow } from "../panes.tsx";
 import { TableView } from "./table-view.tsx";
 
+/** So many at once; a filter finds the others sooner than a longer list. */
+const ROWS = 400;
+
 /** The catalogue: tables by connection and schema, and the one that is looked at. */
 export function TablesView({ table }: { table: string }) {
   const tables = useTables();
   const [filter, setFilter] = useState("");
-  const groups = useMemo(() => bySchema(matching(tables.data?.data ?? [], filter)), [tables.data, filter]);
+  const [most, setMost] = useState(ROWS);
+  const found = useMemo(() => matching(tables.data?.data ?? [], filter), [tables.data, filter]);
+  const groups = useMemo(() => bySchema(found.slice(0, most)), [found, most]);
   if (tables.data?.data.length === 0) return <NoTables />;
   const list = (
     <>
@@ -43,6 +49,11 @@ export function TablesView({ table }: { table: string }) {
           ))}
         </div>
       ))}
+      {found.length > most && (
+        <Button look="quiet" size="small" className="m-2" onClick={() => setMost(most + ROWS)}>
+          {count(found.length - most)} more
+        </Button>
+      )}
       {tables.data && groups.length === 0 && <p className="p-4 text-sm text-ink-faint">No table goes by that.</p>}
     </>
   );

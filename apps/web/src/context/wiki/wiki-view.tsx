@@ -1,4 +1,6 @@
 import { useMemo, useState } from "react";
+import { count } from "../../text/format.ts";
+import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -8,11 +10,16 @@ import { Panes, PaneRow } from "../panes.tsx";
 import { PageView } from "./page-view.tsx";
 import { PassageView } from "./passage-view.tsx";
 
+/** So many at once; a filter finds the others sooner than a longer list. */
+const ROWS = 400;
+
 /** Pages by their folders, and the one that is read. */
 export function WikiView({ pageKey, citation }: { pageKey: string; citation?: string }) {
   const pages = usePages();
   const [filter, setFilter] = useState("");
-  const groups = useMemo(() => byFolder(matching(pages.data?.data ?? [], filter)), [pages.data, filter]);
+  const [most, setMost] = useState(ROWS);
+  const found = useMemo(() => matching(pages.data?.data ?? [], filter), [pages.data, filter]);
+  const groups = useMemo(() => byFolder(found.slice(0, most)), [found, most]);
   if (pages.data?.data.length === 0 && citation === undefined) return <NoPages />;
   const list = (
     <>
@@ -37,6 +44,11 @@ export function WikiView({ pageKey, citation }: { pageKey: string; citation?: st
           ))}
         </div>
       ))}
+      {found.length > most && (
+        <Button look="quiet" size="small" className="m-2" onClick={() => setMost(most + ROWS)}>
+          {count(found.length - most)} more
+        </Button>
+      )}
       {pages.data && groups.length === 0 && <p className="p-4 text-sm text-ink-faint">No page goes by that.</p>}
     </>
   );

@@ -1,0 +1,109 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { api } from "../api/client.ts";
+import { count, money } from "../text/format.ts";
+import { Empty } from "../ui/empty.tsx";
+import { Problem } from "../ui/problem.tsx";
+import { Badge, PageHead, Panel } from "./panel.tsx";
+
+type Rates = Record<"input" | "output" | "cache_read" | "cache_write_5m" | "cache_write_1h", number>;
+
+/** What `/v1/models` tells of one. What nobody knows is null. */
+interface ModelFacts {
+  id: string;
+  display_name: string;
+  lifecycle: "active" | "deprecated" | "retired";
+  retires_at: string | null;
+  max_input_tokens: number | null;
+  max_tokens: number | null;
+  tandem: {
+    aliases: string[];
+    efforts: string[] | null;
+    price: (Rates & { long_prompt: (Rates & { over_tokens: number }) | null; as_of: string }) | null;
+  };
+}
+
+const COLUMNS = ["Model", "Window", "Answer", "Input", "Output", "Cache read", "Cache write"] as const;
+
+/** Which models agents may name, how much they hold, and what they cost. */
+export default function ModelsPage() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["/v1/models", "facts"],
+    queryFn: ({ signal }) => api.get<{ data: ModelFacts[] }>("/v1/models", { limit: 1_000 }, signal),
+    staleTime: 300_000,
+  });
+  const asOf = data?.data.find(({ tandem }) => tandem.price)?.tandem.price?.as_of.slice(0, 10);
+  return (
+    <>
+      <PageHead title="Models">What agents may name: how much each holds, and what it costs.</PageHead>
+      <Problem error={error} onRetry={() => void refetch()} className="mb-4" />
+      {data?.data.length === 0 && <Empty title="No model is known">Status says who answers, and whether.</Empty>}
+      {data && data.data.length > 0 && (
+        <Panel
+          note={`List prices in US dollars for a million tokens${asOf === undefined ? "" : `, as of ${asOf}`}. What a login pays for is not billed by them; budgets count by them all the same.`}
+        >
+          <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Models">
+            <table className="w-full text-sm">
+              <thead>
+                <tr className="border-b border-line text-left text-xs text-ink-faint">
+                  {COLUMNS.map((name, at) => (
+                    <th key={name} scope="col" className={`px-3 py-1.5 font-medium ${at === 0 ? "" : "text-right"}`}>
+                      {name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody className="divide-y divide-line">
+                {data.data.map((model) => (
+                  <ModelRow key={model.id} model={model} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </Panel>
+      )}
+    </>
+  );
+}
+
+function ModelRow({
+  model: { id, display_name, lifecycle, max_input_tokens, max_tokens, tandem },
+}: {
+  model: ModelFacts;
+}) {
+  const { aliases, efforts, price } = tandem;
+  return (
+    <tr className="align-top">
+      <th scope="row" className="px-3 py-2 text-left font-normal">
+        <span className="font-medium">{display_name}</span>
+        {lifecycle !== "active" && (
+          <span className="ml-2">
+            <Badge tone={lifecycle === "retired" ? "bad" : "wait"}>{lifecycle}</Badge>
+          </span>
+        )}
+        <span className="block font-mono text-xs text-ink-faint">{[id, ...aliases].join(", ")}</span>
+        {efforts && efforts.length > 0 && (
+          <span className="block text-xs text-ink-faint">effort: {efforts.join(", ")}</span>
+        )}
+      </th>
+      <Figure>{max_input_tokens === null ? null : count(max_input_tokens)}</Figure>
+      <Figure>{max_tokens === null ? null : count(max_tokens)}</Figure>
+      {(["input", "output", "cache_read", "cache_write_5m"] as const).map((rate) => (
+        <Figure key={rate}>
+          {price && money(price[rate])}
+          {price?.long_prompt && (
+            <span className="block text-xs text-ink-faint">
+              {money(price.long_prompt[rate])} over {count(price.long_prompt.over_tokens)}
+            </span>
+          )}
+        </Figure>
+      ))}
+    </tr>
+  );
+}
+
+const Figure = ({ children }: { children: ReactNode }) => (
+  <td className="px-3 py-2 text-right whitespace-nowrap tabular-nums">
+    {children ?? <span className="text-ink-faint">unknown</span>}
+  </td>
+);
