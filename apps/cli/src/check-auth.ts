@@ -107,7 +107,7 @@ async function checkKey(context: Context, project: Project, deadlineMs: number):
 }
 
 /** The same key, asked about directly: Claude Code's own list of models says nothing about the key. */
-function withAnthropicKey(project: Project): Project {
+export function withAnthropicKey(project: Project): Project {
   const { llm } = project.config;
   if (llm.claudeCode.auth !== "api_key") return project;
   const { apiKey, baseUrl } = llm.claudeCode;

@@ -327,8 +327,8 @@ export async function createEngine(
     ...checkpointSettings(project),
     userFolders: [stateFolder, claudeFolder(context.env)],
     models: offeredModels({
-      ask: listModels,
-      fallback: usualModels,
+      ask: async () => (await loadModels()).askedModels(context, project, listModels, given === undefined),
+      fallback: async () => (await loadModels()).fallbackModels(context.env, project),
       onFailure: (error) => log.warn({ error: String(error) }, "Claude Code did not list its models"),
     }),
     openConversation: room?.openConversation ?? refuseToRun,
@@ -337,17 +337,10 @@ export async function createEngine(
   });
 }
 
+const loadModels = () => import("./models/engine-models.ts");
+
 function refuseToRun(): never {
   throw new TandemError("unexpected", "This command runs no sessions.");
-}
-
-/** What the usual aliases stand for, as far as is known here. */
-async function usualModels() {
-  const { resolveModel } = await import("@tandem/runtime");
-  return ["opus", "sonnet", "haiku"].map((alias) => {
-    const id = resolveModel("anthropic", alias);
-    return { id, name: id, aliases: [alias] };
-  });
 }
 
 /** Where Claude Code keeps what is the user's own. */

@@ -108,12 +108,19 @@ export function createProgram(version: string, runner: Runner): Command {
   );
 
   examples(
-    command(program, USE, "models", "List the models that the backend offers, and which role uses which.")
+    command(
+      program,
+      USE,
+      "models",
+      "List the models that the backend offers, what is known of them, and who uses which.",
+    )
+      .option("--refresh", "ask again, though the list is less than a day old")
       .addOption(json())
-      .action((_options: object, self: Command) =>
-        runner(self, async (context) => (await import("./commands/models.ts")).models(context)),
+      .action((options: { refresh?: boolean }, self: Command) =>
+        runner(self, async (context) => (await import("./commands/models.ts")).models(context, options)),
       ),
     "tandem models",
+    "tandem models --refresh",
     "tandem models --json | jq -r '.models[].id'",
   );
 

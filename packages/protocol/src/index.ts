@@ -155,7 +155,8 @@ export {
   type TokenId,
 } from "./ids.ts";
 export { message, part, type Message, type Part, type PartOf } from "./message.ts";
-export { addCost, costOf, dearestCostOf, PRICES_AS_OF } from "./price.ts";
+export { addCost, costOf, dearestCostOf, PRICES_AS_OF, type ListPrice } from "./price.ts";
+export { completeModel, MODELS_AS_OF, tabledModels, type ModelDetails, type ModelFact } from "./model-details.ts";
 export { project, Projection } from "./project.ts";
 export { RequestError, type RequestErrorCode } from "./request-error.ts";
 export {

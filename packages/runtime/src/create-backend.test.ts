@@ -82,7 +82,7 @@ describe("listModels", () => {
       gateway: { baseUrl: rehearsal.providerUrls.gateway },
     };
     const made = await createBackend(configOf(provider), surroundings());
-    expect(await made.listModels(signal)).toEqual([{ id, name: "Claude X" }]);
+    expect(await made.listModels(signal)).toMatchObject([{ id, name: "Claude X" }]);
   });
 
   it.each(["anthropic", "gateway"] as const)("rehearsed as it is, has what the aliases mean on %s", async (backend) => {

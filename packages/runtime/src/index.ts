@@ -14,5 +14,5 @@ export type {
   TextRequest,
   Wait,
 } from "./llm-runtime.ts";
-export { checkModel, findModel, resolveModel, roleModels, type RoleModel } from "./models.ts";
+export { checkModel, findModel, mergeModels, resolveModel, roleModels, type RoleModel } from "./models.ts";
 export { defineTool, type Tool, type ToolOutput } from "./tool.ts";

@@ -1,4 +1,4 @@
-import type { Backend, Payer, Usage } from "@tandem/protocol";
+import type { Backend, ModelDetails, Payer, Usage } from "@tandem/protocol";
 import type { Tool } from "./tool.ts";
 import type { StepFinished } from "./llm-runtime.ts";
 
@@ -43,7 +43,7 @@ export interface LoopAnswer {
   text: string;
 }
 
-export interface ModelInfo {
+export interface ModelInfo extends ModelDetails {
   id: string;
   name: string;
   /** What else this backend takes for it. */

@@ -83,6 +83,18 @@ export function findModel(offered: readonly ModelInfo[], asked: string): ModelIn
   );
 }
 
+/** A list with what another one knows more of its models, and then with those that only the other one has. */
+export function mergeModels(listed: readonly ModelInfo[], detailed: readonly ModelInfo[]): ModelInfo[] {
+  const detailsOf = (id: string): ModelInfo | undefined => findModel(detailed, id);
+  const known = new Set(listed.map(({ id }) => detailsOf(id)?.id));
+  const merged = listed.map((model) => {
+    const details = detailsOf(model.id);
+    const features = { ...details?.features, ...model.features };
+    return { ...details, ...model, ...(Object.keys(features).length > 0 && { features }) };
+  });
+  return [...merged, ...detailed.filter(({ id }) => !known.has(id))];
+}
+
 function isAlias(model: string): model is Alias {
   return ALIASES.some((alias) => alias === model);
 }

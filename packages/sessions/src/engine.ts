@@ -14,6 +14,7 @@ import type {
   Limits,
   LiveDelta,
   LoggedEvent,
+  ModelDetails,
   Session,
   SessionCreateParams,
   SessionEvent,
@@ -94,12 +95,10 @@ export interface McpServers {
   accept(id: string, hash: string, by: string): Promise<McpServerView>;
 }
 
-export interface Model {
+export interface Model extends ModelDetails {
   id: string;
   name: string;
   aliases: readonly string[];
-  /** Which efforts it knows; none where it knows none, absent where that is not known. */
-  efforts?: readonly string[];
 }
 
 export interface Agents {

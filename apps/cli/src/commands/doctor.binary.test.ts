@@ -190,34 +190,3 @@ describe("tandem status", () => {
     expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining("expired") });
   });
 });
-
-describe("tandem models", () => {
-  test("lists what the service offers and who uses it", async () => {
-    await using rehearsal = await startRehearsal([], {
-      models: [{ id: "claude-opus-9", displayName: "Claude Opus 9" }],
-    });
-    await using machine = await scratchMachine(
-      `llm: { provider: { backend: anthropic, anthropic: { baseUrl: "${rehearsal.url}" } }, models: { curator: claude-opus-9 } }`,
-    );
-    await machine.trust();
-    const { code, stdout } = await machine.run(["models"], { env: KEY });
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^claude-opus-9 +Claude Opus 9 +curator$/m);
-  });
-  test("on Claude Code each model once, with its aliases", async () => {
-    await using rehearsal = await startRehearsal([], { proxy: true });
-    await using machine = await scratchMachine(
-      "llm: { provider: { backend: claude-code }, models: { default: opus, triage: claude-haiku-5-5, repair: claude-opus-4-8 } }",
-    );
-    await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
-    const { stdout } = await machine.run(["models"], { env: rehearsal.proxy.variables });
-    expect(stdout).toMatch(/^claude-opus-5-5 +Opus +default, opus +default, candidateExtraction/m);
-    expect(stdout).toMatch(/^claude-haiku-5-5 +Haiku +haiku +triage$/m);
-    expect(stdout).toMatch(/^claude-opus-4-8 +not in the service's list +repair$/m);
-    const ids = stdout
-      .trim()
-      .split("\n")
-      .map((line) => line.split(" ", 1)[0]);
-    expect(ids).toEqual([...new Set(ids)]);
-  });
-});

@@ -10,6 +10,8 @@ export interface Page<T> {
 export interface Model {
   id: string;
   display_name: string;
+  /** The size of its context window, where it is known. */
+  max_input_tokens: number | null;
   tandem: { aliases: string[] };
 }
 

@@ -36,6 +36,16 @@ test("the last request of the session's own thread counts", () => {
   expect(contextUse(lastMeasured([]))).toBeUndefined();
 });
 
+test("the window is as large as the server says that the model's is", () => {
+  const models = [
+    { id: "claude-y", max_input_tokens: 100 },
+    { id: "claude-x", max_input_tokens: 1_000_000 },
+  ];
+  expect(contextUse(lastMeasured([step("a", 100)]), models)).toMatchObject({ tokens: 115, window: 1_000_000 });
+  const unknown = [{ id: "claude-x", max_input_tokens: null }];
+  expect(contextUse(lastMeasured([step("a", 100)]), unknown)).toMatchObject({ window: 200_000 });
+});
+
 test("a compaction makes room", () => {
   const compaction: Part = {
     type: "compaction",

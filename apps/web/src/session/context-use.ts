@@ -27,7 +27,11 @@ const isMeasure = (part: Part): boolean =>
     ? part.tokens_after !== null
     : part.type === "step" && part.usage !== null && part.state === "completed";
 
-export function contextUse(measured: PartOf<"step" | "compaction"> | undefined): ContextUse | undefined {
+/** `models` are those of the server: most know how large their window is. */
+export function contextUse(
+  measured: PartOf<"step" | "compaction"> | undefined,
+  models: readonly SizedModel[] = [],
+): ContextUse | undefined {
   if (!measured) return undefined;
   if (measured.type === "compaction") {
     return { tokens: measured.tokens_after ?? 0, window: WINDOW, last: undefined, model: null };
@@ -36,9 +40,21 @@ export function contextUse(measured: PartOf<"step" | "compaction"> | undefined):
   if (!usage) return undefined;
   const tokens =
     usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens + usage.output_tokens;
-  return { tokens, window: windowOf(model, tokens), last: usage, model };
+  return { tokens, window: windowIn(models, model) ?? windowOf(model, tokens), last: usage, model };
 }
 
-/** Nobody tells how large a model's window is; one that holds more than the usual is of the large kind. */
+interface SizedModel {
+  id: string;
+  max_input_tokens: number | null;
+}
+
+/** An answer may name its model with a date that the list leaves out. */
+function windowIn(models: readonly SizedModel[], model: string | null): number | undefined {
+  const plain = model?.replace(/-\d{8}$/, "");
+  const known = models.find(({ id }) => id === model) ?? models.find(({ id }) => id === plain);
+  return known?.max_input_tokens ?? undefined;
+}
+
+/** Where nobody tells how large a model's window is: one that holds more than the usual is of the large kind. */
 const windowOf = (model: string | null, tokens: number): number =>
   model?.includes("[1m]") === true || tokens > WINDOW ? LARGE_WINDOW : WINDOW;

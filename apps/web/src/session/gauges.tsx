@@ -1,4 +1,5 @@
 import type { BudgetGauge } from "@tandem/protocol";
+import { useModels } from "../api/lists.ts";
 import { useLivePart } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { count, lasting, money } from "../text/format.ts";
@@ -22,7 +23,8 @@ export function Gauges({ session, log }: { session: string; log: SessionLog }) {
 }
 
 function ContextGauge({ log }: { log: SessionLog }) {
-  const use = contextUse(useLivePart(log.messages, lastMeasured));
+  const { data: models } = useModels();
+  const use = contextUse(useLivePart(log.messages, lastMeasured), models);
   if (!use) return null;
   const part = Math.min(1, use.tokens / use.window);
   const look = part > 0.85 ? "text-bad" : part > 0.65 ? "text-wait" : "text-accent";

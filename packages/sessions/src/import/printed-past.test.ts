@@ -13,7 +13,7 @@ function convert(lines: readonly (object | string)[], form?: PrintForm) {
   return { isWhole, all, told: all.filter(({ type }) => type !== "session.usage").map(plain) };
 }
 
-const plain = ({ id: _, processed_at: __, ...event }: SessionEvent): object => event;
+const plain = ({ id: _id, processed_at: _at, ...event }: SessionEvent): object => event;
 const say = (text: string) => ({ type: "assistant", message: { content: [{ type: "text", text }] } });
 const result = (more: object = {}) => ({
   type: "result",

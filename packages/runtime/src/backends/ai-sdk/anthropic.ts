@@ -1,14 +1,12 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
-import { z } from "zod";
 import { errorFromResponse } from "./as-llm-error.ts";
+import { readModelList } from "./model-list.ts";
 import { type Provider, withVersion } from "./provider.ts";
 
 export interface AnthropicSettings {
   apiKey: string;
   baseUrl: string | undefined;
 }
-
-const modelList = z.object({ data: z.array(z.object({ id: z.string(), display_name: z.string() })) });
 
 export function anthropic({ apiKey, baseUrl = "https://api.anthropic.com" }: AnthropicSettings): Provider {
   // Always explicit: left out, the AI SDK would take a base URL from a stray variable.
@@ -24,8 +22,7 @@ export function anthropic({ apiKey, baseUrl = "https://api.anthropic.com" }: Ant
         signal,
       });
       if (!response.ok) throw errorFromResponse(response, await response.text());
-      const { data } = modelList.parse(await response.json());
-      return data.map(({ id, display_name: name }) => ({ id, name }));
+      return readModelList(await response.json());
     },
   };
 }

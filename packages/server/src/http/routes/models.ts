@@ -1,10 +1,15 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type ListPrice, type ModelFact } from "@tandem/protocol";
 import type { Model } from "@tandem/sessions";
 import { z } from "zod";
 import { jsonRoute, type Route } from "../route.ts";
 import { DEFAULT_LIMIT } from "../schemas/page.ts";
 
 const LINES = ["haiku", "sonnet", "opus", "fable", "mythos"] as const;
+const LIFECYCLES = ["active", "deprecated", "retired"] as const;
+const rates = {
+  ...{ input: z.number(), output: z.number(), cache_read: z.number() },
+  ...{ cache_write_5m: z.number(), cache_write_1h: z.number() },
+};
 /** What Anthropic's API says where it does not know when a model came out. */
 const UNKNOWN_DATE = "1970-01-01T00:00:00Z";
 
@@ -14,23 +19,38 @@ const model = z
     id: z.string(),
     display_name: z.string(),
     created_at: z.string(),
-    lifecycle: z.literal("active"),
+    lifecycle: z.enum(LIFECYCLES),
     line: z.enum(LINES).nullable(),
     allowed_fallback_models: z.null(),
     capabilities: z.null(),
-    deprecated_at: z.null(),
-    retires_at: z.null(),
-    max_input_tokens: z.null(),
-    max_tokens: z.null(),
-    tandem: z.object({ aliases: z.array(z.string()) }),
+    deprecated_at: z.string().nullable(),
+    retires_at: z.string().nullable(),
+    max_input_tokens: z.number().nullable(),
+    max_tokens: z.number().nullable(),
+    tandem: z.object({
+      aliases: z.array(z.string()),
+      features: z.record(z.string(), z.boolean()).nullable(),
+      efforts: z.array(z.string()).nullable(),
+      price: z
+        .object({
+          ...rates,
+          long_prompt: z.object({ over_tokens: z.number(), ...rates }).nullable(),
+          as_of: z.string(),
+        })
+        .nullable()
+        .meta({ description: "List price, in US dollars per million tokens." }),
+      origins: z
+        .record(z.string(), z.object({ from: z.enum(["live", "cache", "table"]), at: z.string() }))
+        .meta({ description: "Where each value comes from: asked, asked earlier, or written in the program." }),
+    }),
   })
-  .meta({ id: "Model", description: "A model that an agent may name. What Claude Code does not tell is null." });
+  .meta({ id: "Model", description: "A model that an agent may name. What nobody knows is null." });
 
 const listQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(1_000).default(DEFAULT_LIMIT),
   after_id: z.string().optional(),
   before_id: z.string().optional(),
-  lifecycle: z.array(z.enum(["active", "deprecated", "retired"])).optional(),
+  lifecycle: z.array(z.enum(LIFECYCLES)).optional(),
 });
 
 export const modelRoutes: Route[] = [
@@ -48,9 +68,9 @@ export const modelRoutes: Route[] = [
       last_id: z.string().nullable(),
     }),
     handle: async ({ engine, query }) => {
-      const wanted = !query.lifecycle || query.lifecycle.includes("active");
-      const all = wanted ? (await engine.models()).map(describe) : [];
-      return cut(all, query);
+      const all = (await engine.models()).map(describe);
+      const { lifecycle } = query;
+      return cut(lifecycle ? all.filter((each) => lifecycle.includes(each.lifecycle)) : all, query);
     },
   }),
   jsonRoute({
@@ -71,23 +91,55 @@ export const modelRoutes: Route[] = [
   }),
 ];
 
-function describe({ id, name, aliases }: Model): z.infer<typeof model> {
+function describe(known: Model): z.infer<typeof model> {
+  const { id, name, aliases, features, efforts, price, origins = {} } = known;
   return {
     type: "model",
     id,
     display_name: name,
-    created_at: UNKNOWN_DATE,
-    lifecycle: "active",
+    created_at: known.releasedAt ?? UNKNOWN_DATE,
+    lifecycle: known.lifecycle ?? "active",
     line: LINES.find((line) => id.includes(line)) ?? null,
     allowed_fallback_models: null,
+    // Anthropic's shape says of every capability whether it is there; what is known is in `tandem.features`.
     capabilities: null,
-    deprecated_at: null,
-    retires_at: null,
-    max_input_tokens: null,
-    max_tokens: null,
-    tandem: { aliases: [...aliases] },
+    deprecated_at: known.deprecatedAt ?? null,
+    retires_at: known.retiresAt ?? null,
+    max_input_tokens: known.contextWindow ?? null,
+    max_tokens: known.maxOutputTokens ?? null,
+    tandem: {
+      aliases: [...aliases],
+      features: features ? { ...features } : null,
+      efforts: efforts ? [...efforts] : null,
+      price: price ? describePrice(price, origins.price?.at ?? "") : null,
+      origins: Object.fromEntries(
+        Object.entries(origins).map(([fact, origin]) => [FACT_NAMES[fact as ModelFact], origin]),
+      ),
+    },
   };
 }
+
+const FACT_NAMES: Record<ModelFact, string> = {
+  contextWindow: "max_input_tokens",
+  maxOutputTokens: "max_tokens",
+  features: "features",
+  efforts: "efforts",
+  price: "price",
+  releasedAt: "created_at",
+  lifecycle: "lifecycle",
+};
+
+const describeRates = ({ input, output, cacheRead, cacheWrite5m, cacheWrite1h }: Omit<ListPrice, "longPrompt">) => ({
+  ...{ input, output, cache_read: cacheRead, cache_write_5m: cacheWrite5m, cache_write_1h: cacheWrite1h },
+});
+
+const describePrice = (price: ListPrice, asOf: string) => ({
+  ...describeRates(price),
+  long_prompt: price.longPrompt
+    ? { over_tokens: price.longPrompt.overTokens, ...describeRates(price.longPrompt.rates) }
+    : null,
+  as_of: asOf,
+});
 
 /** The older kind of page, by ids; `before_id` goes backwards. */
 function cut<T extends { id: string }>(

@@ -1,0 +1,46 @@
+# syntax=docker/dockerfile:1
+# The server with its page, for `docker build -t tandem .`; how to run it is in docs/guides/containers.md.
+
+FROM node:24-bookworm-slim AS page
+WORKDIR /app
+COPY . .
+RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts
+RUN node --input-type=module -e 'import { buildPage } from "./scripts/build-page.ts"; buildPage();'
+
+FROM node:24-bookworm-slim AS libraries
+WORKDIR /app
+COPY package.json package-lock.json ./
+COPY packages packages
+COPY apps apps
+# No install scripts: the one library that has one brings the Node that this image has already.
+RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --ignore-scripts
+
+FROM node:24-bookworm-slim
+# git for checkpoints and worktrees; tini passes signals on, and takes care of what commands of agents leave behind.
+RUN apt-get update \
+  && apt-get install -y --no-install-recommends ca-certificates git tini \
+  && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY --from=libraries /app ./
+COPY --from=page /app/apps/web/dist apps/web/dist
+COPY container/tandem.yaml /etc/tandem/tandem.yaml
+COPY container/postgres/tandem.yaml /etc/tandem/postgres/tandem.yaml
+COPY container/entrypoint.sh /usr/local/bin/tandem-entrypoint
+COPY container/health.mjs container/health.mjs
+# Nothing of the program is the user's to change; /data and /workspace are.
+RUN ln -s /app/apps/cli/bin/tandem.mjs /usr/local/bin/tandem \
+  && chmod 0755 /usr/local/bin/tandem-entrypoint apps/cli/bin/tandem.mjs \
+  && useradd --create-home --uid 10001 tandem \
+  && install -d -o tandem -g tandem -m 0700 /data \
+  && install -d -o tandem -g tandem /workspace
+ENV NODE_ENV=production \
+  TANDEM_HOME=/data \
+  TANDEM_PROJECT=/etc/tandem
+USER tandem
+WORKDIR /workspace
+VOLUME ["/data", "/workspace"]
+EXPOSE 4760
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "/app/container/health.mjs"]
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["tini", "--", "tandem-entrypoint"]
+CMD ["up"]

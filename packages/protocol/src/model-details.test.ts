@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { completeModel, MODELS_AS_OF, tabledModels } from "./model-details.ts";
+import { costOf, PRICES_AS_OF } from "./price.ts";
+import { noUsage } from "./usage.ts";
+
+const live = { from: "live", at: "2026-11-20T00:00:00Z" } as const;
+
+test("what a service told stays, and what it did not is filled in from the table, each with where it is from", () => {
+  expect(completeModel({ id: "claude-opus-5-5", contextWindow: 500_000, efforts: [] }, live)).toEqual({
+    ...{ id: "claude-opus-5-5", contextWindow: 500_000, efforts: [], maxOutputTokens: 128_000 },
+    features: { thinking: true, adaptive_thinking: true },
+    price: expect.objectContaining({ input: 4, output: 20 }) as object,
+    origins: {
+      ...{ contextWindow: live, efforts: live },
+      maxOutputTokens: { from: "table", at: MODELS_AS_OF },
+      features: { from: "table", at: MODELS_AS_OF },
+      price: { from: "table", at: PRICES_AS_OF },
+    },
+  });
+});
+
+test("as other services write it, it is the same model", () => {
+  for (const id of ["anthropic/claude-opus-4.5", "claude-opus-4-5@20251101", "claude-opus-4-5-20251101"]) {
+    expect(completeModel({ id }, live)).toMatchObject({ contextWindow: 200_000, price: { input: 5 } });
+  }
+});
+
+test("of a model that nobody knows, nothing is guessed; of another window of a known one, not its size", () => {
+  expect(completeModel({ id: "claude-unheard-9" }, live)).toEqual({ id: "claude-unheard-9", origins: {} });
+  expect(completeModel({ id: "claude-sonnet-4-5[1m]" }, live).contextWindow).toBeUndefined();
+});
+
+test("every model of the table has a price", () => {
+  const unpriced = tabledModels().filter(({ id }) => costOf(id, noUsage()) === null);
+  expect(unpriced).toEqual([]);
+});
