@@ -9,6 +9,7 @@ import { sessionAct } from "../shell/session-act.ts";
 import { useShortcuts } from "../shell/shortcuts.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
 import { STATE_WORDS, StateDot } from "../ui/state-dot.tsx";
 import { Archived } from "./archived.tsx";
 import { Filters } from "./filters.tsx";
@@ -17,6 +18,8 @@ import { pins, togglePin } from "./pins.ts";
 import { isUnread, seen } from "./seen.ts";
 import { SessionCard, SessionRow } from "./session-card.tsx";
 import { Spend } from "./spend.tsx";
+
+const READING = ["w-24", "h-9", "h-9", "h-9", "h-9"];
 
 /** All sessions by what they are doing, those that wait for somebody first. */
 export function HomePage() {
@@ -52,6 +55,7 @@ export function HomePage() {
       <div className="min-h-0 flex-1 overflow-y-auto p-4">
         <div className="mx-auto grid max-w-7xl items-start gap-4 xl:grid-cols-[minmax(0,1fr)_17rem]">
           <div className="min-w-0 space-y-5">
+            {!isKnown && <Skeleton rows={READING} />}
             {isKnown && present.length === 0 && <Nothing />}
             {present.length > 0 && groups.length === 0 && (
               <Empty title="No session is like that">Clear the search, or a filter.</Empty>

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useLive } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { Problem } from "../ui/problem.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
 import { Row } from "./row.tsx";
 import { Rows } from "./rows.ts";
 import { usePartLink } from "./use-part-link.ts";
@@ -12,6 +13,9 @@ import { useTurnJump } from "./use-turn-jump.ts";
 const AT_END_PX = 48;
 /** How near to the beginning what came before is read. */
 const EARLIER_PX = 800;
+
+/** About what a conversation looks like. */
+const READING = ["ml-auto h-9 w-1/3 rounded-2xl", "mt-8 w-3/4", "w-full", "w-2/3", "h-9 w-full", "w-1/2"];
 
 /** The parts of a session, one row each; only those on the screen are there. It follows the end unless one scrolls away. */
 export function Timeline({ log, isRunning, part }: { log: SessionLog; isRunning: boolean; part: string | undefined }) {
@@ -40,7 +44,7 @@ export function Timeline({ log, isRunning, part }: { log: SessionLog; isRunning:
   }, [isFollowing, rows.length, total, list]);
 
   const leave = (): void => setFollowing(false);
-  const marked = usePartLink({ log, rows, list, part, onLeave: leave });
+  const { marked, isMissing } = usePartLink({ log, rows, list, part, onLeave: leave });
   useTurnJump({ rows, list, onLeave: leave, onEnd: () => setFollowing(true) });
 
   // A screen that is not full cannot be scrolled to read on.
@@ -78,6 +82,7 @@ export function Timeline({ log, isRunning, part }: { log: SessionLog; isRunning:
         aria-label="Conversation"
         tabIndex={0}
       >
+        {hasEarlier === undefined && <Skeleton rows={READING} className="mx-auto w-full max-w-[50rem] px-5 pt-6" />}
         {hasEarlier === false && rows.length === 0 && (
           <p className="px-6 pt-24 text-center text-ink-faint">Nothing has been said yet.</p>
         )}
@@ -95,11 +100,16 @@ export function Timeline({ log, isRunning, part }: { log: SessionLog; isRunning:
           ))}
         </div>
       </div>
+      {isMissing && (
+        <p className="absolute inset-x-0 top-3 mx-auto w-fit max-w-[94%] animate-appear rounded-full border border-line bg-surface px-3 py-1 text-sm text-ink-soft shadow-float">
+          What the link leads to is not in this conversation.
+        </p>
+      )}
       {!isFollowing && (
         <button
           type="button"
           onClick={() => setFollowing(true)}
-          className="absolute bottom-3 left-1/2 flex min-h-8 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line-strong bg-surface px-3 text-sm shadow-float hover:bg-raised max-md:min-h-10"
+          className="absolute bottom-3 left-1/2 flex min-h-8 -translate-x-1/2 animate-appear items-center gap-1.5 rounded-full border border-line-strong bg-surface px-3 text-sm shadow-float hover:bg-raised max-md:min-h-10"
         >
           <ArrowDown aria-hidden className="size-3.5" /> Latest
         </button>

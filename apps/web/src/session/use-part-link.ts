@@ -6,7 +6,7 @@ import { type Row, rowOfPart } from "./rows.ts";
 
 const MARKED_MS = 2_500;
 
-/** Goes to the part that the address names, back through the log until it is there. Returns the key of its row, for a while. */
+/** Goes to the part that the address names, back through the log until it is there. `marked` is the key of its row, for a while. */
 export function usePartLink({
   log,
   rows,
@@ -19,9 +19,10 @@ export function usePartLink({
   list: Virtualizer<HTMLDivElement, Element>;
   part: string | undefined;
   onLeave: () => void;
-}): string | undefined {
+}): { marked: string | undefined; isMissing: boolean } {
   const hasEarlier = useLive(log.hasEarlier);
   const [found, setFound] = useState<string>();
+  const [missing, setMissing] = useState<string>();
   const [marked, setMarked] = useState<string>();
   const isWanted = part !== undefined && found !== part;
 
@@ -30,7 +31,10 @@ export function usePartLink({
     const index = rowOfPart(rows, part);
     if (index === -1) {
       if (hasEarlier) void log.goBack(part);
-      else setFound(part);
+      else {
+        setFound(part);
+        setMissing(part);
+      }
       return;
     }
     onLeave();
@@ -45,5 +49,5 @@ export function usePartLink({
     return () => clearTimeout(timer);
   }, [marked]);
 
-  return marked;
+  return { marked, isMissing: part !== undefined && missing === part };
 }

@@ -80,8 +80,8 @@ export default function Palette({
       onOpenChange={onOpenChange}
       label="Find anything"
       loop
-      overlayClassName="fixed inset-0 z-40 bg-black/40"
-      contentClassName="fixed top-3 left-1/2 z-50 w-[min(38rem,94vw)] -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-float sm:top-[12vh]"
+      overlayClassName="fixed inset-0 z-40 animate-appear bg-black/40"
+      contentClassName="fixed top-3 left-1/2 z-50 animate-appear w-[min(38rem,94vw)] -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-surface shadow-float sm:top-[12vh]"
     >
       <Command.Input
         value={words}

@@ -3,7 +3,7 @@ import { Kbd } from "./kbd.tsx";
 
 const LOOKS = {
   /** What one most likely wants; once in a group. */
-  primary: "bg-accent text-on-accent hover:opacity-90",
+  primary: "bg-accent text-on-accent hover:bg-accent/90",
   plain: "border border-line-strong bg-surface text-ink hover:bg-raised",
   quiet: "text-ink-soft hover:bg-raised hover:text-ink",
   /** What cannot be taken back. */
@@ -18,7 +18,7 @@ const SIZES = {
 
 /** What a button looks like, for links that look like one. Under a finger it is large enough for it. */
 export const buttonClass = (look: keyof typeof LOOKS = "plain", size: keyof typeof SIZES = "normal"): string =>
-  `inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md text-sm font-medium whitespace-nowrap disabled:cursor-not-allowed disabled:opacity-50 ${LOOKS[look]} ${SIZES[size]}`;
+  `inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md text-sm font-medium whitespace-nowrap transition-colors duration-100 disabled:cursor-not-allowed disabled:opacity-50 ${LOOKS[look]} ${SIZES[size]}`;
 
 export function Button({
   look = "plain",

@@ -26,12 +26,12 @@ export function Dialog({ isOpen, onOpenChange, title, description, footer, size 
   return (
     <Radix.Root open={isOpen} onOpenChange={onOpenChange}>
       <Radix.Portal>
-        <Radix.Overlay className="fixed inset-0 z-40 bg-black/40" />
+        <Radix.Overlay className="fixed inset-0 z-40 animate-appear bg-black/40" />
         <Radix.Content
           {...(description === undefined && { "aria-describedby": undefined })}
           onOpenAutoFocus={rest.onOpenAutoFocus ?? focusField}
           {...(rest.onEscapeKeyDown && { onEscapeKeyDown: rest.onEscapeKeyDown })}
-          className={`fixed inset-x-0 bottom-0 z-50 flex max-h-[92dvh] w-full flex-col rounded-t-xl border border-line bg-surface shadow-float outline-none sm:inset-x-auto sm:top-[10vh] sm:bottom-auto sm:left-1/2 sm:max-h-[80vh] sm:-translate-x-1/2 sm:rounded-xl ${WIDTHS[size]}`}
+          className={`fixed inset-x-0 bottom-0 z-50 flex animate-appear max-h-[92dvh] w-full flex-col rounded-t-xl border border-line bg-surface shadow-float outline-none sm:inset-x-auto sm:top-[10vh] sm:bottom-auto sm:left-1/2 sm:max-h-[80vh] sm:-translate-x-1/2 sm:rounded-xl ${WIDTHS[size]}`}
         >
           <div className="flex items-start gap-3 px-4 pt-3.5 pb-2">
             <div className="min-w-0 flex-1">

@@ -32,7 +32,7 @@ export function Menu({
           align={align}
           sideOffset={4}
           collisionPadding={8}
-          className="z-50 min-w-44 rounded-lg border border-line bg-surface p-1 shadow-float"
+          className="z-50 min-w-44 animate-appear rounded-lg border border-line bg-surface p-1 shadow-float"
         >
           {items.map((item, index) =>
             item === "line" ? (

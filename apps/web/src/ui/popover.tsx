@@ -22,7 +22,7 @@ export function Popover({
           align={align}
           sideOffset={6}
           collisionPadding={8}
-          className="z-50 w-80 max-w-[94vw] rounded-xl border border-line bg-surface p-3 text-sm shadow-float outline-none"
+          className="z-50 w-80 animate-appear max-w-[94vw] rounded-xl border border-line bg-surface p-3 text-sm shadow-float outline-none"
         >
           {children}
         </Radix.Content>

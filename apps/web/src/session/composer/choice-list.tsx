@@ -24,7 +24,7 @@ export function ChoiceList({
       id={id}
       role="listbox"
       aria-label={sign === "/" ? "Commands" : "Files"}
-      className={`absolute left-0 z-20 max-h-72 ${side === "above" ? "bottom-full mb-1.5" : "top-full mt-1"} w-full overflow-y-auto rounded-xl border border-line-strong bg-surface p-1 shadow-float`}
+      className={`absolute left-0 z-20 animate-appear max-h-72 ${side === "above" ? "bottom-full mb-1.5" : "top-full mt-1"} w-full overflow-y-auto rounded-xl border border-line-strong bg-surface p-1 shadow-float`}
     >
       {choices.map((choice, index) => (
         <div
