@@ -25,6 +25,10 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
     about: "the page in a real browser: a session of 10,000 parts opened, 200 deltas a second, typing, scrolling",
     load: () => import("./page/page.ts"),
   },
+  acp: {
+    about: "an editor's agent: start, first and warm prompt, second session, cancel, memory; a peer beside it",
+    load: () => import("./acp/acp.ts"),
+  },
   scan: {
     about: "a catalogue of 1,000 tables: scans of it, and questions about it; time, CPU and memory",
     load: () => import("./scan/scan.ts"),

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { treeCpuSeconds } from "../runtime/process-tree.ts";
+import { othersCpuSeconds } from "./others-cpu.ts";
 import { report, type Section } from "./report.ts";
 
 const PARTS: Record<string, () => Promise<(folder: string) => Promise<Section[]>>> = {
@@ -33,14 +33,4 @@ export async function run(args: string[]): Promise<void> {
   }
   const otherCores = (othersCpuSeconds() - before.others) / ((performance.now() - before.at) / 1_000);
   report({ command: ["npm run bench server", ...args].join(" "), otherCores }, sections);
-}
-
-/** What the rest of the machine has been doing: figures of a run in which that was much are worth little. */
-function othersCpuSeconds(): number {
-  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = readFileSync("/proc/stat", "utf8")
-    .slice("cpu ".length, 200)
-    .trim()
-    .split(/\s+/)
-    .map(Number);
-  return (user + nice + system + irq + softirq) / 100 - treeCpuSeconds();
 }

@@ -1,0 +1,96 @@
+import type { ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+
+interface Permission {
+  options: { optionId: string; kind: string }[];
+}
+
+interface Line {
+  id?: string | number;
+  method?: string;
+  params?: Permission & { update?: { sessionUpdate: string; content?: { text?: string } } };
+  result?: unknown;
+  error?: { code: number; message: string; data?: unknown };
+}
+
+/** An editor before a `tandem acp`, line by line. A line that is no JSON fails whatever is asked. */
+export class AcpLines implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #waiting = new Map<
+    string | number,
+    { resolve: (result: unknown) => void; reject: (error: Error) => void }
+  >();
+  readonly #closed: Promise<void>;
+  readonly #listeners = new Set<(line: Line) => void>();
+  readonly lines: Line[] = [];
+  #next = 0;
+
+  constructor(child: ChildProcess, permit: (permission: Permission) => string) {
+    this.#child = child;
+    child.stderr?.resume();
+    child.stdin?.on("error", () => undefined);
+    this.#closed = new Promise((resolve) => child.once("close", () => resolve()));
+    createInterface({ input: child.stdout! }).on("line", (text) => {
+      const line = parse(text);
+      this.lines.push(line);
+      for (const listener of this.#listeners) listener(line);
+      if (line.method === "session/request_permission") {
+        this.#send({ id: line.id, result: { outcome: { outcome: "selected", optionId: permit(line.params!) } } });
+      } else if (line.method === undefined && line.id !== undefined) {
+        const waiting = this.#waiting.get(line.id);
+        this.#waiting.delete(line.id);
+        if (line.error) waiting?.reject(new Error(line.error.message));
+        else waiting?.resolve(line.result);
+      }
+    });
+  }
+
+  /** All that the agent has said, one chunk after the other. */
+  get said(): string {
+    const chunks = this.lines.map(({ params }) => params?.update);
+    return chunks
+      .map((update) => (update?.sessionUpdate === "agent_message_chunk" ? update.content?.text : ""))
+      .join("");
+  }
+
+  ask(method: string, params: object): Promise<unknown> {
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#send({ id, method, params });
+    });
+  }
+
+  notify(method: string, params: object): void {
+    this.#send({ method, params });
+  }
+
+  /** Resolves with the next line that fits. */
+  next(fits: (line: Line) => boolean): Promise<Line> {
+    return new Promise((resolve) => {
+      const listener = (line: Line): void => {
+        if (!fits(line)) return;
+        this.#listeners.delete(listener);
+        resolve(line);
+      };
+      this.#listeners.add(listener);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.stdin?.end();
+    await this.#closed;
+  }
+
+  #send(message: object): void {
+    this.#child.stdin!.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  }
+}
+
+function parse(text: string): Line {
+  try {
+    return JSON.parse(text) as Line;
+  } catch {
+    throw new Error(`Not a line of JSON: ${text}`);
+  }
+}
