@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { scratchFolder } from "../testing/scratch-folder.ts";
-import { resolveSecret, resolveToken } from "./resolve-secret.ts";
+import { resolveHeader, resolveSecret, resolveToken } from "./resolve-secret.ts";
 
 describe("a secret", () => {
   test("from a variable, trimmed", async () => {
@@ -37,5 +37,12 @@ describe("a secret", () => {
     await expect(resolveToken("env:KEY", { env: { KEY: "sk-one\nsk-two" }, folder: "/" })).rejects.toThrow(
       /^The secret env:KEY is not one line of plain characters\.$/,
     );
+  });
+
+  test("the value of a header may have a space, as `Bearer …` has, and no line break either", async () => {
+    const place = { env: { VALUE: "Bearer s3cret", KEY: "sk-one\nsk-two" }, folder: "/" };
+    expect(await resolveHeader("env:VALUE", place)).toBe("Bearer s3cret");
+    await expect(resolveToken("env:VALUE", place)).rejects.toThrow("plain characters");
+    await expect(resolveHeader("env:KEY", place)).rejects.toThrow("plain characters");
   });
 });

@@ -30,15 +30,20 @@ export async function resolveSecret(reference: string, place: SecretPlace): Prom
 }
 
 /**
- * For secrets that travel in an HTTP header: a stray line break or quote would make the HTTP client fail with a message that
- * repeats the whole value.
+ * For a key or token that travels in an HTTP header: a stray line break or quote would make the HTTP client fail with a
+ * message that repeats the whole value.
  */
-export async function resolveToken(reference: string, place: SecretPlace): Promise<string> {
+export const resolveToken = (reference: string, place: SecretPlace): Promise<string> =>
+  resolveLine(reference, place, /^[\x21-\x7e]+$/);
+
+/** For the whole value of a header, such as `Bearer …`: the same, but it may have spaces. */
+export const resolveHeader = (reference: string, place: SecretPlace): Promise<string> =>
+  resolveLine(reference, place, /^[\x20-\x7e]+$/);
+
+async function resolveLine(reference: string, place: SecretPlace, form: RegExp): Promise<string> {
   const secret = await resolveSecret(reference, place);
-  if (!/^[\x21-\x7e]+$/.test(secret)) {
-    throw unavailable(reference, "is not one line of plain characters", "Keep the key alone there, on one line.");
-  }
-  return secret;
+  if (form.test(secret)) return secret;
+  throw unavailable(reference, "is not one line of plain characters", "Keep the key alone there, on one line.");
 }
 
 /** The file that a `file:` reference means. */

@@ -2,6 +2,7 @@ import type { EngineSettings } from "@tandem/sessions";
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Project } from "../config/load-project.ts";
+import { resolveHeader, resolveSecret } from "../config/resolve-secret.ts";
 import type { Variables } from "../config/tandem-home.ts";
 import { folderTrust, type TrustSettings } from "../config/trusted-folders.ts";
 
@@ -12,8 +13,12 @@ export function engineControls(
   readSecret: (reference: string) => Promise<string>,
 ): Pick<EngineSettings, "trustOf" | "mcpServer" | "rules" | "sandbox" | "permissionMode" | "approvals" | "notify"> {
   const { approvals, mcpServers, notify, rules, sandbox, sessions, server } = project.config;
-  const secrets = async (entries: Record<string, string>): Promise<Record<string, string>> =>
-    Object.fromEntries(await Promise.all(Object.entries(entries).map(async ([k, v]) => [k, await readSecret(v)])));
+  const place = { env, folder: project.folder };
+  const secrets = async (
+    entries: Record<string, string>,
+    resolve: typeof resolveSecret,
+  ): Promise<Record<string, string>> =>
+    Object.fromEntries(await Promise.all(Object.entries(entries).map(async ([k, v]) => [k, await resolve(v, place)])));
   const trust = trustSettings(project);
   return {
     trustOf: (folder) => folderTrust(env, folder, trust),
@@ -23,9 +28,9 @@ export function engineControls(
       const { command, args, url = "", timeout } = server;
       const timeoutMs = timeout === undefined ? {} : { timeoutMs: timeout };
       if (command === undefined) {
-        return { place: { type: "http", url, headers: await secrets(server.headers) }, ...timeoutMs };
+        return { place: { type: "http", url, headers: await secrets(server.headers, resolveHeader) }, ...timeoutMs };
       }
-      const variables = await secrets(server.env);
+      const variables = await secrets(server.env, resolveSecret);
       return { place: { type: "stdio", command, args, variables, folder: project.folder }, ...timeoutMs };
     },
     rules,
