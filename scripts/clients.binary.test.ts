@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { isRunning } from "../apps/cli/src/testing/is-running.ts";
 import { outcomeOf, TANDEM } from "../apps/cli/src/testing/run-tandem.ts";
 import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";
+import { StdioProcess } from "../apps/cli/src/testing/stdio-process.ts";
 import { processesIn } from "../apps/cli/src/testing/vitals.ts";
 import { TandemClient } from "../clients/typescript/tandem-client.ts";
 
@@ -14,7 +15,7 @@ const COMMAND = [process.execPath, TANDEM];
 
 /** Writes the file that it is asked for, if it may; greets otherwise. */
 const writes: Script = ({ lastUserText, toolResults: [result] }) => {
-  const file = /Write (\S+)/.exec(lastUserText)?.[1];
+  const file = /Write (\S+\.txt)/.exec(lastUserText)?.[1];
   if (result) return text(result.isError ? "Then not." : "It is there.");
   return file
     ? reply([text("I write it."), toolUse("Bash", { command: `echo hello > ${file}` })])
@@ -87,6 +88,41 @@ describe("the client for TypeScript", () => {
     await expect.poll(() => isRunning(pid!)).toBe(false);
   }, 60_000);
 });
+
+test("the session of the guide goes as it says", async () => {
+  const guide = readFileSync(join(root, "docs/guides/stdio.md"), "utf8");
+  const [, session] = /^\$ tandem stdio\n([\s\S]*?)^```/m.exec(guide)!;
+  await using machine = await sessionMachine(writes);
+  await using host = new StdioProcess(machine.start(["stdio"]));
+  const ids = new Map<string, string>();
+  const types: string[] = [];
+  for (const line of session!.trim().split("\n")) {
+    if (line.startsWith("> ")) {
+      const filled = line.slice(2).replaceAll(/(agent|sesn|sevt)_01…/g, (_, kind: string) => ids.get(kind)!);
+      const { method, params } = JSON.parse(filled) as { method: string; params: Record<string, unknown> };
+      host.send(method, params);
+      continue;
+    }
+    // Of what it says, the guide shows the beginning.
+    const [, id] = /^{"id":(\d+),"result"/.exec(line) ?? [];
+    const [, stream, type] = /^{"stream":(\d+),"cursor":"\d+","event":{"type":"([\w.]+)"/.exec(line) ?? [];
+    if (id !== undefined) {
+      const { result } = (await host.until((one) => one["id"] === Number(id))) as { result: { id?: string } };
+      if (result.id !== undefined) ids.set(result.id.split("_")[0]!, result.id);
+    } else if (type !== undefined) {
+      types.push(type);
+      const count = types.filter((one) => one === type).length;
+      let seen = 0;
+      const event = await host.event(Number(stream), (one) => one["type"] === type && (seen += 1) === count);
+      if (type === "agent.tool_use") ids.set("sevt", event["id"] as string);
+    } else await host.until((one) => ("hello" in one && line.startsWith('{"hello"')) || "end" in one);
+  }
+  expect(types.filter((type) => type === "session.status_idle")).toHaveLength(2);
+  expect(host.lines.at(-1)).toMatchObject({ id: 7, result: { cancelled: true } });
+  expect(await host.end()).toMatchObject({ code: 0, stderr: "" });
+  expect(host.faults).toEqual([]);
+  expect(existsSync(join(machine.project, "hello.txt"))).toBe(true);
+}, 120_000);
 
 const hasPython = spawnSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
 const reason = hasPython ? "" : " (skipped: no python3 of version 3.9 or later)";
