@@ -26,10 +26,21 @@ export function PatchDiff(props: PatchDiffProps) {
   );
 }
 
-/** Readable from the start: the same lines, without colours. */
+const LOOKS: Readonly<Record<string, string>> = { "+": "bg-added", "-": "bg-removed" };
+
+/** Readable from the start, and in the same place: the same lines, without the colours of their language. */
 function PlainPatch({ patch }: { patch: string | FilePatch }) {
-  const lines = typeof patch === "string" ? patch.split("\n") : patch.hunks.flatMap((hunk) => hunk.lines);
+  const lines =
+    typeof patch === "string"
+      ? patch.slice(Math.max(0, patch.search(/^@@/m))).split("\n")
+      : patch.hunks.flatMap((hunk) => hunk.lines);
   return (
-    <pre className="overflow-x-auto px-3 py-2 font-mono text-xs leading-relaxed">{lines.slice(0, 60).join("\n")}</pre>
+    <pre className="overflow-x-auto font-mono text-xs leading-[1.6]">
+      {lines.slice(0, 60).map((line, index) => (
+        <div key={index} className={`px-[11ch] ${LOOKS[line.charAt(0)] ?? ""}`}>
+          {line.slice(1) || " "}
+        </div>
+      ))}
+    </pre>
   );
 }

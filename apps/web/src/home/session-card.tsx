@@ -1,3 +1,4 @@
+import { QUESTION_TOOL } from "@tandem/protocol";
 import { Link } from "@tanstack/react-router";
 import { Folder, Pin } from "lucide-react";
 import type { FeedSession } from "../live/feed.ts";
@@ -13,10 +14,12 @@ interface Shown {
   isPinned: boolean;
 }
 
-const WAITS: Readonly<Record<FeedSession["waiting_for"][number]["type"], string>> = {
-  tool_confirmation: "asks to use",
-  custom_tool_result: "wants the result of",
-};
+/** What it waits for, in words. */
+function waitsFor({ type, name }: FeedSession["waiting_for"][number]): string {
+  if (name === QUESTION_TOOL) return "has a question for you";
+  if (name === "ExitPlanMode") return "has a plan for you to agree to";
+  return type === "tool_confirmation" ? `asks to use ${name}` : `wants the result of ${name}`;
+}
 
 /** A session that is in the middle of something: what it waits for stands out. The link covers the card, the menu lies above it. */
 export function SessionCard({ session, isUnread, isPinned }: Shown) {
@@ -35,7 +38,7 @@ export function SessionCard({ session, isUnread, isPinned }: Shown) {
       </div>
       {first && (
         <p className="mt-1 truncate text-sm font-medium text-wait">
-          {WAITS[first.type]} {first.name}
+          {waitsFor(first)}
           {others.length > 0 && ` and ${others.length} more`}
         </p>
       )}
