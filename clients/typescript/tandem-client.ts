@@ -111,8 +111,9 @@ export class TandemClient implements AsyncDisposable {
 
   /** Starts Tandem and agrees on the protocol. */
   static async start({ command = ["tandem"], project, cwd, env, name }: StartOptions = {}): Promise<TandemClient> {
-    const [program, ...args] = [...command, ...(project === undefined ? [] : ["--project", project]), "stdio"];
-    const child = spawn(program!, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
+    const [program = "tandem", ...given] = command;
+    const args = [...given, ...(project === undefined ? [] : ["--project", project]), "stdio"];
+    const child = spawn(program, args, { cwd, env, stdio: ["pipe", "pipe", "inherit"] });
     // Whoever writes to a Tandem that is gone learns it from the answer that does not come.
     child.stdin.on("error", () => undefined);
     const lines = createInterface({ input: child.stdout, crlfDelay: Infinity });
