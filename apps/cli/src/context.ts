@@ -12,6 +12,8 @@ export interface Context {
   allowToStop: (graceMs: number) => void;
   /** From `--project` or TANDEM_PROJECT. */
   project: string | undefined;
+  /** From `--claude-path`: a Claude Code other than the one that ships with Tandem. */
+  claudePath?: string | undefined;
   json: boolean;
   debug: boolean;
   stdin: NodeJS.ReadStream;

@@ -52,7 +52,7 @@ async function run(): Promise<number> {
 }
 
 function contextOf(command: Command): Context {
-  const options = command.optsWithGlobals<{ project?: string; json?: boolean; debug?: boolean }>();
+  const options = command.optsWithGlobals<{ project?: string; claudePath?: string; json?: boolean; debug?: boolean }>();
   return {
     version,
     cwd: process.cwd(),
@@ -60,6 +60,7 @@ function contextOf(command: Command): Context {
     signal: interrupt.signal,
     allowToStop: (graceMs) => interrupt.allow(graceMs),
     project: options.project ?? (process.env["TANDEM_PROJECT"] || undefined),
+    claudePath: options.claudePath,
     json: options.json ?? false,
     debug: options.debug ?? false,
     stdin: process.stdin,

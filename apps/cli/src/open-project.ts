@@ -1,5 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
+import { withClaudePath } from "./claude-binary.ts";
 import { findProject, projectAt } from "./config/find-project.ts";
 import { loadProject, type Project } from "./config/load-project.ts";
 import { parseConfig } from "./config/parse-config.ts";
@@ -8,18 +9,19 @@ import type { Context } from "./context.ts";
 /** The same, or this folder with every setting at its default: what sessions need, the defaults have. */
 export async function openProjectOrDefaults(context: Context): Promise<Project> {
   const place = findProject(context.cwd, context.project);
-  if (place && (context.project === undefined || existsSync(place.file))) return loadProject(place);
+  const hasFile = place && (context.project === undefined || existsSync(place.file));
+  if (hasFile) return withClaudePath(await loadProject(place), context);
   const here = place ?? projectAt(context.cwd, context.cwd);
-  return { ...here, ...parseConfig("", here.shownFile) };
+  return withClaudePath({ ...here, ...parseConfig("", here.shownFile) }, context);
 }
 
 /** The project that a command works on. */
-export async function openProject({ cwd, project }: Context): Promise<Project> {
-  const place = findProject(cwd, project);
+export async function openProject(context: Context): Promise<Project> {
+  const place = findProject(context.cwd, context.project);
   if (!place) {
     throw new TandemError("config_missing", "There is no tandem.yaml in this folder or above it.", {
       fix: "Run `tandem setup` here, or name a project with --project.",
     });
   }
-  return loadProject(place);
+  return withClaudePath(await loadProject(place), context);
 }

@@ -41,6 +41,7 @@ export function createProgram(version: string, runner: Runner): Command {
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "Print help, as --help does.")
     .option("--project <dir>", "the project's folder (default: the nearest one above with a tandem.yaml)")
+    .option("--claude-path <file>", "an installed Claude Code instead of the one that ships with Tandem")
     .option("--debug", "print details and stack traces of errors")
     .configureHelp({ showGlobalOptions: false, subcommandTerm: (command) => command.name() })
     .addHelpText("after", ({ command }) => (command.parent ? "" : rootNotes()));
@@ -159,6 +160,21 @@ export function createProgram(version: string, runner: Runner): Command {
       ),
     "tandem status",
     "tandem status --json | jq -r .payer",
+  );
+
+  examples(
+    command(
+      program,
+      LOOK,
+      "credentials",
+      "Show where credentials for Claude are, which are used, and who pays; no values.",
+    )
+      .addOption(json())
+      .action((_options: object, self: Command) =>
+        runner(self, async (context) => (await import("./commands/credentials.ts")).credentials(context)),
+      ),
+    "tandem credentials",
+    "tandem credentials --json | jq '.places[] | select(.state == \"found\") | .id'",
   );
 
   examples(

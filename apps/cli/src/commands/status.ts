@@ -1,8 +1,12 @@
+import { TandemError } from "@tandem/protocol";
 import type { RoleModel } from "@tandem/runtime";
 import type { TrustView } from "@tandem/sessions";
 import { existsSync } from "node:fs";
 import { PAYERS } from "../call-report-line.ts";
 import { checkAuth, exitCodeOfAuth, withoutModels, type AuthCheck } from "../check-auth.ts";
+import { lookAtClaudeCode, type ClaudeBinary } from "../claude-binary.ts";
+import type { Project } from "../config/load-project.ts";
+import { requireTrust } from "../config/trust.ts";
 import type { Context } from "../context.ts";
 import { credentialOf, describeProject, payerOf, shownSecret } from "../describe-project.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
@@ -18,10 +22,11 @@ export async function status(context: Context): Promise<number> {
   const project = await openProjectOrDefaults(context);
   const { llm } = project.config;
   const { models, ignored } = await describeProject(project);
-  const [auth, sessions] = await (async () => {
+  const [auth, sessions, claudeCode] = await (async () => {
     using _ = new Progress(context, "Checking the login or key …");
     const auth = checkAuth(context, project, DEADLINE_MS);
-    return Promise.all([auth, lookAtSessions(context, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth })]);
+    const sessions = lookAtSessions(context, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth });
+    return Promise.all([auth, sessions, describeClaudeCode(context, project)]);
   })();
   const { backend } = llm.provider;
   const payer = payerOf(llm);
@@ -37,6 +42,7 @@ export async function status(context: Context): Promise<number> {
       auth: withoutModels(auth),
       models,
       ignored,
+      claude_code: claudeCode,
       sessions: { payer: sessionPayer, auth: withoutModels(sessionAuth), trust, sandbox },
       storage,
       server: server ?? null,
@@ -54,11 +60,33 @@ export async function status(context: Context): Promise<number> {
     [dim("auth"), describeAuth(auth, style)],
     ...(auth.fix ? [["", `${dim("→")} ${printable(auth.fix)}`]] : []),
     ...modelRows(models, style),
+    [dim("claude code"), ...claudeCodeCells(claudeCode, style)],
+    ...("fix" in claudeCode ? [["", `${dim("→")} ${printable(claudeCode.fix)}`]] : []),
     ...ignored.map(({ key, why }, i) => [i === 0 ? warn("ignored") : "", `${key}  ${dim(why)}`]),
     ...sessionRows(sessions, style),
   ];
   await write(context.stdout, `${table(rows).join("\n")}\n`);
   return exitCodeOfAuth(auth);
+}
+
+/** The binary that calls and sessions run, or why there is none to run. One of an untrusted folder's choice is not asked. */
+async function describeClaudeCode(
+  context: Context,
+  project: Project,
+): Promise<ClaudeBinary | { problem: string; fix: string }> {
+  try {
+    if (context.claudePath === undefined) await requireTrust(context.env, project);
+    return await lookAtClaudeCode(context, project);
+  } catch (error) {
+    if (!(error instanceof TandemError)) throw error;
+    return { problem: error.message, fix: error.fix };
+  }
+}
+
+function claudeCodeCells(found: ClaudeBinary | { problem: string }, { dim, bad, warn }: Style): string[] {
+  if ("problem" in found) return [`${bad("unusable")}  ${printable(found.problem)}`];
+  const origin = found.bundled ? "ships with Tandem" : printable(found.path);
+  return [`${found.version}  ${found.warning ? `${warn("not tested")}  ` : ""}${dim(origin)}`];
 }
 
 export function describeAuth({ state, detail }: AuthCheck, { good, warn, bad }: Style): string {

@@ -1,27 +1,19 @@
 import type { LlmConfig } from "@tandem/protocol";
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { reach } from "../reach.ts";
-import { findClaudeCode } from "../compose.ts";
+import { lookAtClaudeCode } from "../claude-binary.ts";
 import { listModels } from "../list-models.ts";
 import type { AuthCheck } from "../check-auth.ts";
 import { type Check, type Finding, failure, ok, warning } from "./check.ts";
 
 const binary: Check = {
   name: "claude code",
-  async run({ context, project, trusted }, signal) {
-    if (!project || !trusted || project.config.llm.provider.backend !== "claude-code") return undefined;
-    const file = await findClaudeCode(project);
-    try {
-      const { stdout } = await promisify(execFile)(file, ["--version"], {
-        env: { PATH: context.env["PATH"], HOME: context.env["HOME"] },
-        signal,
-      });
-      return ok(`${stdout.trim()}, ${file}.`);
-    } catch (error) {
-      const reason = (error as Error).message.split("\n")[0];
-      return failure(`${file} does not run: ${reason}`, "Run npm install where Tandem is installed.");
-    }
+  async run({ context: { env }, here: project, trusted }, signal) {
+    if (!project || !trusted) return undefined;
+    const { provider, claudeCode } = project.config.llm;
+    if (provider.backend !== "claude-code" && claudeCode.executable === undefined) return undefined;
+    const { path, version, bundled, warning: newer } = await lookAtClaudeCode({ env, signal }, project);
+    if (newer) return warning(`${newer} ${path}.`, "Update Tandem, or leave out --claude-path.");
+    return ok(`${version}${bundled ? "" : ", chosen by you"}, ${path}.`);
   },
 };
 

@@ -6,6 +6,7 @@ import { findServer } from "../server/server-file.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 import { bytes } from "../shown.ts";
 import { type Check, failure, ok, warning } from "./check.ts";
+import { user } from "./user-check.ts";
 
 // Well within a check's own deadline, so that it can say what is wrong.
 const AUTH_MS = 15_000;
@@ -83,19 +84,6 @@ const sandbox: Check = {
     if (on) return ok("Shell commands of sessions run in one.");
     const say = project.config.sandbox.mode === "require" ? failure : warning;
     return say(`Shell commands cannot run in one: ${reason ?? ""}.`, "Install bubblewrap and socat.");
-  },
-};
-
-/** As root, a session can do anything to the machine that it is allowed to do. */
-const user: Check = {
-  name: "user",
-  async run({ context }) {
-    const { standingOf } = await import("@tandem/sessions");
-    const { uid, isDisposable } = standingOf(context.env);
-    if (uid !== 0) return undefined;
-    return isDisposable
-      ? ok("Root, in a container that may be thrown away (IS_SANDBOX=1).")
-      : warning("Tandem runs as root: bypassPermissions is refused.", "Run it as another user.");
   },
 };
 

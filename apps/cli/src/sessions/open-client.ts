@@ -49,13 +49,13 @@ export async function openClient(context: Context, project: Project, options: Cl
   });
 }
 
-/** The server that is up, if what this command asks for is its to do. */
+/** The server that is up, if what this command asks for is its to do. It runs a Claude Code of its own choice. */
 export async function serverFor(
-  { env }: Pick<Context, "env">,
+  { env, claudePath }: Pick<Context, "env" | "claudePath">,
   project: Project,
   folder?: string,
 ): Promise<ServerInfo | undefined> {
-  const server = await findServer(env);
+  const server = claudePath === undefined ? await findServer(env) : undefined;
   if (server?.database !== databaseName(env, project)) return undefined;
   return folder === undefined || server.roots.some((root) => isWithin(root, folder)) ? server : undefined;
 }
