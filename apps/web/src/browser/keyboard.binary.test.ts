@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
@@ -15,10 +15,10 @@ const pressUntil = async (page: Page, key: string, happened: () => Promise<boole
     .toBe(true);
 };
 
-describe.skipIf(browserPath === undefined)("by the keyboard alone", () => {
+describe.skipIf(browserPath === undefined)("by the keyboard alone", { timeout: PATIENCE_MS }, () => {
   beforeAll(async () => {
     stage = await setPageStage();
-  }, 120_000);
+  }, PATIENCE_MS);
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("a session is begun, answered, talked to, renamed and found again", async () => {
@@ -59,7 +59,7 @@ describe.skipIf(browserPath === undefined)("by the keyboard alone", () => {
     await press(page, "g", "h");
     await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
     await press(page, "Control+k");
-    await page.getByPlaceholder("Sessions, actions, settings …").waitFor();
+    await page.getByRole("dialog").getByRole("combobox").waitFor();
     await page.keyboard.type("By keys");
     await page
       .getByRole("option", { name: /By keys/ })

@@ -1,89 +1,94 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startBreakableLine } from "./testing/breakable-line.ts";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
 const talkOf = (page: Page) => page.getByRole("log");
 const lost = (page: Page) => page.getByText("The server cannot be reached; trying again.");
 
-describe.skipIf(browserPath === undefined)("lines that break, and windows beside each other", () => {
-  beforeAll(async () => {
-    stage = await setPageStage();
-  }, 120_000);
-  afterAll(() => stage?.[Symbol.asyncDispose]());
+describe.skipIf(browserPath === undefined)(
+  "lines that break, and windows beside each other",
+  { timeout: PATIENCE_MS },
+  () => {
+    beforeAll(async () => {
+      stage = await setPageStage();
+    }, PATIENCE_MS);
+    afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("an approval is answered after the server was killed while it waited, and the turn goes on", async () => {
-    const page = await stage.open();
-    await page.goto(`${stage.url}/sessions/${await stage.start("Run it in spite of all")}`);
-    const card = page.getByRole("article", { name: "Bash: echo after-all" });
-    await card.getByRole("button", { name: "Allow once" }).waitFor();
-    await stage.kill();
-    await lost(page).waitFor();
-    // What is written meanwhile is not lost.
-    await page.getByRole("textbox", { name: "Message" }).fill("And after that");
-    await stage.revive();
-    await lost(page).waitFor({ state: "detached" });
-    await card.getByRole("button", { name: "Allow once" }).click();
-    await talkOf(page).getByText("It ran after all.").waitFor();
-    await talkOf(page).getByText("after-all", { exact: true }).waitFor();
-    expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("And after that");
-    await page.getByRole("button", { name: "Send" }).click();
-    await talkOf(page).getByText("That came after.").waitFor();
-    expect(await talkOf(page).getByText("Run it in spite of all", { exact: true }).count()).toBe(1);
-  });
-
-  test("two windows on one session show the same, and what is done in one is done in the other", async () => {
-    const session = await stage.start("Run something");
-    const windows = [await stage.open(), await stage.open()];
-    const [one, other] = windows as [Page, Page];
-    for (const page of windows) {
-      await page.goto(`${stage.url}/sessions/${session}`);
-      await page.getByRole("article", { name: "Bash: echo first-run" }).getByRole("button").first().waitFor();
-    }
-    await one.getByRole("button", { name: "Allow once" }).click();
-    for (const page of windows) {
-      await talkOf(page).getByText("It ran.").waitFor();
-      await page.getByRole("button", { name: "Allow once" }).waitFor({ state: "detached" });
-    }
-    await other.getByRole("textbox", { name: "Message" }).fill("And after that");
-    await other.getByRole("button", { name: "Send" }).click();
-    for (const page of windows) {
+    test("an approval is answered after the server was killed while it waited, and the turn goes on", async () => {
+      const page = await stage.open();
+      await page.goto(`${stage.url}/sessions/${await stage.start("Run it in spite of all")}`);
+      const card = page.getByRole("article", { name: "Bash: echo after-all" });
+      await card.getByRole("button", { name: "Allow once" }).waitFor();
+      await stage.kill();
+      await lost(page).waitFor();
+      // What is written meanwhile is not lost.
+      await page.getByRole("textbox", { name: "Message" }).fill("And after that");
+      await stage.revive();
+      await lost(page).waitFor({ state: "detached" });
+      await card.getByRole("button", { name: "Allow once" }).click();
+      await talkOf(page).getByText("It ran after all.").waitFor();
+      await talkOf(page).getByText("after-all", { exact: true }).waitFor();
+      expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("And after that");
+      await page.getByRole("button", { name: "Send" }).click();
       await talkOf(page).getByText("That came after.").waitFor();
-      for (const words of ["Run something", "It ran.", "And after that", "That came after."])
-        expect([words, await talkOf(page).getByText(words, { exact: true }).count()]).toEqual([words, 1]);
-    }
-  });
+      expect(await talkOf(page).getByText("Run it in spite of all", { exact: true }).count()).toBe(1);
+    });
 
-  test("a line that breaks in the middle of an answer loses no word of it, and doubles none", async () => {
-    await using line = await startBreakableLine(stage.url);
-    const page = await stage.open({ url: line.url });
-    await page.goto(`${line.url}/sessions/${await stage.start("Count the words")}`);
-    await talkOf(page)
-      .getByText(/\bword5\b/)
-      .waitFor();
-    line.cut();
-    await lost(page).waitFor();
-    line.mend();
-    await lost(page).waitFor({ state: "detached" });
-    await talkOf(page)
-      .getByText(/\bword120\b/)
-      .waitFor();
-    const said = await talkOf(page)
-      .getByText(/\bword120\b/)
-      .innerText();
-    expect(said.split(/\s+/)).toEqual(Array.from({ length: 120 }, (_, at) => `word${at + 1}`));
-    expect(await talkOf(page).getByText("Count the words", { exact: true }).count()).toBe(1);
+    test("two windows on one session show the same, and what is done in one is done in the other", async () => {
+      const session = await stage.start("Run something");
+      const windows = [await stage.open(), await stage.open()];
+      const [one, other] = windows as [Page, Page];
+      for (const page of windows) {
+        await page.goto(`${stage.url}/sessions/${session}`);
+        await page.getByRole("article", { name: "Bash: echo first-run" }).getByRole("button").first().waitFor();
+      }
+      await one.getByRole("button", { name: "Allow once" }).click();
+      for (const page of windows) {
+        await talkOf(page).getByText("It ran.").waitFor();
+        await page.getByRole("button", { name: "Allow once" }).waitFor({ state: "detached" });
+      }
+      await other.getByRole("textbox", { name: "Message" }).fill("And after that");
+      await other.getByRole("button", { name: "Send" }).click();
+      for (const page of windows) {
+        await talkOf(page).getByText("That came after.").waitFor();
+        for (const words of ["Run something", "It ran.", "And after that", "That came after."])
+          expect([words, await talkOf(page).getByText(words, { exact: true }).count()]).toEqual([words, 1]);
+      }
+    });
 
-    // What cannot be sent stays where it was written, with the reason.
-    line.cut();
-    await page.getByRole("textbox", { name: "Message" }).fill("And after that");
-    await page.getByRole("button", { name: "Send" }).click();
-    await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
-    expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("And after that");
-    line.mend();
-    await page.getByRole("button", { name: "Send" }).click();
-    await talkOf(page).getByText("That came after.").waitFor();
-  });
-});
+    test("a line that breaks in the middle of an answer loses no word of it, and doubles none", async () => {
+      await using line = await startBreakableLine(stage.url);
+      const page = await stage.open({ url: line.url });
+      await page.goto(`${line.url}/sessions/${await stage.start("Count the words")}`);
+      await talkOf(page)
+        .getByText(/\bword5\b/)
+        .waitFor();
+      line.cut();
+      await lost(page).waitFor();
+      line.mend();
+      await lost(page).waitFor({ state: "detached" });
+      await talkOf(page)
+        .getByText(/\bword120\b/)
+        .waitFor();
+      const said = await talkOf(page)
+        .getByText(/\bword120\b/)
+        .innerText();
+      expect(said.split(/\s+/)).toEqual(Array.from({ length: 120 }, (_, at) => `word${at + 1}`));
+      expect(await talkOf(page).getByText("Count the words", { exact: true }).count()).toBe(1);
+
+      await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+      // What cannot be sent stays where it was written, with the reason.
+      line.cut();
+      await page.getByRole("textbox", { name: "Message" }).fill("And after that");
+      await page.getByRole("button", { name: "Send" }).click();
+      await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+      expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("And after that");
+      line.mend();
+      await page.getByRole("button", { name: "Send" }).click();
+      await talkOf(page).getByText("That came after.").waitFor();
+    });
+  },
+);

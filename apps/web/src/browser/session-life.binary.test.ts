@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
-describe.skipIf(browserPath === undefined)("the life of a session, by mouse", () => {
+describe.skipIf(browserPath === undefined)("the life of a session, by mouse", { timeout: PATIENCE_MS }, () => {
   beforeAll(async () => {
     stage = await setPageStage();
-  }, 120_000);
+  }, PATIENCE_MS);
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("is started with all that can be chosen, and followed", async () => {

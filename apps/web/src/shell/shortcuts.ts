@@ -52,15 +52,17 @@ addEventListener("keydown", (event) => {
   pressed = [...pressed, key].slice(-2);
   clearTimeout(timer);
   timer = window.setTimeout(() => (pressed = []), SEQUENCE_MS);
-  for (const { keys } of groups.current.toReversed()) {
-    const found = keys[pressed.join(" ")] ?? keys[key];
-    if (!found) continue;
-    event.preventDefault();
-    pressed = [];
-    found[1]();
-    return;
-  }
+  // Two keys in a row mean what they mean everywhere, also where the second alone means something else.
+  const found = find(pressed.join(" ")) ?? find(key);
+  if (!found) return;
+  event.preventDefault();
+  pressed = [];
+  found[1]();
 });
+
+/** The innermost that has it. */
+const find = (name: string): Shortcuts[string] | undefined =>
+  groups.current.findLast(({ keys }) => keys[name] !== undefined)?.keys[name];
 
 function nameOf(event: KeyboardEvent): string | undefined {
   if (["Shift", "Control", "Meta", "Alt"].includes(event.key)) return undefined;
