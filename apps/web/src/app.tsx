@@ -1,7 +1,8 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { feed } from "./live/feed.ts";
+import { useLive } from "./live/live-value.ts";
 import { router } from "./router.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
 
@@ -25,5 +26,12 @@ function Follow() {
     void feed.follow(end.signal);
     return () => end.abort();
   }, []);
+  const connection = useLive(feed.connection);
+  const wasLost = useRef(false);
+  useEffect(() => {
+    // What was asked for while the server was away has failed, and what was known before may be old.
+    if (connection === "live" && wasLost.current) void queries.invalidateQueries();
+    wasLost.current = connection === "lost";
+  }, [connection]);
   return null;
 }

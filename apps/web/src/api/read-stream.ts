@@ -85,7 +85,7 @@ function parse(block: string): Frame | undefined {
 }
 
 /** Until the pause is over, or the browser says that it is back on the network or on the screen. */
-function rest(ms: number, signal: AbortSignal): Promise<void> {
+export function rest(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = (): void => {
       clearTimeout(timer);

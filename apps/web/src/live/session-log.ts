@@ -1,9 +1,10 @@
 import { Projection, type Delta, type LoggedEvent, type Message, type SessionEvent } from "@tandem/protocol";
-import { api } from "../api/client.ts";
-import { readStream, type Connection } from "../api/read-stream.ts";
+import { api, ApiError } from "../api/client.ts";
+import { readStream, rest, type Connection } from "../api/read-stream.ts";
 import { LiveValue } from "./live-value.ts";
 
 const PAGE = 600;
+const AWAY_MS = 2_000;
 /** Of who looks for something far back: as much at once as the server gives. */
 const LARGE_PAGE = 2_000;
 
@@ -40,7 +41,7 @@ export class SessionLog {
 
   async follow(signal: AbortSignal): Promise<void> {
     try {
-      const page = await this.#read(undefined, PAGE, signal);
+      const page = await this.#readFirst(signal);
       this.#begin(page);
       const path = this.#thread === undefined ? "events/stream" : `threads/${this.#thread}/stream`;
       const previews = "event_deltas[]=agent.message&event_deltas[]=agent.thinking&tandem=true";
@@ -98,6 +99,20 @@ export class SessionLog {
   #threadOf(event: SessionEvent): LoggedEvent["thread"] {
     if (this.#thread !== undefined || event.type.startsWith("session.thread_")) return this.#own;
     return "session_thread_id" in event ? ((event.session_thread_id ?? null) as LoggedEvent["thread"]) : null;
+  }
+
+  /** A server that is away is waited for; what it says itself is not asked for twice. */
+  async #readFirst(signal: AbortSignal): Promise<LogPage> {
+    for (;;) {
+      try {
+        return await this.#read(undefined, PAGE, signal);
+      } catch (error) {
+        const isPassing = error instanceof ApiError && (error.status === 0 || error.status >= 500);
+        if (!isPassing || signal.aborted) throw error;
+        this.connection.set("lost");
+        await rest(AWAY_MS, signal);
+      }
+    }
   }
 
   #read(before: number | undefined, limit: number, signal?: AbortSignal): Promise<LogPage> {

@@ -51,6 +51,8 @@ function groupWords(parts: readonly ToolPart[]): string {
       case "Glob":
       case "LS":
         return `listed ${many(count, "time")}`;
+      case "Bash":
+        return `ran ${many(count, "command")}`;
       case "WebFetch":
         return `fetched ${many(count, "page")}`;
       case "WebSearch":
