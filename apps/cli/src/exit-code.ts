@@ -26,6 +26,7 @@ const BY_ERROR_CODE: Record<string, ExitName> = {
   not_configured: "usage",
   unknown_model: "usage",
   no_executable: "usage",
+  executable_too_old: "usage",
   script_unreadable: "usage",
   recording_unreadable: "usage",
   recording_exists: "usage",
