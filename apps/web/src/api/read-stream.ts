@@ -6,7 +6,8 @@ export interface Frame {
 }
 
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 15_000;
+/** A server that is started again is back within a moment; asking costs it nothing. */
+const LONGEST_PAUSE_MS = 5_000;
 /** The server says something at least every fifteen seconds; a line that is silent for longer is dead. */
 const SILENCE_MS = 45_000;
 

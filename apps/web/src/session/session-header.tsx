@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Folder } from "lucide-react";
 import { folderName } from "../home/find-sessions.ts";
-import type { FeedSession } from "../live/feed.ts";
+import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { STATE_WORDS, StateDot, stateOf } from "../ui/state-dot.tsx";
@@ -25,6 +25,7 @@ export function SessionHeader({
   view: SessionView;
 }) {
   const connection = useLive(log.connection);
+  const isServerThere = useLive(feed.connection) === "live";
   const state = session && stateOf(session);
   return (
     <header className="border-b border-line bg-surface">
@@ -46,7 +47,10 @@ export function SessionHeader({
           </span>
         )}
         <span className="ml-auto flex min-w-0 shrink-0 items-center gap-1">
-          {connection === "lost" && <span className="text-xs text-bad">Connection lost, trying again …</span>}
+          {/* Where the whole server is away, the banner says so. */}
+          {connection === "lost" && isServerThere && (
+            <span className="text-xs text-bad">Connection lost, trying again …</span>
+          )}
           <Views session={id} view={view} className="max-md:hidden" />
           <Gauges session={id} log={log} />
           <SessionMenu session={id} title={session?.title ?? "Untitled"} />

@@ -1,6 +1,7 @@
+import type * as highlighting from "./highlight.tsx";
 import { useEffect, useState } from "react";
 
-type Highlighter = typeof import("./highlight.tsx");
+type Highlighter = typeof highlighting;
 let loaded: Highlighter | undefined;
 
 /** What colours code, once it has come; it is loaded when the first code of a known kind is shown. */

@@ -62,12 +62,7 @@ function Given({ part, kind }: { part: ToolPart; kind: ToolKind }) {
     }
     case "edit":
     case "write":
-      return (
-        <PatchView
-          lines={patchLines(part.input ? part : { ...part, input })}
-          path={String(input["file_path"] ?? input["notebook_path"] ?? "")}
-        />
-      );
+      return <PatchView lines={patchLines(part.input ? part : { ...part, input })} path={pathOf(input)} />;
     case "plan":
       return (
         <div className="px-3 py-2">
@@ -88,6 +83,11 @@ function Given({ part, kind }: { part: ToolPart; kind: ToolKind }) {
         </div>
       );
   }
+}
+
+function pathOf(input: Record<string, unknown>): string {
+  const path = input["file_path"] ?? input["notebook_path"];
+  return typeof path === "string" ? path : "";
 }
 
 /** What was asked, and what somebody said to it. */
