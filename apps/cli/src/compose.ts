@@ -9,8 +9,9 @@ import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { setGlobalProxyFromEnv } from "node:http";
 import { homedir, hostname, userInfo } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { PAYERS } from "./call-report-line.ts";
+import { findClaudeCode, namedExecutable, warnOnTerminal } from "./claude-binary.ts";
 import { connectionPlace, findConnection } from "./config/connection-place.ts";
 import { databaseLocation } from "./config/database-location.ts";
 import type { Project } from "./config/load-project.ts";
@@ -35,6 +36,7 @@ export async function createBackend(context: Context, project: Project): Promise
   useProxy(context.env);
   const runtime = await import("@tandem/runtime");
   const config = withAbsolutePaths(project);
+  if (config.provider.backend === "claude-code") await findClaudeCode(context, project, warnOnTerminal(context));
   return runtime.createBackend(config, {
     readSecret: secretReader(context, project),
     stateFolder: await ensureTandemHome(context.env),
@@ -59,16 +61,10 @@ export async function probeLogin(context: Context, project: Project, deadlineMs:
   const claudeCode = await import("@tandem/claude-code");
   return claudeCode.probeLogin({
     hostVariables: context.env,
-    executable: await findClaudeCode(project),
+    executable: await findClaudeCode(context, project),
     deadlineMs,
     signal: context.signal,
   });
-}
-
-/** The Claude Code binary that the project uses. */
-export async function findClaudeCode(project: Project): Promise<string> {
-  const { findExecutable } = await import("@tandem/claude-code");
-  return findExecutable(withAbsolutePaths(project).claudeCode.executable);
 }
 
 /** Ends what crashed runs have left behind, and says what. */
@@ -247,8 +243,11 @@ export interface EngineOptions {
   sessionServers?: EngineSettings["sessionServers"];
   /** Folders beside those of the config in which sessions may work. */
   folders?: readonly string[];
-  /** False for a command that only looks: Claude Code's room, which takes long to load, is not loaded for it. */
-  runs?: boolean;
+  /**
+   * False for a command that only looks: Claude Code's room, which takes long to load, is not loaded for it. `later`: with
+   * the first turn, and models are those that were last heard of.
+   */
+  runs?: boolean | "later";
   /** What others have asked or left is for a server, not for this command. */
   ownOnly?: boolean;
 }
@@ -273,7 +272,7 @@ export async function createEngine(
   const stateFolder = await ensureTandemHome(context.env);
   const { checkMode, createEngine, pinHooks, standingOf } = await import("@tandem/sessions");
   const load = () => import("@tandem/claude-code");
-  const room = runs ? await load() : undefined;
+  const room = runs === true ? await load() : undefined;
   const { claudeCode, limits } = withAbsolutePaths(project);
   const { sessions } = project.config;
   const hostVariables = context.env;
@@ -300,8 +299,15 @@ export async function createEngine(
     });
     return await claude.listModels(AbortSignal.timeout(limits.spawn + limits.init));
   };
+  const find = () => findClaudeCode(context, project, warnOf(context, log));
+  const lastModels = async () => (await loadModels()).fallbackModels(context.env, project);
+  const allModels = offeredModels({
+    ask: async () => (await loadModels()).askedModels(context, project, listModels, given === undefined),
+    fallback: lastModels,
+    onFailure: (error) => log.warn({ error: String(error) }, "Claude Code did not list its models"),
+  });
   return createEngine(store, {
-    executable: room?.findExecutable(claudeCode.executable) ?? "",
+    executable: room ? await find() : "",
     credential,
     hostVariables,
     stateFolder,
@@ -326,18 +332,19 @@ export async function createEngine(
     worktrees: worktreeSettings(project),
     ...checkpointSettings(project),
     userFolders: [stateFolder, claudeFolder(context.env)],
-    models: offeredModels({
-      ask: async () => (await loadModels()).askedModels(context, project, listModels, given === undefined),
-      fallback: async () => (await loadModels()).fallbackModels(context.env, project),
-      onFailure: (error) => log.warn({ error: String(error) }, "Claude Code did not list its models"),
-    }),
-    openConversation: room?.openConversation ?? refuseToRun,
+    models: runs === "later" ? lastModels : allModels,
+    openConversation: room?.openConversation ?? (runs === "later" ? await openLater(load, find) : refuseToRun),
     sweep: () => sweepProcesses(context.env),
     log,
   });
 }
 
 const loadModels = () => import("./models/engine-models.ts");
+
+async function openLater(load: typeof loadClaudeCode, find: () => Promise<string>) {
+  const { laterConversation } = await import("./acp/later-conversation.ts");
+  return laterConversation(async () => ({ ...(await load()), executable: await find() }));
+}
 
 function refuseToRun(): never {
   throw new TandemError("unexpected", "This command runs no sessions.");
@@ -435,12 +442,19 @@ function useProxy(env: Variables): void {
   }
 }
 
-/** Paths in a config are relative to the config, wherever the command was started. */
-function withAbsolutePaths({ config: { llm }, folder }: Project): LlmConfig {
-  const { executable } = llm.claudeCode;
-  if (executable === undefined || isAbsolute(executable)) return llm;
-  return { ...llm, claudeCode: { ...llm.claudeCode, executable: resolve(folder, executable) } };
+function withAbsolutePaths(project: Project): LlmConfig {
+  const { llm } = project.config;
+  const executable = namedExecutable(project);
+  return executable === undefined ? llm : { ...llm, claudeCode: { ...llm.claudeCode, executable } };
 }
+
+/** On a terminal and in the log. */
+const warnOf =
+  (context: Context, log: EngineOptions["log"]) =>
+  (words: string): void => {
+    warnOnTerminal(context)(words);
+    log.warn({}, words);
+  };
 
 /** The stand-in for the model's API: only `rehearse` and `demo` use it. */
 export const loadRehearsal = () => import("@tandem/rehearsal");

@@ -7,6 +7,7 @@ import {
   createEngine,
   hasContext,
   holderName,
+  loadClaudeCode,
   openStore,
   serveContext,
   type EngineOptions,
@@ -18,6 +19,8 @@ import { findEnvironment } from "../sessions/find-environment.ts";
 import { ownSessions } from "../sessions/own-sessions.ts";
 
 const COMMAND = "tandem acp";
+/** After a session is open, and its client has been told what there is. */
+const AT_LEISURE_MS = 100;
 
 export interface AcpEngine extends AsyncDisposable {
   engine: Engine;
@@ -40,7 +43,7 @@ export async function openAcpEngine(
     return contextServers(project, served, store.sessions, log);
   });
   const engine = await createEngine(context, project, ownSessions(store), {
-    ...{ command: COMMAND, log, ownOnly: true },
+    ...{ command: COMMAND, log, ownOnly: true, runs: "later" as const },
     ...(project.config.sessions.context && hasContext(project) && { hostServers: knowledge }),
     sessionServers: (session) => servers.of(session),
     // The editor's user chooses the folder, as who types `tandem run` there does.
@@ -51,7 +54,12 @@ export async function openAcpEngine(
   const owned = parts.move();
   return {
     engine,
-    begin: (folder) => beginIn(engine, project, folder, options.agent),
+    async begin(folder) {
+      const params = await beginIn(engine, project, folder, options.agent);
+      // While a person types, what their first prompt needs is loaded.
+      setTimeout(() => void loadClaudeCode(), AT_LEISURE_MS).unref();
+      return params;
+    },
     async mayWrite(session) {
       const held = await store.leases.holder(session as SessionId);
       if (!held || held.holder === holderName(COMMAND)) return;

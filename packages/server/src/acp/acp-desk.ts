@@ -14,6 +14,7 @@ import { AcpSession } from "./acp-session.ts";
 import type { ClientServer } from "./client-servers.ts";
 import type { AcpParts } from "./create-acp-agent.ts";
 import type { Outlet } from "./outlet.ts";
+import type { SessionState } from "./patch.ts";
 import type { Prompt } from "./prompt.ts";
 import { settingChange, settingsOf, type SessionSettings } from "./session-settings.ts";
 
@@ -128,6 +129,11 @@ export class AcpDesk {
   /** Must be called without a wait before it: what is cancelled next counts from here. */
   prompt(id: string, content: UserContent[]): Prompt {
     return this.#watched(id).session.prompt(content);
+  }
+
+  /** What a session that is open here is doing. */
+  state(id: string): SessionState {
+    return this.#watched(id).session.state;
   }
 
   cancel(id: string): void {

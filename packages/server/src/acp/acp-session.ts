@@ -10,10 +10,11 @@ import {
 import type { Engine } from "@tandem/sessions";
 import { answerOf, inquiryOf, inquiryOfApproval, permissionQuestion, type Inquiry } from "./inquiry.ts";
 import type { Outlet } from "./outlet.ts";
-import type { Patch } from "./patch.ts";
+import type { Patch, SessionState } from "./patch.ts";
 import { Prompt, type TurnOutcome } from "./prompt.ts";
 import { askQuestions } from "./question-form.ts";
 import { SessionProjection } from "./session-projection.ts";
+import { StateTracker } from "./state-tracker.ts";
 import { SessionStream } from "./session-stream.ts";
 import { withoutRewound } from "./without-rewound.ts";
 
@@ -45,6 +46,7 @@ export class AcpSession {
   readonly #prompts = new Set<Prompt>();
   /** Requests to the person, by the call that they are about. */
   readonly #asking = new Map<string, AbortController>();
+  readonly #state = new StateTracker();
   #projection: SessionProjection;
   #stream: SessionStream | undefined;
   #isTitled: boolean;
@@ -87,6 +89,11 @@ export class AcpSession {
     const { events } = await this.#parts.engine.sessions.events(this.id, { order: "desc", limit: PAGE, thread: null });
     for (const entry of events.toReversed()) this.#take(entry, "past");
     this.#follow(after);
+  }
+
+  /** What it is doing, for all that has been seen. */
+  get state(): SessionState {
+    return this.#state.now;
   }
 
   /** Puts what waits for a person to them once more. */
@@ -201,7 +208,7 @@ export class AcpSession {
     const patches = this.#take(logged, "now");
     // A client shows what its user has typed by itself.
     const isOwn = event.type === "user.message" && [...this.#prompts].some(({ id }) => id === event.id);
-    await this.#update(isOwn ? [] : patches);
+    await this.#update(isOwn && !this.#parts.outlet.echoes ? [] : patches);
     // Only now: nothing of a turn may come after its end.
     for (const end of ended) end();
     const child = thread === null ? undefined : { thread, agent: null, call: undefined };
@@ -218,7 +225,8 @@ export class AcpSession {
     if (thread === null && event.type === "user.message" && event.tandem?.delivery !== "steer") this.#turn = event.id;
     if (thread === null && isEnd(event)) this.#turn = undefined;
     if (event.type === "tandem.background") this.#hasTasks = event.tasks.length > 0;
-    const patches = this.#projection.event(logged);
+    const state = this.#state.take(logged);
+    const patches = [...this.#projection.event(logged), ...(state ? [{ type: "state" as const, ...state }] : [])];
     if (when === "past" && event.type === "session.updated") this.#isTitled ||= event.title !== undefined;
     return patches;
   }
@@ -234,7 +242,7 @@ export class AcpSession {
       prompts.map((prompt) => () => prompt.end({ stop }));
     switch (event.type) {
       case "user.message": {
-        for (const prompt of this.#prompts) if (prompt.id === event.id) prompt.hasBegun = true;
+        for (const prompt of this.#prompts) if (prompt.id === event.id) prompt.begin();
         // The turn before has ended, and went over into this one.
         return event.tandem?.delivery === "steer" ? [] : all(begun, "end_turn");
       }
@@ -342,7 +350,8 @@ const isEnd = (event: LoggedEvent["event"]): boolean =>
   event.type === "session.status_idle" && event.stop_reason.type !== "requires_action";
 
 /** Of these, only the last says how things are. */
-const isLatestOnly = ({ type }: Patch): boolean => type === "plan" || type === "usage" || type === "info";
+const isLatestOnly = ({ type }: Patch): boolean =>
+  type === "plan" || type === "usage" || type === "info" || type === "state";
 
 const interruptOf = (turn: string): ClientEvent => ({ type: "user.interrupt", tandem: { turn_event_id: turn } });
 

@@ -1,4 +1,4 @@
-import type { AgentConnector } from "@agentclientprotocol/sdk/unstable";
+import type { AgentConnectionLifecycle, AgentConnector } from "@agentclientprotocol/sdk/unstable";
 import type { PermissionMode, SessionCreateParams } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { ClientServers } from "./client-servers.ts";
@@ -38,5 +38,14 @@ export interface AcpParts {
 
 /** An agent for editors and other clients of the Agent Client Protocol, for one connection. */
 export function createAcpAgent(parts: AcpParts): AgentConnector {
-  return createV1Agent(parts);
+  if (!parts.v2) return createV1Agent(parts);
+  return {
+    // A draft is loaded by those who want it.
+    connect(stream) {
+      const connecting = import("./v2/connect-by-version.ts").then(({ connectByVersion }) =>
+        connectByVersion(parts).connect(stream),
+      );
+      return { closed: connecting.then(async (lifecycle) => (lifecycle as AgentConnectionLifecycle).closed) };
+    },
+  };
 }

@@ -12,6 +12,8 @@ export interface ClientAbilities {
 
 /** The client's side of a connection, whichever version of the protocol it speaks. Updates arrive in the order of calls. */
 export interface Outlet {
+  /** Whether a client is told of its own prompts too: by the place that they have among the rest. */
+  readonly echoes?: boolean;
   readonly abilities: ClientAbilities;
   /** Resolves when they are on their way: who waits for that is slowed down by a slow client. */
   update(session: string, patches: readonly Patch[]): Promise<void>;

@@ -8,7 +8,14 @@ export type Piece =
   | TextBlock
   | { type: "image"; data: string; mimeType: string }
   /** `oldText` is null where there was no such file. */
-  | { type: "diff"; path: string; oldText: string | null; newText: string };
+  | { type: "diff"; path: string; oldText: string | null; newText: string; hunk?: DiffHunk };
+
+/** Where in the file it is, and its lines with their signs. */
+export interface DiffHunk {
+  oldStart: number;
+  newStart: number;
+  lines: readonly string[];
+}
 
 export const TOOL_KINDS = ["read", "edit", "search", "execute", "think", "fetch", "switch_mode", "other"] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
@@ -44,6 +51,15 @@ export interface TokenCount {
   cacheWrite: number;
 }
 
+/** Whether something is being done; and if not, how the last turn ended, where there was one. */
+export type SessionState =
+  | { state: "running" | "requires_action" }
+  | {
+      state: "idle";
+      stop?: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" | "error";
+      error?: { code: number; message: string };
+    };
+
 export type Patch = { child?: Child } & (
   | { type: "message"; role: "user" | "agent" | "thought"; id: string; piece: Exclude<Piece, { type: "diff" }> }
   | { type: "tool_call"; id: string; change: ToolCallChange }
@@ -53,4 +69,5 @@ export type Patch = { child?: Child } & (
   | { type: "compaction"; id: string; tokensBefore: number; tokensAfter?: number }
   | { type: "subagent"; child: Child; state: "running" | "idle" }
   | { type: "info"; title: string | null; at: string | null }
+  | ({ type: "state" } & SessionState)
 );

@@ -10,18 +10,34 @@ export interface TurnOutcome {
 /** A message of a client on its way through a turn. */
 export class Prompt {
   readonly #sent = Promise.withResolvers<string>();
+  readonly #begun = Promise.withResolvers<string>();
   readonly #outcome = Promise.withResolvers<TurnOutcome>();
   #id: string | undefined;
   #usage: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
-  /** It has left the inbox: a turn is at it. */
-  hasBegun = false;
+  #hasBegun = false;
   isCancelled = false;
   /** What the turn ended with, if that was an error. */
   error: SessionErrorDetail | undefined;
 
   constructor() {
     this.#sent.promise.catch(() => undefined);
+    this.#begun.promise.catch(() => undefined);
     this.#outcome.promise.catch(() => undefined);
+  }
+
+  /** It has left the inbox: a turn is at it. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** Resolves with its id when it has its place in the conversation; rejects where it never gets one. */
+  get begun(): Promise<string> {
+    return this.#begun.promise;
+  }
+
+  begin(): void {
+    this.#hasBegun = true;
+    if (this.#id !== undefined) this.#begun.resolve(this.#id);
   }
 
   /** The id of its message, once it is durable. */
@@ -61,12 +77,15 @@ export class Prompt {
     else if (this.error?.tandem?.code === "max_tokens") this.#outcome.resolve({ stop: "max_tokens", usage });
     else if (this.error) this.#outcome.reject(new TurnFailed(this.error));
     else this.#outcome.resolve({ stop, usage });
-    this.#sent.reject(new TandemError("aborted", "The message was not sent."));
+    const unsent = new TandemError("aborted", "The message was not sent.");
+    this.#sent.reject(unsent);
+    this.#begun.reject(unsent);
   }
 
   fail(error: unknown): void {
     if (this.isCancelled) return this.end({ stop: "cancelled" });
     this.#outcome.reject(error);
     this.#sent.reject(error);
+    this.#begun.reject(error);
   }
 }

@@ -31,8 +31,8 @@ const message = z.looseObject({
   jsonrpc: z.literal("2.0"),
   id: z.union([z.string(), z.number(), z.null()]).optional(),
   method: z.string().optional(),
-  params: z.unknown(),
-  result: z.unknown(),
+  params: z.unknown().optional(),
+  result: z.unknown().optional(),
   error: z.looseObject({ code: z.int(), message: z.string() }).optional(),
 });
 

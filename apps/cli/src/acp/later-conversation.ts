@@ -1,0 +1,50 @@
+import type { Conversation, openConversation } from "@tandem/claude-code";
+import { LlmError } from "@tandem/protocol";
+import type { EngineSettings } from "@tandem/sessions";
+
+/** What starts Claude Code, and where it is. */
+export interface Starter {
+  openConversation: typeof openConversation;
+  executable: string;
+}
+
+/** Conversations whose room is loaded when the first begins: it takes longer to load than a session to open. */
+export const laterConversation =
+  (load: () => Promise<Starter>): EngineSettings["openConversation"] =>
+  (setup, host, transcripts) => {
+    let opened: Conversation | undefined;
+    let isClosed = false;
+    const opening = load().then((starter) => {
+      opened = starter.openConversation({ ...setup, executable: starter.executable }, host, transcripts);
+      return opened;
+    });
+    opening.catch((error: unknown) => {
+      isClosed = true;
+      const failure = error instanceof LlmError ? error : new LlmError("process_died", String(error), { cause: error });
+      host.onOutput({ type: "closed", error: failure });
+    });
+    const ready = opening.then((conversation) => conversation.ready);
+    ready.catch(() => undefined);
+    return {
+      ready,
+      get pid() {
+        return opened?.pid;
+      },
+      get ended() {
+        return isClosed || (opened?.ended ?? false);
+      },
+      send: (message) => void opening.then((conversation) => conversation.send(message)).catch(() => undefined),
+      adjust: async (wish) => (await opening).adjust(wish),
+      remembers: (uuid) => opened?.remembers(uuid) ?? false,
+      takeBack: async (uuid) => (await opening).takeBack(uuid),
+      interrupt: async () => (await opening).interrupt(),
+      stopTask: async (id) => (await opening).stopTask(id),
+      kept: async (id) => (await opening).kept(id),
+      flush: async () => (await opening).flush(),
+      async close(turn) {
+        isClosed = true;
+        const conversation = await opening.catch(() => undefined);
+        await conversation?.close(turn);
+      },
+    };
+  };
