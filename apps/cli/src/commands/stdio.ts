@@ -35,6 +35,6 @@ export async function stdio(context: Context, options: StdioOptions): Promise<nu
     throw error;
   });
   const { wire, engine } = opened;
-  await room.serveStdio({ wire, engine, stdin, stdout, version, signal });
+  await room.serveStdio({ wire, engine, stdin, stdout, version, signal, logger });
   return 0;
 }

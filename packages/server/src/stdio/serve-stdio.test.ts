@@ -4,6 +4,7 @@ import { MemoryEngine } from "../testing/memory-engine.ts";
 import { startTestServer } from "../testing/start-test-server.ts";
 import { StdioStage } from "../testing/stdio-stage.ts";
 import { methods } from "./methods.ts";
+import type { Wire } from "./wire.ts";
 
 const message = (text: string): SessionEventBody => ({ type: "agent.message", content: [{ type: "text", text }] });
 const running: SessionEventBody = { type: "session.status_running" };
@@ -240,4 +241,29 @@ describe("streams", () => {
       Array.from({ length: total + 1 }, (_, i) => i + 1),
     );
   }, 60_000);
+
+  test("that break off go on after the last event; where there was none, the host is told", async () => {
+    const cut: (() => void)[] = [];
+    const through = (wire: Wire): Wire => ({
+      async send(request) {
+        const answer = await wire.send(request);
+        cut.push(() => answer.destroy(new Error("cut")));
+        return answer;
+      },
+    });
+    await using stage = await StdioStage.open(memory.engine, { through });
+    stage.send({ id: "s", method: "sessions.events.stream", params: { session_id: session } });
+    await stage.until(({ id }) => id === "s");
+    memory.append(session, running);
+    await stage.until((line) => line["cursor"] === "1");
+    cut.pop()!();
+    for (let i = 0; i < 10; i += 1) memory.append(session, message(`${i}`));
+    await stage.until((line) => line["cursor"] === "11");
+    expect(stage.eventsOf("s").map(({ cursor }) => Number(cursor))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+
+    stage.send({ id: "t", method: "sessions.events.stream", params: { session_id: session } });
+    await stage.until(({ id }) => id === "t");
+    cut.pop()!();
+    expect(await stage.until((line) => line["stream"] === "t")).toMatchObject({ end: { error: { status: 503 } } });
+  });
 });

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import type { Logger } from "../http/create-logger.ts";
 import { readLines } from "./line-reader.ts";
 import { LineWriter } from "./line-writer.ts";
 import { defaultLimits, PROTOCOL, type StdioLimits } from "./lines.ts";
@@ -24,11 +25,13 @@ export async function serveStdio(parts: {
   /** Whose engine answers: that of this process, or a server's. */
   engine: "own" | "server";
   signal: AbortSignal;
+  logger: Pick<Logger, "info">;
   limits?: Partial<StdioLimits>;
 }): Promise<void> {
   const limits = { ...defaultLimits, ...parts.limits };
   const writer = new LineWriter(parts.stdout);
-  const host = new StdioHost({ wire: parts.wire, writer, limits });
+  const onHello = (client: string | undefined) => parts.logger.info({ client }, "a host said hello");
+  const host = new StdioHost({ wire: parts.wire, writer, limits, onHello });
   const over = AbortSignal.any([parts.signal, writer.closed]);
   await writer.write(JSON.stringify(helloOf(parts, limits)));
   for await (const line of readLines(parts.stdin, limits.lineBytes, over)) {

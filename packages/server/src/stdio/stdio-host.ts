@@ -37,13 +37,20 @@ export class StdioHost {
   readonly #wire: Wire;
   readonly #writer: LineWriter;
   readonly #limits: StdioLimits;
+  readonly #onHello: (client: string | undefined) => void;
   readonly #open = new Map<RequestId, Open>();
   #isGreeted = false;
 
-  constructor(parts: { wire: Wire; writer: LineWriter; limits: StdioLimits }) {
+  constructor(parts: {
+    wire: Wire;
+    writer: LineWriter;
+    limits: StdioLimits;
+    onHello: (client: string | undefined) => void;
+  }) {
     this.#wire = parts.wire;
     this.#writer = parts.writer;
     this.#limits = parts.limits;
+    this.#onHello = parts.onHello;
   }
 
   /** Takes a line; `undefined` is one that was too long. Resolves when the next may come, not when it is answered. */
@@ -96,7 +103,7 @@ export class StdioHost {
   }
 
   async #greet(id: RequestId, params: unknown): Promise<void> {
-    const { protocol } = check(helloParams, params, "params");
+    const { protocol, client } = check(helloParams, params, "params");
     if (protocol !== PROTOCOL) {
       return this.#refuse(id, {
         type: "protocol_mismatch",
@@ -106,6 +113,7 @@ export class StdioHost {
       });
     }
     this.#isGreeted = true;
+    this.#onHello(client);
     await this.#writer.write(JSON.stringify({ id, result: { protocol } }));
   }
 

@@ -6,6 +6,7 @@ import { createLogger } from "../http/create-logger.ts";
 import type { StdioLimits } from "../stdio/lines.ts";
 import { openPrivateWire } from "../stdio/private-wire.ts";
 import { serveStdio } from "../stdio/serve-stdio.ts";
+import type { Wire } from "../stdio/wire.ts";
 import { LineChecker } from "./line-checker.ts";
 import { memoryTokens } from "./memory-tokens.ts";
 
@@ -26,26 +27,34 @@ export class StdioStage {
   #waiting = Promise.withResolvers<void>();
   #id = 0;
 
-  private constructor(engine: Engine, { reads, limits }: { reads: boolean; limits: Partial<StdioLimits> }) {
+  private constructor(
+    engine: Engine,
+    { reads, limits, through }: { reads: boolean; limits: Partial<StdioLimits>; through: (wire: Wire) => Wire },
+  ) {
     this.stdout = new PassThrough();
+    const logger = createLogger({ level: "silent" });
     this.#wire = openPrivateWire({
       engine,
       actor: "test",
       store: { tokens: memoryTokens(), check: async () => undefined },
-      logger: createLogger({ level: "silent" }),
+      logger,
       settings: { checkResponses: true },
     });
     const { stdin, stdout } = this;
     const signal = this.stop.signal;
-    this.served = serveStdio({ wire: this.#wire, stdin, stdout, version: "1.2.3", engine: "own", signal, limits });
+    const wire = through(this.#wire);
+    this.served = serveStdio({ wire, stdin, stdout, version: "1.2.3", engine: "own", signal, logger, limits });
     if (reads) this.read();
   }
 
   static async open(
     engine: Engine,
-    { greet = true, ...options }: { greet?: boolean; reads?: boolean; limits?: Partial<StdioLimits> } = {},
+    {
+      greet = true,
+      ...options
+    }: { greet?: boolean; reads?: boolean; limits?: Partial<StdioLimits>; through?: (wire: Wire) => Wire } = {},
   ): Promise<StdioStage> {
-    const stage = new StdioStage(engine, { reads: true, limits: {}, ...options });
+    const stage = new StdioStage(engine, { reads: true, limits: {}, through: (wire) => wire, ...options });
     if (greet) stage.send({ id: "hello", method: "hello", params: { protocol: 1 } });
     if (greet && options.reads !== false) await stage.until((line) => line.id === "hello");
     return stage;
