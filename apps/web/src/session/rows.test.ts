@@ -153,3 +153,15 @@ test("a turn that was stopped ends with that; what was taken back is not shown",
   );
   expect(rows.map(({ key }) => key)).toEqual(["u1:user", "a1:text", "i1:interruption"]);
 });
+
+test("a subagent's call stands here while it waits, and with the subagent afterwards", () => {
+  const asked = tool("2", "Bash", { permission: { type: "asked", at: null }, state: { type: "pending" } });
+  const running = tool("2", "Bash", { state: { type: "running", started_at: null } });
+  const question = tool("3", "ask_user_question", { kind: "custom", state: { type: "running", started_at: null } });
+  const rowsOf = (part: PartOf<"tool">, own?: string) =>
+    kinds(rowsOfTurn([user, message("a", "agent", [part], { thread: "sthr_1" })], false, own));
+  expect(rowsOf(asked)).toEqual(["user", "tool"]);
+  expect(rowsOf(question)).toEqual(["user", "tool"]);
+  expect(rowsOf(running)).toEqual(["user"]);
+  expect(rowsOf(running, "sthr_1")).toEqual(["user", "tool"]);
+});

@@ -23,7 +23,7 @@ const DEADLINE_MS = 45_000;
 export const PATIENCE_MS = 300_000;
 const FLAGS = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
-  "--disable-background-networking",
+  ...["--disable-background-networking", "--disable-crash-reporter"],
 ];
 
 /** The server with its rehearsed agent, and a real browser before it. */
@@ -92,7 +92,7 @@ export async function setPageStage({ context = false } = {}): Promise<PageStage>
   const up = (port: number): ChildProcess => tandem(["up", "--json", "--port", String(port)]);
   let server = up(0);
   const { url } = await firstLine(server);
-  const browser = await chromium.launch({ executablePath: browserPath ?? "", args: FLAGS });
+  const browser = await chromium.launch({ executablePath: browserPath ?? "", args: FLAGS, env: variables });
 
   const token = (await readFile(join(state, "token"), "utf8")).trim();
   const api = async <T>(path: string, body?: unknown): Promise<T> => {
