@@ -1,4 +1,5 @@
 import type { Approval, Verdict } from "@tandem/protocol";
+import { Link } from "@tanstack/react-router";
 import { ruleText } from "./describe-call.ts";
 
 const OF = { user: "yours", project: "of the project", agent: "of the agent", session: "of the session" } as const;
@@ -10,6 +11,14 @@ export function VerdictLine({ verdict }: { verdict: Approval["verdict"] }) {
   return (
     <p className="text-sm text-ink-soft">
       {verdict.why}
+      {isOfServer(verdict.why) && (
+        <>
+          {" "}
+          <Link to="/settings/$" params={{ _splat: "mcp" }} className="text-accent underline underline-offset-2">
+            See what has changed
+          </Link>
+        </>
+      )}
       {rule && (
         <>
           {" "}
@@ -22,3 +31,6 @@ export function VerdictLine({ verdict }: { verdict: Approval["verdict"] }) {
     </p>
   );
 }
+
+/** A server whose tools are not those that were accepted: what they were and are stands in the settings. */
+const isOfServer = (why: string): boolean => /^The MCP server \S+ is not what was accepted/.test(why);
