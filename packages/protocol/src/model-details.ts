@@ -106,5 +106,6 @@ export function completeModel<T extends ModelDetails & { id: string }>(model: T,
       return [[fact, { from: "table", at: fact === "price" ? PRICES_AS_OF : MODELS_AS_OF }]];
     }),
   );
-  return { ...known, ...model, origins };
+  const told = Object.fromEntries(Object.entries(model).filter(([, value]) => value !== undefined));
+  return { ...model, ...known, ...told, origins };
 }

@@ -23,6 +23,7 @@ const script: Script = [
   text("All is well.", usage(120, 12)),
   text("The second answer.", usage(130, 13)),
   text("The third answer.", usage(140, 14)),
+  text("The fourth answer.", usage(150, 15)),
 ];
 
 interface Exported {
@@ -168,12 +169,28 @@ describe("conversations of Claude Code", () => {
     expect((await ofType("session.usage")).at(-1)).toMatchObject({ usage: { input_tokens: 140, output_tokens: 14 } });
   }, 90_000);
 
+  it("are forked before a message: the model knows what came before it, and nothing else", async () => {
+    const asked = machine.rehearsal.modelRequests.length;
+    const forked = await machine.run(["fork", session, "--at", "2", "--json"]);
+    expect({ code: forked.code, stderr: forked.code === 0 ? "" : forked.stderr }).toEqual({ code: 0, stderr: "" });
+    const fork = (JSON.parse(forked.stdout) as { id: string }).id;
+    const { stdout } = await machine.run(["run", "--resume", fork, "Otherwise?"]);
+    expect(stdout).toContain("The fourth answer.");
+    const messages = JSON.stringify(machine.rehearsal.modelRequests[asked]!.messages);
+    for (const words of ["Please look", "All is well.", "Otherwise?"]) expect(messages).toContain(words);
+    for (const words of ["And again", "What was it?", "[Tandem]"]) expect(messages).not.toContain(words);
+  }, 90_000);
+
   it("are not mixed up with what was said here meanwhile", async () => {
     await appendFile(file, `${JSON.stringify(prompt("Said in Claude Code"))}\n`);
     const { code, stderr } = await machine.run(["sessions", "import", "--from-claude", claudeId]);
     expect(code).not.toBe(0);
     expect(stderr).toContain("--as-new");
     expect(await importIt(claudeId, "--as-new")).toMatchObject([{ outcome: "new" }]);
+    // A session that goes takes nothing along that is not its own.
+    const before = await sum();
+    await run("rm", session, "--yes");
+    expect(await sum()).toBe(before);
   }, 90_000);
 
   it("with broken lines, links and strange names do no harm", async () => {

@@ -9,7 +9,7 @@ export interface PastOutput {
 }
 
 /** Somebody spoke to the model. `uuid` is the name of the line, where it has one. */
-export interface Prompt {
+interface Prompt {
   type: "prompt";
   id: EventId;
   uuid: string | undefined;

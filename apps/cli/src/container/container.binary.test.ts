@@ -4,14 +4,16 @@ import { chmod, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
-import { scratchFolder } from "../apps/cli/src/testing/scratch-folder.ts";
+import { scratchFolder } from "../testing/scratch-folder.ts";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "..", "..", "..", "..");
 
 /** The parts of the image that can be tried without one: its settings, what starts it and what says whether it is well. */
 test("the entrance trusts the settings, serves on all addresses under a token, and the health check knows", async () => {
   await using folder = await scratchFolder();
-  const [bin, settings, workspace, data, home] = ["bin", "etc", "workspace", "data", "home"].map((name) => folder.join(name));
+  const [bin, settings, workspace, data, home] = ["bin", "etc", "workspace", "data", "home"].map((name) =>
+    folder.join(name),
+  );
   for (const path of [bin!, settings!, workspace!, data!, home!]) await mkdir(path, { recursive: true });
   await chmod(data!, 0o700);
   await symlink(join(root, "apps", "cli", "bin", "tandem.mjs"), join(bin!, "tandem"));
@@ -27,7 +29,7 @@ test("the entrance trusts the settings, serves on all addresses under a token, a
     spawnSync(process.execPath, [join(root, "container", "health.mjs")], { env, encoding: "utf8", timeout: 20_000 });
   expect(health().status).toBe(1);
 
-  const child = spawn("tandem-entrypoint", ["up", "--json", "--port", "0"], {
+  const child = spawn(join(bin!, "tandem-entrypoint"), ["up", "--json", "--port", "0"], {
     ...{ cwd: workspace, env, stdio: ["ignore", "pipe", "pipe"], detached: true },
   });
   const said: string[] = [];
@@ -55,7 +57,7 @@ test("the entrance trusts the settings, serves on all addresses under a token, a
   }
   expect(await exit).toEqual([0, null]);
   expect(health().status).toBe(1);
-}, 90_000);
+}, 180_000);
 
 /** `fetch` would not let the name be chosen by which the server is called. */
 const ASK = `

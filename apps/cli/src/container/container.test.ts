@@ -1,12 +1,12 @@
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configSchema } from "@tandem/protocol";
-import { createProgram } from "../apps/cli/src/program.ts";
+import { createProgram } from "../program.ts";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 
-const root = join(import.meta.dirname, "..");
+const root = join(import.meta.dirname, "..", "..", "..", "..");
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 /** The instructions of the last stage, those over several lines joined. */
@@ -47,7 +47,7 @@ test("what it copies is there, and nothing in it is a secret", () => {
   const copied = dockerfile
     .filter((line) => line.startsWith("COPY ") && !line.includes("--from"))
     .flatMap((line) => line.split(" ").slice(1, -1));
-  for (const path of copied) expect(globSync(path, { cwd: root }), path).not.toEqual([]);
+  for (const path of copied) expect(existsSync(join(root, path)), path).toBe(true);
   expect(dockerfile.filter((line) => /^(ARG|ENV) .*(KEY|TOKEN|PASSWORD|SECRET)/.test(line))).toEqual([]);
   // Everything is left out but what is named.
   const [first, ...ignored] = read(".dockerignore")
@@ -63,14 +63,17 @@ test("every library comes from the lockfile, without scripts", () => {
   for (const line of installs) expect(line).toMatch(/npm ci .*--ignore-scripts/);
 });
 
-test.each(["container/tandem.yaml", "container/postgres/tandem.yaml"])("%s is a config that lets the port be published", (file) => {
-  const config = configSchema.parse(parse(read(file)));
-  expect(config.server).toMatchObject({ host: "0.0.0.0", port: 4760, trustedProxy: true });
-  expect(config.sessions.roots).toEqual(["/workspace"]);
-  expect(config.llm.claudeCode.auth).toBe("api_key");
-  expect(instruction("EXPOSE")).toEqual([String(config.server.port)]);
-  expect(instruction("COPY")).toContainEqual(expect.stringContaining(file));
-});
+test.each(["container/tandem.yaml", "container/postgres/tandem.yaml"])(
+  "%s is a config that lets the port be published",
+  (file) => {
+    const config = configSchema.parse(parse(read(file)));
+    expect(config.server).toMatchObject({ host: "0.0.0.0", port: 4760, trustedProxy: true });
+    expect(config.sessions.roots).toEqual(["/workspace"]);
+    expect(config.llm.claudeCode.auth).toBe("api_key");
+    expect(instruction("EXPOSE")).toEqual([String(config.server.port)]);
+    expect(instruction("COPY")).toContainEqual(expect.stringContaining(file));
+  },
+);
 
 test("what the image starts is a command of ours", () => {
   const [command] = words.parse(JSON.parse(instruction("CMD")[0]!));
@@ -86,9 +89,12 @@ test("compose publishes to this machine alone, waits for the database, and hands
   expect(postgres.healthcheck?.test.slice(0, 2)).toEqual(["CMD", "pg_isready"]);
   const given = [...tandem.secrets, ...postgres.secrets];
   expect(given.toSorted()).toEqual(Object.keys(compose.secrets).toSorted());
-  expect(Object.values({ ...tandem.environment, ...postgres.environment }).join(" ")).not.toMatch(/sk-ant|password=|:\/\/.*@/);
+  expect(Object.values({ ...tandem.environment, ...postgres.environment }).join(" ")).not.toMatch(
+    /sk-ant|password=|:\/\/.*@/,
+  );
   for (const each of [tandem, postgres])
-    for (const volume of each.volumes.filter((name) => /^\w+:/.test(name))) expect(compose.volumes).toHaveProperty(volume.split(":")[0]!);
+    for (const volume of each.volumes.filter((name) => /^\w+:/.test(name)))
+      expect(compose.volumes).toHaveProperty(volume.split(":")[0]!);
   // The settings that compose chooses read the secrets that it mounts.
   const settings = read(tandem.environment["TANDEM_PROJECT"]!.replace("/etc/tandem", "container") + "/tandem.yaml");
   for (const [, secret] of settings.matchAll(/\/run\/secrets\/(\w+)/g)) expect(tandem.secrets).toContain(secret);
