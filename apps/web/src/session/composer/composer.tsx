@@ -1,5 +1,6 @@
 import { ArrowUp, CornerDownLeft, Paperclip, Square, Zap } from "lucide-react";
 import { type ClipboardEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
+import { feed } from "../../live/feed.ts";
 import { useLive, useLivePart } from "../../live/live-value.ts";
 import type { SessionLog } from "../../live/session-log.ts";
 import { shownKey, useShortcuts } from "../../shell/shortcuts.ts";
@@ -79,7 +80,10 @@ export function Composer({
     const turn = log.messages.current.findLast((message) => message.turn !== null)?.turn ?? undefined;
     void attempt(() => stopTurn(session, turn));
   };
-  const { onKeyDown, isStopArmed } = useComposerKeys({ text, completion, isRunning, send, stop, history, write });
+  const isAsked = (useLive(feed.sessions).get(session)?.waiting_for.length ?? 0) > 0;
+  const { onKeyDown, isStopArmed } = useComposerKeys({
+    ...{ text, completion, isRunning, isAsked, send, stop, history, write },
+  });
   const waiting = useLivePart(log.messages, (messages) => messages.findLast(isWaiting));
   useShortcuts("Message", {
     i: ["Write a message", () => area.current?.focus()],

@@ -7,6 +7,7 @@ export function useComposerKeys({
   text,
   completion,
   isRunning,
+  isAsked,
   send,
   stop,
   history,
@@ -15,6 +16,7 @@ export function useComposerKeys({
   text: string;
   completion: { onKey: (event: KeyboardEvent) => boolean };
   isRunning: boolean;
+  isAsked: boolean;
   send: (delivery?: "steer") => void;
   stop: () => void;
   history: { go: (step: -1 | 1, text: string) => string | undefined };
@@ -24,7 +26,8 @@ export function useComposerKeys({
   const timer = useRef<number>(undefined);
 
   const escape = (area: HTMLTextAreaElement): void => {
-    if (!isRunning) return area.blur();
+    // While somebody is asked, the next keys are for the answer.
+    if (!isRunning || isAsked) return area.blur();
     if (isStopArmed) stop();
     setStopArmed(!isStopArmed);
     clearTimeout(timer.current);
