@@ -54,7 +54,10 @@ export async function models(context: Context, { refresh = false }: { refresh?: 
       usedBy.join(", "),
     ];
   });
-  await write(context.stdout, `${table([head, ...rows]).join("\n")}\n\n${dim(origin({ ...known, models: [...known.models, ...others] }))}\n`);
+  await write(
+    context.stdout,
+    `${table([head, ...rows]).join("\n")}\n\n${dim(origin({ ...known, models: [...known.models, ...others] }))}\n`,
+  );
   if (problem) await write(context.stderr, `${warn("Nobody could be asked")}: ${printable(problem.message)}\n`);
 }
 
