@@ -2,13 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { routeTable } from "../http/route-table.ts";
 import { AFTER, methods, OWN_METHODS, pathNames, queryNames } from "./methods.ts";
-import { stdioReference } from "./stdio-reference.ts";
 import { stdioSchema } from "./stdio-schema.ts";
-
-// Written anew by `vitest run -u`.
-test("docs/reference/stdio.md is what the routes say", async () => {
-  await expect(stdioReference()).toMatchFileSnapshot("../../../../docs/reference/stdio.md");
-});
 
 test("every route is a method, and no param of one can be meant for two places", () => {
   expect([...methods.keys()]).toEqual(routeTable.map(({ name }) => name));
