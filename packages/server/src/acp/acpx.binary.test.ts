@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process";
+import { readdir, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { slowly, reply, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
+import { expect, test } from "vitest";
+import { setAcpStage, TANDEM, type AcpStage } from "./testing/acp-stage.ts";
+
+/** A client of ACP that others have written: npm `acpx`. */
+const manifest = createRequire(import.meta.url).resolve("acpx/package.json");
+
+async function acpx(stage: AcpStage, args: readonly string[], during?: (end: () => void) => Promise<void>) {
+  const { bin } = JSON.parse(await readFile(manifest, "utf8")) as { bin: Record<string, string> };
+  const agent = `${process.execPath} ${TANDEM} --project ${stage.project} acp`;
+  const child = spawn(
+    process.execPath,
+    [join(dirname(manifest), bin["acpx"]!), "--agent", agent, "--cwd", stage.folder, "--format", "json", ...args],
+    { cwd: stage.folder, env: stage.variables, stdio: ["ignore", "pipe", "pipe"] },
+  );
+  let [stdout, stderr] = ["", ""];
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
+  await during?.(() => child.kill("SIGINT"));
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, stdout, stderr };
+}
+
+test("acpx prompts, allows, refuses and cancels", async () => {
+  let folder = "";
+  const script = ({ lastUserText, messages }: ModelRequest): Reply => {
+    const content = messages.at(-1)?.content;
+    if (Array.isArray(content) && content.at(-1)?.type === "tool_result") return text("Done, one way or the other.");
+    if (lastUserText.includes("write")) {
+      return reply([toolUse("Write", { file_path: join(folder, "made.txt"), content: "made\n" })]);
+    }
+    if (lastUserText.includes("slow")) return slowly(text("word ".repeat(1_000)), { tokenMs: 50 });
+    return text(`You said: ${lastUserText}`);
+  };
+  await using stage = await setAcpStage(script);
+  folder = stage.folder;
+
+  const said = await acpx(stage, ["exec", "hello"]);
+  expect(said.stderr).not.toContain("Error");
+  expect(said).toMatchObject({ code: 0, stdout: expect.stringContaining('"stopReason":"end_turn"') });
+  expect(said.stdout).toContain("hello");
+
+  await acpx(stage, ["--deny-all", "exec", "please write"]);
+  expect(await readdir(folder)).toEqual([]);
+  const allowed = await acpx(stage, ["--approve-all", "exec", "please write"]);
+  expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('"stopReason":"end_turn"') });
+  expect(await readFile(join(folder, "made.txt"), "utf8")).toBe("made\n");
+
+  const cancelled = await acpx(stage, ["exec", "slow"], async (end) => {
+    await stage.rehearsal.waitForModelRequest((request) => request.lastUserText.includes("slow"), 60_000);
+    end();
+  });
+  expect(cancelled.stdout).toContain('"session/cancel"');
+  expect(cancelled.stdout).toContain('"stopReason":"cancelled"');
+  expect(await stage.processes()).toEqual([]);
+}, 240_000);

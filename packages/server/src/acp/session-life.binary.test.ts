@@ -1,0 +1,172 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  methods,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+} from "@agentclientprotocol/sdk/unstable";
+import { reply, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
+import { expect, test } from "vitest";
+import { foldUpdates, setAcpStage, TANDEM, type AcpStage } from "./testing/acp-stage.ts";
+
+const PLAN = "# The plan\n\n1. Look around\n2. Mend it";
+const MCP_SERVER = fileURLToPath(new URL("../../../sessions/src/testing/mcp-stdio-server.ts", import.meta.url));
+
+async function stageOf(): Promise<AcpStage> {
+  let folder = "";
+  const stage = await setAcpStage(({ lastUserText, messages }: ModelRequest): Reply => {
+    const content = messages.at(-1)?.content;
+    if (Array.isArray(content) && content.at(-1)?.type === "tool_result") {
+      return text(`The tool said: ${JSON.stringify(content.at(-1))}`);
+    }
+    if (lastUserText.includes("plan")) return reply([toolUse("ExitPlanMode", { plan: PLAN })]);
+    if (lastUserText.includes("write")) {
+      return reply([toolUse("Write", { file_path: join(folder, "made.txt"), content: "made\n" })]);
+    }
+    if (lastUserText.includes("list")) {
+      return reply([
+        toolUse("TodoWrite", {
+          todos: [
+            { content: "Look", status: "completed", activeForm: "Looking" },
+            { content: "Mend", status: "in_progress", activeForm: "Mending" },
+          ],
+        }),
+      ]);
+    }
+    if (lastUserText.includes("say")) return reply([toolUse("mcp__My_Server__look", { words: "to the editor" })]);
+    return text(`You said: ${lastUserText}`);
+  });
+  folder = stage.folder;
+  return stage;
+}
+
+const chosen = (optionId: string): RequestPermissionResponse => ({ outcome: { outcome: "selected", optionId } });
+
+test("a plan is shown in full, and its options are the modes to go on in", async () => {
+  await using stage = await stageOf();
+  const asked: RequestPermissionRequest[] = [];
+  const editor = await stage.editor({
+    onPermission: async (request) => {
+      asked.push(request);
+      return chosen("acceptEdits");
+    },
+  });
+  const session = await editor.begin();
+  await editor.agent.request(methods.agent.session.setMode, { sessionId: session, modeId: "plan" });
+  expect(await editor.say(session, "make a plan")).toBe("end_turn");
+  expect(JSON.stringify(asked[0]!.toolCall.content)).toContain("2. Mend it");
+  expect(asked[0]!.toolCall.kind).toBe("switch_mode");
+  expect(asked[0]!.options.map(({ optionId }) => optionId)).toEqual(
+    expect.arrayContaining(["default", "acceptEdits", "reject"]),
+  );
+  const mode = await editor.until((update) => update.sessionUpdate === "current_mode_update");
+  expect(mode).toMatchObject({ currentModeId: "acceptEdits" });
+  const options = await editor.until(
+    (update) =>
+      update.sessionUpdate === "config_option_update" &&
+      JSON.stringify(update).includes('"currentValue":"acceptEdits"'),
+  );
+  expect(options).toBeDefined();
+  expect(await editor.say(session, "the list")).toBe("end_turn");
+  expect(await editor.until((update) => update.sessionUpdate === "plan")).toMatchObject({
+    entries: [
+      { content: "Look", status: "completed" },
+      { content: "Mend", status: "in_progress" },
+    ],
+  });
+  expect(editor.schema.wrong).toEqual([]);
+}, 240_000);
+
+test("an approval that is answered elsewhere is taken back; one that waits is asked again", async () => {
+  await using stage = await stageOf();
+  const asked = Promise.withResolvers<RequestPermissionRequest>();
+  const takenBack = Promise.withResolvers<void>();
+  const editor = await stage.editor({
+    onPermission: async (request, signal) => {
+      asked.resolve(request);
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      takenBack.resolve();
+      return { outcome: { outcome: "cancelled" } };
+    },
+  });
+  const session = await editor.begin();
+  const turn = editor.say(session, "please write");
+  const { toolCall } = await asked.promise;
+  const { code, stderr } = await tandem(stage, ["approvals", "allow", toolCall.toolCallId]);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  await takenBack.promise;
+  expect(await turn).toBe("end_turn");
+  expect(await readFile(join(stage.folder, "made.txt"), "utf8")).toBe("made\n");
+
+  // The editor goes while it is asked; the call waits for the next one.
+  const again = Promise.withResolvers<void>();
+  const leaving = await stage.editor({
+    onPermission: async () => {
+      again.resolve();
+      return new Promise<RequestPermissionResponse>(() => undefined);
+    },
+  });
+  const other = await leaving.begin();
+  void leaving.say(other, "please write").catch(() => undefined);
+  await again.promise;
+  await leaving[Symbol.asyncDispose]();
+  const repeated = Promise.withResolvers<RequestPermissionRequest>();
+  const later = await stage.editor({
+    onPermission: async (request) => {
+      repeated.resolve(request);
+      return chosen("allow");
+    },
+  });
+  await later.agent.request(methods.agent.session.load, { sessionId: other, cwd: stage.folder, mcpServers: [] });
+  expect((await repeated.promise).toolCall).toMatchObject({ rawInput: { content: "made\n" } });
+  await later.until((update) => update.sessionUpdate === "agent_message_chunk");
+  expect([...editor.schema.wrong, ...leaving.schema.wrong, ...later.schema.wrong]).toEqual([]);
+}, 240_000);
+
+test("MCP servers of the editor serve its session, and their secrets are nowhere", async () => {
+  await using stage = await stageOf();
+  const description = join(stage.project, "look.txt");
+  await writeFile(description, "Looks.");
+  const asked: RequestPermissionRequest[] = [];
+  const editor = await stage.editor({
+    onPermission: async (request) => {
+      asked.push(request);
+      return chosen("allow");
+    },
+  });
+  const { sessionId } = await editor.agent.request(methods.agent.session.new, {
+    cwd: stage.folder,
+    mcpServers: [
+      {
+        name: "My Server",
+        command: process.execPath,
+        args: [MCP_SERVER, description],
+        env: [{ name: "SERVER_SECRET", value: "made-up-secret-of-the-editor" }],
+      },
+    ],
+  });
+  // Nothing is started for a session that has only been opened.
+  expect(await stage.processes()).toEqual([]);
+  expect(await editor.say(sessionId, "say it")).toBe("end_turn");
+  expect(asked[0]!.toolCall).toMatchObject({ name: "mcp__My_Server__look", rawInput: { words: "to the editor" } });
+  const { messages } = foldUpdates(editor.updates.map(({ update }) => update));
+  expect(messages.join("\n")).toContain("to the editor");
+  expect(messages.join("\n")).toContain("SERVER_SECRET");
+  await editor[Symbol.asyncDispose]();
+  expect(await stage.processes()).toEqual([]);
+  const stored = await readFile(join(stage.variables["TANDEM_HOME"]!, "tandem.db"), "latin1");
+  expect(stored).toContain("to the editor");
+  expect(stored).not.toContain("made-up-secret-of-the-editor");
+  expect(editor.schema.wrong).toEqual([]);
+}, 240_000);
+
+function tandem(stage: AcpStage, args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
+  const child = spawn(process.execPath, [TANDEM, ...args], {
+    ...{ cwd: stage.project, env: stage.variables, stdio: ["ignore", "ignore", "pipe"] },
+  });
+  let stderr = "";
+  child.stderr!.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, stderr })));
+}
