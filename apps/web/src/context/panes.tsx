@@ -1,6 +1,7 @@
 import { ArrowLeft } from "lucide-react";
 import { type ReactNode, useRef } from "react";
 import { useShortcuts } from "../shell/shortcuts.ts";
+import { Kbd } from "../ui/kbd.tsx";
 import { ContextLink } from "./context-link.tsx";
 
 /**
@@ -50,7 +51,15 @@ export function Panes({
             <ArrowLeft aria-hidden className="size-4" /> {label}
           </ContextLink>
         )}
-        {detail}
+        {hasDetail ? (
+          detail
+        ) : (
+          <p className="grid h-full place-items-center p-6 text-ink-faint">
+            <span>
+              Choose one of the list, or go through it with <Kbd keys="j" /> and <Kbd keys="k" />.
+            </span>
+          </p>
+        )}
       </div>
     </div>
   );

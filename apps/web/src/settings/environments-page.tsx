@@ -13,6 +13,8 @@ import { Select } from "../ui/select.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
 
 const { path, isolation, branch } = ENVIRONMENT_METADATA;
+/** A commit is known by its first letters. */
+const shortly = (name = ""): string => (/^[0-9a-f]{40,}$/.test(name) ? name.slice(0, 10) : name);
 
 export default function EnvironmentsPage() {
   const list = useEnvironments();
@@ -50,7 +52,7 @@ export default function EnvironmentsPage() {
                 {environment.metadata[isolation] === "worktree" && (
                   <Badge>
                     worktree for each
-                    {environment.metadata[branch] !== undefined && `, from ${environment.metadata[branch]}`}
+                    {environment.metadata[branch] !== undefined && `, from ${shortly(environment.metadata[branch])}`}
                   </Badge>
                 )}
                 {environment.id === LOCAL_ENVIRONMENT ? (

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { api } from "../api/client.ts";
-import { count, money } from "../text/format.ts";
+import { count } from "../text/format.ts";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { Badge, PageHead, Panel } from "./panel.tsx";
 
-type Rates = Record<"input" | "output" | "cache_read" | "cache_write_5m" | "cache_write_1h", number>;
+type Rates = Record<"input" | "output" | "cache_read", number>;
 
 /** What `/v1/models` tells of one. What nobody knows is null. */
 interface ModelFacts {
@@ -23,7 +23,9 @@ interface ModelFacts {
   };
 }
 
-const COLUMNS = ["Model", "Window", "Answer", "Input", "Output", "Cache read", "Cache write"] as const;
+const COLUMNS = ["Model", "Window", "Answer", "Input", "Output", "Cached"] as const;
+/** The unit stands below the table, once. */
+const rateWords = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 3 });
 
 /** Which models agents may name, how much they hold, and what they cost. */
 export default function ModelsPage() {
@@ -40,7 +42,7 @@ export default function ModelsPage() {
       {data?.data.length === 0 && <Empty title="No model is known">Status says who answers, and whether.</Empty>}
       {data && data.data.length > 0 && (
         <Panel
-          note={`List prices in US dollars for a million tokens${asOf === undefined ? "" : `, as of ${asOf}`}. What a login pays for is not billed by them; budgets count by them all the same.`}
+          note={`List prices in US dollars for a million tokens; “cached” is what is read from the cache${asOf === undefined ? "" : `, as of ${asOf}`}. What a login pays for is not billed by them; budgets count by them all the same.`}
         >
           <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Models">
             <table className="w-full text-sm">
@@ -74,26 +76,28 @@ function ModelRow({
   const { aliases, efforts, price } = tandem;
   return (
     <tr className="align-top">
-      <th scope="row" className="px-3 py-2 text-left font-normal">
+      <th scope="row" className="min-w-60 px-3 py-2 text-left font-normal">
         <span className="font-medium">{display_name}</span>
         {lifecycle !== "active" && (
           <span className="ml-2">
             <Badge tone={lifecycle === "retired" ? "bad" : "wait"}>{lifecycle}</Badge>
           </span>
         )}
-        <span className="block font-mono text-xs text-ink-faint">{[id, ...aliases].join(", ")}</span>
+        <span className="block font-mono text-xs text-ink-faint">
+          {[id, ...aliases.filter((alias) => alias !== "default")].join(", ")}
+        </span>
         {efforts && efforts.length > 0 && (
           <span className="block text-xs text-ink-faint">effort: {efforts.join(", ")}</span>
         )}
       </th>
       <Figure>{max_input_tokens === null ? null : count(max_input_tokens)}</Figure>
       <Figure>{max_tokens === null ? null : count(max_tokens)}</Figure>
-      {(["input", "output", "cache_read", "cache_write_5m"] as const).map((rate) => (
+      {(["input", "output", "cache_read"] as const).map((rate) => (
         <Figure key={rate}>
-          {price && money(price[rate])}
+          {price && rateWords.format(price[rate])}
           {price?.long_prompt && (
             <span className="block text-xs text-ink-faint">
-              {money(price.long_prompt[rate])} over {count(price.long_prompt.over_tokens)}
+              {rateWords.format(price.long_prompt[rate])} over {count(price.long_prompt.over_tokens)}
             </span>
           )}
         </Figure>

@@ -1,6 +1,6 @@
 import { useQueries } from "@tanstack/react-query";
 import { ENVIRONMENT_METADATA } from "@tandem/protocol";
-import { api } from "../api/client.ts";
+import { api, ApiError } from "../api/client.ts";
 import { useEnvironments } from "../api/lists.ts";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
@@ -47,6 +47,8 @@ export default function TrustPage() {
       </PageHead>
       <Problem error={environments.error} onRetry={() => void environments.refetch()} className="mb-4" />
       {all.map(({ data, error }, index) => {
+        // A worktree of the server's own has what the folder has that it came from, and its trust.
+        if (error instanceof ApiError && error.status === 403) return null;
         const folder = [...folders].sort()[index] ?? "";
         return (
           <Panel key={folder}>
