@@ -88,6 +88,8 @@ export class V1Outlet implements Outlet {
 
   async #send(session: string, patch: Patch): Promise<void> {
     const { child } = patch;
+    // The answer to a prompt says how its turn ended; version 1 knows no other.
+    if (patch.type === "state") return;
     if (patch.type === "subagent") {
       if (!this.abilities.subagents) return;
       this.#children.add(patch.child.thread);

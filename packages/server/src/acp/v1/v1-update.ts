@@ -4,7 +4,7 @@ import type { Child, Patch, Piece, ToolCallChange } from "../patch.ts";
 
 /** A patch in the words of version 1; undefined where the client would not understand it. */
 export function updateOf(
-  patch: Exclude<Patch, { type: "tool_call" | "subagent" }>,
+  patch: Exclude<Patch, { type: "tool_call" | "subagent" | "state" }>,
   abilities: ClientAbilities,
 ): SessionUpdate | undefined {
   switch (patch.type) {
