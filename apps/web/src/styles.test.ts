@@ -45,7 +45,11 @@ const PAIRS: readonly (readonly [words: string, ground: string])[] = [
     [name, `${name}-soft`] as const,
     ["ink", `${name}-soft`] as const,
   ]),
-  ...["ink", "ink-soft"].flatMap((words) => [[words, "added"] as const, [words, "removed"] as const]),
+  // Code in a diff has the colours of its language.
+  ...["ink", "ink-soft", "accent", "wait", "good", "bad"].flatMap((words) => [
+    [words, "added"] as const,
+    [words, "removed"] as const,
+  ]),
   ["ink-soft", "wait-soft"],
   ["ink-faint", "accent-soft"],
   ["on-accent", "accent"],

@@ -26,7 +26,7 @@ export const PatchView = memo(function PatchView({ lines, path }: { lines: reado
             </div>
           ) : (
             <div key={index} className={`flex ${LOOKS[sign]}`}>
-              <span className="w-10 shrink-0 pr-2 text-right text-ink-faint select-none">{number}</span>
+              <span className="w-10 shrink-0 pr-2 text-right text-ink-soft select-none">{number}</span>
               <span className="pr-3 whitespace-pre">
                 {sign} {coloured(text, index)}
               </span>
