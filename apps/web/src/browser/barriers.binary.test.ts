@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SETTINGS_PAGES } from "../settings/settings-pages.ts";
-import { barriers } from "./testing/barriers.ts";
+import { barriers, COLOURS } from "./testing/barriers.ts";
 import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
@@ -107,9 +107,8 @@ const panels: Record<string, string> = {
   "with another input": "Edit …",
 };
 
-const looks = {
-  light: { colorScheme: "light" },
-  dark: { colorScheme: "dark" },
+const screens = {
+  "a desk, in light and dark": { colorScheme: "light" },
   "a phone": { viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true },
 } as const;
 
@@ -120,13 +119,18 @@ describe.skipIf(browserPath === undefined)("nobody is kept out", { timeout: PATI
   }, PATIENCE_MS);
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test.each(Object.entries(looks))(
+  test.each(Object.entries(screens))(
     "every page and dialog can be used by all, and fits the screen: %s",
     async (_, options) => {
       const page = await stage.open(options);
       const found: Record<string, string[]> = {};
       const look = async (name: string): Promise<void> => {
         const here = await barriers(page);
+        if (options.colorScheme === "light") {
+          await page.emulateMedia({ colorScheme: "dark" });
+          here.push(...(await barriers(page, COLOURS)).map((barrier) => `in the dark, ${barrier}`));
+          await page.emulateMedia({ colorScheme: "light" });
+        }
         if (here.length > 0) found[name] = here;
       };
       const go = async (name: string): Promise<void> => {

@@ -20,7 +20,7 @@ const TANDEM = join(root, "apps", "cli", "src", "main.ts");
 const AGENT = join(import.meta.dirname, "rehearsed-agent.ts");
 /** For one thing to show, and for a whole test: a machine that does much else at once is slow, not wrong. */
 const DEADLINE_MS = 45_000;
-export const PATIENCE_MS = 300_000;
+export const PATIENCE_MS = 600_000;
 const FLAGS = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-crash-reporter"],
