@@ -94,13 +94,13 @@ function thought(number: number): Body[] {
     { type: "agent.thinking", id: thinking },
     number % 7 === 2
       ? { type: "tandem.thinking_redacted", thinking_id: thinking, data }
-      : { type: "tandem.thinking", thinking_id: thinking, text: prose(520, number), signature: data },
+      : { type: "tandem.thinking", thinking_id: thinking, text: prose(420, number), signature: data },
   ];
 }
 
 function answer(number: number): string {
   const list = [0, 1, 2].map((index) => `- **${prose(14, number + index)}**: ${prose(90, number * 3 + index)}`);
-  const words = [prose(320, number), list.join("\n")];
+  const words = [prose(240, number), list.join("\n")];
   if (number % 3 === 1) words.push(`\`\`\`ts\n${CODE}\n\`\`\``);
   if (number % 6 === 4)
     words.push(`| account | entries | open |\n|---|---|---|\n| ${number} | 214 | 3 |\n| 4711 | 18 | 0 |`);
@@ -118,7 +118,7 @@ const allowed = (id: EventId, name: string, input: Record<string, unknown>): Bod
 
 function bash(number: number): Body[] {
   const id = newId("event");
-  const output = Array.from({ length: 14 }, (_, line) => ` ✓ ${prose(48, number + line)} ${line} ms`).join("\n");
+  const output = Array.from({ length: 10 }, (_, line) => ` ✓ ${prose(48, number + line)} ${line} ms`).join("\n");
   return [
     allowed(id, "Bash", { command: `npm test -- ledger/${number}`, description: prose(40, number) }),
     { type: "agent.tool_result", tool_use_id: id, content: [{ type: "text", text: output }] },

@@ -1,4 +1,4 @@
-import { useQuery, type UseQueryOptions, type UseQueryResult } from "@tanstack/react-query";
+import { useQuery, type UseQueryOptions } from "@tanstack/react-query";
 import { api, type Query } from "../api/client.ts";
 
 // What the server tells of the context; see docs/reference/api.md.
@@ -165,8 +165,9 @@ export const useOverview = () => useAnswer<Overview>("/v1/context");
 const MOST = 1_000;
 
 /** A whole list, however many pages of it the server tells one after the other. */
-const useWhole = <T>(path: string, query: Query = {}): UseQueryResult<{ data: T[] }> =>
-  useQuery({
+const useWhole = <T>(path: string, query: Query = {}, options: Options<{ data: T[] }> = {}) =>
+  useQuery<{ data: T[] }>({
+    ...options,
     queryKey: [path, query],
     queryFn: async ({ signal }) => {
       const data: T[] = [];

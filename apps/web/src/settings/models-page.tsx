@@ -44,7 +44,7 @@ export default function ModelsPage() {
         <Panel
           note={`List prices in US dollars for a million tokens; “cached” is what is read from the cache${asOf === undefined ? "" : `, as of ${asOf}`}. What a login pays for is not billed by them; budgets count by them all the same.`}
         >
-          <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Models">
+          <figure className="overflow-x-auto" tabIndex={0} aria-label="Models">
             <table className="w-full text-sm">
               <thead>
                 <tr className="border-b border-line text-left text-xs text-ink-faint">
@@ -61,7 +61,7 @@ export default function ModelsPage() {
                 ))}
               </tbody>
             </table>
-          </div>
+          </figure>
         </Panel>
       )}
     </>
