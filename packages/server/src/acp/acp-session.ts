@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import {
   RequestError,
   type ApprovalAnswer,
@@ -20,6 +21,8 @@ import { withoutRewound } from "./without-rewound.ts";
 
 /** An interrupt that is not heeded by then will not be; the client is not kept waiting for it. */
 const CANCEL_MS = 15_000;
+/** Until what a call asks is written down, which takes as long as the model's answer that it is part of. */
+const FOUND_MS = 60_000;
 const PAGE = 500;
 const TITLE = 80;
 
@@ -167,7 +170,7 @@ export class AcpSession {
   }
 
   #interrupt(prompt: Prompt): void {
-    const late = setTimeout(() => {
+    const late = globalThis.setTimeout(() => {
       void this.#update(this.#projection.close()).then(() => prompt.end({ stop: "cancelled" }));
     }, CANCEL_MS);
     void prompt.outcome.catch(() => undefined).finally(() => clearTimeout(late));
@@ -323,15 +326,20 @@ export class AcpSession {
     }
   }
 
+  /** A client may be quicker than the log says that somebody is asked: until it does, an approval cannot be found. */
   async #settle(id: string, answer: ApprovalAnswer): Promise<void> {
     const { engine, who, mayKeepRules } = this.#parts;
-    try {
-      await engine.approvals.answer(id, answer, who, mayKeepRules);
-    } catch (error) {
-      if (!(error instanceof RequestError) || error.code !== "not_found") throw error;
-      // A client may be quicker than the index by which approvals are found. Whoever lists them brings it up to date.
-      await engine.approvals.list({ status: "pending", session: this.id, limit: 1 });
-      await engine.approvals.answer(id, answer, who, mayKeepRules);
+    const until = Date.now() + FOUND_MS;
+    for (let pause = 10; ; pause *= 2) {
+      try {
+        await engine.approvals.answer(id, answer, who, mayKeepRules);
+        return;
+      } catch (error) {
+        if (!(error instanceof RequestError) || error.code !== "not_found" || Date.now() > until) throw error;
+        await setTimeout(pause);
+        // Whoever lists them brings the index up to date.
+        await engine.approvals.list({ status: "pending", session: this.id, limit: 1 });
+      }
     }
   }
 
