@@ -1,12 +1,14 @@
 import type { ChildProcess } from "node:child_process";
 import { AcpLines } from "../../apps/cli/src/testing/acp-lines.ts";
-import { treePssMb } from "../runtime/process-tree.ts";
+import { treeCpuSeconds, treePssMb } from "../runtime/process-tree.ts";
 
 /** What is measured of one agent, from its start to its end: milliseconds, but for the memory. */
 export interface Figures {
   initialize: number;
   "session/new": number;
   "cold start to session/new": number;
+  /** Says more than the clock where others use the machine too. */
+  "CPU up to session/new": number;
   "first prompt": number;
   "cold start to the first answer": number;
   "warm prompt": number;
@@ -21,6 +23,7 @@ export const SLOW = "Take your time.";
 /** One editor's visit: the agent is started, spoken with, cancelled once, and ended. */
 export async function talk(start: () => ChildProcess, cwd: string): Promise<Figures> {
   const begun = performance.now();
+  const cpu = treeCpuSeconds();
   await using editor = new AcpLines(start(), () => "allow");
   const timed = async (work: Promise<unknown>): Promise<number> => {
     const from = performance.now();
@@ -37,6 +40,7 @@ export async function talk(start: () => ChildProcess, cwd: string): Promise<Figu
   const initialized = performance.now();
   const session = await begin();
   const ready = performance.now();
+  const spent = (treeCpuSeconds() - cpu) * 1_000;
   const first = await timed(say(session, "Hello."));
   const answered = performance.now();
   const warm = await timed(say(session, "And again."));
@@ -52,6 +56,7 @@ export async function talk(start: () => ChildProcess, cwd: string): Promise<Figu
     initialize: initialized - begun,
     "session/new": ready - initialized,
     "cold start to session/new": ready - begun,
+    "CPU up to session/new": spent,
     "first prompt": first,
     "cold start to the first answer": answered - begun,
     "warm prompt": warm,

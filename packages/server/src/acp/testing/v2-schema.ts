@@ -53,8 +53,8 @@ export class V2Schema {
 }
 
 /** A stream whose messages are looked at as they pass. */
-export function checkedStream<T extends { readable: ReadableStream<AnyMessage>; writable: WritableStream<AnyMessage> }>(
-  { readable, writable }: T,
+export function checkedStream(
+  { readable, writable }: { readable: ReadableStream<AnyMessage>; writable: WritableStream<AnyMessage> },
   schema: V2Schema,
 ) {
   const writer = writable.getWriter();
