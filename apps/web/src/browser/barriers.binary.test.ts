@@ -61,7 +61,7 @@ async function furnish(): Promise<void> {
     proposals: ["/context/proposals", "Ingest of docs"],
     "a proposal": [`/context/proposals/${proposal!.id}`, "Who is an active customer?"],
     memory: ["/context/memory", "Remember this"],
-    jobs: ["/context/jobs", "Ingest documents"],
+    jobs: ["/context/jobs", /ingest/i],
     "a job": [`/context/jobs/${job!.id}`, /tables/i],
     sources: ["/context/sources", "Databases"],
     ...Object.fromEntries(
@@ -136,6 +136,7 @@ describe.skipIf(browserPath === undefined)("nobody is kept out", { timeout: PATI
       const go = async (name: string): Promise<void> => {
         const [path, ready] = places[name]!;
         await page.goto(`${stage.url}${path}`);
+        await page.locator("#main h1:visible").first().waitFor();
         await page.locator("#main").getByText(ready).filter({ visible: true }).first().waitFor();
       };
       for (const name of Object.keys(places)) {

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -17,7 +18,7 @@ export const browserPath = [process.env["TANDEM_CHROMIUM"] ?? "", ...PLACES, MAC
 
 const root = join(import.meta.dirname, "..", "..", "..", "..", "..");
 const TANDEM = join(root, "apps", "cli", "src", "main.ts");
-const AGENT = join(import.meta.dirname, "rehearsed-agent.ts");
+const AGENT = fileURLToPath(import.meta.resolve("./rehearsed-agent.ts"));
 /** For one thing to show, and for a whole test: a machine that does much else at once is slow, not wrong. */
 const DEADLINE_MS = 45_000;
 export const PATIENCE_MS = 600_000;
