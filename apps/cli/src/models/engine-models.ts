@@ -7,9 +7,6 @@ import type { Context } from "../context.ts";
 import { complete, withDetails } from "./known-models.ts";
 import { ModelCache } from "./model-cache.ts";
 
-/** How long Anthropic's API may take to add what Claude Code does not say. */
-const DETAILS_MS = 5_000;
-
 /** The models that agents may name, asked for now. They run on Claude Code, whatever backend serves single calls. */
 export async function askedModels(
   context: Context,
@@ -19,7 +16,7 @@ export async function askedModels(
   isOwnCredential: boolean,
 ): Promise<Model[]> {
   const listed = await list();
-  const models = isOwnCredential ? await withDetails(context, onClaudeCode(project), listed, DETAILS_MS) : listed;
+  const models = isOwnCredential ? await withDetails(context, onClaudeCode(project), listed) : listed;
   const at = new Date().toISOString();
   if (isOwnCredential) await new ModelCache(context.env, onClaudeCode(project)).write({ at, models });
   return asModels(complete(models, "live", at).models);

@@ -9,6 +9,9 @@ import { FRESH_MS, ModelCache } from "./model-cache.ts";
 /** Failures that say nothing against the project: nobody could be asked. */
 const UNANSWERED: ReadonlySet<string> = new Set(["network", "timeout", "overloaded", "server_error"]);
 
+/** How long Anthropic's API may take to add what Claude Code does not say. */
+const DETAILS_MS = 5_000;
+
 export interface KnownModels {
   models: ModelInfo[];
   /** Where the list comes from, and as of when. */
@@ -39,20 +42,15 @@ export async function knownModels(
 }
 
 const askForModels = async (context: Context, project: Project, deadlineMs: number): Promise<ModelInfo[]> =>
-  withDetails(context, project, await listModels(context, project, deadlineMs), deadlineMs);
+  withDetails(context, project, await listModels(context, project, deadlineMs));
 
 /** With a key, Anthropic's API is asked too: it says more than Claude Code does. */
-export async function withDetails(
-  context: Context,
-  project: Project,
-  listed: ModelInfo[],
-  deadlineMs: number,
-): Promise<ModelInfo[]> {
+export async function withDetails(context: Context, project: Project, listed: ModelInfo[]): Promise<ModelInfo[]> {
   const { provider, claudeCode } = project.config.llm;
   if (provider.backend !== "claude-code" || claudeCode.auth !== "api_key") return listed;
   const { mergeModels } = await import("@tandem/runtime");
   // Claude Code has said what it offers; that the API does not answer takes nothing from it.
-  const detailed = await listModels(context, withAnthropicKey(project), deadlineMs).catch(() => []);
+  const detailed = await listModels(context, withAnthropicKey(project), DETAILS_MS).catch(() => []);
   return mergeModels(listed, detailed);
 }
 
