@@ -6,6 +6,9 @@ import { expect, test } from "vitest";
 import { AcpLines } from "./testing/acp-lines.ts";
 import { sessionMachine } from "./testing/session-machine.ts";
 
+/** Each of these starts several commands, and they Claude Code. */
+const SEVERAL = { timeout: 180_000 };
+
 /** A machine on which Claude Code is installed: the real one, behind a program that leaves word when it is started. */
 async function machineWithClaude() {
   const machine = await sessionMachine([always(text("Hello."))], "  provider: { backend: claude-code }\n");
@@ -30,49 +33,59 @@ async function machineWithClaude() {
   };
 }
 
-test("calls, sessions, the server and editors run the Claude Code that is named, and no other", async () => {
-  await using machine = await machineWithClaude();
-  const named = ["--claude-path", machine.path];
-  expect(await machine.run([...named, "text", "Hello?"])).toMatchObject({ code: 0, stdout: "Hello.\n" });
-  expect(await machine.hasRun()).toBe(true);
-  expect(await machine.run(["run", "Hello?", ...named])).toMatchObject({ code: 0 });
-  expect(await machine.hasRun()).toBe(true);
-
-  {
-    await using editor = new AcpLines(machine.start(["acp", ...named]), () => "");
-    await editor.ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
-    const session = (await editor.ask("session/new", { cwd: machine.project, mcpServers: [] })) as {
-      sessionId: string;
-    };
-    const prompt = [{ type: "text", text: "Hello?" }];
-    expect(await editor.ask("session/prompt", { ...session, prompt })).toMatchObject({ stopReason: "end_turn" });
+test(
+  "calls and sessions run the Claude Code that is named; without a name, the one that ships with Tandem",
+  SEVERAL,
+  async () => {
+    await using machine = await machineWithClaude();
+    const named = ["--claude-path", machine.path];
+    expect(await machine.run([...named, "text", "Hello?"])).toMatchObject({ code: 0, stdout: "Hello.\n" });
     expect(await machine.hasRun()).toBe(true);
-  }
+    expect(await machine.run(["run", "Hello?", ...named])).toMatchObject({ code: 0 });
+    expect(await machine.hasRun()).toBe(true);
 
-  await using server = await machine.up("--claude-path", machine.path);
-  expect(await machine.run(["run", "Hello?"])).toMatchObject({ code: 0 });
-  expect(await machine.hasRun()).toBe(true);
-  await server.stop();
+    expect(await machine.run(["run", "Hello?"])).toMatchObject({ code: 0 });
+    expect(await machine.hasRun()).toBe(false);
+  },
+);
 
-  // Without it, the one that ships with Tandem.
-  expect(await machine.run(["run", "Hello?"])).toMatchObject({ code: 0 });
-  expect(await machine.hasRun()).toBe(false);
-});
-
-test("a path is relative to where the command is started; one in the config to the config, once it is trusted", async () => {
+test("an editor's agent runs it", SEVERAL, async () => {
   await using machine = await machineWithClaude();
-  expect(await machine.run(["--claude-path", "../claude", "text", "Hello?"])).toMatchObject({ code: 0 });
-  expect(await machine.hasRun()).toBe(true);
-  const config = await readFile(`${machine.project}/tandem.yaml`, "utf8");
-  await machine.configure(config.replace("auth: api_key", "auth: api_key, executable: ../claude"));
-  expect(await machine.run(["text", "Hello?"])).toMatchObject({ code: 2, stderr: expect.stringContaining("trust") });
-  expect(await machine.hasRun()).toBe(false);
-  await machine.trust();
-  expect(await machine.run(["text", "Hello?"])).toMatchObject({ code: 0 });
+  await using editor = new AcpLines(machine.start(["acp", "--claude-path", machine.path]), () => "");
+  await editor.ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
+  const session = (await editor.ask("session/new", { cwd: machine.project, mcpServers: [] })) as { sessionId: string };
+  const prompt = [{ type: "text", text: "Hello?" }];
+  expect(await editor.ask("session/prompt", { ...session, prompt })).toMatchObject({ stopReason: "end_turn" });
   expect(await machine.hasRun()).toBe(true);
 });
 
-test("one that is missing, too old or something else is refused before anything is begun", async () => {
+test("a server runs it, and a command with a choice of its own does not go to a server", SEVERAL, async () => {
+  await using machine = await machineWithClaude();
+  await using _ = await machine.up("--claude-path", machine.path);
+  expect(await machine.run(["run", "Hello?"])).toMatchObject({ code: 0 });
+  expect(await machine.hasRun()).toBe(true);
+  expect(await machine.run(["run", "Hello?", "--claude-path", findExecutable()])).toMatchObject({ code: 0 });
+  expect(await machine.hasRun()).toBe(false);
+});
+
+test(
+  "a path is relative to where the command is started; one in the config to the config, once it is trusted",
+  SEVERAL,
+  async () => {
+    await using machine = await machineWithClaude();
+    expect(await machine.run(["--claude-path", "../claude", "text", "Hello?"])).toMatchObject({ code: 0 });
+    expect(await machine.hasRun()).toBe(true);
+    const config = await readFile(`${machine.project}/tandem.yaml`, "utf8");
+    await machine.configure(config.replace("auth: api_key", "auth: api_key, executable: ../claude"));
+    expect(await machine.run(["text", "Hello?"])).toMatchObject({ code: 2, stderr: expect.stringContaining("trust") });
+    expect(await machine.hasRun()).toBe(false);
+    await machine.trust();
+    expect(await machine.run(["text", "Hello?"])).toMatchObject({ code: 0 });
+    expect(await machine.hasRun()).toBe(true);
+  },
+);
+
+test("one that is missing, too old or something else is refused before anything is begun", SEVERAL, async () => {
   await using machine = await machineWithClaude();
   const old = await machine.program("old", "echo '1.0.0 (Claude Code)'");
   const other = await machine.program("other", "echo hello");
@@ -91,7 +104,7 @@ test("one that is missing, too old or something else is refused before anything 
   expect(machine.rehearsal.modelRequests).toEqual([]);
 });
 
-test("status and doctor say which one it is, and whether it was tested", async () => {
+test("status and doctor say which one it is, and whether it was tested", SEVERAL, async () => {
   await using machine = await machineWithClaude();
   const newer = await machine.program("newer", "echo '99.0.0 (Claude Code)'");
   const status = async (...args: string[]) => {

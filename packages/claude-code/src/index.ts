@@ -8,12 +8,7 @@ export {
   type ClaudeTool,
 } from "./claude-code.ts";
 export { secretOf, type Credential } from "./credential.ts";
-export type {
-  CredentialKind,
-  CredentialNotice,
-  CredentialPlace,
-  LoginDetails,
-} from "./credentials/credential-place.ts";
+export type { CredentialKind, CredentialPlace } from "./credentials/credential-place.ts";
 export {
   MANAGED_FOLDERS,
   reportCredentials,
@@ -21,7 +16,7 @@ export {
   type CredentialReport,
 } from "./credentials/report-credentials.ts";
 export { findExecutable } from "./executable.ts";
-export { checkVersion, TESTED_VERSIONS, type CheckedVersion } from "./check-version.ts";
+export { checkVersion, type CheckedVersion } from "./check-version.ts";
 export { probeLogin, type LoginProbe } from "./probe-login.ts";
 export { ProcessLedger, type SweepResult } from "./process-ledger.ts";
 export { readCredential } from "./read-credential.ts";

@@ -16,6 +16,7 @@ import { ago, bytes } from "../shown.ts";
 import { printable, styleFor, table, write, type Style } from "../terminal.ts";
 
 const DEADLINE_MS = 15_000;
+const NEEDS_A_LOOK: ReadonlySet<AuthCheck["state"]> = new Set(["missing", "expired", "rejected"]);
 
 /** Who answers, who pays, and whether it would work right now. Ends with 0 only if calls would. */
 export async function status(context: Context): Promise<number> {
@@ -59,6 +60,7 @@ export async function status(context: Context): Promise<number> {
     [dim("payer"), PAYERS[payer] + (credential ? dim(`  ${printable(shownSecret(credential))}`) : "")],
     [dim("auth"), describeAuth(auth, style)],
     ...(auth.fix ? [["", `${dim("→")} ${printable(auth.fix)}`]] : []),
+    ...(NEEDS_A_LOOK.has(auth.state) ? [["", `${dim("→")} tandem credentials shows what is on this machine`]] : []),
     ...modelRows(models, style),
     [dim("claude code"), ...claudeCodeCells(claudeCode, style)],
     ...("fix" in claudeCode ? [["", `${dim("→")} ${printable(claudeCode.fix)}`]] : []),

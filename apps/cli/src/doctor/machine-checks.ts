@@ -66,15 +66,11 @@ const processes: Check = {
   },
 };
 
-const MANAGED_FOLDERS: Partial<Record<NodeJS.Platform, string>> = {
-  linux: "/etc/claude-code",
-  darwin: "/Library/Application Support/ClaudeCode",
-};
-
 /** An administrator's policy applies to isolated calls too, and its hooks and variables are not ours to see. */
 const policy: Check = {
   name: "policy",
   async run({ project }) {
+    const { MANAGED_FOLDERS } = await import("@tandem/claude-code");
     const folder = MANAGED_FOLDERS[process.platform];
     if (!folder || project?.config.llm.provider.backend !== "claude-code") return undefined;
     const files = await readdir(folder).catch(() => []);

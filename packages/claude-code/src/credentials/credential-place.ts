@@ -10,7 +10,7 @@ export type CredentialKind =
   | "address";
 
 /** Where one looks. */
-export type PlaceGroup = "environment" | "settings" | "state" | "login" | "keychain" | "others";
+type PlaceGroup = "environment" | "settings" | "state" | "login" | "keychain" | "others";
 
 /** What is known of a login beside its tokens. Nothing in here is text from the file but words of closed lists. */
 export interface LoginDetails {
