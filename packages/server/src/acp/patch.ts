@@ -11,7 +11,7 @@ export type Piece =
   | { type: "diff"; path: string; oldText: string | null; newText: string; hunk?: DiffHunk };
 
 /** Where in the file it is, and its lines with their signs. */
-export interface DiffHunk {
+interface DiffHunk {
   oldStart: number;
   newStart: number;
   lines: readonly string[];

@@ -27,7 +27,7 @@ const CONNECTION_ALIAS = "x-acp-connection-id";
 const SESSION_HEADER = "acp-session-id";
 
 /** What a client may say in the address about the agent that it wants: `/acp?agent=reviewer&v2=true`. */
-export interface WantedAgent {
+interface WantedAgent {
   /** By name or id, for new sessions. */
   agent?: string;
   /** Whether it also speaks version 2 of the protocol. */

@@ -21,7 +21,7 @@ import { V2Outlet } from "./v2-outlet.ts";
 import { configOptions } from "./v2-update.ts";
 
 const MCP = { stdio: {}, http: {} };
-const BLOCKS: readonly string[] = ["text", "image", "audio", "resource_link", "resource"];
+const BLOCKS: ReadonlySet<string> = new Set(["text", "image", "audio", "resource_link", "resource"]);
 
 /** Version 2 of the protocol, which is a draft: its requests, put to the desk. */
 export function createV2Agent(parts: AcpParts): AgentApp {
@@ -55,7 +55,9 @@ export function createV2Agent(parts: AcpParts): AgentApp {
   return agent({ name: "tandem" })
     .onConnect((connection) => {
       client = connection.client;
-      void connection.closed.finally(() => opening?.then(({ desk }) => desk.leave()).catch(() => undefined));
+      void connection.closed.finally(() => {
+        void opening?.then(({ desk }) => desk.leave()).catch(() => undefined);
+      });
     })
     .onRequest(methods.agent.initialize, ({ params }) => {
       capabilities = params.capabilities ?? {};
@@ -158,6 +160,6 @@ function wanted(params: { cwd: string; additionalDirectories?: string[]; mcpServ
 
 /** Kinds of content are open in this version; those that are not known here cannot be put to the model. */
 function known(block: ContentBlock): PromptBlock {
-  if (BLOCKS.includes(block.type)) return block as PromptBlock;
+  if (BLOCKS.has(block.type)) return block as PromptBlock;
   throw new RequestError("invalid_request", `prompt: content of the type ${block.type} is not supported.`);
 }
