@@ -28,7 +28,7 @@ async function plantAll({ variables: { HOME, CLAUDE_CONFIG_DIR } }: Machine): Pr
       apiKeyHelper: `echo ${value("helper")}`,
       env: { ANTHROPIC_API_KEY: value("settings") },
     },
-    [join(HOME, ".claude-oauth-credentials.json")]: `{ "claudeAiOauth": { "accessToken": "${value("broken")}"`,
+    [join(HOME, ".claude-oauth-credentials.json")]: `{ "claudeAiOauth": ${value("broken")} }`,
     [join(HOME, ".claude.json.api")]: keys,
     [join(HOME, ".local/share/opencode/auth.json")]: { anthropic: { type: "oauth", access: value("opencode") } },
     [join(HOME, ".amp/config.json")]: keys,

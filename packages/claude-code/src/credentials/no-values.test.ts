@@ -64,7 +64,9 @@ test("whatever is planted wherever: no part of it is in a report", async () => {
       if (random() < 0.2) continue;
       const content = Object.fromEntries(Array.from({ length: 8 }, () => [pick(KEYS), value(2)]));
       const text = JSON.stringify(content);
-      await home.plant(join(home.home, name), random() < 0.15 ? text.slice(0, -5) : text, pick([0o600, 0o644]));
+      // Cut off, a value without quotes (parsers repeat what they stumble over), a bare value.
+      const broken = [text.slice(0, -5), `{"primaryApiKey": ${secret()}}`, secret()];
+      await home.plant(join(home.home, name), random() < 0.3 ? pick(broken) : text, pick([0o600, 0o644]));
     }
     const variables = Object.fromEntries(Object.keys(CREDENTIAL_VARIABLES).map((name) => [name, secret()]));
     const report = await reportCredentials(home.options({ ...variables, ANTHROPIC_BASE_URL: address() }));

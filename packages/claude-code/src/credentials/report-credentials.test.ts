@@ -96,7 +96,7 @@ test("CLAUDE_CONFIG_DIR moves the login and the state file, and so does an old s
 
 test("what cannot be read is said, where and why, and the rest is read all the same", async () => {
   await using home = await scratchHome();
-  await home.plant(join(home.home, ".claude.json"), "{ not json sk-ant-in-the-clear");
+  await home.plant(join(home.home, ".claude.json"), '{ "primaryApiKey": in-the-clear');
   await home.plant(join(home.configDir, "settings.json"), "[1]");
   await mkdir(join(home.configDir, ".credentials.json"), { recursive: true });
   const report = await reportCredentials(home.options({ ANTHROPIC_API_KEY: "made up" }));
