@@ -107,9 +107,11 @@ const panels: Record<string, string> = {
   "with another input": "Edit …",
 };
 
+/** What is half-way between two colours has neither. */
+const STILL = { reducedMotion: "reduce" } as const;
 const screens = {
-  "a desk, in light and dark": { colorScheme: "light" },
-  "a phone": { viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true },
+  "a desk, in light and dark": { ...STILL, colorScheme: "light" },
+  "a phone": { ...STILL, viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true },
 } as const;
 
 describe.skipIf(browserPath === undefined)("nobody is kept out", { timeout: PATIENCE_MS }, () => {

@@ -121,7 +121,9 @@ describe.skipIf(browserPath === undefined)("by the keyboard alone", { timeout: P
     await press(page, "Enter");
     await page.waitForURL(/\/sessions\/sesn_/);
 
-    await press(page, "?");
+    // Where one has begun to write, Escape leaves the field.
+    await page.getByRole("textbox", { name: "Message" }).waitFor();
+    await press(page, "i", "Escape", "?");
     const sheet = page.getByRole("dialog", { name: "Keys" });
     await sheet.getByText("Find anything").waitFor();
     await sheet.getByText("Write a message").waitFor();

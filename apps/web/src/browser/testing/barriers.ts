@@ -10,6 +10,7 @@ export const COLOURS = ["color-contrast", "link-in-text-block"];
 /** What stands in the way of people who cannot see, point or tell colours apart; and whether the page is wider than the screen. */
 export async function barriers(page: Page, rules: readonly string[] = ALL): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(source);
+  await page.evaluate("new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))");
   const { violations } = (await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(rules)} })`,
   )) as axe.AxeResults;
