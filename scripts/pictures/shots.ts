@@ -19,16 +19,21 @@ export function shots({ refunds, fork, shipping, letter, plan, review, stock }: 
     { name: "home", path: "/" },
     { name: "home-dark", path: "/", look: "dark" },
     { name: "home-phone", path: "/", look: "dark", isPhone: true },
-    { name: "new-session", path: "/", act: (page) => page.keyboard.press("n") },
+    { name: "new-session", path: "/", act: beginSession },
     { name: "palette", path: "/", look: "dark", act: (page) => page.keyboard.press("Control+k") },
     { name: "keys", path: session(refunds), act: (page) => page.keyboard.press("?") },
     { name: "session", path: session(refunds), act: toFirstTurn },
     { name: "session-dark", path: session(refunds), look: "dark" },
     { name: "session-phone", path: session(refunds), isPhone: true },
     { name: "session-subagent", path: session(review) },
-    { name: "session-approval", path: session(shipping) },
+    { name: "session-approval", path: session(shipping), act: (page) => page.getByText("Allow once").waitFor() },
     { name: "session-question", path: session(letter) },
-    { name: "session-plan", path: session(plan), look: "dark" },
+    {
+      name: "session-plan",
+      path: session(plan),
+      look: "dark",
+      act: (page) => page.getByText("Agree and go on").waitFor(),
+    },
     { name: "changes", path: session(refunds, "changes") },
     { name: "changes-dark", path: session(refunds, "changes"), look: "dark" },
     { name: "history", path: session(refunds, "history"), look: "dark" },
@@ -67,6 +72,13 @@ export function shots({ refunds, fork, shipping, letter, plan, review, stock }: 
     })),
     { name: "settings-phone", path: "/settings/budgets", isPhone: true },
   ];
+}
+
+async function beginSession(page: Page): Promise<void> {
+  await page.keyboard.press("n");
+  await page.getByRole("dialog").waitFor();
+  await page.waitForTimeout(1_000);
+  await page.keyboard.type("Which orders were sent twice since October, and why?");
 }
 
 async function toFirstTurn(page: Page): Promise<void> {

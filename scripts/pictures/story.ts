@@ -167,6 +167,13 @@ test("a refund that was retried counts once", () => {
       ]),
     ],
     "Which bikes": [
+      step([
+        text(
+          "I compare what was sold since October with what is left, and look at the refunds before I recommend anything.",
+        ),
+        toolUse("Grep", { pattern: "stock", path: join(project, "docs"), output_mode: "files_with_matches" }),
+        read("docs/data-dictionary.md"),
+      ]),
       slow(
         "The stock of **city bikes** falls fastest: 41 of 60 were sold since October.\n\n- *Harbour 7*: 18 sold, 2 left, a delivery is due on Thursday\n- *Pier 3*: 14 sold, 6 left\n- *Lighthouse E*: 9 sold, 11 left, but returns are twice those of the others\n\nThe refunds of Lighthouse E are about the battery in most cases. I compare its serial numbers with the supplier's list",
       ),
@@ -219,7 +226,7 @@ const USAGE = {
 
 const step = (parts: readonly MessageReply[]): Reply => reply(parts, { usage: USAGE });
 
-const slow = (words: string): Reply => text(words, { usage: USAGE, pace: { tokenMs: 2_500 } });
+const slow = (words: string): Reply => text(words, { usage: USAGE, pace: { tokenMs: 1_500 } });
 
 const wordsOf = (content: readonly { readonly type: string; readonly [key: string]: unknown }[]): string =>
   content
