@@ -168,7 +168,7 @@ export class AcpDesk {
       ...{ engine: this.#engine, outlet: this.#outlet, who, folder, mayKeepRules, onFailure },
       modes: () => this.#modes(),
       onSettings: () => void this.#tellSettings(id),
-      ...(this.#parts.mayWrite && { mayWrite: this.#parts.mayWrite }),
+      mayWrite: async (written) => this.#parts.mayWrite?.(written),
     });
     const settings = this.#view(row);
     this.#sessions.set(id, { session, told: settings });

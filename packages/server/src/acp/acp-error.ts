@@ -46,8 +46,8 @@ const told = (code: number, message: string, name: string, fix: string | undefin
   data: { code: name, ...(fix && { fix }) },
 });
 
-const AUTH: readonly string[] = ["not_configured", "not_logged_in", "auth_rejected"];
-const isAuth = (code: string): boolean => AUTH.includes(code);
+const AUTH: ReadonlySet<string> = new Set(["not_configured", "not_logged_in", "auth_rejected"]);
+const isAuth = (code: string): boolean => AUTH.has(code);
 
 function codeOf({ code }: RequestError): number {
   switch (code) {

@@ -35,7 +35,7 @@ export interface SessionParts {
   modes: () => readonly string[];
   mayKeepRules: boolean;
   /** Rejects where another process has the session. */
-  mayWrite?: (session: string) => Promise<void>;
+  mayWrite: (session: string) => Promise<void>;
   /** The session has other settings than before, for all that is known. */
   onSettings: () => void;
   onFailure: (error: unknown, what: string) => void;
@@ -144,7 +144,7 @@ export class AcpSession {
 
   async #send(prompt: Prompt, content: UserContent[]): Promise<void> {
     try {
-      await this.#parts.mayWrite?.(this.id);
+      await this.#parts.mayWrite(this.id);
       if (prompt.isCancelled) return prompt.end({ stop: "cancelled" });
       const message: ClientEvent = { type: "user.message", content, tandem: { commands: true } };
       const [sent] = await this.#sendEvents([message]);

@@ -49,7 +49,11 @@ afterAll(() => rm(root, { recursive: true, force: true }));
  * What a client may do with one session, in a row. A prompt whose cancellation was sent while it was under way ends as
  * cancelled; no other prompt does.
  */
-type Trial = (act: { prompt(): Promise<StopReason>; cancel(): Promise<void>; wait(): Promise<void> }) => Promise<{
+type Trial = (act: {
+  prompt: () => Promise<StopReason>;
+  cancel: () => Promise<void>;
+  wait: () => Promise<void>;
+}) => Promise<{
   said: StopReason[];
   expected: StopReason[];
 }>;

@@ -12,7 +12,7 @@ export type PromptBlock =
       resource: { uri: string; mimeType?: string | null } & ({ text: string } | { blob: string });
     };
 
-const IMAGES: readonly string[] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
 /** A prompt as a message of a session. */
 export function messageContent(prompt: readonly PromptBlock[]): UserContent[] {
@@ -41,7 +41,7 @@ function embedded(resource: Extract<PromptBlock, { type: "resource" }>["resource
   if ("text" in resource) {
     return { type: "document", source: { type: "text", media_type: "text/plain", data: resource.text }, title };
   }
-  if (mimeType && IMAGES.includes(mimeType)) return image(resource.blob, mimeType);
+  if (mimeType && IMAGES.has(mimeType)) return image(resource.blob, mimeType);
   if (mimeType === "application/pdf") {
     return { type: "document", source: { type: "base64", media_type: mimeType, data: resource.blob }, title };
   }
@@ -49,7 +49,7 @@ function embedded(resource: Extract<PromptBlock, { type: "resource" }>["resource
 }
 
 function image(data: string, mimeType: string): UserContent {
-  if (!IMAGES.includes(mimeType)) throw refused(`images of the type ${mimeType} are not supported`);
+  if (!IMAGES.has(mimeType)) throw refused(`images of the type ${mimeType} are not supported`);
   return { type: "image", source: { type: "base64", media_type: mimeType, data } };
 }
 

@@ -9,7 +9,9 @@ export interface AcpStdio extends Omit<AcpParts, "engine" | "clientServers" | "b
   stdin: Readable;
   stdout: Writable;
   /** Opens the engine, which is begun at once and not waited for. */
-  open(servers: ClientServers): Promise<Pick<AcpParts, "begin" | "mayWrite"> & { engine: Awaited<AcpParts["engine"]> }>;
+  open: (
+    servers: ClientServers,
+  ) => Promise<Pick<AcpParts, "begin" | "mayWrite"> & { engine: Awaited<AcpParts["engine"]> }>;
   /** Ends it, as the client's own end does. */
   signal: AbortSignal;
 }
@@ -33,7 +35,7 @@ export async function serveAcpStdio({ stdin, stdout, open, signal, ...parts }: A
   });
   const ended = new AbortController();
   const input = Readable.toWeb(stdin, { strategy: { highWaterMark: 0 } }) as WebReadable<Uint8Array>;
-  const lifecycle = agent.connect(ndJsonStream(writerTo(stdout), input as never));
+  const lifecycle = agent.connect(ndJsonStream(writerTo(stdout), input));
   setImmediate(start);
   const stop = (): void => ended.abort();
   stdin.once("close", stop).once("end", stop).once("error", stop);

@@ -167,6 +167,6 @@ function tandem(stage: AcpStage, args: readonly string[]): Promise<{ code: numbe
     ...{ cwd: stage.project, env: stage.variables, stdio: ["ignore", "ignore", "pipe"] },
   });
   let stderr = "";
-  child.stderr!.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
   return new Promise((resolve) => child.once("close", (code) => resolve({ code, stderr })));
 }

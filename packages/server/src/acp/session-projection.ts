@@ -6,7 +6,7 @@ import { callView, diffsOf, resultView, type SeenCall } from "./tool-view.ts";
 type Use = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
 type Result = EventOf<"agent.tool_result" | "agent.mcp_tool_result" | "user.custom_tool_result">;
 
-const SUBAGENT_TOOLS: readonly string[] = ["Agent", "Task"];
+const SUBAGENT_TOOLS: ReadonlySet<string> = new Set(["Agent", "Task"]);
 /** Where nobody has said how large a model's context window is. */
 const WINDOW = 200_000;
 const LARGE_WINDOW = 1_000_000;
@@ -169,7 +169,7 @@ export class SessionProjection {
     const server = event.type === "agent.mcp_tool_use" ? event.mcp_server_name : undefined;
     const call: SeenCall = { name, input, ...(server !== undefined && { server }) };
     this.#open.set(id, { ...call, ...(child && { child }) });
-    if (SUBAGENT_TOOLS.includes(name)) this.#calling.push({ id, agent: input["subagent_type"] });
+    if (SUBAGENT_TOOLS.has(name)) this.#calling.push({ id, agent: input["subagent_type"] });
     const { approval } = event.tandem;
     const view = callView(call, this.#folder);
     const diffs = approval?.diff ? diffsOf(approval.diff, this.#folder) : [];

@@ -118,8 +118,14 @@ export class ApprovalDesk implements Approvals {
   /** Resolves when an answer has left the inbox, or has had time enough. */
   async #taken(session: SessionId, after: number, id: string): Promise<void> {
     const signal = AbortSignal.timeout(TAKEN_MS);
-    for await (const events of this.#store.events.follow(session, after, signal)) {
-      if (events.some(({ event }) => event.id === id)) return;
+    // Where another process takes it, nothing else may keep this one alive until it has.
+    const alive = setTimeout(() => undefined, TAKEN_MS);
+    try {
+      for await (const events of this.#store.events.follow(session, after, signal)) {
+        if (events.some(({ event }) => event.id === id)) return;
+      }
+    } finally {
+      clearTimeout(alive);
     }
   }
 

@@ -25,7 +25,7 @@ const ANSWERED: Readonly<Record<string, string>> = {
   "session/set_config_option": "SetSessionConfigOptionResponse",
 };
 /** Not in the stable schema. */
-const UNSTABLE: readonly string[] = ["ForkSessionResponse", "subagent_update"];
+const UNSTABLE: ReadonlySet<string> = new Set(["ForkSessionResponse", "subagent_update"]);
 
 const message = z.looseObject({
   jsonrpc: z.literal("2.0"),
@@ -66,7 +66,7 @@ export class AcpSchema {
   #check(name: string | undefined, value: unknown, line: string): void {
     if (name === undefined) return void this.wrong.push(`of a kind that is not expected: ${line}`);
     const update = z.object({ update: z.object({ sessionUpdate: z.string() }) }).safeParse(value).data?.update;
-    const isUnstable = UNSTABLE.includes(name) || UNSTABLE.includes(update?.sessionUpdate ?? "");
+    const isUnstable = UNSTABLE.has(name) || UNSTABLE.has(update?.sessionUpdate ?? "");
     const validate = (isUnstable ? this.#unstable : this.#stable).getSchema(`acp#/$defs/${name}`);
     if (!validate) return void this.wrong.push(`the schema has no ${name}`);
     if (!validate(value)) this.wrong.push(`${name}: ${JSON.stringify(validate.errors?.slice(0, 3))} in ${line}`);

@@ -9,6 +9,7 @@ import {
 import type { AcpDesk } from "../acp-desk.ts";
 import type { AcpParts } from "../create-acp-agent.ts";
 import { initializeResponse } from "./initialize-response.ts";
+import type * as V1Words from "./v1-room.ts";
 import type { V1Room } from "./v1-room.ts";
 
 /** Version 1 of the protocol: its requests, put to the desk. */
@@ -38,7 +39,7 @@ export function createV1Agent(parts: AcpParts): AgentApp {
     }
   };
   const atDesk = <T>(work: (desk: AcpDesk) => Promise<T>): Promise<T> => answer(async () => work((await open()).desk));
-  const inRoom = <T>(work: (desk: AcpDesk, words: typeof import("./v1-room.ts")) => Promise<T>): Promise<T> =>
+  const inRoom = <T>(work: (desk: AcpDesk, words: typeof V1Words) => Promise<T>): Promise<T> =>
     atDesk(async (desk) => work(desk, await import("./v1-room.ts")));
 
   return agent({ name: "tandem" })
