@@ -1,5 +1,4 @@
 export { ClientServers, type ClientServer } from "./acp/client-servers.ts";
-export { createAcpAgent, type AcpParts } from "./acp/create-acp-agent.ts";
 export type { ConnectAgent } from "./acp/net/acp-door.ts";
 export { connectAgents } from "./acp/net/connect-agents.ts";
 export type { Caretaker, ServerStatus } from "./caretaker.ts";

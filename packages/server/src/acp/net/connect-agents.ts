@@ -1,8 +1,9 @@
+import type { AgentConnectionLifecycle } from "@agentclientprotocol/sdk";
 import type { Engine } from "@tandem/sessions";
 import { hasScope } from "../../http/authorize.ts";
 import type { Logger } from "../../http/create-logger.ts";
 import type { ClientServers } from "../client-servers.ts";
-import { createAcpAgent, type AcpParts } from "../create-acp-agent.ts";
+import type { AcpParts } from "../create-acp-agent.ts";
 import type { ConnectAgent } from "./acp-door.ts";
 
 /** Agents for clients of a server. What they may do is what their token may; their sessions are the server's, as all others. */
@@ -16,13 +17,23 @@ export function connectAgents(parts: {
   logger: Logger;
 }): ConnectAgent {
   const { engine, version, clientServers, begin, checkLogin, logger } = parts;
-  return (token, { agent, v2 }) =>
-    createAcpAgent({
+  return (token, { agent, v2 }) => {
+    const agentParts: AcpParts = {
       ...{ engine, version, clientServers, v2, who: token.name },
       begin: (folder) => begin(folder, agent),
       mayKeepRules: hasScope(token, "admin"),
       mayBringPrograms: hasScope(token, "admin"),
       ...(checkLogin && { checkLogin }),
       onFailure: (error, what) => logger.warn({ err: error, token: token.id }, `ACP: ${what} failed`),
-    });
+    };
+    return {
+      // Loaded with the first editor: a server that has none need not know the protocol.
+      connect(stream) {
+        const connecting = import("../create-acp-agent.ts").then(({ createAcpAgent }) =>
+          createAcpAgent(agentParts).connect(stream),
+        );
+        return { closed: connecting.then(async (lifecycle) => (lifecycle as AgentConnectionLifecycle).closed) };
+      },
+    };
+  };
 }
