@@ -25,7 +25,7 @@ export interface OpenedSession {
   settings: SessionSettings;
 }
 
-export interface ListedSession {
+interface ListedSession {
   id: string;
   folder: string;
   title: string | null;

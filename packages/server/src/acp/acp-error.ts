@@ -1,7 +1,7 @@
 import { RequestError, TandemError, type SessionErrorDetail } from "@tandem/protocol";
 
 /** JSON-RPC's codes, and those that ACP adds. */
-export const CODES = {
+const CODES = {
   invalidRequest: -32600,
   invalidParams: -32602,
   internal: -32603,

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { slowly, reply, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import { setAcpStage, TANDEM, type AcpStage } from "./testing/acp-stage.ts";
 
 /** A client of ACP that others have written: npm `acpx`. */
-const manifest = createRequire(import.meta.url).resolve("acpx/package.json");
+const manifest = fileURLToPath(import.meta.resolve("acpx/package.json"));
 
 async function acpx(stage: AcpStage, args: readonly string[], during?: (end: () => void) => Promise<void>) {
   const { bin } = JSON.parse(await readFile(manifest, "utf8")) as { bin: Record<string, string> };

@@ -34,7 +34,7 @@ export interface PermissionQuestion {
   child?: Child;
 }
 
-export interface PermissionChoice {
+interface PermissionChoice {
   id: string;
   name: string;
   kind: "allow_once" | "allow_always" | "reject_once";

@@ -17,8 +17,7 @@ interface DiffHunk {
   lines: readonly string[];
 }
 
-export const TOOL_KINDS = ["read", "edit", "search", "execute", "think", "fetch", "switch_mode", "other"] as const;
-export type ToolKind = (typeof TOOL_KINDS)[number];
+export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
 
 export interface ToolCallChange {
   /** Claude Code's own name, or `mcp__SERVER__TOOL`. */

@@ -14,7 +14,7 @@ interface Choice {
 }
 
 /** Stands for "whatever the model does by itself". */
-export const USUAL_EFFORT = "default";
+const USUAL_EFFORT = "default";
 
 export const MODE_NAMES: Readonly<Record<PermissionMode, { name: string; description: string }>> = {
   default: { name: "Ask", description: "Asks before it changes files or runs commands" },

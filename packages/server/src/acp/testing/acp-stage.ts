@@ -22,7 +22,7 @@ import { AcpSchema } from "./acp-schema.ts";
 
 export const TANDEM = fileURLToPath(new URL("../../../../../apps/cli/bin/tandem.mjs", import.meta.url));
 
-export interface EditorOptions {
+interface EditorOptions {
   capabilities?: ClientCapabilities;
   args?: readonly string[];
   /** Without it, every request is cancelled. */
@@ -31,7 +31,7 @@ export interface EditorOptions {
 }
 
 /** An editor with `tandem acp` as its agent: the SDK's own client, every line held against the schema. */
-export interface Editor extends AsyncDisposable {
+interface Editor extends AsyncDisposable {
   child: ChildProcess;
   agent: ClientContext;
   schema: AcpSchema;
@@ -180,7 +180,7 @@ function eachLine(stream: Readable, take: (line: string) => void): void {
   });
 }
 
-export async function ended(child: ChildProcess): Promise<number | null> {
+async function ended(child: ChildProcess): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   child.stdout?.resume();
   return new Promise((resolve) => child.once("exit", resolve));
