@@ -26,7 +26,8 @@ export function Menu({
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      {/* Within the page's main part, so that who goes from landmark to landmark finds it. */}
+      <DropdownMenu.Portal container={document.getElementById("main")}>
         <DropdownMenu.Content
           aria-label={label}
           align={align}
