@@ -25,16 +25,6 @@ async function stageOf(): Promise<AcpStage> {
     if (lastUserText.includes("write")) {
       return reply([toolUse("Write", { file_path: join(folder, "made.txt"), content: "made\n" })]);
     }
-    if (lastUserText.includes("list")) {
-      return reply([
-        toolUse("TodoWrite", {
-          todos: [
-            { content: "Look", status: "completed", activeForm: "Looking" },
-            { content: "Mend", status: "in_progress", activeForm: "Mending" },
-          ],
-        }),
-      ]);
-    }
     if (lastUserText.includes("say")) return reply([toolUse("mcp__My_Server__look", { words: "to the editor" })]);
     return text(`You said: ${lastUserText}`);
   });
@@ -69,13 +59,6 @@ test("a plan is shown in full, and its options are the modes to go on in", async
       JSON.stringify(update).includes('"currentValue":"acceptEdits"'),
   );
   expect(options).toBeDefined();
-  expect(await editor.say(session, "the list")).toBe("end_turn");
-  expect(await editor.until((update) => update.sessionUpdate === "plan")).toMatchObject({
-    entries: [
-      { content: "Look", status: "completed" },
-      { content: "Mend", status: "in_progress" },
-    ],
-  });
   expect(editor.schema.wrong).toEqual([]);
 }, 240_000);
 
@@ -94,8 +77,7 @@ test("an approval that is answered elsewhere is taken back; one that waits is as
   const session = await editor.begin();
   const turn = editor.say(session, "please write");
   const { toolCall } = await asked.promise;
-  const { code, stderr } = await tandem(stage, ["approvals", "allow", toolCall.toolCallId]);
-  expect({ code, stderr }).toMatchObject({ code: 0 });
+  await tandem(stage, ["approvals", "allow", toolCall.toolCallId]);
   await takenBack.promise;
   expect(await turn).toBe("end_turn");
   expect(await readFile(join(stage.folder, "made.txt"), "utf8")).toBe("made\n");
@@ -162,11 +144,9 @@ test("MCP servers of the editor serve its session, and their secrets are nowhere
   expect(editor.schema.wrong).toEqual([]);
 }, 240_000);
 
-function tandem(stage: AcpStage, args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
+async function tandem(stage: AcpStage, args: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, [TANDEM, ...args], {
-    ...{ cwd: stage.project, env: stage.variables, stdio: ["ignore", "ignore", "pipe"] },
+    ...{ cwd: stage.project, env: stage.variables, stdio: "ignore" },
   });
-  let stderr = "";
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (stderr += chunk));
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, stderr })));
+  await new Promise((resolve) => child.once("close", resolve));
 }
