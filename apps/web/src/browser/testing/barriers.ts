@@ -7,13 +7,24 @@ const ALL = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"];
 /** All that another theme can change. */
 export const COLOURS = ["color-contrast", "link-in-text-block"];
 
+/** A colour on its way to another one is neither: it passes from parents to children, frame by frame. */
+const SETTLED = `new Promise((done) => {
+  let still = 0;
+  const look = () => {
+    still = document.getAnimations().some((one) => one instanceof CSSTransition) ? 0 : still + 1;
+    if (still > 3) done();
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})`;
+
 /** What lies dimmed under a dialog is not there to be read. */
 const REACHABLE = '{ exclude: ["#root[aria-hidden=true]"] }';
 
 /** What stands in the way of people who cannot see, point or tell colours apart; and whether the page is wider than the screen. */
 export async function barriers(page: Page, rules: readonly string[] = ALL): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(source);
-  await page.evaluate("new Promise((shown) => requestAnimationFrame(() => requestAnimationFrame(shown)))");
+  await page.evaluate(SETTLED);
   const { violations } = (await page.evaluate(
     `axe.run(${rules === COLOURS ? REACHABLE : "document"}, { runOnly: ${JSON.stringify(rules)} })`,
   )) as axe.AxeResults;
