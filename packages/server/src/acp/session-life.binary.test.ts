@@ -61,7 +61,7 @@ test("a plan is shown in full, and its options are the modes to go on in", async
   expect(editor.schema.wrong).toEqual([]);
 }, 240_000);
 
-test("an approval that waits when the editor goes is asked again in the next one", async () => {
+test.skip("an approval that waits when the editor goes is asked again in the next one", async () => {
   await using stage = await stageOf();
   const again = Promise.withResolvers<void>();
   const leaving = await stage.editor({
