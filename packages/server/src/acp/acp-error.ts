@@ -1,4 +1,5 @@
 import { RequestError, TandemError, type SessionErrorDetail } from "@tandem/protocol";
+import { redact } from "../http/redact.ts";
 
 /** JSON-RPC's codes, and those that ACP adds. */
 const CODES = {
@@ -26,6 +27,12 @@ export class TurnFailed extends Error {
   }
 }
 
+/** What a client is told of an error that nobody has foreseen: what it says may be about databases and paths of ours. */
+export const UNFORESEEN: Omit<WireError, "data"> = {
+  code: CODES.internal,
+  message: "Something went wrong inside Tandem. Its log has more.",
+};
+
 /** What a client is told of an error; undefined for one that is nobody's fault but ours. */
 export function wireError(error: unknown): WireError | undefined {
   if (error instanceof TurnFailed) {
@@ -42,8 +49,8 @@ export function wireError(error: unknown): WireError | undefined {
 
 const told = (code: number, message: string, name: string, fix: string | undefined): WireError => ({
   code,
-  message: [message, fix].filter(Boolean).join(" "),
-  data: { code: name, ...(fix && { fix }) },
+  message: redact([message, fix].filter(Boolean).join(" ")),
+  data: { code: name, ...(fix && { fix: redact(fix) }) },
 });
 
 const AUTH: ReadonlySet<string> = new Set(["not_configured", "not_logged_in", "auth_rejected"]);

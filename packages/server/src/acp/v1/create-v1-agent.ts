@@ -31,11 +31,12 @@ export function createV1Agent(parts: AcpParts): AgentApp {
     try {
       return await work();
     } catch (error) {
-      const { wireError } = await import("../acp-error.ts");
+      if (error instanceof WireRequestError) throw error;
+      const { UNFORESEEN, wireError } = await import("../acp-error.ts");
       const told = wireError(error);
       if (told) throw new WireRequestError(told.code, told.message, told.data);
       parts.onFailure?.(error, "a request");
-      throw error;
+      throw new WireRequestError(UNFORESEEN.code, UNFORESEEN.message);
     }
   };
   const atDesk = <T>(work: (desk: AcpDesk) => Promise<T>): Promise<T> => answer(async () => work((await open()).desk));

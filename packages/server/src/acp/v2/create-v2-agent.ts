@@ -13,7 +13,7 @@ import {
 } from "@agentclientprotocol/sdk/experimental/v2";
 import { RequestError } from "@tandem/protocol";
 import { AcpDesk } from "../acp-desk.ts";
-import { wireError } from "../acp-error.ts";
+import { UNFORESEEN, wireError } from "../acp-error.ts";
 import { clientServers, type NamedMcpServer } from "../client-mcp-server.ts";
 import type { AcpParts } from "../create-acp-agent.ts";
 import { messageContent, type PromptBlock } from "../prompt-content.ts";
@@ -40,10 +40,11 @@ export function createV2Agent(parts: AcpParts): AgentApp {
     try {
       return await work();
     } catch (error) {
+      if (error instanceof WireRequestError) throw error;
       const told = wireError(error);
       if (told) throw new WireRequestError(told.code, told.message, told.data);
-      if (!(error instanceof WireRequestError)) parts.onFailure?.(error, "a request");
-      throw error;
+      parts.onFailure?.(error, "a request");
+      throw new WireRequestError(UNFORESEEN.code, UNFORESEEN.message);
     }
   };
   const atDesk = <T>(work: (desk: AcpDesk, outlet: V2Outlet) => Promise<T>): Promise<T> =>
