@@ -42,7 +42,7 @@ export class AcpDesk {
   readonly #parts: AcpParts;
   readonly #engine: Engine;
   readonly #outlet: Outlet;
-  readonly #sessions = new Map<string, { session: AcpSession; told: SessionSettings }>();
+  readonly #sessions = new Map<string, { session: AcpSession; told: SessionSettings; takeBack: () => void }>();
   #models: readonly Model[] = [];
   #asking: Promise<void> | undefined;
 
@@ -161,7 +161,7 @@ export class AcpDesk {
   async #open(row: Session, { folder, servers }: Wanted, watch: (session: AcpSession) => Promise<void>) {
     const { id } = row;
     this.#forget(id);
-    this.#parts.clientServers.set(id, folder, servers);
+    const takeBack = this.#parts.clientServers.bring(id, folder, servers);
     const { who, mayKeepRules = false } = this.#parts;
     const onFailure = (error: unknown, what: string): void => this.#parts.onFailure?.(error, what);
     const session = new AcpSession(row, {
@@ -171,7 +171,7 @@ export class AcpDesk {
       mayWrite: async (written) => this.#parts.mayWrite?.(written),
     });
     const settings = this.#view(row);
-    this.#sessions.set(id, { session, told: settings });
+    this.#sessions.set(id, { session, told: settings, takeBack });
     await watch(session);
     // What is of use only once the client knows the session.
     setImmediate(() => {
@@ -274,9 +274,10 @@ export class AcpDesk {
   }
 
   #forget(id: string): void {
-    this.#sessions.get(id)?.session.detach();
+    const watched = this.#sessions.get(id);
+    watched?.session.detach();
+    watched?.takeBack();
     this.#sessions.delete(id);
-    this.#parts.clientServers.forget(id);
   }
 }
 

@@ -14,18 +14,16 @@ export type ClientServer = { name: string } & (
 export class ClientServers {
   readonly #bySession = new Map<string, readonly ServerPlace[]>();
 
-  /** From now on these, in place of those before: with the session's next process. */
-  set(session: string, folder: string, servers: readonly ClientServer[]): void {
-    if (servers.length === 0) this.#bySession.delete(session);
-    else
-      this.#bySession.set(
-        session,
-        servers.map((server) => placeOf(server, folder)),
-      );
-  }
-
-  forget(session: string): void {
-    this.#bySession.delete(session);
+  /**
+   * From now on these, in place of those before: with the session's next process. Returns what takes them back, and nothing
+   * else: a connection that is found dead late must not take along what its client has brought again on the next one.
+   */
+  bring(session: string, folder: string, servers: readonly ClientServer[]): () => void {
+    const brought = servers.map((server) => placeOf(server, folder));
+    this.#bySession.set(session, brought);
+    return () => {
+      if (this.#bySession.get(session) === brought) this.#bySession.delete(session);
+    };
   }
 
   of(session: string): readonly ServerPlace[] {
