@@ -280,7 +280,7 @@ namespace Tandem
         /// <summary>
         /// Says something in a session, tells <paramref name="onEvent"/> what happens, and returns when the agent has done
         /// with it. <paramref name="approve"/> is asked about every call that needs a person: true allows it. Without it,
-        /// all such calls are denied.
+        /// all such calls are denied. Questions of the agent's are declined; whoever would answer them uses a stream.
         /// </summary>
         public async Task TurnAsync(
             string session,
@@ -302,7 +302,7 @@ namespace Tandem
                     if (item == null) return;
                     if (item.Cursor == null) continue;
                     var id = item.Event["id"].GetValue<string>();
-                    if (item.Event["evaluated_permission"] != null) calls[id] = item.Event;
+                    if (item.Event["evaluated_permission"] != null || IsQuestion(item.Event)) calls[id] = item.Event;
                     onEvent(item.Event);
                     if (item.Type != "session.status_idle") continue;
                     var reason = item.Event["stop_reason"];
@@ -313,6 +313,11 @@ namespace Tandem
                         var callId = waiting.GetValue<string>();
                         if (!calls.TryGetValue(callId, out call)) continue;
                         calls.Remove(callId);
+                        if (IsQuestion(call))
+                        {
+                            await DeclineAsync(session, callId).ConfigureAwait(false);
+                            continue;
+                        }
                         var isAllowed = approve != null && await approve(call).ConfigureAwait(false);
                         await AnswerAsync(session, callId, isAllowed).ConfigureAwait(false);
                     }
@@ -418,6 +423,23 @@ namespace Tandem
             await CallAsync("hello", parameters).ConfigureAwait(false);
         }
 
+        private static bool IsQuestion(JsonNode @event)
+        {
+            return @event["type"].GetValue<string>() == "agent.custom_tool_use"
+                && @event["name"].GetValue<string>() == "ask_user_question";
+        }
+
+        private Task DeclineAsync(string session, string questionId)
+        {
+            return SendEventAsync(session, new JsonObject
+            {
+                ["type"] = "user.custom_tool_result",
+                ["custom_tool_use_id"] = questionId,
+                ["is_error"] = true,
+                ["content"] = new JsonArray(new JsonObject { ["type"] = "text", ["text"] = "Nobody is here to answer." }),
+            });
+        }
+
         private Task<JsonNode> SendEventAsync(string session, JsonObject @event)
         {
             var parameters = new JsonObject { ["session_id"] = session, ["events"] = new JsonArray(@event) };
@@ -439,8 +461,18 @@ namespace Tandem
 
         private async Task SendAsync(long id, string method, JsonObject parameters)
         {
-            var line = new JsonObject { ["id"] = id, ["method"] = method, ["params"] = parameters ?? new JsonObject() };
-            var bytes = Encoding.UTF8.GetBytes(line.ToJsonString() + "\n");
+            byte[] bytes;
+            try
+            {
+                var line = new JsonObject { ["id"] = id, ["method"] = method, ["params"] = parameters ?? new JsonObject() };
+                bytes = Encoding.UTF8.GetBytes(line.ToJsonString() + "\n");
+            }
+            catch
+            {
+                // Params that are part of something else already, for instance: nobody waits for an answer to them.
+                lock (_lock) _pending.Remove(id);
+                throw;
+            }
             // Whoever waits for an answer has to be able to get it, whatever else is not being read.
             ReadOn();
             await _writing.WaitAsync().ConfigureAwait(false);
@@ -479,9 +511,9 @@ namespace Tandem
                     await RoomAsync().ConfigureAwait(false);
                 }
             }
-            catch (Exception error) when (error is IOException || error is ObjectDisposedException)
+            catch (Exception)
             {
-                // As if it had ended.
+                // As if it had ended. A Tandem that was killed may have broken off within a line, which is no JSON then.
             }
             Lose();
         }

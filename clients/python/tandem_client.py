@@ -28,6 +28,8 @@ PROTOCOL = 1
 MOST_WAITING = 1_000
 START_SECONDS = 60.0
 CLOSE_SECONDS = 20.0
+# Tandem says at once that something is cancelled, unless it hangs.
+CANCEL_SECONDS = 5.0
 
 Json = Dict[str, Any]
 
@@ -88,6 +90,10 @@ class Stream(Iterator[Item]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _is_question(event: Json) -> bool:
+    return event["type"] == "agent.custom_tool_use" and event["name"] == "ask_user_question"
 
 
 class Tandem:
@@ -155,9 +161,9 @@ class Tandem:
         id = self._send(method, {**(params or {}), **more})
         answer = self._answer(id, timeout)
         if answer is None:
-            self._cancel(id)
             with self._news:
                 self._answers.pop(id, None)
+            self._cancel(id)
             raise TimeoutError(f"{method} was not answered within {timeout} s.")
         return answer
 
@@ -179,7 +185,8 @@ class Tandem:
         """Says something in a session, and yields what happens until the agent has done with it.
 
         `approve` is asked about every call that needs a person: True allows it, a text denies it and is told to the
-        agent. Without it, all such calls are denied.
+        agent. Without it, all such calls are denied. Questions of the agent's are declined; whoever would answer them
+        uses `stream`.
         """
         calls: Dict[str, Json] = {}
         with self.stream("sessions.events.stream", session_id=session_id) as stream:
@@ -188,7 +195,7 @@ class Tandem:
             for cursor, event in stream:
                 if cursor is None:
                     continue
-                if "evaluated_permission" in event:
+                if "evaluated_permission" in event or _is_question(event):
                     calls[event["id"]] = event
                 yield event
                 if event["type"] != "session.status_idle":
@@ -198,7 +205,9 @@ class Tandem:
                     return
                 for id in reason["event_ids"]:
                     call = calls.pop(id, None)
-                    if call is not None:
+                    if call is not None and _is_question(call):
+                        self._decline(session_id, id)
+                    elif call is not None:
                         self.answer(session_id, id, approve(call) if approve else False)
 
     def answer(self, session_id: str, tool_use_id: str, verdict: Union[bool, str]) -> None:
@@ -244,24 +253,37 @@ class Tandem:
 
     # What follows is not for others.
 
+    def _decline(self, session_id: str, question_id: str) -> None:
+        event: Json = {
+            "type": "user.custom_tool_result",
+            "custom_tool_use_id": question_id,
+            "is_error": True,
+            "content": [{"type": "text", "text": "Nobody is here to answer."}],
+        }
+        self.call("sessions.events.send", session_id=session_id, events=[event])
+
     def _send(self, method: str, params: Json, is_stream: bool = False) -> int:
         with self._news:
             if self._is_gone or self._is_closing:
                 raise TandemError(_GONE)
-            self._last_id += 1
-            id = self._last_id
+            id = self._last_id + 1
+            # What cannot be written raises here, before anybody waits for an answer to it.
+            line = json.dumps({"id": id, "method": method, "params": params}, ensure_ascii=False).encode() + b"\n"
+            self._last_id = id
             self._answers[id] = None
             if is_stream:
                 self._streams[id] = Stream(self, id)
             # Whoever waits for an answer has to be able to get it, whatever else is not being read.
             self._news.notify_all()
-        line = json.dumps({"id": id, "method": method, "params": params}, ensure_ascii=False).encode() + b"\n"
         assert self._process.stdin is not None
         try:
             with self._writing:
                 self._process.stdin.write(line)
                 self._process.stdin.flush()
         except (OSError, ValueError):
+            with self._news:
+                self._answers.pop(id, None)
+                self._streams.pop(id, None)
             raise TandemError(_GONE) from None
         return id
 
@@ -281,7 +303,10 @@ class Tandem:
 
     def _cancel(self, id: int) -> None:
         try:
-            self.call("cancel", id=id)
+            cancel = self._send("cancel", {"id": id})
+            if self._answer(cancel, CANCEL_SECONDS) is None:
+                with self._news:
+                    self._answers.pop(cancel, None)
         except TandemError:
             pass  # It is gone, and with it what was to be cancelled.
 
@@ -320,8 +345,8 @@ class Tandem:
                     self._receive(line)
                     self._news.notify_all()
                     self._news.wait_for(lambda: not self._must_wait())
-        except (OSError, ValueError):
-            pass  # As if it had ended.
+        except (OSError, ValueError, TypeError, AttributeError, KeyError):
+            pass  # As if it had ended: what is not a line of Tandem's is not waited beyond.
         with self._news:
             self._is_gone = True
             streams: List[Stream] = list(self._streams.values())

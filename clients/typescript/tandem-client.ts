@@ -105,7 +105,10 @@ export class TandemClient implements AsyncDisposable {
   private constructor(child: ChildProcess, lines: Interface, hello: Hello) {
     this.hello = hello;
     this.#child = child;
-    lines.on("line", (text) => this.#receive(JSON.parse(text) as Line));
+    lines.on("line", (text) => {
+      const line = parse(text);
+      if (line) this.#receive(line);
+    });
     lines.once("close", () => this.#lose());
   }
 
@@ -162,6 +165,7 @@ export class TandemClient implements AsyncDisposable {
   /**
    * Says something in a session, and yields what happens until the agent has done with it. `approve` is asked about every call
    * that needs a person: true allows it, a text denies it and is told to the agent. Without it, all such calls are denied.
+   * Questions of the agent's are declined; whoever would answer them uses `stream`.
    */
   async *turn(
     session: string,
@@ -175,7 +179,7 @@ export class TandemClient implements AsyncDisposable {
     for await (const { event, cursor } of stream) {
       if (cursor === undefined) continue;
       const happened = event as SessionEvent;
-      if ("evaluated_permission" in happened) calls.set(happened.id, happened);
+      if ("evaluated_permission" in happened || isQuestion(happened)) calls.set(happened.id, happened);
       yield happened;
       if (happened.type !== "session.status_idle") continue;
       if (happened.stop_reason.type !== "requires_action") return;
@@ -183,6 +187,11 @@ export class TandemClient implements AsyncDisposable {
         const call = calls.get(id);
         calls.delete(id);
         if (!call) continue;
+        if (isQuestion(call)) {
+          const content = [{ type: "text" as const, text: "Nobody is here to answer." }];
+          await send({ type: "user.custom_tool_result", custom_tool_use_id: id, is_error: true, content });
+          continue;
+        }
         const verdict = await approve(call);
         await send({
           type: "user.tool_confirmation",
@@ -219,9 +228,12 @@ export class TandemClient implements AsyncDisposable {
 
   #send(method: string, params: Params): number {
     if (this.#isGone || this.#closing) throw new TandemRequestError(GONE);
-    const id = (this.#lastId += 1);
+    const id = this.#lastId + 1;
+    // What cannot be written throws here, before anybody waits for an answer to it.
+    const line = `${JSON.stringify({ id, method, params })}\n`;
+    this.#lastId = id;
     this.#pending.set(id, Promise.withResolvers());
-    this.#child.stdin!.write(`${JSON.stringify({ id, method, params })}\n`);
+    this.#child.stdin!.write(line);
     // Whoever waits for an answer has to be able to get it, whatever else is not being read.
     this.#child.stdout!.resume();
     return id;
@@ -286,6 +298,18 @@ export class TandemClient implements AsyncDisposable {
   }
 }
 
+/** Undefined where it is none: a Tandem that was killed may have broken off within one. */
+function parse(text: string): Line | undefined {
+  try {
+    return JSON.parse(text) as Line;
+  } catch {
+    return undefined;
+  }
+}
+
+const isQuestion = (event: SessionEvent): boolean =>
+  event.type === "agent.custom_tool_use" && event.name === "ask_user_question";
+
 const GONE: LineError = { type: "gone", message: "Tandem has ended.", status: 503 };
 
 class Stream {
@@ -308,6 +332,6 @@ async function firstLine(child: ChildProcess, lines: Interface): Promise<Line> {
   failed.catch(() => undefined);
   const ended = once(lines, "close", { signal: over }).then((): Line => ({ error: GONE }));
   ended.catch(() => undefined);
-  const first = once(lines, "line", { signal: over }).then(([text]): Line => JSON.parse(String(text)) as Line);
+  const first = once(lines, "line", { signal: over }).then(([text]): Line => parse(String(text)) ?? { error: GONE });
   return Promise.race([first, ended, failed]);
 }

@@ -1,0 +1,105 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { TandemClient } from "../clients/typescript/tandem-client.ts";
+
+// What a real Tandem does seldom, or only where it is broken: said by a made-up one.
+
+/** Answers requests by their method: `die` breaks off within a line, `hang` is never answered, nor is its cancellation. */
+const MADE_UP = `
+import { createInterface } from "node:readline";
+const say = (line, then) => process.stdout.write(JSON.stringify(line) + "\\n", then);
+const at = (stream, cursor, event) => say({ stream, cursor: String(cursor), event });
+let stream;
+say({ hello: { protocol: 1, product: "tandem" } });
+createInterface({ input: process.stdin }).on("line", (text) => {
+  const { id, method, params } = JSON.parse(text);
+  if (method === "die") return process.stdout.write('{"id":' + id + ',"resu', () => process.exit(9));
+  if (method === "hang" || (method === "cancel" && params.id !== stream)) return;
+  if (method === "sessions.events.stream") stream = id;
+  say({ id, result: method === "sessions.events.stream" ? { stream: id } : {} });
+  const [event] = params.events ?? [];
+  if (event?.type === "user.message") {
+    at(stream, 1, { type: "agent.custom_tool_use", id: "sevt_1", name: "ask_user_question", input: { questions: [] } });
+    at(stream, 2, { type: "session.status_idle", id: "sevt_2", stop_reason: { type: "requires_action", event_ids: ["sevt_1"] } });
+  }
+  if (event?.type === "user.custom_tool_result") {
+    at(stream, 3, { id: "sevt_3", ...event });
+    at(stream, 4, { type: "session.status_idle", id: "sevt_4", stop_reason: { type: "end_turn" } });
+  }
+});
+`;
+
+let folder: string;
+let command: string[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "tandem-clients-"));
+  command = [process.execPath, join(folder, "made-up.mjs")];
+  await writeFile(command[1]!, MADE_UP);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe("the client for TypeScript", () => {
+  test("takes a line that breaks off for the end, and its host lives on", async () => {
+    await using client = await TandemClient.start({ command });
+    await expect(client.call("die")).rejects.toMatchObject({ type: "gone" });
+  });
+
+  test("a request that cannot be written is not waited for", async () => {
+    await using client = await TandemClient.start({ command });
+    await expect(client.call("agents.list", { limit: 1n })).rejects.toThrow(TypeError);
+    expect(await client.call("agents.list")).toEqual({});
+  });
+
+  test("a question of the agent's that nobody answers is declined, and the turn goes on", async () => {
+    await using client = await TandemClient.start({ command });
+    const types: string[] = [];
+    for await (const event of client.turn("sesn_1", "Hello.")) types.push(event.type);
+    expect(types).toEqual([
+      ...["agent.custom_tool_use", "session.status_idle", "user.custom_tool_result", "session.status_idle"],
+    ]);
+  });
+});
+
+const hasPython = spawnSync("python3", ["-c", "import sys; sys.exit(sys.version_info < (3, 9))"]).status === 0;
+const reason = hasPython ? "" : " (skipped: no python3 of version 3.9 or later)";
+
+/** What a program of Python prints. */
+async function python(program: string): Promise<string> {
+  const child = spawn("python3", ["-W", "error", "-c", `import json, sys\nfrom tandem_client import *\n${program}`], {
+    cwd: join(import.meta.dirname, "../clients/python"),
+    env: { PATH: process.env["PATH"], PYTHONDONTWRITEBYTECODE: "1", COMMAND: JSON.stringify(command) },
+    stdio: ["ignore", "pipe", "inherit"],
+    timeout: 25_000,
+  });
+  let output = "";
+  for await (const chunk of child.stdout.setEncoding("utf8")) output += chunk;
+  return output.trim();
+}
+const BEGIN = 'import os\ntandem = Tandem.start(json.loads(os.environ["COMMAND"]))\n';
+
+describe.skipIf(!hasPython)(`the client for Python${reason}`, () => {
+  test("takes a line that breaks off for the end", async () => {
+    const program = 'try:\n    tandem.call("die")\nexcept TandemError as error:\n    print(error.type)';
+    expect(await python(`${BEGIN}${program}\ntandem.close()`)).toBe("gone");
+  });
+
+  test("a deadline holds, also where Tandem does not even heed that a request is cancelled", async () => {
+    const program = 'try:\n    tandem.call("hang", timeout=0.2)\nexcept TimeoutError:\n    print("late")';
+    const begin = `import tandem_client\ntandem_client.CANCEL_SECONDS = 0.2\n${BEGIN}`;
+    expect(await python(`${begin}${program}\ntandem.close()`)).toBe("late");
+  });
+
+  test("a request that cannot be written is not waited for", async () => {
+    const program =
+      'try:\n    tandem.call("agents.list", limit=object())\nexcept TypeError:\n    print(tandem._answers)';
+    expect(await python(`${BEGIN}${program}\ntandem.close()`)).toBe("{}");
+  });
+
+  test("a question of the agent's that nobody answers is declined, and the turn goes on", async () => {
+    const program = 'print([event["type"] for event in tandem.turn("sesn_1", "Hello.")][-2:])\ntandem.close()';
+    expect(await python(`${BEGIN}${program}`)).toBe("['user.custom_tool_result', 'session.status_idle']");
+  });
+});
