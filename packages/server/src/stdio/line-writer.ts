@@ -10,14 +10,19 @@ export class LineWriter {
   /** Fires when nobody reads any more. */
   readonly closed: AbortSignal;
   readonly #output: Writable;
+  readonly #closing = new AbortController();
   #full: Promise<unknown> | undefined;
 
   constructor(output: Writable) {
     this.#output = output;
-    const closing = new AbortController();
-    this.closed = closing.signal;
-    const close = (): void => closing.abort();
+    this.closed = this.#closing.signal;
+    const close = (): void => this.abandon();
     output.once("close", close).on("error", close);
+  }
+
+  /** Writes nothing more, and keeps nobody waiting for whoever does not read. */
+  abandon(): void {
+    this.#closing.abort();
   }
 
   /** Resolves when there is room, or nobody to need it. */
@@ -40,6 +45,7 @@ export class LineWriter {
     if (this.#output.writableLength === 0 || this.closed.aborted) return !this.closed.aborted;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => resolve(false), deadlineMs);
+    this.closed.addEventListener("abort", () => resolve(false), { once: true });
     this.#output.write("", () => resolve(!this.closed.aborted));
     try {
       return await promise;

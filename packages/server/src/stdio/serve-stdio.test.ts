@@ -267,3 +267,30 @@ describe("streams", () => {
     expect(await stage.until((line) => line["stream"] === "t")).toMatchObject({ end: { error: { status: 503 } } });
   });
 });
+
+describe("a host that reads nothing", () => {
+  /** Everything that may be on the way is, and there is more. */
+  async function stuck(deadlines: { hurryMs?: number; answerMs?: number }): Promise<StdioStage> {
+    memory.append(session, message("x".repeat(300_000)));
+    const stage = await StdioStage.open(memory.engine, { reads: false, deadlines: { ...deadlines, flushMs: 50 } });
+    stage.send({ id: 1, method: "sessions.events.list", params: { session_id: session } });
+    await expect.poll(() => stage.stdout.writableNeedDrain).toBe(true);
+    stage.send({ id: 2, method: "models.list" });
+    await expect.poll(() => stage.stdin.readableLength).toBe(0);
+    return stage;
+  }
+
+  test("and is gone, though another process holds its pipe, is not waited for", async () => {
+    await using stage = await stuck({ hurryMs: 50 });
+    stage.stop.abort();
+    await stage.served;
+    expect(stage.stdout.writableNeedDrain).toBe(true);
+  });
+
+  test("and closes its end is not waited for", async () => {
+    await using stage = await stuck({ answerMs: 50 });
+    stage.stdin.end();
+    await stage.served;
+    expect(stage.stdout.writableNeedDrain).toBe(true);
+  });
+});

@@ -15,6 +15,13 @@ export type Line = Record<string, unknown> & {
   error?: { status: number; message: string; type: string };
 };
 
+interface StageOptions {
+  reads: boolean;
+  limits: Partial<StdioLimits>;
+  through: (wire: Wire) => Wire;
+  deadlines?: Parameters<typeof serveStdio>[0]["deadlines"];
+}
+
 /** A host in the same process, whose every line is held against the published schema. */
 export class StdioStage {
   readonly lines: Line[] = [];
@@ -27,10 +34,7 @@ export class StdioStage {
   #waiting = Promise.withResolvers<void>();
   #id = 0;
 
-  private constructor(
-    engine: Engine,
-    { reads, limits, through }: { reads: boolean; limits: Partial<StdioLimits>; through: (wire: Wire) => Wire },
-  ) {
+  private constructor(engine: Engine, { reads, limits, through, deadlines }: StageOptions) {
     this.stdout = new PassThrough();
     const logger = createLogger({ level: "silent" });
     this.#wire = openPrivateWire({
@@ -43,16 +47,14 @@ export class StdioStage {
     const { stdin, stdout } = this;
     const signal = this.stop.signal;
     const wire = through(this.#wire);
-    this.served = serveStdio({ wire, stdin, stdout, version: "1.2.3", engine: "own", signal, logger, limits });
+    const parts = { wire, stdin, stdout, version: "1.2.3", engine: "own" as const, signal, logger, limits };
+    this.served = serveStdio({ ...parts, ...(deadlines && { deadlines }) });
     if (reads) this.read();
   }
 
   static async open(
     engine: Engine,
-    {
-      greet = true,
-      ...options
-    }: { greet?: boolean; reads?: boolean; limits?: Partial<StdioLimits>; through?: (wire: Wire) => Wire } = {},
+    { greet = true, ...options }: { greet?: boolean } & Partial<StageOptions> = {},
   ): Promise<StdioStage> {
     const stage = new StdioStage(engine, { reads: true, limits: {}, through: (wire) => wire, ...options });
     if (greet) stage.send({ id: "hello", method: "hello", params: { protocol: 1 } });
