@@ -94,10 +94,10 @@ export class AcpDoor {
       if (request === incoming) headers.push(`Acp-Connection-Id: ${id}`);
     };
     this.#sockets.on("headers", announce);
-    const { limits, connect } = this.#parts;
+    const { limits, connect, isValid } = this.#parts;
     const agent = connect(token, wantedAgent(incoming));
     this.#sockets.handleUpgrade(incoming, socket, head, (webSocket) => {
-      const connection = new SocketConnection({ socket: webSocket, token, agent, limits });
+      const connection = new SocketConnection({ socket: webSocket, token, isValid, agent, limits });
       this.#bySocket.add(connection);
       void connection.closed.then(() => this.#bySocket.delete(connection));
     });

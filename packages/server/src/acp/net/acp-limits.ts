@@ -16,6 +16,8 @@ export interface AcpLimits {
   idleMs: number;
   /** An agent answers `initialize` within this, and lets go of a closed connection. */
   answerMs: number;
+  /** A token that was valid so long ago is looked at again before a socket's next message is taken. */
+  tokenMs: number;
 }
 
 const MIB = 1024 * 1024;
@@ -30,4 +32,5 @@ export const defaultAcpLimits: AcpLimits = {
   stallMs: 60_000,
   idleMs: 30 * 60_000,
   answerMs: 30_000,
+  tokenMs: 1_000,
 };

@@ -23,10 +23,22 @@ export class SocketConnection {
   readonly #limits: AcpLimits;
   readonly #link: AgentLink;
   readonly #asked = new Set<string>();
+  readonly #isValid: (token: TokenRow) => Promise<boolean>;
+  #validAt = performance.now();
+  /** Messages go in in the order in which they came, each after the look at its token. */
+  #inbound = Promise.resolve();
   #isAlive = true;
 
-  constructor(parts: { socket: WebSocket; token: TokenRow; agent: AgentConnector; limits: AcpLimits }) {
+  constructor(parts: {
+    socket: WebSocket;
+    token: TokenRow;
+    /** Whether the token still is what it was. */
+    isValid: (token: TokenRow) => Promise<boolean>;
+    agent: AgentConnector;
+    limits: AcpLimits;
+  }) {
     this.token = parts.token;
+    this.#isValid = parts.isValid;
     this.#socket = parts.socket;
     this.#limits = parts.limits;
     this.#link = new AgentLink(parts.agent, (message) => this.#send(message));
@@ -51,8 +63,8 @@ export class SocketConnection {
     this.#socket.ping();
   }
 
-  async close(reason: string): Promise<void> {
-    this.#end(GOING, reason);
+  async close(reason: string, code = GOING): Promise<void> {
+    this.#end(code, reason);
     await this.#link.close(this.#limits.answerMs);
   }
 
@@ -76,7 +88,23 @@ export class SocketConnection {
       if (this.#asked.size >= this.#limits.maxRequests) {
         return this.#end(AGAINST_THE_RULES, "too many requests wait for their answers");
       }
+      // As over HTTP: one that is under way already is taken once, or their number would be nobody's.
+      if (this.#asked.has(kind.key)) return;
       this.#asked.add(kind.key);
+    }
+    this.#inbound = this.#inbound.then(() => this.#take(message)).catch(() => this.#end(GOING, "the agent has gone"));
+  }
+
+  /** A token that has been taken back has nothing more done, whenever the next heartbeat may be. */
+  async #take(message: AnyMessage): Promise<void> {
+    const now = performance.now();
+    if (now - this.#validAt >= this.#limits.tokenMs) {
+      this.#socket.pause();
+      // A database that is away says nothing about a token.
+      const isValid = await this.#isValid(this.token).catch(() => true);
+      this.#socket.resume();
+      if (!isValid) return this.close("the token is not valid any more", AGAINST_THE_RULES);
+      this.#validAt = now;
     }
     this.#link.send(message);
   }
