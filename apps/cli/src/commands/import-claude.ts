@@ -207,7 +207,7 @@ async function list({ stdout, json }: Context, found: readonly Found[], { limit 
   }
   const rows = found.map(({ past, facts, session, isOurs }) => [
     past.id,
-    dim(ago(facts.lastAt ?? past.changedAt.toISOString())),
+    dim(printable(ago(facts.lastAt ?? past.changedAt.toISOString()))),
     `${facts.messages}`.padStart(4),
     dim(printable(facts.folder ?? "")),
     session === undefined ? "" : isOurs ? dim("Tandem's own") : good("imported"),

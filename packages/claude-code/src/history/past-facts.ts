@@ -24,7 +24,8 @@ const titled = z.union([
 ]);
 const said = z.looseObject({
   type: z.enum(["user", "assistant"]),
-  timestamp: z.string().optional(),
+  // One that is none would be shown as it is, and no database takes it for a time.
+  timestamp: z.iso.datetime({ offset: true }).optional().catch(undefined),
   cwd: z.string().optional(),
   version: z.string().optional(),
   isMeta: z.boolean().optional(),

@@ -46,8 +46,9 @@ export async function findPastSessions(configFolder: string): Promise<PastSessio
       const id = NAME.exec(entry.name)?.[1];
       if (id === undefined || !entry.isFile()) continue;
       const file = join(folder, entry.name);
-      const { size, mtime } = await lstat(file);
-      found.push({ id, file, bytes: size, changedAt: mtime });
+      // Claude Code clears away old ones while we look.
+      const info = await lstat(file).catch(() => undefined);
+      if (info) found.push({ id, file, bytes: info.size, changedAt: info.mtime });
     }
   }
   return found.sort((a, b) => b.changedAt.getTime() - a.changedAt.getTime());
@@ -133,8 +134,9 @@ function parse(text: string): TranscriptLine | undefined {
   }
 }
 
-/** For reading alone, and not through a link that somebody has put in its place. */
-const openPlain = (file: string): Promise<FileHandle> => open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
+/** For reading alone, and not through a link that somebody has put in its place; nor is a pipe there waited for. */
+const openPlain = (file: string): Promise<FileHandle> =>
+  open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 
 const entriesOf = (folder: string) => readdir(folder, { withFileTypes: true }).catch(() => []);
 

@@ -138,3 +138,8 @@ it("finds whose lines of a subagent are among the others, by what it was told", 
   expect(threads).toEqual([true, false]);
   expect(told(user("Nobody's", side))).toEqual(["unknown user of a subagent"]);
 });
+
+it("keeps lines of kinds that every object knows", () => {
+  const kinds = ["constructor", "toString", "__proto__"];
+  expect(told(...kinds.map((kind) => line(kind, {})))).toEqual(kinds.map((kind) => `unknown ${kind}`));
+});

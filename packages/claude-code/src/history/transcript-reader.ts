@@ -195,7 +195,7 @@ export class TranscriptReader {
   }
 
   #note(kind: string, line: TranscriptLine): void {
-    if (!(kind in TRANSCRIPT_NOTES)) this.#translator.unknown(kind, line);
+    if (!Object.hasOwn(TRANSCRIPT_NOTES, kind)) this.#translator.unknown(kind, line);
   }
 
   /** Lines of a subagent among those of the conversation: the call that began it is known by what it was told. */
