@@ -7,7 +7,6 @@ import type { Engine, EngineSettings } from "@tandem/sessions";
 import type { Caretaker, ConnectAgent, Logger, RunningServer, ServedContext, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
-import { setGlobalProxyFromEnv } from "node:http";
 import { homedir, hostname, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { PAYERS } from "./call-report-line.ts";
@@ -33,7 +32,7 @@ import { worktreeSettings } from "./sessions/worktree-settings.ts";
 /** The backend that the project's config names. Refused in a folder that needs trust and does not have it. */
 export async function createBackend(context: Context, project: Project): Promise<LlmBackend> {
   await requireTrust(context.env, project);
-  useProxy(context.env);
+  await useProxy(context.env);
   const runtime = await import("@tandem/runtime");
   const config = withAbsolutePaths(project);
   if (config.provider.backend === "claude-code") await findClaudeCode(context, project, warnOnTerminal(context));
@@ -83,13 +82,13 @@ export async function findOrphans(env: Variables): Promise<number[]> {
   return new ProcessLedger(folder).orphans().map(({ pid }) => pid);
 }
 
-/** All that is durable. Refused in a folder that needs trust and does not have it. */
-export async function openStore(context: Context, project: Project): Promise<Store> {
+/** All that is durable. Refused in a folder that needs trust and does not have it. `meanwhile`: while it is waited for. */
+export async function openStore(context: Context, project: Project, meanwhile?: () => void): Promise<Store> {
   await requireTrust(context.env, project);
   const { location } = await databaseLocation(context, project);
   await ensureTandemHome(context.env);
   const storage = await import("@tandem/storage");
-  return storage.openStore(location);
+  return storage.openStore(location, meanwhile);
 }
 
 /** A database that the config names. Refused in a folder that needs trust and does not have it. */
@@ -190,7 +189,7 @@ export async function openEmbedder(context: Context, project: Project): Promise<
   const { ingest, scan } = project.config;
   const config = ingest.embeddings.backend === "none" ? scan.embeddings : ingest.embeddings;
   if (config.backend === "none") return undefined;
-  useProxy(context.env);
+  await useProxy(context.env);
   const { createEmbedder } = await import("@tandem/runtime");
   return createEmbedder(config, { readSecret: secretReader(context, project), folder: project.folder });
 }
@@ -270,7 +269,7 @@ export async function createEngine(
 ): Promise<Engine> {
   await requireTrust(context.env, project);
   const stateFolder = await ensureTandemHome(context.env);
-  const { checkMode, createEngine, pinHooks, standingOf } = await import("@tandem/sessions");
+  const { checkMode, createEngine, pinHooks, standingOf } = await loadSessions();
   const load = () => import("@tandem/claude-code");
   const room = runs === true ? await load() : undefined;
   const { claudeCode, limits } = withAbsolutePaths(project);
@@ -414,7 +413,10 @@ export async function startTelemetry(
 export const loadClaudeCode = () => import("@tandem/claude-code");
 
 /** Sessions out of what Claude Code has written for itself or for others. */
-export const loadImports = async () => (await import("@tandem/sessions")).loadImports();
+export const loadImports = async () => (await loadSessions()).loadImports();
+
+/** The room that runs them. */
+export const loadSessions = () => import("@tandem/sessions");
 
 /** Of that room, only what speaks ACP: an editor waits for its first answer. */
 export const loadAcp = () => import("@tandem/server/acp");
@@ -431,7 +433,9 @@ function secretReader(context: Context, project: Project): (reference: string) =
 }
 
 /** Node's own requests do not heed HTTPS_PROXY by themselves; Claude Code's do. */
-function useProxy(env: Variables): void {
+async function useProxy(env: Variables): Promise<void> {
+  // Not at the top: importing this module loads all that Node knows of the network.
+  const { setGlobalProxyFromEnv } = await import("node:http");
   try {
     setGlobalProxyFromEnv(env);
   } catch {

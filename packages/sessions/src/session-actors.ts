@@ -1,9 +1,9 @@
-import { RequestError, type LiveDelta, type SessionId } from "@tandem/protocol";
+import { RequestError, type SessionId } from "@tandem/protocol";
 import { LeaseLost, type Store } from "@tandem/storage";
 import type { Halt } from "./budgets/kill-switch.ts";
 import type { DeltaHub } from "./delta-hub.ts";
 import type { EngineSettings } from "./engine-settings.ts";
-import { SessionActor, type ActorSurroundings } from "./session-actor.ts";
+import type { ActorSurroundings, SessionActor } from "./session-actor.ts";
 
 /** So long may a session take to write its end, once it has been told to stop; then it stops without. */
 const LAST_WORDS_MS = 10_000;
@@ -129,12 +129,14 @@ export class SessionActors {
 
   async #open(session: SessionId): Promise<SessionActor | undefined> {
     const { leaseTtl, holder } = this.#settings;
+    // What turns need is loaded with the first: who only opens sessions need not wait for it.
+    const { SessionActor } = await import("./session-actor.ts");
     const lease = await this.#store.leases.take(session, holder, leaseTtl);
     if (!lease) return undefined;
-    const show = (deltas: readonly LiveDelta[]): void => this.#deltas.publish(session, deltas);
+    const previews = this.#deltas.outlet(session);
     try {
       const actor = await SessionActor.take(
-        { store: this.#store, settings: this.#settings, show, ...this.#beside },
+        { store: this.#store, settings: this.#settings, previews, ...this.#beside },
         lease,
       );
       this.#taken.add(actor);
@@ -150,6 +152,7 @@ export class SessionActors {
     await actor.ended;
     this.#taken.delete(actor);
     this.#actors.delete(session);
+    this.#deltas.forget(session);
   }
 
   #forget(session: SessionId, taking: Promise<SessionActor | undefined>): void {

@@ -22,10 +22,10 @@ import { createTranscripts } from "./stores/transcripts.ts";
 
 /**
  * Opens a database, and brings its schema up to date. `location` is `postgres://…` or a SQLite file, which is made if it
- * is not there, for its owner alone.
+ * is not there, for its owner alone. `meanwhile` is called when there is nothing left but to wait for the database.
  */
-export async function openStore(location: string): Promise<Store> {
-  const database = await openDatabase(location);
+export async function openStore(location: string, meanwhile?: () => void): Promise<Store> {
+  const database = await openDatabase(location, meanwhile);
   const broadcast = new Broadcast(database);
   const blobs = createBlobs(database);
   const jobs = createJobStore(database, broadcast);
@@ -63,12 +63,14 @@ export async function openStore(location: string): Promise<Store> {
 }
 
 /** Each engine is loaded only where it is used. */
-async function openDatabase(location: string): Promise<Database> {
+async function openDatabase(location: string, meanwhile: () => void = () => {}): Promise<Database> {
   const parsed = parseLocation(location);
   if (parsed.engine === "postgres") {
     const { PostgresDatabase } = await import("./postgres/postgres-database.ts");
-    return PostgresDatabase.open(parsed.url);
+    const opening = PostgresDatabase.open(parsed.url);
+    meanwhile();
+    return opening;
   }
   const { SqliteDatabase } = await import("./sqlite/sqlite-database.ts");
-  return SqliteDatabase.open(parsed.file);
+  return SqliteDatabase.open(parsed.file, meanwhile);
 }

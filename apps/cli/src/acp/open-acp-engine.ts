@@ -1,6 +1,5 @@
 import { RequestError, type SessionCreateParams, type SessionId } from "@tandem/protocol";
 import type { Engine, EngineSettings } from "@tandem/sessions";
-import type { ClientServers } from "@tandem/server";
 import { parse } from "node:path";
 import {
   contextServers,
@@ -8,6 +7,7 @@ import {
   hasContext,
   holderName,
   loadClaudeCode,
+  loadSessions,
   openStore,
   serveContext,
   type EngineOptions,
@@ -32,11 +32,22 @@ export interface AcpEngine extends AsyncDisposable {
 export async function openAcpEngine(
   context: Context,
   project: Project,
-  options: { servers: ClientServers; agent: string | undefined; stopMs: number; log: EngineOptions["log"] },
+  options: {
+    sessionServers: EngineSettings["sessionServers"];
+    agent: string | undefined;
+    stopMs: number;
+    meanwhile: () => void;
+    log: EngineOptions["log"];
+  },
 ): Promise<AcpEngine> {
-  const { servers, log } = options;
+  const { sessionServers, log } = options;
   await using parts = new AsyncDisposableStack();
-  const store = parts.use(await openStore(context, project));
+  // Its threads take as long to start as the rest takes to load.
+  const meanwhile = (): void => {
+    options.meanwhile();
+    void loadSessions();
+  };
+  const store = parts.use(await openStore(context, project, meanwhile));
   /** Sessions that the editor has written to. */
   const ours = new Set<string>();
   const later = parts.use(new AsyncDisposableStack());
@@ -51,7 +62,7 @@ export async function openAcpEngine(
     {
       ...{ command: COMMAND, log, ownOnly: true, runs: "later" as const },
       ...(project.config.sessions.context && hasContext(project) && { hostServers: knowledge }),
-      sessionServers: (session) => servers.of(session),
+      sessionServers,
       // The editor's user chooses the folder, as who types `tandem run` there does.
       folders: [parse(context.cwd).root],
     },

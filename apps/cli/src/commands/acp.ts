@@ -1,3 +1,4 @@
+import type { ClientServers } from "@tandem/server";
 import { join } from "node:path";
 import type { AcpEngine, openAcpEngine } from "../acp/open-acp-engine.ts";
 import { claimStdout } from "../acp/claim-stdout.ts";
@@ -34,21 +35,30 @@ export async function acp(context: Context, options: AcpOptions): Promise<number
   const write = (line: string): void => void (context.debug ? stderr : log).write(`${line}\n`);
   const warn = (details: Record<string, unknown>, message: string): void =>
     write(JSON.stringify({ time: new Date().toISOString(), message, ...details }));
-  let opening: Promise<AcpEngine> | undefined;
-  // One that is still being opened when the editor goes is ended too.
-  parts.defer(async () => (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]());
   const signal = AbortSignal.any([context.signal, parent.signal]);
   const output = claimStdout(stdout, stderr);
   if (await findServer(context.env)) {
     const { pipeToServer } = await import("../acp/pipe-to-server.ts");
     if (await pipeToServer(context, options, { output, signal })) return 0;
   }
+  let servers: ClientServers | undefined;
+  // Begun at once: while its threads start, what speaks with the editor is loaded. What fails is told who asks for a session.
+  const { promise: threadsStart, resolve: meanwhile } = Promise.withResolvers<void>();
+  const sessionServers = (session: string) => servers?.of(session) ?? [];
+  const opening = openEngine(context, options, { sessionServers, meanwhile, log: { warn } });
+  const opened = opening.catch(() => undefined);
+  // One that is still being opened when the editor goes is ended too.
+  parts.defer(async () => (await opened)?.[Symbol.asyncDispose]());
+  await Promise.race([threadsStart, opened]);
   const { serveAcpStdio } = await loadAcp();
   await serveAcpStdio({
     ...{ stdin, version, who: localActor(), v2: options.v2 === true, mayKeepRules: true },
     ...{ stdout: output, signal },
     onFailure: (error, what) => warn({ error: String(error) }, `${what} failed`),
-    open: (servers) => (opening = openEngine(context, options, { servers, log: { warn } })),
+    open: (brought) => {
+      servers = brought;
+      return opening;
+    },
     async checkLogin() {
       const { checkLogin } = await import("../acp/check-login.ts");
       await checkLogin(context, await openProjectOrDefaults(context), CHECK_MS);
@@ -60,7 +70,7 @@ export async function acp(context: Context, options: AcpOptions): Promise<number
 async function openEngine(
   context: Context,
   { agent }: AcpOptions,
-  parts: Pick<Parameters<typeof openAcpEngine>[2], "servers" | "log">,
+  parts: Pick<Parameters<typeof openAcpEngine>[2], "sessionServers" | "meanwhile" | "log">,
 ): Promise<AcpEngine> {
   const { openAcpEngine: open } = await import("../acp/open-acp-engine.ts");
   return open(context, await openProjectOrDefaults(context), { ...parts, agent, stopMs: STOP_MS });

@@ -24,7 +24,7 @@ export class SqliteDatabase implements Database {
     this.place = file;
   }
 
-  static async open(file: string): Promise<SqliteDatabase> {
+  static async open(file: string, meanwhile?: () => void): Promise<SqliteDatabase> {
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
       // SQLite gives its side files the mode of this one.
@@ -33,10 +33,12 @@ export class SqliteDatabase implements Database {
       throw toTandemError(unavailable(error instanceof Error ? error.message : `${file} cannot be made`).reason, error);
     }
     const database = new SqliteDatabase(file);
-    // Both at once: most of it is loading code.
-    const opened = [database.#worker("writer"), database.#worker("reader")];
+    // Both at once: most of it is loading code. The reader says what is wrong to the first who reads.
+    const writer = database.#worker("writer");
+    void database.#worker("reader");
+    meanwhile?.();
     try {
-      await Promise.all(opened);
+      await writer;
       return database;
     } catch (error) {
       await database[Symbol.asyncDispose]();
