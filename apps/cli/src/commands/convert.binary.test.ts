@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { SessionEvent } from "@tandem/protocol";
@@ -96,6 +97,19 @@ describe("tandem convert", () => {
       { type: "session.error" },
       { type: "session.status_idle", stop_reason: { type: "retries_exhausted" } },
     ]);
+  }, 90_000);
+
+  it("holds nothing of a long input back for which there is no use any more", async () => {
+    const long = JSON.stringify({ type: "assistant", message: { content: [{ type: "text", text: "x".repeat(1e6) }] } });
+    const child = machine.start(["convert"], { env: { NODE_OPTIONS: "--max-old-space-size=100" } });
+    const ended = once(child, "exit");
+    child.stdout!.resume();
+    child.stdin!.on("error", () => undefined);
+    for (let i = 0; i < 120 && child.exitCode === null && child.signalCode === null; i += 1) {
+      if (!child.stdin!.write(`${long}\n`)) await Promise.race([once(child.stdin!, "drain"), ended]);
+    }
+    child.stdin!.end(`${stream.trim().split("\n").at(-1)}\n`);
+    expect(await ended).toEqual([0, null]);
   }, 90_000);
 
   it("keeps it as a session that can be read, if that is wished", async () => {

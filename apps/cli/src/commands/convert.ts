@@ -28,7 +28,7 @@ export async function convert(context: Context, path: string | undefined, option
     });
   }
   const { PrintedPast } = await loadImports();
-  const past = new PrintedPast(options.from);
+  const past = new PrintedPast(options.from, { isKept: options.import === true });
   const print = async (events: readonly { thread: string | null; event: SessionEvent }[]): Promise<void> => {
     for (const each of events) await write(context.stdout, `${JSON.stringify(shown(each))}\n`);
   };

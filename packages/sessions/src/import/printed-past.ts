@@ -13,11 +13,13 @@ export class PrintedPast {
   readonly #primaryThread = new EventIds(this.#name).threadOf("primary");
   readonly #log = new PastLog(this.#name, this.#primaryThread);
   readonly #input: PrintInput;
-  readonly #events: PlacedEvent[] = [];
+  /** Undefined where nobody wants to store them: an input may go on for days. */
+  readonly #events: PlacedEvent[] | undefined;
   #lines = 0;
 
-  constructor(form?: PrintForm) {
+  constructor(form?: PrintForm, { isKept = true }: { isKept?: boolean } = {}) {
     this.#input = new PrintInput(this.#name, this.#primaryThread, form);
+    this.#events = isKept ? [] : undefined;
   }
 
   line(text: string): PlacedEvent[] {
@@ -33,6 +35,7 @@ export class PrintedPast {
 
   async store(store: Store, settings: PastPlace): Promise<SessionId> {
     const events = this.#events;
+    if (!events) throw new Error("What was not kept cannot be stored.");
     const init = events.map(({ event }) => event).find((event) => event.type === "tandem.init");
     const message = events.map(({ event }) => event).find((event) => event.type === "user.message");
     const answer = events.map(({ event }) => event).find((event) => event.type === "agent.message");
@@ -56,7 +59,7 @@ export class PrintedPast {
   }
 
   #keep(events: PlacedEvent[]): PlacedEvent[] {
-    this.#events.push(...events);
+    this.#events?.push(...events);
     return events;
   }
 }
