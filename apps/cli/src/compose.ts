@@ -6,7 +6,7 @@ import type { Embedder, LlmBackend, LlmRuntime } from "@tandem/runtime";
 import type { Engine, EngineSettings } from "@tandem/sessions";
 import type { Caretaker, ConnectAgent, Logger, RunningServer, ServedContext, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { PAYERS } from "./call-report-line.ts";
@@ -68,18 +68,24 @@ export async function probeLogin(context: Context, project: Project, deadlineMs:
 
 /** Ends what crashed runs have left behind, and says what. */
 export async function sweepProcesses(env: Variables): Promise<{ killed: number[]; left: number[] }> {
-  const folder = join(tandemHome(env), "processes");
-  if (!existsSync(folder)) return { killed: [], left: [] };
+  const folder = ledgerWithEntries(env);
+  if (folder === undefined) return { killed: [], left: [] };
   const { ProcessLedger } = await import("@tandem/claude-code");
   return new ProcessLedger(folder).sweep();
 }
 
 /** Claude Code processes whose host has died. They are left as they are. */
 export async function findOrphans(env: Variables): Promise<number[]> {
-  const folder = join(tandemHome(env), "processes");
-  if (!existsSync(folder)) return [];
+  const folder = ledgerWithEntries(env);
+  if (folder === undefined) return [];
   const { ProcessLedger } = await import("@tandem/claude-code");
   return new ProcessLedger(folder).orphans().map(({ pid }) => pid);
+}
+
+/** Where processes are written down, if any is: where none is, as after every orderly end, the room is not loaded for it. */
+function ledgerWithEntries(env: Variables): string | undefined {
+  const folder = join(tandemHome(env), "processes");
+  return existsSync(folder) && readdirSync(folder).length > 0 ? folder : undefined;
 }
 
 /** All that is durable. Refused in a folder that needs trust and does not have it. `meanwhile`: while it is waited for. */
