@@ -1,6 +1,7 @@
 import type { ClientServers } from "@tandem/server";
 import { join } from "node:path";
 import type { AcpEngine, openAcpEngine } from "../acp/open-acp-engine.ts";
+import { acpLog } from "../acp/acp-log.ts";
 import { claimStdout } from "../acp/claim-stdout.ts";
 import { loadAcp } from "../compose.ts";
 import type { Context } from "../context.ts";
@@ -32,9 +33,8 @@ export async function acp(context: Context, options: AcpOptions): Promise<number
   const parent = parts.use(watchParent());
   const log = parts.use(new LogFile(join(logFolder(context.env), "acp")));
   // Not to stderr: an editor that never reads it would hold up everything else.
-  const write = (line: string): void => void (context.debug ? stderr : log).write(`${line}\n`);
-  const warn = (details: Record<string, unknown>, message: string): void =>
-    write(JSON.stringify({ time: new Date().toISOString(), message, ...details }));
+  const note = acpLog((line) => void (context.debug ? stderr : log).write(line));
+  const warn = (details: Record<string, unknown>, message: string): void => void note(details, message);
   const signal = AbortSignal.any([context.signal, parent.signal]);
   const output = claimStdout(stdout, stderr);
   if (await findServer(context.env)) {

@@ -16,6 +16,8 @@ export interface AcpStdio extends Omit<AcpParts, "engine" | "clientServers" | "b
   signal: AbortSignal;
 }
 
+export { redact } from "../http/redact.ts";
+
 /** What passes a client's words on to a server that is up. Most have none, and need not load it. */
 export const loadPipe = () => import("./net/pipe-acp.ts");
 
