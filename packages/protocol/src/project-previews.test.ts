@@ -102,6 +102,16 @@ it("previews vanish when the request ends without their event", () => {
   expect(projection.messages[0]).toEqual(project(entries)[0]);
 });
 
+it("a preview that begins again begins anew, as it does for who has reconnected", () => {
+  const [fact] = log(says("m", "Hello!"));
+  const projection = new Projection();
+  live(projection, begins("m"), grows("m", "Hel"));
+  const again = live(projection, begins("m"), grows("m", "Hello"));
+  expect(again).toMatchObject([{ parts: [{ text: "Hello" }] }]);
+  projection.apply(fact!);
+  expect(projection.messages).toEqual(project([fact!]));
+});
+
 it("previews are nothing to who has not seen their beginning", () => {
   expect(live(new Projection(), grows("m", "ragment"))).toEqual([]);
 });

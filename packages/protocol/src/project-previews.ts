@@ -76,21 +76,12 @@ export class Previews {
       case "user.custom_tool_result":
         this.#elapsed.delete(event.custom_tool_use_id);
         return;
-      case "span.model_request_start":
-      case "span.model_request_end":
-        return this.#drop(thread);
-      case "session.thread_status_idle":
-      case "session.thread_status_terminated":
-        return this.#drop(event.session_thread_id);
-      case "session.status_idle":
-        if (event.stop_reason.type !== "requires_action") this.#clear();
-        return;
-      case "session.status_terminated":
-      case "tandem.recovered":
-        return this.#clear();
       default:
         this.#previews.delete(event.id);
     }
+    const ended = endOfPreviews({ event, thread });
+    if (ended === "all") this.#clear();
+    else if (ended) this.#drop(ended.thread);
   }
 
   /** The messages with the previews in them. */
@@ -140,6 +131,28 @@ export class Previews {
   #clear(): void {
     this.#previews.clear();
     this.#elapsed.clear();
+  }
+}
+
+/** Whose previews end with an event, be their own events there or not: nobody's, a thread's, or all. */
+export function endOfPreviews({
+  event,
+  thread,
+}: Pick<LoggedEvent, "event" | "thread">): "all" | { thread: string | null } | undefined {
+  switch (event.type) {
+    case "span.model_request_start":
+    case "span.model_request_end":
+      return { thread };
+    case "session.thread_status_idle":
+    case "session.thread_status_terminated":
+      return { thread: event.session_thread_id };
+    case "session.status_idle":
+      return event.stop_reason.type === "requires_action" ? undefined : "all";
+    case "session.status_terminated":
+    case "tandem.recovered":
+      return "all";
+    default:
+      return undefined;
   }
 }
 

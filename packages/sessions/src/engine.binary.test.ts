@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { EventId, LoggedEvent } from "@tandem/protocol";
+import type { EventId, LiveDelta, LoggedEvent } from "@tandem/protocol";
 import { creditTooLow, object, reply, slowly, text, thinking, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "./testing/engine-stage.ts";
@@ -74,6 +74,38 @@ describe("a turn", () => {
     stop();
     expect(deltas.join("")).toBe("One two three.");
     expect(ids).toContain(the(events, "agent.message").id);
+  });
+
+  test("shows what there is of its text to who comes in the middle of it, then the rest, then the fact", async () => {
+    const words = "One two three four five six seven eight nine ten.";
+    stage.rehearsal.use([slowly(text(words), { tokenMs: 60 })]);
+    const session = await engine.session();
+    const { sessions } = engine.engine;
+    const spoken = (live: readonly LiveDelta[]): string[] =>
+      live.flatMap(({ delta }) => (delta.type === "event_delta" ? [delta.delta.content.text] : []));
+    const begun = Promise.withResolvers<void>();
+    let count = 0;
+    const stopFirst = sessions.onDelta(session.id as never, (live) => {
+      count += spoken(live).length;
+      if (count >= 3) begun.resolve();
+    });
+    await engine.say(session, "Count.");
+    await begun.promise;
+    const late: LiveDelta[] = [];
+    const stop = sessions.onDelta(session.id as never, (live) => late.push(...live));
+    // At once, and in one piece.
+    expect(late).toMatchObject([{ delta: { type: "event_start" } }, { delta: { type: "event_delta" } }]);
+    expect(words.startsWith(spoken(late)[0]!)).toBe(true);
+    expect(spoken(late)[0]!.length).toBeLessThan(words.length);
+    const events = await engine.until(session, isIdle);
+    stopFirst();
+    stop();
+    expect(spoken(late).join("")).toBe(words);
+    expect(said(events)).toBe(words);
+    // Once it is a fact, nobody is shown a preview of it.
+    const after: LiveDelta[] = [];
+    sessions.onDelta(session.id as never, (live) => after.push(...live))();
+    expect(after).toEqual([]);
   });
 
   test("that fails says why, and the session goes on", async () => {

@@ -141,7 +141,8 @@ export interface Sessions {
   follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
   /**
    * Live previews of a session, in order with its events: called after the `follow` of every event that came before.
-   * Returns how to stop.
+   * Every preview comes from its beginning: who listens in the middle of an answer is called at once with what there is
+   * of it, and never with what the log has. Returns how to stop.
    */
   onDelta(id: SessionId, listener: (deltas: readonly LiveDelta[]) => void): () => void;
   threads(id: string): Promise<Thread[]>;

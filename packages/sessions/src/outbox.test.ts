@@ -26,7 +26,7 @@ test.each(Array.from({ length: 12 }, (_, step) => step))(
         read: () => Promise.resolve([]),
       },
       lease,
-      () => {},
+      { show: () => {}, settle: () => {} },
       () => {},
     );
     const late = async (): Promise<void> => {

@@ -7,6 +7,13 @@ export interface Entry {
   event: SessionEvent;
 }
 
+/** Where a session's previews go. */
+export interface PreviewOutlet {
+  show(deltas: readonly LiveDelta[]): void;
+  /** These are about to be in the log: from now on nobody is to be shown a preview of them that has not seen it. */
+  settle(entries: readonly Entry[]): void;
+}
+
 type Log = Pick<EventLog, "append" | "find" | "read">;
 type Companions = NonNullable<Parameters<EventLog["append"]>[2]>;
 type Item =
@@ -25,16 +32,16 @@ const SLOWEST_RETRY_MS = 2_000;
 export class Outbox {
   readonly #log: Log;
   readonly #lease: Lease;
-  readonly #show: (deltas: readonly LiveDelta[]) => void;
+  readonly #previews: PreviewOutlet;
   readonly #onLost: (error: unknown) => void;
   #items: Item[] = [];
   #draining: Promise<void> | undefined;
   #lost: unknown;
 
-  constructor(log: Log, lease: Lease, show: (deltas: readonly LiveDelta[]) => void, onLost: (error: unknown) => void) {
+  constructor(log: Log, lease: Lease, previews: PreviewOutlet, onLost: (error: unknown) => void) {
     this.#log = log;
     this.#lease = lease;
-    this.#show = show;
+    this.#previews = previews;
     this.#onLost = onLost;
   }
 
@@ -52,7 +59,7 @@ export class Outbox {
   preview(delta: LiveDelta): void {
     const last = this.#items.at(-1);
     if (last?.type === "previews") last.deltas.push(delta);
-    else if (this.#draining === undefined) this.#show([delta]);
+    else if (this.#draining === undefined) this.#previews.show([delta]);
     else this.#add({ type: "previews", deltas: [delta] });
   }
 
@@ -72,7 +79,7 @@ export class Outbox {
       const first = this.#items[0]!;
       if (first.type === "previews") {
         this.#items.shift();
-        this.#show(first.deltas);
+        this.#previews.show(first.deltas);
         continue;
       }
       const end = this.#items.findIndex(({ type }) => type === "previews");
@@ -100,6 +107,8 @@ export class Outbox {
       taken: batch.flatMap((item) => item.companions.taken ?? []),
       threads: batch.flatMap((item) => item.companions.threads ?? []),
     };
+    // Before, and not when it is done: between the two the log has them already, for whoever reads it.
+    this.#previews.settle(entries);
     for (let attempt = 0, delayMs = 50; ; attempt += 1, delayMs = Math.min(delayMs * 2, SLOWEST_RETRY_MS)) {
       try {
         return (

@@ -2,7 +2,6 @@ import {
   RequestError,
   type BackgroundTask,
   type Interruption,
-  type LiveDelta,
   type SessionEvent,
   type SessionEventBody,
 } from "@tandem/protocol";
@@ -12,6 +11,7 @@ import type { SessionCommands } from "./commands/session-commands.ts";
 import { haltText, type Halt } from "./budgets/kill-switch.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import type { DefinitionBook } from "./mcp/definition-book.ts";
+import type { PreviewOutlet } from "./outbox.ts";
 import type { Rules } from "./rules/rule-book.ts";
 import { Serial } from "./serial.ts";
 import { SessionWriter } from "./session-writer.ts";
@@ -25,7 +25,7 @@ import { isAnswer } from "./waiting-room.ts";
 export interface ActorSurroundings {
   store: Store;
   settings: EngineSettings;
-  show: (deltas: readonly LiveDelta[]) => void;
+  previews: PreviewOutlet;
   /** Whether everything is stopped. */
   halted: () => Promise<Halt | undefined>;
   /** Who goes along with the session's turns. */

@@ -9,7 +9,7 @@ import {
 } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store, ThreadRow } from "@tandem/storage";
 import { type OpenCall, type Placed, track } from "./open-turn.ts";
-import { Outbox } from "./outbox.ts";
+import { Outbox, type PreviewOutlet } from "./outbox.ts";
 import { ThreadBook } from "./thread-book.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
@@ -32,13 +32,13 @@ export class SessionWriter {
     row: SessionRow;
     threads: readonly ThreadRow[];
     ledger: UsageLedger;
-    show: (deltas: readonly LiveDelta[]) => void;
+    previews: PreviewOutlet;
     onLost: (error: unknown) => void;
   }) {
     this.#row = parts.row;
     this.#ledger = parts.ledger;
     this.#threads = new ThreadBook(parts.row, parts.threads);
-    this.#outbox = new Outbox(parts.store.events, parts.lease, parts.show, parts.onLost);
+    this.#outbox = new Outbox(parts.store.events, parts.lease, parts.previews, parts.onLost);
   }
 
   get row(): SessionRow {

@@ -57,6 +57,23 @@ describe("a turn on a terminal", () => {
     }
   });
 
+  test("words appear once, also where a stream was broken and begins the preview again", () => {
+    const message = event({ type: "agent.message", content: [{ type: "text", text: "Hello, world." }] });
+    const begins: Delta = { type: "event_start", event: { type: "agent.message", id: ID } };
+    for (const again of ["Hel", "Hello,", "Hello, wor"]) {
+      const happenings = [
+        begins,
+        words("Hel"),
+        words("lo,"),
+        begins,
+        words(again),
+        words("Hello, world.".slice(again.length)),
+      ];
+      expect(show(true, happenings).stdout).toBe("Hello, world.\n");
+      expect(show(true, [...happenings, message]).stdout).toBe("Hello, world.\n");
+    }
+  });
+
   test("a tool has a line, and a second one only if it fails", () => {
     const result = (isError: boolean) =>
       event({

@@ -17,6 +17,8 @@ export class LiveView implements TurnView {
   readonly #uses = new Map<string, ToolUse>();
   /** How much of an event's text has been shown while it was a preview. */
   readonly #shown = new Map<string, number>();
+  /** How much of it has come since it last began: after a stream was broken it begins again. */
+  readonly #heard = new Map<string, number>();
   #folder: string | undefined;
   #midLine = false;
   #spoke = false;
@@ -30,6 +32,7 @@ export class LiveView implements TurnView {
   }
 
   delta(delta: Delta): void {
+    if (delta.type === "event_start") this.#heard.set(delta.event.id, 0);
     if (delta.type === "event_delta") this.#say(delta.event_id, delta.delta.content.text, true);
     else if (delta.type === "event_start" && delta.event.type === "agent.thinking") this.#status.show("Thinking …");
     else if (delta.type === "tandem.tool_input_start") this.#wait(`Writing a call of ${printable(delta.name)} …`);
@@ -92,8 +95,10 @@ export class LiveView implements TurnView {
 
   #say(id: string, text: string, isDelta: boolean): void {
     const shown = this.#shown.get(id) ?? 0;
-    const fresh = isDelta ? text : text.slice(shown);
-    this.#shown.set(id, isDelta ? shown + text.length : text.length);
+    const heard = isDelta ? (this.#heard.get(id) ?? shown) : 0;
+    const fresh = text.slice(Math.max(0, shown - heard));
+    this.#heard.set(id, heard + text.length);
+    this.#shown.set(id, Math.max(shown, heard + text.length));
     if (!this.#words) return isDelta ? this.#status.show("Answering …") : undefined;
     if (fresh === "") return;
     this.#status.hide();

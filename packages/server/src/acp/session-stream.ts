@@ -3,6 +3,8 @@ import type { Sessions } from "@tandem/sessions";
 
 export type Happening = { type: "event"; logged: LoggedEvent } | { type: "delta"; delta: LiveDelta };
 
+type Streamed = Pick<Sessions, "follow" | "head" | "onDelta">;
+
 /** Previews that wait for a slow client beyond these are not kept: the event itself says it all again. */
 const MOST_PREVIEWS = 2_000;
 
@@ -12,23 +14,21 @@ export class SessionStream implements AsyncIterable<Happening> {
   readonly #holds = new Set<Promise<unknown>>();
   readonly #signal: AbortSignal;
   #previews = 0;
+  #stop: (() => void) | undefined;
   /** Events whose preview has a gap: nothing more of it is shown. */
   readonly #torn = new Set<string>();
   #news = Promise.withResolvers<void>();
   #end: { error?: unknown } | undefined;
 
-  constructor(sessions: Pick<Sessions, "follow" | "onDelta">, id: SessionId, after: number, signal: AbortSignal) {
+  constructor(sessions: Streamed, id: SessionId, after: number, signal: AbortSignal) {
     this.#signal = signal;
-    const stop = sessions.onDelta(id, (deltas) => {
-      for (const delta of deltas) this.#preview(delta);
-    });
     const ended = (end: { error?: unknown }): void => {
-      stop();
+      this.#stop?.();
       this.#end ??= end;
       this.#news.resolve();
     };
     signal.addEventListener("abort", () => ended({}), { once: true });
-    void this.#follow(sessions.follow(id, after, signal)).then(
+    void this.#follow(sessions, id, after).then(
       () => ended({}),
       (error: unknown) => ended({ error }),
     );
@@ -57,8 +57,21 @@ export class SessionStream implements AsyncIterable<Happening> {
     }
   }
 
-  async #follow(batches: AsyncIterable<LoggedEvent[]>): Promise<void> {
-    for await (const batch of batches) for (const logged of batch) this.#push({ type: "event", logged });
+  /** Previews come once the log has been read up to where it is now: what is being said comes after that. */
+  async #follow(sessions: Streamed, id: SessionId, after: number): Promise<void> {
+    const head = await sessions.head(id);
+    if (after >= head) this.#listen(sessions, id);
+    for await (const batch of sessions.follow(id, after, this.#signal)) {
+      for (const logged of batch) this.#push({ type: "event", logged });
+      if (batch.at(-1)!.seq >= head) this.#listen(sessions, id);
+    }
+  }
+
+  #listen(sessions: Streamed, id: SessionId): void {
+    if (this.#signal.aborted) return;
+    this.#stop ??= sessions.onDelta(id, (deltas) => {
+      for (const delta of deltas) this.#preview(delta);
+    });
   }
 
   #preview(delta: LiveDelta): void {

@@ -1,6 +1,7 @@
 import {
   newId,
   RequestError,
+  StandingPreviews,
   type LiveDelta,
   type LoggedEvent,
   type SessionEvent,
@@ -40,6 +41,7 @@ export class MemoryEngine {
       waiting: [],
       wake: new Set(),
       deltas: new Set(),
+      standing: new StandingPreviews(),
       primary: newId("thread"),
       threads: [],
       read: 0,
@@ -66,6 +68,7 @@ export class MemoryEngine {
     const log = this.#log(session);
     const event = { ...body, id, processed_at: new Date().toISOString() } as SessionEvent;
     const logged: LoggedEvent = { seq: log.events.length + 1, thread, event };
+    log.standing.settle(logged);
     log.events.push(logged);
     log.waiting = log.waiting.filter((waiting) => waiting.id !== id);
     for (const wake of log.wake) wake();
@@ -75,7 +78,9 @@ export class MemoryEngine {
   /** After those who follow have got what was appended before, as it is with a real engine. */
   async preview(session: SessionId, ...deltas: LiveDelta[]): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
-    for (const listener of this.#log(session).deltas) listener(deltas);
+    const { standing, deltas: listeners } = this.#log(session);
+    for (const live of deltas) standing.apply(live);
+    for (const listener of listeners) listener(deltas);
   }
 
   /** Takes what waits into the log, as a turn would. */
@@ -164,8 +169,9 @@ export class MemoryEngine {
       head: async (id) => this.#log(id).events.length,
       follow: (id, after, signal) => this.#follow(id, after, signal),
       onDelta: (id, listener) => {
-        const { deltas } = this.#log(id);
+        const { deltas, standing } = this.#log(id);
         deltas.add(listener);
+        if (!standing.isEmpty) listener(standing.deltas);
         this.listeners += 1;
         return () => {
           this.listeners -= deltas.delete(listener) ? 1 : 0;
@@ -268,6 +274,7 @@ interface Log {
   waiting: SessionEvent[];
   wake: Set<() => void>;
   deltas: Set<(deltas: readonly LiveDelta[]) => void>;
+  standing: StandingPreviews;
   primary: ThreadId;
   threads: ThreadId[];
   read: number;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { newId, RequestError, type LiveDelta, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import { newId, RequestError, StandingPreviews, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
 import type { Logger } from "../create-logger.ts";
 import type { ServerSettings } from "../settings.ts";
@@ -24,6 +24,8 @@ interface Subscriber {
   muted: Set<string>;
   /** The last event it had when it joined: it may have heard of more, elsewhere or from its backlog, than this hub has. */
   has: number;
+  /** Not before this hub has written what it has: a preview of what it knows as a fact would come after that. */
+  hearsPreviews: boolean;
 }
 
 /**
@@ -37,8 +39,8 @@ export class SessionHub {
   readonly #logger: Logger;
   readonly #stop = new AbortController();
   readonly #subscribers = new Set<Subscriber>();
-  /** Events of which previews have begun here and that have not come yet. */
-  readonly #previewed = new Set<string>();
+  /** What has been written of events that have not come yet. */
+  readonly #standing = new StandingPreviews();
   /** Up to here the log has been read, and up to here it has been written to clients. */
   #received = 0;
   #written = 0;
@@ -58,12 +60,13 @@ export class SessionHub {
   /** Resolves when nothing that is appended from now on will be missed. */
   async start(): Promise<void> {
     const head = await this.#sessions.head(this.#session);
-    this.#maker = await this.#makerAfter(head);
     this.#received = this.#written = head;
+    // At once: what is being said now comes after that event.
     const silence = this.#sessions.onDelta(this.#session, (deltas) => {
-      for (const live of deltas) this.#preview(live);
+      for (const live of deltas) this.#push({ type: "delta", live });
     });
     this.#stop.signal.addEventListener("abort", silence, { once: true });
+    this.#maker = await this.#makerAfter(head);
     void this.#follow();
   }
 
@@ -75,7 +78,7 @@ export class SessionHub {
   /** From now on, or from after the event `after`, without gap or repeat. */
   join(stream: EventStream, audience: Audience, after: number | undefined): void {
     if (this.#stop.signal.aborted) return void stream.end();
-    const subscriber: Subscriber = { stream, audience, muted: new Set(), has: after ?? 0 };
+    const subscriber: Subscriber = { stream, audience, muted: new Set(), has: after ?? 0, hearsPreviews: false };
     if (after === undefined) this.#attach(subscriber);
     else {
       this.#catchUp(subscriber, after).catch((error: unknown) => {
@@ -88,9 +91,19 @@ export class SessionHub {
   /** To be called where `#written` is what the client has: nothing may be awaited in between. */
   #attach(subscriber: Subscriber): void {
     if (subscriber.stream.closed.aborted) return;
-    for (const id of this.#previewed) subscriber.muted.add(id);
     this.#subscribers.add(subscriber);
     subscriber.stream.closed.addEventListener("abort", () => this.#subscribers.delete(subscriber), { once: true });
+    this.#letHear(subscriber);
+  }
+
+  /** Who comes in the middle of an answer begins with what there is of it. */
+  #letHear(subscriber: Subscriber): void {
+    if (subscriber.hearsPreviews || subscriber.has > this.#written) return;
+    subscriber.hearsPreviews = true;
+    for (const id of this.#standing.torn) subscriber.muted.add(id);
+    const items = this.#standing.deltas.map((live): StreamItem => ({ type: "delta", live }));
+    const wanted = items.filter((item) => subscriber.audience.wants(item));
+    if (wanted.length > 0) subscriber.stream.write(wanted.map(frameOf).join(""));
   }
 
   /** Reads on only when the client has taken what was read before: nobody's backlog is held in memory. */
@@ -136,18 +149,6 @@ export class SessionHub {
     }
   }
 
-  /** A preview that began before anybody listened here is not shown: it would be without its beginning. */
-  #preview(live: LiveDelta): void {
-    const item: StreamItem = { type: "delta", live };
-    const id = previewedId(item);
-    if (id !== undefined) {
-      const isBeginning = live.delta.type === "event_start" || live.delta.type === "tandem.tool_input_start";
-      if (isBeginning) this.#previewed.add(id);
-      else if (!this.#previewed.has(id)) return;
-    }
-    this.#push(item);
-  }
-
   #receive(logged: LoggedEvent): void {
     if (logged.seq <= this.#received) return;
     if (logged.seq > this.#received + 1) throw new Error(`Event ${logged.seq} came after ${this.#received}.`);
@@ -180,11 +181,15 @@ export class SessionHub {
       }
     }
     this.#written = this.#received;
-    this.#notePreviews(items);
+    for (const item of items) {
+      if (item.type === "delta") this.#standing.apply(item.live);
+      else this.#standing.settle(item.logged);
+    }
+    for (const subscriber of this.#subscribers) this.#letHear(subscriber);
   }
 
   #deliver(subscriber: Subscriber, items: readonly StreamItem[], encoded: Map<string, Buffer>): void {
-    const { stream, audience, muted } = subscriber;
+    const { stream, audience, muted, hearsPreviews } = subscriber;
     if (stream.unsent > this.#settings.stuckBytes) {
       const resync = { type: "tandem.resync", last_event_id: String(this.#written) };
       if (stream.end(namedFrame(resync.type, resync))) {
@@ -200,30 +205,19 @@ export class SessionHub {
     }
     const silenced = new Set(items.map(previewedId).filter((id) => id !== undefined && muted.has(id)));
     const has = Math.max(subscriber.has, this.#written);
-    const key = `${audience.key} ${has} ${[...silenced].join()}`;
+    const key = `${audience.key} ${has} ${hearsPreviews} ${[...silenced].join()}`;
     let chunk = encoded.get(key);
     if (!chunk) {
       const wanted = items.filter(
         (item) =>
-          (item.type === "event" ? item.logged.seq > has : !silenced.has(previewedId(item))) && audience.wants(item),
+          (item.type === "event" ? item.logged.seq > has : hearsPreviews && !silenced.has(previewedId(item))) &&
+          audience.wants(item),
       );
       chunk = Buffer.from(wanted.map(frameOf).join(""));
       encoded.set(key, chunk);
     }
     if (chunk.length > 0) stream.write(chunk);
     if (muted.size > 0) for (const item of items) if (item.type === "event") muted.delete(item.logged.event.id);
-  }
-
-  /** A preview ends with its event; one that was broken off, at the latest when the session is idle. */
-  #notePreviews(items: readonly StreamItem[]): void {
-    for (const item of items) {
-      const id = previewedId(item);
-      if (id !== undefined) this.#previewed.add(id);
-      else if (item.type === "event") {
-        this.#previewed.delete(item.logged.event.id);
-        if (item.logged.event.type === "session.status_idle") this.#previewed.clear();
-      }
-    }
   }
 
   /** The log is gone with the session, so that its last event is nowhere but here. */

@@ -211,19 +211,30 @@ describe("previews", () => {
     expect(await response.text()).toContain("agent.thinking");
   });
 
-  test("are from the beginning or not at all: who comes in the middle gets the event", async () => {
+  const textIn = (stream: StreamReader, of: string): string =>
+    stream.events
+      .map(({ data }) => data as { type: string; event_id?: string; delta?: { content: { text: string } } })
+      .filter((data) => data.type === "event_delta" && data.event_id === of)
+      .map(({ delta }) => delta!.content.text)
+      .join("");
+
+  test("are from the beginning: who comes in the middle of an answer begins with what there is of it", async () => {
     await using early = await open("?event_deltas[]=agent.message");
-    await memory.preview(session, started(id), piece(id, "Hel"));
-    await early.untilType("event_delta");
+    await memory.preview(session, started(id), piece(id, "He"), piece(id, "l"));
+    await early.until(({ data }) => JSON.stringify(data).includes('"l"'));
     await using late = await open("?event_deltas[]=agent.message");
+    await using without = await open();
     await memory.preview(session, piece(id, "lo"));
-    await early.until(({ data }) => JSON.stringify(data).includes('"lo"'));
     memory.append(session, message("Hello"), { id });
-    const next = newId("event");
-    await memory.preview(session, started(next), piece(next, "Bye"));
-    memory.append(session, message("Bye"), { id: next });
-    await late.until(({ data }) => data?.["id"] === next);
-    expect(late.types).toEqual(["agent.message", "event_start", "event_delta", "agent.message"]);
+    await late.untilType("agent.message");
+    await without.untilType("agent.message");
+    expect(late.types).toEqual(["event_start", "event_delta", "event_delta", "agent.message"]);
+    expect([textIn(early, id), textIn(late, id)]).toEqual(["Hello", "Hello"]);
+    expect(without.types).toEqual(["agent.message"]);
+    await using last = await open("?event_deltas[]=agent.message");
+    memory.append(session, idle);
+    await last.untilType("session.status_idle");
+    expect(last.types).toEqual(["session.status_idle"]);
   });
 
   test("so, too, who comes in the middle and is the first to listen", async () => {
@@ -231,11 +242,44 @@ describe("previews", () => {
     await using late = await open("?event_deltas[]=agent.message&tandem=true");
     await memory.preview(session, piece(id, "lo"));
     memory.append(session, message("Hello"), { id });
-    // Not a preview of the event: it goes to whoever listens.
     const progress = { type: "tandem.tool_progress" as const, event_id: id as never, elapsed_seconds: 30 };
     await memory.preview(session, { thread: null, delta: progress });
     await late.untilType("tandem.tool_progress");
-    expect(late.types).toEqual(["agent.message", "tandem.tool_progress"]);
+    expect(late.types).toEqual(["event_start", "event_delta", "event_delta", "agent.message", "tandem.tool_progress"]);
+    expect(textIn(late, id)).toBe("Hello");
+  });
+
+  test("come after the events that were missed, to who goes on after one of them", async () => {
+    await using early = await open("?event_deltas[]=agent.message");
+    for (const text of ["1", "2", "3"]) memory.append(session, message(text));
+    await memory.preview(session, started(id), piece(id, "Hel"));
+    await early.untilType("event_delta");
+    await using late = await open("?event_deltas[]=agent.message", { "last-event-id": "1" });
+    await late.untilType("event_delta");
+    await memory.preview(session, piece(id, "lo"));
+    memory.append(session, message("Hello"), { id });
+    await late.until(({ data }) => data?.["id"] === id);
+    expect(late.types).toEqual([
+      ...["agent.message", "agent.message", "event_start", "event_delta", "event_delta", "agent.message"],
+    ]);
+    expect(textIn(late, id)).toBe("Hello");
+  });
+
+  test("are never of what a client has as a fact, though others have not been told of it yet", async () => {
+    await using early = await open("?event_deltas[]=agent.message");
+    for (let round = 0; round < 10; round++) {
+      const next = newId("event");
+      await memory.preview(session, started(next), piece(next, "Bye"));
+      const { seq } = memory.append(session, message("Bye"), { id: next });
+      // It has read the log up to here, elsewhere.
+      await using late = await open("?event_deltas[]=agent.message", { "last-event-id": String(seq) });
+      const { seq: last } = memory.append(session, message("The end."));
+      await late.until((event) => event.id === String(last));
+      expect(late.types.at(-1)).toBe("agent.message");
+      expect(textIn(late, next)).toBe("");
+      await early.until((event) => event.id === String(last));
+      expect(textIn(early, next)).toBe("Bye");
+    }
   });
 });
 
