@@ -7,7 +7,7 @@ import { TandemClient } from "../clients/typescript/tandem-client.ts";
 
 // What a real Tandem does seldom, or only where it is broken: said by a made-up one.
 
-/** Answers requests by their method: `die` breaks off within a line, `hang` is never answered, nor is its cancellation. */
+/** Answers requests by their method: `die` breaks off within a line, `kill` ends it by a signal, `hang` is never answered, nor is its cancellation. */
 const MADE_UP = `
 import { createInterface } from "node:readline";
 const say = (line, then) => process.stdout.write(JSON.stringify(line) + "\\n", then);
@@ -17,6 +17,7 @@ say({ hello: { protocol: 1, product: "tandem" } });
 createInterface({ input: process.stdin }).on("line", (text) => {
   const { id, method, params } = JSON.parse(text);
   if (method === "die") return process.stdout.write('{"id":' + id + ',"resu', () => process.exit(9));
+  if (method === "kill") return process.kill(process.pid, "SIGKILL");
   if (method === "hang" || (method === "cancel" && params.id !== stream)) return;
   if (method === "sessions.events.stream") stream = id;
   say({ id, result: method === "sessions.events.stream" ? { stream: id } : {} });
@@ -46,6 +47,12 @@ describe("the client for TypeScript", () => {
     await using client = await TandemClient.start({ command });
     await expect(client.call("die")).rejects.toMatchObject({ type: "gone" });
   });
+
+  test("has nothing to wait for when it closes a Tandem that was killed", async () => {
+    const client = await TandemClient.start({ command });
+    await expect(client.call("kill")).rejects.toMatchObject({ type: "gone" });
+    await client.close();
+  }, 15_000);
 
   test("a request that cannot be written is not waited for", async () => {
     await using client = await TandemClient.start({ command });

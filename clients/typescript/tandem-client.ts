@@ -213,7 +213,8 @@ export class TandemClient implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const ended = this.#child.exitCode === null ? once(this.#child, "exit") : undefined;
+    const hasEnded = (): boolean => this.#child.exitCode !== null || this.#child.signalCode !== null;
+    const ended = hasEnded() ? undefined : once(this.#child, "exit");
     this.#child.stdin?.end();
     this.#child.stdout!.resume();
     for (const signal of ["SIGTERM", "SIGKILL"] as const) {
@@ -221,7 +222,7 @@ export class TandemClient implements AsyncDisposable {
       const timer = new AbortController();
       await Promise.race([ended, sleep(CLOSE_MS, undefined, { signal: timer.signal }).catch(() => undefined)]);
       timer.abort();
-      if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+      if (hasEnded()) return;
       this.#child.kill(signal);
     }
   }
