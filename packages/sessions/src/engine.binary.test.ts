@@ -108,6 +108,33 @@ describe("a turn", () => {
     expect(after).toEqual([]);
   });
 
+  test("says what it has cost with each answer, not with its end alone", async () => {
+    await writeFile(join(stage.folder, "dear.txt"), "nothing");
+    stage.rehearsal.use([
+      // $2 per million tokens in.
+      toolUse("Read", { file_path: join(stage.folder, "dear.txt") }, { usage: { input_tokens: 100_000 } }),
+      // It does not come before the test is over with it.
+      slowly(text("Done."), { firstByteMs: 60_000 }),
+    ]);
+    const session = await engine.session();
+    const stop = AbortSignal.timeout(30_000);
+    const costs = (async () => {
+      for await (const item of engine.engine.sessions.feed(stop)) {
+        if (item.type !== "changed" || item.session.id !== session.id) continue;
+        if (Number(item.session.list_cost.amount) > 0) return item.session;
+      }
+      return undefined;
+    })();
+    await engine.say(session, "Read it.");
+    const told = await costs;
+    expect(told).toMatchObject({ status: "running", list_cost: { amount: expect.stringMatching(/^2\d$/) } });
+    expect(await engine.engine.sessions.get(session.id)).toMatchObject({
+      usage: { input_tokens: 100_000, list_cost: told!.list_cost },
+    });
+    await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
+    await engine.until(session, isIdle);
+  });
+
   test("that fails says why, and the session goes on", async () => {
     stage.rehearsal.use([creditTooLow(), text("Back again.")]);
     const session = await engine.session();

@@ -6,6 +6,8 @@ import { feedView } from "./session-view.ts";
 const SNAPSHOT_PAGE = 200;
 /** Events that change what a list of sessions shows. */
 const SHOWN = /^session\.(status_|updated|usage|deleted)/;
+/** What a session costs is said this often while it works. */
+const COST_MS = 1_000;
 
 interface Follower {
   changed: Set<SessionId>;
@@ -17,12 +19,23 @@ interface Follower {
 export class Feed {
   readonly #store: Store;
   readonly #followers = new Set<Follower>();
+  readonly #costing = new Set<SessionId>();
 
   constructor(store: Store) {
     this.#store = store;
     store.events.onAppend((session, events) => {
       if (events.some(({ event }) => SHOWN.test(event.type))) this.changed(session);
+      else if (events.some(({ event }) => event.type === "span.model_request_end")) this.#costs(session);
     });
+  }
+
+  #costs(session: SessionId): void {
+    if (this.#followers.size === 0 || this.#costing.has(session)) return;
+    this.#costing.add(session);
+    setTimeout(() => {
+      this.#costing.delete(session);
+      this.changed(session);
+    }, COST_MS).unref();
   }
 
   changed(session: SessionId): void {

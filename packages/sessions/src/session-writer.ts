@@ -9,7 +9,7 @@ import {
 } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store, ThreadRow } from "@tandem/storage";
 import { type OpenCall, type Placed, track } from "./open-turn.ts";
-import { Outbox, type PreviewOutlet } from "./outbox.ts";
+import { Outbox, type Entry, type PreviewOutlet } from "./outbox.ts";
 import { ThreadBook } from "./thread-book.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
@@ -107,26 +107,29 @@ export class SessionWriter {
     return this.#outbox.drained();
   }
 
-  #write(
-    entries: readonly { thread: ThreadId | null; event: SessionEvent }[],
-    change: SessionChange,
-    taken: readonly string[] = [],
-  ): Promise<void> {
+  #write(entries: readonly Entry[], change: SessionChange, taken: readonly string[] = []): Promise<void> {
     if (entries.length === 0 && Object.keys(change).length === 0) return Promise.resolve();
-    this.#row = { ...this.#row, ...change };
+    const session = { ...this.#used(entries), ...change };
+    this.#row = { ...this.#row, ...session };
     for (const { thread, event } of entries) {
       track(this.open, thread, event);
       this.#threads.note(thread, event);
     }
-    const companions = { taken, session: change, threads: this.#threads.changed(this.#ledger) };
+    const companions = { taken, session, threads: this.#threads.changed(this.#ledger) };
     const written = this.#outbox.write(entries, companions).then(() => undefined);
     // Whoever does not wait for it hears of a failure all the same: the session is lost then.
     written.catch(() => undefined);
     return written;
   }
+
+  /** What a session has used is known with each answer, not with the turn's end alone. */
+  #used(entries: readonly Entry[]): SessionChange {
+    if (entries.every(({ event }) => event.type !== "span.model_request_end")) return {};
+    return { usage: this.#ledger.total, microUsd: this.#ledger.microUsd };
+  }
 }
 
-const stamp = ({ thread, body }: Placed, at: string): { thread: ThreadId | null; event: SessionEvent } => ({
+const stamp = ({ thread, body }: Placed, at: string): Entry => ({
   thread,
   event: { ...body, id: newId("event"), processed_at: at },
 });
