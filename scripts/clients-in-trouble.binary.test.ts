@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isRunning } from "../apps/cli/src/testing/is-running.ts";
 import { TandemClient } from "../clients/typescript/tandem-client.ts";
 
 // What a real Tandem does seldom, or only where it is broken: said by a made-up one.
@@ -13,7 +14,7 @@ import { createInterface } from "node:readline";
 const say = (line, then) => process.stdout.write(JSON.stringify(line) + "\\n", then);
 const at = (stream, cursor, event) => say({ stream, cursor: String(cursor), event });
 let stream;
-say({ hello: { protocol: 1, product: "tandem" } });
+say({ hello: { protocol: 1, product: "tandem", version: String(process.pid) } });
 createInterface({ input: process.stdin }).on("line", (text) => {
   const { id, method, params } = JSON.parse(text);
   if (method === "die") return process.stdout.write('{"id":' + id + ',"resu', () => process.exit(9));
@@ -51,6 +52,7 @@ describe("the client for TypeScript", () => {
   test("has nothing to wait for when it closes a Tandem that was killed", async () => {
     const client = await TandemClient.start({ command });
     await expect(client.call("kill")).rejects.toMatchObject({ type: "gone" });
+    await expect.poll(() => isRunning(Number(client.hello.version))).toBe(false);
     await client.close();
   }, 15_000);
 
