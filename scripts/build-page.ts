@@ -26,6 +26,14 @@ export function buildPage(): void {
       `The page loads ${kilobytes.toFixed(0)} kB of JavaScript before it shows anything, and ${MOST_FIRST_KB} is the most: import what is heavy when it is wanted. Loaded at once: ${files.join(", ")}`,
     );
   }
+  const checked = globSync("assets/*.js", { cwd: join(folder, "dist") }).filter((file) =>
+    readFileSync(join(folder, "dist", file), "utf8").includes("_zod"),
+  );
+  if (checked.length > 0) {
+    throw new Error(
+      `The page has zod in it (${checked.join(", ")}), which tries to evaluate text, and the page's policy forbids that: move the values that the page needs to packages/protocol/src/words.ts.`,
+    );
+  }
   writeFileSync(stamp, wanted);
 }
 

@@ -1,54 +1,8 @@
 import { z } from "zod";
+import { AUDIT_KINDS } from "./words.ts";
 
-/** What an entry is about. What stands before the dot is its subject. */
-export const AUDIT_KINDS = [
-  // Sessions
-  "session.created",
-  "session.changed",
-  "session.archived",
-  "session.deleted",
-  "session.forked",
-  "session.rewound",
-  "session.recovered",
-  // What people and clients ask
-  "message.sent",
-  "message.dropped",
-  "turn.interrupted",
-  "turn.ended",
-  "turn.failed",
-  "command.used",
-  "shell.run",
-  // What agents do
-  "call.requested",
-  "call.answered",
-  "call.resolved",
-  "call.finished",
-  "call.denied",
-  "hook.asked",
-  "files.changed",
-  // What is spent
-  "cost.counted",
-  "budget.reached",
-  "budget.changed",
-  "quota.parked",
-  // What may be done
-  "mode.changed",
-  "model.changed",
-  "rule.added",
-  "rule.removed",
-  "trust.given",
-  "trust.revoked",
-  "token.created",
-  "token.revoked",
-  "switch.stopped",
-  "switch.released",
-  // Worktrees
-  "worktree.created",
-  "worktree.merged",
-  "worktree.applied",
-  "worktree.undone",
-  "worktree.removed",
-] as const;
+export { AUDIT_KINDS } from "./words.ts";
+
 export type AuditKind = (typeof AUDIT_KINDS)[number];
 
 /** A line of the audit: who did what, when. Never changed; its hash covers all of it and the hash of the one before. */

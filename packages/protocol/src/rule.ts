@@ -1,17 +1,12 @@
 import { z } from "zod";
-import type { PERMISSION_MODES } from "./words.ts";
+import { type PERMISSION_MODES, RULE_ACTIONS, RULE_SCOPES } from "./words.ts";
 
-export { PERMISSION_MODES } from "./words.ts";
+export { PERMISSION_MODES, RULE_ACTIONS, RULE_SCOPES } from "./words.ts";
 
 // What an agent may do without asking. A rule names a tool and, if it likes, what of it: a path, a command, a domain.
 
-export const RULE_ACTIONS = ["allow", "ask", "deny"] as const;
 export type RuleAction = (typeof RULE_ACTIONS)[number];
-
-/** From the least specific to the most. */
-export const RULE_SCOPES = ["user", "project", "agent", "session"] as const;
 export type RuleScope = (typeof RULE_SCOPES)[number];
-
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
 /** `{tool: "Bash", pattern: "git push *", action: "ask"}`. Without a pattern, every call of the tool. */

@@ -23,6 +23,61 @@ export const BUDGET_UNITS = ["usd", "tokens", "seconds", "turns", "requests"] as
 /** How much a session may do where no rule says anything. The words are Claude Code's. */
 export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermissions"] as const;
 
+export const RULE_ACTIONS = ["allow", "ask", "deny"] as const;
+
+/** From the least specific to the most. */
+export const RULE_SCOPES = ["user", "project", "agent", "session"] as const;
+
+/** What an entry is about. What stands before the dot is its subject. */
+export const AUDIT_KINDS = [
+  // Sessions
+  "session.created",
+  "session.changed",
+  "session.archived",
+  "session.deleted",
+  "session.forked",
+  "session.rewound",
+  "session.recovered",
+  // What people and clients ask
+  "message.sent",
+  "message.dropped",
+  "turn.interrupted",
+  "turn.ended",
+  "turn.failed",
+  "command.used",
+  "shell.run",
+  // What agents do
+  "call.requested",
+  "call.answered",
+  "call.resolved",
+  "call.finished",
+  "call.denied",
+  "hook.asked",
+  "files.changed",
+  // What is spent
+  "cost.counted",
+  "budget.reached",
+  "budget.changed",
+  "quota.parked",
+  // What may be done
+  "mode.changed",
+  "model.changed",
+  "rule.added",
+  "rule.removed",
+  "trust.given",
+  "trust.revoked",
+  "token.created",
+  "token.revoked",
+  "switch.stopped",
+  "switch.released",
+  // Worktrees
+  "worktree.created",
+  "worktree.merged",
+  "worktree.applied",
+  "worktree.undone",
+  "worktree.removed",
+] as const;
+
 /** Where a session says what Anthropic's shapes have no place for, in its `metadata`. */
 export const SESSION_METADATA = {
   /** JSON Schema of the object that every turn ends with. */
