@@ -8,15 +8,22 @@ import { toTandemError } from "../to-tandem-error.ts";
 import type { Call, Result, ThreadData } from "./messages.ts";
 import { SqliteWorker } from "./sqlite-worker.ts";
 
+/** Most commands are done sooner than a second thread has started; who opens a store waits for one. */
+const READER_AFTER_MS = 500;
+
 /**
  * A SQLite file, with one thread that writes and one that reads: neither blocks the event loop, and a read never waits
- * for the disk to confirm a commit. Another one is started for searches when there is a first one.
+ * for the disk to confirm a commit. The reader is started a moment later; until it is there, the writer reads too. Another
+ * one is started for searches when there is a first one.
  */
 export class SqliteDatabase implements Database {
   readonly engine = "sqlite";
   readonly place: string;
   readonly #lane = new Lane<Call>((calls) => this.#commit(calls));
   readonly #workers: { [role in ThreadData["role"]]?: Promise<SqliteWorker> } = {};
+  /** Where reads go. */
+  #reader: SqliteWorker | undefined;
+  #readerSoon: NodeJS.Timeout | undefined;
   #listener: ((bell: Bell) => void) | undefined;
   #closing: Promise<void> | undefined;
 
@@ -33,12 +40,11 @@ export class SqliteDatabase implements Database {
       throw toTandemError(unavailable(error instanceof Error ? error.message : `${file} cannot be made`).reason, error);
     }
     const database = new SqliteDatabase(file);
-    // Both at once: most of it is loading code. The reader says what is wrong to the first who reads.
     const writer = database.#worker("writer");
-    void database.#worker("reader");
     meanwhile?.();
     try {
       await writer;
+      database.#startReaderSoon();
       return database;
     } catch (error) {
       await database[Symbol.asyncDispose]();
@@ -48,7 +54,7 @@ export class SqliteDatabase implements Database {
 
   async read<A, T>(operation: Operation<A, T>, args: A, purpose?: "search"): Promise<T> {
     if (this.#closing) throw closed();
-    const reader = await this.#worker(purpose ? "searcher" : "reader");
+    const reader = purpose ? await this.#worker("searcher") : (this.#reader ?? (await this.#worker("writer")));
     const [result] = await reader.ask({ type: "read", call: { name: operation.name, args } });
     return valueOf(result!) as T;
   }
@@ -85,6 +91,7 @@ export class SqliteDatabase implements Database {
   }
 
   async #close(): Promise<void> {
+    clearTimeout(this.#readerSoon);
     await this.#lane.drained();
     // Those who read first: the last connection to close tidies up the write-ahead log.
     for (const role of ["searcher", "reader", "writer"] as const) {
@@ -99,12 +106,25 @@ export class SqliteDatabase implements Database {
     return results.map((result) => (result.ok ? result : { ok: false, error: toTandemError(result.reason) }));
   }
 
+  #startReaderSoon(): void {
+    clearTimeout(this.#readerSoon);
+    this.#readerSoon = setTimeout(() => {
+      this.#worker("reader").then(
+        (reader) => (this.#reader = reader),
+        () => {},
+      );
+    }, READER_AFTER_MS).unref();
+  }
+
   /** A thread that has died is replaced when it is needed. */
   #worker(role: ThreadData["role"]): Promise<SqliteWorker> {
     const found = this.#workers[role];
     if (found) return found;
     const forget = (): void => {
       if (this.#workers[role] === opened) delete this.#workers[role];
+      if (role !== "reader" || this.#closing) return;
+      this.#reader = undefined;
+      this.#startReaderSoon();
     };
     const opened: Promise<SqliteWorker> = SqliteWorker.open(
       { file: this.place, role },
