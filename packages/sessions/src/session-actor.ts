@@ -38,6 +38,9 @@ export interface ActorSurroundings {
 /** A process that waits for a person is given back after this, where nothing else is said; the answer finds another. */
 const WAITING_MS = 10 * 60 * 1_000;
 
+/** A question that has come up takes so long at most until it is kept, and can be answered without its process. */
+const ASKED_MS = 2_000;
+
 const TERMINATED: SessionChange = { status: "terminated", waitingFor: [] };
 
 /**
@@ -211,10 +214,11 @@ export class SessionActor {
   /** From now on it takes nothing new. Resolves when no turn is running or can go on, or the time is over. */
   async idle(withinMs: number): Promise<void> {
     this.#isStopping = true;
-    if (!this.running || this.#runner.waits) return;
+    if (!this.running || this.#runner.hasAsked) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#onIdle.push(resolve);
-    const timer = setTimeout(resolve, withinMs);
+    // What is about to be asked is worth a moment: then it can be answered later.
+    const timer = setTimeout(resolve, this.#runner.waits ? Math.max(withinMs, ASKED_MS) : withinMs);
     await promise;
     clearTimeout(timer);
   }
@@ -223,7 +227,7 @@ export class SessionActor {
   stop(why: Interruption): Promise<void> {
     this.#isStopping = true;
     return this.#serial.run(async () => {
-      if (this.running && !this.#runner.waits) {
+      if (this.running && !this.#runner.hasAsked) {
         await this.#runner.close();
         await this.#runner.end(interruptedTurn(), why);
       }
@@ -322,7 +326,7 @@ export class SessionActor {
 
   /** Gives process and lease back. The next message takes the session up again. */
   async #leave(): Promise<void> {
-    if (this.#gone || (this.running && !this.#runner.waits)) return;
+    if (this.#gone || (this.running && !this.#runner.hasAsked)) return;
     this.#alarm.clear();
     await this.#runner.close(this.running ? "left" : "ended");
     await this.#writer.drained();

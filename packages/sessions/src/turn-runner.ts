@@ -90,6 +90,11 @@ export class TurnRunner {
     return this.#room.size > 0 || this.#parking.waits;
   }
 
+  /** Whether it waits, and the log says for what: whoever takes the session up next can go on. */
+  get hasAsked(): boolean {
+    return this.#room.isAnnounced || this.#parking.waits;
+  }
+
   /** Whether what it waits for can be answered without its process. A subagent's call goes with it. */
   get mayLeave(): boolean {
     return this.#inquiries.outlivesProcess;

@@ -125,6 +125,11 @@ export class WaitingRoom {
     };
   }
 
+  /** Whether somebody waits, and that has been said. */
+  get isAnnounced(): boolean {
+    return this.#calls.size > 0 && this.#announced === [...this.#calls.keys()].join();
+  }
+
   /** A former process has said that these wait. */
   announcedBefore(ids: readonly EventId[]): void {
     this.#announced = ids.join();

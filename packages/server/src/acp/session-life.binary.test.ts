@@ -21,7 +21,8 @@ async function stageOf(): Promise<AcpStage> {
       return text(`The tool said: ${JSON.stringify(content.at(-1))}`);
     }
     if (lastUserText.includes("plan")) return reply([toolUse("ExitPlanMode", { plan: PLAN })]);
-    if (lastUserText.includes("write")) {
+    // A call that was allowed when its process had gone is to be made again.
+    if (lastUserText.includes("write") || lastUserText.startsWith("Continue from where")) {
       return reply([toolUse("Write", { file_path: join(folder, "made.txt"), content: "made\n" })]);
     }
     if (lastUserText.includes("say")) return reply([toolUse("mcp__My_Server__look", { words: "to the editor" })]);
@@ -61,30 +62,46 @@ test("a plan is shown in full, and its options are the modes to go on in", async
   expect(editor.schema.wrong).toEqual([]);
 }, 240_000);
 
-test.skip("an approval that waits when the editor goes is asked again in the next one", async () => {
+test("an approval that waits when the editor goes is asked again in the next one", async () => {
   await using stage = await stageOf();
-  const again = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
   const leaving = await stage.editor({
     onPermission: async () => {
-      again.resolve();
+      asked.resolve();
       return new Promise<RequestPermissionResponse>(() => undefined);
     },
   });
-  const other = await leaving.begin();
-  void leaving.say(other, "please write").catch(() => undefined);
-  await again.promise;
+  const session = await leaving.begin();
+  void leaving.say(session, "please write").catch(() => undefined);
+  // At once: whoever leaves in the moment of the question has not cancelled anything either.
+  await asked.promise;
   await leaving[Symbol.asyncDispose]();
+  expect(await stage.processes()).toEqual([]);
+
+  // Opened again, with what has happened and without, until somebody answers.
   const repeated = Promise.withResolvers<RequestPermissionRequest>();
-  const later = await stage.editor({
+  const looking = await stage.editor({
     onPermission: async (request) => {
       repeated.resolve(request);
+      return new Promise<RequestPermissionResponse>(() => undefined);
+    },
+  });
+  await looking.agent.request(methods.agent.session.resume, { sessionId: session, cwd: stage.folder });
+  expect((await repeated.promise).toolCall).toMatchObject({ rawInput: { content: "made\n" } });
+  await looking[Symbol.asyncDispose]();
+
+  const answered: RequestPermissionRequest[] = [];
+  const later = await stage.editor({
+    onPermission: async (request) => {
+      answered.push(request);
       return chosen("allow");
     },
   });
-  await later.agent.request(methods.agent.session.load, { sessionId: other, cwd: stage.folder, mcpServers: [] });
-  expect((await repeated.promise).toolCall).toMatchObject({ rawInput: { content: "made\n" } });
+  await later.agent.request(methods.agent.session.load, { sessionId: session, cwd: stage.folder, mcpServers: [] });
   await later.until((update) => update.sessionUpdate === "agent_message_chunk");
-  expect([...leaving.schema.wrong, ...later.schema.wrong]).toEqual([]);
+  expect(answered).toEqual([await repeated.promise]);
+  expect(await readFile(join(stage.folder, "made.txt"), "utf8")).toBe("made\n");
+  for (const { schema } of [leaving, looking, later]) expect(schema.wrong).toEqual([]);
 }, 240_000);
 
 test("MCP servers of the editor serve its session, and their secrets are nowhere", async () => {

@@ -15,6 +15,7 @@ import type { V1Room } from "./v1-room.ts";
 /** Version 1 of the protocol: its requests, put to the desk. */
 export function createV1Agent(parts: AcpParts): AgentApp {
   let client: AgentContext | undefined;
+  let gone: AbortSignal | undefined;
   let capabilities: ClientCapabilities = {};
   let room: V1Room | undefined;
   let opening: Promise<V1Room> | undefined;
@@ -46,6 +47,7 @@ export function createV1Agent(parts: AcpParts): AgentApp {
   return agent({ name: "tandem" })
     .onConnect((connection) => {
       client = connection.client;
+      gone = connection.signal;
       void connection.closed.finally(() => room?.desk.leave());
     })
     .onRequest(methods.agent.initialize, ({ params }) => {
@@ -124,7 +126,9 @@ export function createV1Agent(parts: AcpParts): AgentApp {
       answer(async () => {
         // Without a wait before it, where the session is open: a cancellation that comes next must find the prompt.
         const prompt = (room ?? (await open())).prompt(params);
-        signal.addEventListener("abort", () => room?.desk.cancel(params.sessionId), { once: true });
+        // A client that has gone has cancelled nothing.
+        const cancel = (): void => void (gone?.aborted || room?.desk.cancel(params.sessionId));
+        signal.addEventListener("abort", cancel, { once: true });
         const outcome = await prompt.outcome;
         const { promptResponse } = await import("./v1-room.ts");
         return promptResponse(outcome);
