@@ -48,25 +48,18 @@ export async function openAcpEngine(
     void loadSessions();
   };
   const store = parts.use(await openStore(context, project, meanwhile));
-  /** Sessions that the editor has written to. */
-  const ours = new Set<string>();
   const later = parts.use(new AsyncDisposableStack());
   const knowledge = laterServers(async () => {
     const served = later.use(await serveContext(context, project, store, { command: COMMAND, log }));
     return contextServers(project, served, store.sessions, log);
   });
-  const engine = await createEngine(
-    context,
-    project,
-    ownSessions(store, (session) => ours.has(session)),
-    {
-      ...{ command: COMMAND, log, ownOnly: true, runs: "later" as const },
-      ...(project.config.sessions.context && hasContext(project) && { hostServers: knowledge }),
-      sessionServers,
-      // The editor's user chooses the folder, as who types `tandem run` there does.
-      folders: [parse(context.cwd).root],
-    },
-  );
+  const engine = await createEngine(context, project, ownSessions(store), {
+    ...{ command: COMMAND, log, ownOnly: true, runs: "later" as const },
+    ...(project.config.sessions.context && hasContext(project) && { hostServers: knowledge }),
+    sessionServers,
+    // The editor's user chooses the folder, as who types `tandem run` there does.
+    folders: [parse(context.cwd).root],
+  });
   parts.defer(() => engine.stop(options.stopMs));
   await engine.start();
   const owned = parts.move();
@@ -80,7 +73,7 @@ export async function openAcpEngine(
     },
     async mayWrite(session) {
       const held = await store.leases.holder(session as SessionId);
-      if (!held || held.holder === holderName(COMMAND)) return void ours.add(session);
+      if (!held || held.holder === holderName(COMMAND)) return;
       throw new RequestError("conflict", `The session ${session} is held by ${held.holder}.`, {
         fix: "Go on with it there, or when that process has ended.",
       });

@@ -102,7 +102,10 @@ async function inputOf(
   throw new TandemError("usage", "The edited input is no JSON object; nothing was answered.");
 }
 
-/** With no server up, the turn goes on in this process: it is stayed with until it ends or asks again. */
+/**
+ * With no server up, the turn goes on where the session is: in the process that has it, such as an editor's agent, else in
+ * this one. Then it is stayed with until it ends or asks again.
+ */
 async function send(
   context: Context,
   client: SessionsClient,
@@ -110,12 +113,24 @@ async function send(
   given: ApprovalAnswer,
 ): Promise<void> {
   const end = new AbortController();
-  const happenings = client.url === undefined ? await client.follow(approval.session_id, end.signal) : undefined;
+  const { session_id: session } = approval;
+  const happenings = client.url === undefined ? await client.follow(session, end.signal) : undefined;
+  const before = await client.holder(session);
   const answered = await client.approvals.answer(approval.id, given, userInfo().username);
   await print1(context, answered);
   if (!happenings) return;
   const { stderr } = context;
-  stderr.write(`${styleFor(stderr).dim("No server is up, so that the agent goes on here.")}\n`);
+  const say = (words: string): void => void stderr.write(`${styleFor(stderr).dim(printable(words))}\n`);
+  // Who had it may be done already; or it is dead, and what it had is taken over here.
+  const holder = (await client.holder(session)) ?? before;
+  if (holder && !holder.isHere) {
+    end.abort();
+    const isTaken = answered.status === "resolved";
+    return say(
+      isTaken ? `The agent goes on in ${holder.name}.` : `The answer waits for ${holder.name}, which has the session.`,
+    );
+  }
+  say("No server is up, so that the agent goes on here.");
   const stop = (): void => end.abort();
   context.signal.addEventListener("abort", stop, { once: true });
   for await (const happening of happenings) {

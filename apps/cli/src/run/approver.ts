@@ -13,8 +13,11 @@ interface Verdict {
   asked: boolean;
 }
 
-/** Says whether a call may be made that a person has to decide about; a plan and a question, too. */
-export type Approver = (use: ToolUse) => Promise<Verdict>;
+/**
+ * Says whether a call may be made that a person has to decide about; a plan and a question, too. Rejects with `aborted` where
+ * the signal says that somebody has answered elsewhere.
+ */
+export type Approver = (use: ToolUse, answered: AbortSignal) => Promise<Verdict>;
 
 /** The tools of a toolset's name, in small letters: Claude Code has several where the toolset has one. */
 const COVERS: Record<string, readonly string[]> = {
@@ -43,7 +46,7 @@ export function createApprover(
   { allow, allowEverything, pause }: { allow: readonly string[]; allowEverything: boolean; pause: () => void },
 ): Approver {
   const { stdin, stderr, json } = context;
-  return async (use) => {
+  return async (use, answered) => {
     const isQuestion = use.type === "agent.custom_tool_use";
     if (!isQuestion && (allowEverything || isNamed(allow, use))) return { answer: YES, asked: true };
     if (!stdin.isTTY || !stderr.isTTY || json) {
@@ -51,12 +54,13 @@ export function createApprover(
       return { answer: no(message), asked: false };
     }
     pause();
-    return { answer: await ask(context, use), asked: true };
+    return { answer: await ask(context, use, answered), asked: true };
   };
 }
 
-async function ask(context: Context, use: ToolUse): Promise<ApprovalAnswer> {
-  const { stdin, stderr, signal } = context;
+async function ask(context: Context, use: ToolUse, answered: AbortSignal): Promise<ApprovalAnswer> {
+  const { stdin, stderr } = context;
+  const signal = AbortSignal.any([context.signal, answered]);
   const terminal = createInterface({ input: stdin, output: stderr });
   // While a line is being typed, the terminal does not send the signal by itself.
   terminal.on("SIGINT", () => process.emit("SIGINT"));
@@ -71,6 +75,7 @@ async function ask(context: Context, use: ToolUse): Promise<ApprovalAnswer> {
         return await askCall(context, use, prompt, () => terminal.pause());
     }
   } catch (cause) {
+    if (answered.aborted) stderr.write(`\n  ${styleFor(stderr).dim("Somebody has answered elsewhere.")}\n`);
     if (signal.aborted || (cause as Error).name === "AbortError")
       throw new TandemError("aborted", "Interrupted.", { cause });
     throw cause;

@@ -9,6 +9,7 @@ import {
 } from "@tandem/protocol";
 import { userInfo } from "node:os";
 import type { SessionsClient } from "../sessions/sessions-client.ts";
+import { answeredElsewhere } from "./answered-elsewhere.ts";
 import type { Approver } from "./approver.ts";
 import { isToolUse, toolName, type ToolUse } from "./describe-call.ts";
 import type { TurnView } from "./turn-view.ts";
@@ -200,11 +201,12 @@ class TurnUnderWay implements Disposable {
       return;
     }
     try {
-      const { answer, asked } = await this.#options.approve(use);
+      using elsewhere = await answeredElsewhere(this.#client, this.#session, use.id);
+      const { answer, asked } = await this.#options.approve(use, elsewhere.signal);
       if (!asked) this.#unapproved.add(toolName(use));
       await unlessAnswered(this.#client.approvals.answer(use.id, answer, userInfo().username), "conflict");
     } catch (error) {
-      // Interrupted while asking: the interrupt is on its way, and closes the call.
+      // Interrupted while asking: the interrupt is on its way, and closes the call. Or somebody else was quicker.
       if (!(error instanceof TandemError) || error.code !== "aborted") throw error;
     }
   }

@@ -12,9 +12,13 @@ const PAGE = 1_000;
 /** The engine in this process, which writes under the name `holder`. `close` ends it. */
 export function createLocalClient(
   engine: Engine,
-  { leases, holder, close }: { leases: Leases; holder: string; close: () => Promise<void> },
+  { leases, holder: here, close }: { leases: Leases; holder: string; close: () => Promise<void> },
 ): SessionsClient {
   const { agents, environments, sessions } = engine;
+  const holder: SessionsClient["holder"] = async (id) => {
+    const held = await leases.holder(id as SessionId);
+    return held && { name: held.holder, isHere: held.holder === here };
+  };
   return {
     url: undefined,
     agents,
@@ -43,15 +47,16 @@ export function createLocalClient(
       shell: (id, command, signal) => sessions.shell(id, command, localActor(), signal),
       async send(id, events) {
         // What one sends to a session that another process holds would be done there, unseen from here.
-        const held = await leases.holder(id as SessionId);
-        if (held && held.holder !== holder) {
-          throw new RequestError("conflict", `The session ${id} is held by ${held.holder}.`, {
+        const held = await holder(id);
+        if (held && !held.isHere) {
+          throw new RequestError("conflict", `The session ${id} is held by ${held.name}.`, {
             fix: "Go on with it there, or when that process has ended.",
           });
         }
         return sessions.send(id, events, localActor());
       },
     },
+    holder,
     async newest(session, { limit, types }) {
       const { events, waiting } = await sessions.events(session, { order: "desc", limit, types, thread: null });
       return [...waiting.toReversed(), ...events.map(({ event }) => event)].slice(0, limit);

@@ -70,6 +70,7 @@ export function createServerClient(server: ServerConnection): SessionsClient {
   });
   return {
     url: server.url,
+    holder: async () => undefined,
     agents: {
       create: (body) => server.call("POST", at("agents"), { schema: agent, body }),
       get: (id, version) => server.call("GET", at("agents", id), { schema: agent, query: { version } }),

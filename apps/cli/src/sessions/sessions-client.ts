@@ -26,6 +26,8 @@ export interface SessionsClient extends AsyncDisposable {
   readonly killSwitch: Engine["killSwitch"];
   readonly worktrees: Engine["worktrees"];
   readonly audit: Pick<Engine["audit"], "list" | "export" | "verify">;
+  /** The process that has a session, in words, if one has; the server's own are for the server to know. */
+  holder(session: string): Promise<{ name: string; isHere: boolean } | undefined>;
   /** The newest events of a session, the newest first. */
   newest(session: string, query: { limit: number; types?: readonly string[] }): Promise<SessionEvent[]>;
   /** The last messages of a session, as people see them, oldest first; and whether there are earlier ones. */

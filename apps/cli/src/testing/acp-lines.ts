@@ -25,7 +25,8 @@ export class AcpLines implements AsyncDisposable {
   readonly lines: Line[] = [];
   #next = 0;
 
-  constructor(child: ChildProcess, permit: (permission: Permission) => string) {
+  /** `permit` chooses an option; undefined leaves the request without an answer. */
+  constructor(child: ChildProcess, permit: (permission: Permission) => string | undefined) {
     this.#child = child;
     child.stderr?.resume();
     child.stdin?.on("error", () => undefined);
@@ -35,7 +36,8 @@ export class AcpLines implements AsyncDisposable {
       this.lines.push(line);
       for (const listener of this.#listeners) listener(line);
       if (line.method === "session/request_permission") {
-        this.#send({ id: line.id, result: { outcome: { outcome: "selected", optionId: permit(line.params!) } } });
+        const optionId = permit(line.params!);
+        if (optionId !== undefined) this.#send({ id: line.id, result: { outcome: { outcome: "selected", optionId } } });
       } else if (line.method === undefined && line.id !== undefined) {
         const waiting = this.#waiting.get(line.id);
         this.#waiting.delete(line.id);

@@ -1,0 +1,19 @@
+import type { SessionsClient } from "../sessions/sessions-client.ts";
+
+/** Fires when an approval has come to its end, whoever saw to that. Disposed of, it listens no more. */
+export async function answeredElsewhere(
+  client: Pick<SessionsClient, "follow">,
+  session: string,
+  id: string,
+): Promise<Disposable & { signal: AbortSignal }> {
+  const [end, answered] = [new AbortController(), new AbortController()];
+  const happenings = await client.follow(session, end.signal);
+  void (async () => {
+    for await (const happening of happenings) {
+      if (happening.type !== "event") continue;
+      const { event } = happening;
+      if (event.type === "tandem.approval_resolved" && event.event_id === id) answered.abort();
+    }
+  })().catch(() => undefined);
+  return { signal: answered.signal, [Symbol.dispose]: () => end.abort() };
+}
