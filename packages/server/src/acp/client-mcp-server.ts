@@ -12,9 +12,12 @@ export interface NamedMcpServer {
   headers?: readonly { name: string; value: string }[];
 }
 
+/** Names under which Claude Code knows servers of ours or its own: agents may not use them either. */
+const TAKEN = ["tandem", "custom", "ide"];
+
 /** The servers by names that tools can be called by. */
 export function clientServers(servers: readonly NamedMcpServer[]): ClientServer[] {
-  const taken = new Set<string>();
+  const taken = new Set(TAKEN);
   return servers.map((server) => {
     const name = freeName(server.name, taken);
     const { type = "stdio", command, args = [], env = [], url, headers = [] } = server;
@@ -27,9 +30,17 @@ export function clientServers(servers: readonly NamedMcpServer[]): ClientServer[
   });
 }
 
-/** Editors let people write anything; the model's tools have names of letters, digits, `_` and `-`. */
+/**
+ * Editors let people write anything; the model's tools have names of letters, digits, `_` and `-`. Two `_` end a server's name
+ * in that of a tool: what comes after them would be taken for a tool of another server, by rules too.
+ */
 function freeName(wanted: string, taken: Set<string>): string {
-  const base = wanted.replaceAll(/[^\w-]/g, "_").slice(0, 60) || "server";
+  const base =
+    wanted
+      .replaceAll(/[^\w-]/g, "_")
+      .replaceAll(/_{2,}/g, "_")
+      .slice(0, 60)
+      .replaceAll(/^_|_$/g, "") || "server";
   let name = base;
   for (let count = 2; taken.has(name); count += 1) name = `${base}_${count}`;
   taken.add(name);
