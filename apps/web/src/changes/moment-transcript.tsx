@@ -1,5 +1,8 @@
-import type { Message, Part } from "@tandem/protocol";
+import type { Message, Part, PartOf } from "@tandem/protocol";
 import { useLayoutEffect, useRef } from "react";
+import { useSession } from "../session/session-context.ts";
+import { describeTool, shortened } from "../session/tool/describe-tool.ts";
+import { isListKeeping } from "../session/tool/tool-family.ts";
 import { Markdown } from "../text/markdown.tsx";
 
 const SHOWN = 60;
@@ -14,7 +17,7 @@ export function MomentTranscript({ messages }: { messages: readonly Message[] })
   const parts = messages
     .filter(({ thread }) => thread === null)
     .flatMap((message) => message.parts.map((part) => ({ message, part })))
-    .filter(({ part }) => part.type !== "step" && part.type !== "todo")
+    .filter(({ part }) => isShown(part))
     .slice(-SHOWN);
   return (
     <div
@@ -50,18 +53,8 @@ function Line({ part, isOwn }: { part: Part; isOwn: boolean }) {
       ) : (
         <Markdown text={part.text} />
       );
-    case "tool": {
-      const subject = Object.values(part.input ?? {}).find((value) => typeof value === "string");
-      return (
-        <p className="flex items-baseline gap-2 rounded-md border border-line bg-surface px-2.5 py-1 text-sm">
-          <span className="font-medium">{part.name ?? "A tool"}</span>
-          <span className="min-w-0 flex-1 truncate font-mono text-xs text-ink-soft">{subject}</span>
-          <span className={`text-xs ${part.state.type === "error" ? "text-bad" : "text-ink-faint"}`}>
-            {STATES[part.state.type]}
-          </span>
-        </p>
-      );
-    }
+    case "tool":
+      return <ToolLine part={part} />;
     case "reasoning":
     case "redacted_reasoning":
       return <p className="text-sm text-ink-faint">Thought</p>;
@@ -84,6 +77,28 @@ function Line({ part, isOwn }: { part: Part; isOwn: boolean }) {
     default:
       return <p className="text-sm text-ink-faint">{part.type.replaceAll("_", " ")}</p>;
   }
+}
+
+function ToolLine({ part }: { part: PartOf<"tool"> }) {
+  const { folder } = useSession();
+  const { verb, subject } = describeTool(part);
+  return (
+    <p className="flex items-baseline gap-2 rounded-md border border-line bg-surface px-2.5 py-1 text-sm">
+      <span className="shrink-0 font-medium">{verb}</span>
+      <span title={subject} className="min-w-0 flex-1 truncate font-mono text-xs text-ink-soft">
+        {shortened(subject.split("\n", 1)[0]!, folder)}
+      </span>
+      <span className={`text-xs ${part.state.type === "error" ? "text-bad" : "text-ink-faint"}`}>
+        {STATES[part.state.type]}
+      </span>
+    </p>
+  );
+}
+
+/** The list of what is to do stands beside, as it was: how it was kept is not worth a line. */
+function isShown(part: Part): boolean {
+  if (part.type === "tool") return !isListKeeping(part) || part.state.type === "error";
+  return part.type !== "step" && part.type !== "todo";
 }
 
 const STATES = { pending: "waits", running: "runs", completed: "done", error: "failed" } as const;
