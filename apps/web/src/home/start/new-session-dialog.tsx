@@ -30,9 +30,9 @@ export default function NewSessionDialog() {
   const places = placeOptions(environments.data ?? []);
   const choices: Choices = {
     ...kept,
-    // What was chosen last may be gone.
-    agent: agents.data?.find(({ id }) => id === kept.agent)?.id ?? agents.data?.[0]?.id ?? "",
-    place: places.some(({ value }) => value === kept.place) ? kept.place : (places[0]?.value ?? ""),
+    // What was chosen last may be gone, which is not known before there is a list.
+    agent: agents.isPending ? kept.agent : lastOrFirst(agents.data ?? [], kept.agent, ({ id }) => id),
+    place: environments.isPending ? kept.place : lastOrFirst(places, kept.place, ({ value }) => value),
   };
   const set = (part: Partial<Choices>): void => {
     setKept({ ...choices, ...part });
@@ -107,10 +107,15 @@ export default function NewSessionDialog() {
             options={
               agents.data?.length === 0
                 ? [{ value: "", label: "Claude Code (will be made)" }]
-                : (agents.data ?? []).map(({ id, name }) => ({ value: id, label: name }))
+                : (agents.data?.map(({ id, name }) => ({ value: id, label: name })) ?? notYet(choices.agent))
             }
           />
-          <SelectField label="Where" value={choices.place} onChange={(place) => set({ place })} options={places} />
+          <SelectField
+            label="Where"
+            value={choices.place}
+            onChange={(place) => set({ place })}
+            options={environments.isPending && choices.place !== "folder" ? notYet(choices.place) : places}
+          />
           {choices.place === "folder" && <OtherFolder choices={choices} set={set} />}
           <SelectField
             label="Model"
@@ -145,6 +150,14 @@ export default function NewSessionDialog() {
       </div>
     </Dialog>
   );
+}
+
+/** What stands where a list is still being read. */
+const notYet = (value: string): Option[] => [{ value, label: "Reading …" }];
+
+function lastOrFirst<T>(list: readonly T[], last: string, key: (one: T) => string): string {
+  const first = list[0];
+  return list.some((one) => key(one) === last) ? last : first === undefined ? "" : key(first);
 }
 
 function OtherFolder({ choices, set }: { choices: Choices; set: (part: Partial<Choices>) => void }) {
