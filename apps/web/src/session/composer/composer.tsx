@@ -8,6 +8,7 @@ import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { AttachmentList } from "./attachment-list.tsx";
 import { ChoiceList } from "./choice-list.tsx";
+import { Ended } from "./ended.tsx";
 import { isWaiting, returned, takeBack } from "./returned.ts";
 import { runShell, sendMessage, stopTurn } from "./send.ts";
 import { blocksOf, useAttachments } from "./use-attachments.ts";
@@ -109,17 +110,12 @@ export function Composer({
   };
   const isOver = useDroppedFiles(add);
 
-  if (isEnded)
-    return (
-      <p className="px-5 py-4 text-center text-sm text-ink-faint">
-        This session has ended. It can be read, and forked.
-      </p>
-    );
+  if (isEnded) return <Ended session={session} />;
   const frame = isOver
     ? "border-dashed border-accent ring-4 ring-accent/20"
     : isShell
       ? "border-wait"
-      : "border-line-strong focus-within:border-accent";
+      : "border-edge focus-within:border-accent";
   return (
     <form
       className="relative"
