@@ -151,6 +151,8 @@ export class AcpDoor {
     if (session !== undefined && !connection.knows(session) && !(await this.#parts.hasSession(session))) {
       throw new RequestError("not_found", "There is no such session.");
     }
+    // It may have ended meanwhile.
+    this.#find({ incoming, token });
     connection.listen(this.#parts.streams.open(outgoing, token), session, last);
     return RESPONSE_ALREADY_SENT;
   }
