@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cutHunks, firstHunks, hunksOfPatch, lineOf } from "./diff-file.ts";
+import { cutHunks, firstHunks, hunksOfPatch, lineOf, withVisibleSigns } from "./diff-file.ts";
 
 const patch = {
   path: "a.ts",
@@ -36,4 +36,10 @@ test("a long hunk comes in pieces that go on where the one before ended", () => 
     [5, 4, 0, 2],
   ]);
   expect(pieces.flatMap(({ changes }) => changes)).toEqual(hunksOfPatch(patch)[0]!.changes);
+});
+
+test("signs that cannot be seen are named in lines", () => {
+  const hunks = [{ ...patch.hunks[0]!, lines: ["+if (admin\u202E) {", " same"] }];
+  const [hunk] = withVisibleSigns(hunksOfPatch({ ...patch, hunks }));
+  expect(hunk?.changes.map(({ content }) => content)).toEqual(["if (admin⟨U+202E⟩) {", "same"]);
 });

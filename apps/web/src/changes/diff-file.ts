@@ -1,5 +1,6 @@
 import type { FilePatch } from "@tandem/protocol";
 import type { ChangeData, HunkData } from "react-diff-view";
+import { visibleSigns } from "../text/visible-signs.ts";
 
 /** The hunks of a patch as the log and the approvals have it. */
 export const hunksOfPatch = ({ hunks }: FilePatch): HunkData[] =>
@@ -29,6 +30,14 @@ function changesOf(lines: readonly string[], oldStart: number, newStart: number)
     }
   });
 }
+
+/** Names what cannot be seen in lines: who agrees to a change agrees to what it is. */
+export const withVisibleSigns = (hunks: readonly HunkData[]): HunkData[] =>
+  hunks.map((hunk) => ({
+    ...hunk,
+    content: visibleSigns(hunk.content),
+    changes: hunk.changes.map((change) => ({ ...change, content: visibleSigns(change.content) })),
+  }));
 
 export const countLines = (hunks: readonly Pick<HunkData, "changes">[]): number =>
   hunks.reduce((sum, { changes }) => sum + changes.length, 0);

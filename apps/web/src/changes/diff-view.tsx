@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "r
 import { Decoration, Diff, getChangeKey, Hunk, type HunkData, markEdits, parseDiff, tokenize } from "react-diff-view";
 import { languageOf, useHighlighter } from "../text/use-highlighter.ts";
 import { Button } from "../ui/button.tsx";
-import { countLines, cutHunks, firstHunks, hunksOfPatch, lineOf } from "./diff-file.ts";
+import { countLines, cutHunks, firstHunks, hunksOfPatch, lineOf, withVisibleSigns } from "./diff-file.ts";
 import "./diff.css";
 import type { PatchDiffProps } from "./patch-diff.tsx";
 
@@ -14,7 +14,7 @@ const MORE_LINES = 2_000;
 /** A file's changes as a table. Up and down go from line to line, Enter takes the line to say something about it. */
 export default function DiffView({ patch, layout = "unified", label, notes, onPick }: PatchDiffProps) {
   const all = useMemo(
-    () => cutHunks(typeof patch === "string" ? hunksOfText(patch) : hunksOfPatch(patch), FIRST_LINES),
+    () => cutHunks(withVisibleSigns(typeof patch === "string" ? hunksOfText(patch) : hunksOfPatch(patch)), FIRST_LINES),
     [patch],
   );
   const [mostLines, setMostLines] = useState(FIRST_LINES);
