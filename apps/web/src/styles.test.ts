@@ -55,6 +55,7 @@ const PAIRS: readonly (readonly [words: string, ground: string])[] = [
   ["on-accent", "accent"],
 ];
 const READABLE = 4.5;
+const VISIBLE = 3;
 
 test.each(Object.entries(themes))("words can be read on every ground: %s", (_, theme) => {
   const edited = { "an edit that adds": ["good", "added"], "an edit that takes away": ["bad", "removed"] } as const;
@@ -68,6 +69,13 @@ test.each(Object.entries(themes))("words can be read on every ground: %s", (_, t
   const tooFaint = pairs
     .map(([words, ground]) => ({ words, ground, contrast: contrast(grounds[words]!, grounds[ground]!) }))
     .filter((pair) => !(pair.contrast >= READABLE));
+  expect(tooFaint).toEqual([]);
+});
+
+test.each(Object.entries(themes))("what is written into can be seen on every ground: %s", (_, theme) => {
+  const tooFaint = GROUNDS.map((ground) => ({ ground, contrast: contrast(theme["edge"]!, theme[ground]!) })).filter(
+    (pair) => !(pair.contrast >= VISIBLE),
+  );
   expect(tooFaint).toEqual([]);
 });
 

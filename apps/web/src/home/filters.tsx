@@ -55,7 +55,7 @@ export function Filters({
             event.currentTarget.blur();
           }}
           placeholder="Search"
-          className="h-10 w-full rounded-md border border-line bg-surface pr-7 pl-7 text-sm placeholder:text-ink-faint focus:border-accent focus:outline-none md:h-8 [&::-webkit-search-cancel-button]:hidden"
+          className="h-10 w-full rounded-md border border-edge bg-surface pr-7 pl-7 text-sm placeholder:text-ink-faint focus:border-accent focus:outline-none md:h-8 [&::-webkit-search-cancel-button]:hidden"
         />
         <span className="pointer-events-none absolute right-2 text-ink-faint">
           <Kbd keys="/" />

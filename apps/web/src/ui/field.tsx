@@ -2,7 +2,7 @@ import { type ComponentProps, type ReactNode, useId } from "react";
 
 /** What everything that is written into looks like. Not smaller than 16 px under a finger: a phone would zoom in. */
 export const inputClass =
-  "w-full rounded-md border border-line-strong bg-ground px-2.5 py-1.5 text-ink placeholder:text-ink-faint focus:border-accent focus:outline-none focus-visible:ring-2 focus-visible:ring-accent/40 disabled:opacity-50 aria-invalid:border-bad pointer-coarse:min-h-10 pointer-coarse:text-[1rem]";
+  "w-full rounded-md border border-edge bg-ground px-2.5 py-1.5 text-ink placeholder:text-ink-faint focus:border-accent focus:outline-none focus-visible:ring-2 focus-visible:ring-accent/40 disabled:opacity-50 aria-invalid:border-bad pointer-coarse:min-h-10 pointer-coarse:text-[1rem]";
 
 /** A label, what it is for, and where what was written is wrong: why. */
 export function Field({

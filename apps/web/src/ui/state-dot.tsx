@@ -21,8 +21,8 @@ const LOOKS: Readonly<Record<SessionState, string>> = {
   waiting: "bg-wait",
   running: "bg-accent animate-pulse",
   parked: "bg-accent-soft ring-1 ring-accent",
-  idle: "bg-line-strong",
-  ended: "ring-1 ring-line-strong",
+  idle: "bg-edge",
+  ended: "ring-1 ring-edge",
 };
 
 /** Colour is not all that tells: the words are there for who does not see it. */

@@ -87,7 +87,7 @@ export function SearchView() {
             placeholder="Words, tables, columns, values …"
             autoComplete="off"
             spellCheck={false}
-            className="h-11 w-full rounded-lg border border-line-strong bg-surface pr-10 pl-9 text-[1rem] shadow-sm outline-none placeholder:text-ink-faint focus:border-accent focus:ring-2 focus:ring-accent/30"
+            className="h-11 w-full rounded-lg border border-edge bg-surface pr-10 pl-9 text-[1rem] shadow-sm outline-none placeholder:text-ink-faint focus:border-accent focus:ring-2 focus:ring-accent/30"
           />
           <span className="pointer-events-none absolute top-1/2 right-3 -translate-y-1/2 text-ink-faint">
             {text === "" && <Kbd keys="/" />}
