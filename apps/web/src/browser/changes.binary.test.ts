@@ -52,7 +52,11 @@ describe.skipIf(browserPath === undefined)("what a session did to its files", { 
     await bar.getByText("1 comment").waitFor();
     await bar.getByRole("button", { name: "Send to the agent" }).click();
     const talk = page.getByRole("log");
-    await talk.getByText(/A comment on your changes\..*`notes\.md`, line \d/s).waitFor();
+    // The view goes to the talk by itself, where the place, the line and the words stand as one message.
+    const sent = talk.locator("[data-index]", { hasText: "A comment on your changes." });
+    await sent.getByText(/^notes\.md, line \d+:/).waitFor();
+    await sent.getByText("One, two, three, four", { exact: false }).waitFor();
+    await sent.getByText("Why four?").waitFor();
     await talk.getByText("I have read your comment.").waitFor();
     expect(stage.complaints()).toEqual([]);
   });

@@ -134,6 +134,7 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
   ],
   "Do that instead": [says("Then I do that.")],
   "And after that": [says("That came after.")],
+  "Write it down here": [runs("echo Here. > here.md"), says("Written down.")],
   "Count the words": [slowly(says(COUNTED), 60)],
   "Be hostile": [
     reply(
@@ -157,7 +158,10 @@ const sceneOf = (text: string): readonly Step[] | undefined =>
 
 export default async function rehearsedAgent(request: Request): Promise<Reply> {
   const { messages } = request;
-  const from = messages.findLastIndex(({ role, content }) => role === "user" && sceneOf(textOf(content)) !== undefined);
+  // What steers a turn comes in the role of the system.
+  const from = messages.findLastIndex(
+    ({ role, content }) => role !== "assistant" && sceneOf(textOf(content)) !== undefined,
+  );
   if (from === -1) return says("Hello from the agent.");
   const at = messages.slice(from).filter(({ role }) => role === "assistant").length;
   const step = sceneOf(textOf(messages[from]!.content))![at] ?? says("That is all.");
