@@ -1,0 +1,137 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+
+let stage: PageStage;
+
+describe.skipIf(browserPath === undefined)("who comes late", { timeout: PATIENCE_MS }, () => {
+  beforeAll(async () => {
+    stage = await setPageStage();
+  }, PATIENCE_MS);
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  test("in the middle of an answer, sees what there is of it, and then the rest, each word once", async () => {
+    const [first, second] = [await stage.open(), await stage.open()];
+    const session = await stage.start("Count the words");
+    await first.goto(`${stage.url}/sessions/${session}`);
+    await first.getByRole("log").getByText("word5 word6").waitFor();
+    await second.goto(`${stage.url}/sessions/${session}`);
+    const talk = second.getByRole("log");
+    await talk.getByText("word1 word2").waitFor();
+    // It was shown while it was being written.
+    const shown = await talk.innerText();
+    expect(shown).not.toContain("word120");
+    await talk.getByText("word120").waitFor();
+    await expect
+      .poll(async () => (await talk.innerText()).match(/word\d+/g))
+      .toEqual(Array.from({ length: 120 }, (_, at) => `word${at + 1}`));
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("lists that are late leave what was chosen as it was", async () => {
+    const page = await stage.open();
+    const begin = () =>
+      page
+        .getByRole("button", { name: /^New session/ })
+        .first()
+        .click();
+    const where = page.getByRole("dialog", { name: "New session" }).getByLabel("Where");
+    await begin();
+    const place = `worktree:${stage.project}`;
+    await where.selectOption(place);
+    const gate = Promise.withResolvers<void>();
+    await page.route("**/v1/environments*", async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await page.reload();
+    await begin();
+    expect(await where.inputValue()).toBe(place);
+    expect(await where.locator("option:checked").innerText()).toBe("Reading …");
+    await page.getByLabel("Effort").selectOption("high");
+    gate.resolve();
+    await expect.poll(() => where.locator("option:checked").innerText()).toContain("in a worktree of its own");
+    expect(await where.inputValue()).toBe(place);
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("after it has happened, reads it in the same words, without how lists were kept", async () => {
+    const session = await stage.start("Look around");
+    const page = await stage.open();
+    await page.goto(`${stage.url}/sessions/${session}`);
+    await page.getByRole("log").getByText("const one = 1;").waitFor();
+    await page.goto(`${stage.url}/sessions/${session}?view=history`);
+    const then = page.getByRole("log", { name: "Conversation up to this point" });
+    await then.getByText("const one = 1;").waitFor();
+    await then.getByText("notes.md", { exact: true }).first().waitFor();
+    const told = await then.innerText();
+    expect(told).not.toContain("Task");
+    expect(told).not.toContain(stage.project);
+    await page.getByRole("complementary", { name: "As it stood then" }).getByText("Write a summary").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("after a session has ended, forks it from where it stood", async () => {
+    const session = await stage.start("Change the notes", "acceptEdits");
+    const page = await stage.open();
+    await page.goto(`${stage.url}/sessions/${session}`);
+    await page.getByRole("log").getByText("Four.", { exact: true }).waitFor();
+    await expect.poll(async () => (await stage.api<{ status: string }>(`/v1/sessions/${session}`)).status).toBe("idle");
+    await stage.api(`/v1/sessions/${session}/archive`, {});
+    await page.reload();
+    await page.getByText("This session has ended.").waitFor();
+    await page.getByRole("button", { name: "Fork …" }).click();
+    const dialog = page.getByRole("dialog", { name: "Fork" });
+    await dialog.getByLabel("Title").fill("What comes after");
+    await dialog.getByRole("button", { name: "Fork" }).click();
+    await page.getByRole("heading", { level: 1, name: "What comes after" }).waitFor();
+    await page.getByRole("textbox", { name: "Message" }).fill("Do that instead");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("log").getByText("Then I do that.").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("brings back what was done in a worktree as a patch, and takes it back", async () => {
+    const git = (...args: string[]) =>
+      execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@example.com", ...args], { cwd: stage.project });
+    git("init", "-q", "-b", "main");
+    git("add", "notes.md");
+    git("commit", "-q", "-m", "Notes");
+    const page = await stage.open();
+    await page
+      .getByRole("button", { name: /^New session/ })
+      .first()
+      .click();
+    const dialog = page.getByRole("dialog", { name: "New session" });
+    await dialog.getByRole("textbox", { name: "What is to be done" }).fill("Write it down here");
+    await dialog.getByLabel("Agent").selectOption({ label: "Tester" });
+    await dialog.getByLabel("Where").selectOption(`worktree:${stage.project}`);
+    await dialog.getByRole("button", { name: "Start" }).click();
+    await page
+      .getByRole("article", { name: /^Bash: / })
+      .getByRole("button", { name: "Allow once" })
+      .click();
+    await page.getByRole("log").getByText("Written down.").waitFor();
+    const made = join(stage.project, "here.md");
+    expect(existsSync(made)).toBe(false);
+
+    await page.getByRole("navigation", { name: "Views of the session" }).getByRole("link", { name: "Changes" }).click();
+    const worktree = page.getByRole("region", { name: "Worktree" });
+    await worktree.getByRole("button", { name: "Apply as a patch …" }).click();
+    const apply = page.getByRole("dialog", { name: "Apply as a patch" });
+    await apply.getByText("Changes 1 file in").waitFor();
+    await apply.getByText("here.md", { exact: true }).waitFor();
+    expect(existsSync(made)).toBe(false);
+    await apply.getByRole("button", { name: "Apply" }).click();
+    await apply.waitFor({ state: "detached" });
+    expect(await readFile(made, "utf8")).toBe("Here.\n");
+    await worktree.getByRole("button", { name: "Undo the patch" }).click();
+    await worktree.getByRole("button", { name: "Undo the patch" }).waitFor({ state: "detached" });
+    expect(existsSync(made)).toBe(false);
+    await rm(join(stage.project, ".git"), { recursive: true });
+    expect(stage.complaints()).toEqual([]);
+  });
+});
