@@ -1,5 +1,6 @@
 import { RequestError, type SessionCreateParams, type SessionId } from "@tandem/protocol";
 import type { Engine, EngineSettings } from "@tandem/sessions";
+import { flushCompileCache } from "node:module";
 import { parse } from "node:path";
 import {
   contextServers,
@@ -19,8 +20,8 @@ import { findEnvironment } from "../sessions/find-environment.ts";
 import { ownSessions } from "../sessions/own-sessions.ts";
 
 const COMMAND = "tandem acp";
-/** After a session is open, and its client has been told what there is. */
-const AT_LEISURE_MS = 100;
+/** After a session is open, and its client has been told what there is, also where the machine is busy. */
+const AT_LEISURE_MS = 500;
 
 export interface AcpEngine extends AsyncDisposable {
   engine: Engine;
@@ -67,8 +68,7 @@ export async function openAcpEngine(
     engine,
     async begin(folder) {
       const params = await beginIn(engine, project, folder, options.agent);
-      // While a person types, what their first prompt needs is loaded.
-      setTimeout(() => void loadClaudeCode(), AT_LEISURE_MS).unref();
+      setTimeout(() => void prepare(), AT_LEISURE_MS).unref();
       return params;
     },
     async mayWrite(session) {
@@ -104,4 +104,10 @@ function laterServers(
 ): NonNullable<EngineSettings["hostServers"]> {
   let opening: ReturnType<typeof open> | undefined;
   return async (session) => (await (opening ??= open()))(session);
+}
+
+/** While a person types, what their first prompt needs is loaded. What was compiled is kept now: many editors kill agents. */
+async function prepare(): Promise<void> {
+  await loadClaudeCode();
+  flushCompileCache();
 }
