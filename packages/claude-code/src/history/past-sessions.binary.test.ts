@@ -1,7 +1,8 @@
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { findPastSessions, readPastSession } from "./past-sessions.ts";
 
@@ -15,7 +16,7 @@ test("a pipe where a file should be is not waited for", async () => {
   await mkdir(subagents, { recursive: true });
   await writeFile(join(folder, `${ID}.jsonl`), '{"type":"user","message":{"role":"user","content":"Hello."}}\n');
   await writeFile(join(subagents, "agent-one.jsonl"), '{"type":"user","isSidechain":true}\n');
-  execFileSync("mkfifo", [join(subagents, "agent-one.meta.json")]);
+  await promisify(execFile)("mkfifo", [join(subagents, "agent-one.meta.json")]);
   const [session] = await findPastSessions(root);
   const places: string[] = [];
   for await (const { place } of readPastSession(session!)) places.push(place);
