@@ -98,9 +98,7 @@ function openTransport(
   }
   const requestInit = { headers: { ...place.headers } };
   const url = new URL(place.url);
-  if (place.type === "http") return new StreamableHTTPClientTransport(url, { requestInit });
-  // The stream's own request has no other place for headers.
-  const withHeaders: typeof fetch = (input, init) =>
-    fetch(input, { ...init, headers: { ...Object.fromEntries(new Headers(init?.headers)), ...place.headers } });
-  return new SSEClientTransport(url, { requestInit, eventSourceInit: { fetch: withHeaders } });
+  return place.type === "http"
+    ? new StreamableHTTPClientTransport(url, { requestInit })
+    : new SSEClientTransport(url, { requestInit });
 }
