@@ -57,6 +57,11 @@ describe("the client for TypeScript", () => {
     await client.close();
   }, 15_000);
 
+  test("a signal is heeded, also by a Tandem that does not even say that a request is cancelled", async () => {
+    await using client = await TandemClient.start({ command });
+    await expect(client.call("hang", {}, AbortSignal.timeout(50))).rejects.toMatchObject({ type: "cancelled" });
+  }, 20_000);
+
   test("a request that cannot be written is not waited for", async () => {
     await using client = await TandemClient.start({ command });
     await expect(client.call("agents.list", { limit: 1n })).rejects.toThrow(TypeError);

@@ -12,6 +12,8 @@ const PROTOCOL = 1;
 const MOST_WAITING = 1_000;
 const START_MS = 60_000;
 const CLOSE_MS = 20_000;
+/** Tandem says at once that something is cancelled, unless it hangs. */
+const CANCEL_MS = 5_000;
 
 /** What some methods answer; all others are `unknown` to the compiler. `tandem stdio --schema` knows all of them. */
 export interface Results {
@@ -248,8 +250,17 @@ export class TandemClient implements AsyncDisposable {
     }
   }
 
+  /** Resolves when it is cancelled. A Tandem that does not say so in time keeps nobody waiting. */
   async #cancel(id: number): Promise<void> {
-    if (!this.#isGone && !this.#closing) await this.call("cancel", { id }).catch(() => undefined);
+    if (this.#isGone || this.#closing) return;
+    const cancel = this.#send("cancel", { id });
+    const timer = new AbortController();
+    const late = sleep(CANCEL_MS, undefined, { signal: timer.signal });
+    await Promise.race([this.#answer(cancel), late]).catch(() => undefined);
+    timer.abort();
+    late.catch(() => undefined);
+    this.#pending.delete(cancel);
+    this.#pending.get(id)?.reject(new TandemRequestError(CANCELLED));
   }
 
   async *#read(id: number, stream: Stream): AsyncGenerator<StreamItem<unknown>, void> {
@@ -311,6 +322,11 @@ function parse(text: string): Line | undefined {
 const isQuestion = (event: SessionEvent): boolean =>
   event.type === "agent.custom_tool_use" && event.name === "ask_user_question";
 
+const CANCELLED: LineError = {
+  type: "cancelled",
+  message: "It was cancelled, which Tandem did not confirm.",
+  status: 499,
+};
 const GONE: LineError = { type: "gone", message: "Tandem has ended.", status: 503 };
 
 class Stream {
