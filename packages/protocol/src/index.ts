@@ -156,7 +156,14 @@ export {
 } from "./ids.ts";
 export { message, part, type Message, type Part, type PartOf } from "./message.ts";
 export { addCost, costOf, dearestCostOf, PRICES_AS_OF, type ListPrice } from "./price.ts";
-export { completeModel, MODELS_AS_OF, tabledModels, type ModelDetails, type ModelFact } from "./model-details.ts";
+export {
+  completeModel,
+  contextWindowOf,
+  MODELS_AS_OF,
+  tabledModels,
+  type ModelDetails,
+  type ModelFact,
+} from "./model-details.ts";
 export { project, Projection } from "./project.ts";
 export { StandingPreviews } from "./standing-previews.ts";
 export { RequestError, type RequestErrorCode } from "./request-error.ts";

@@ -87,6 +87,10 @@ const TABLE: Readonly<Record<string, Tabled>> = {
 export const tabledModels = (): { id: string; name: string; aliases: readonly string[] }[] =>
   Object.entries(TABLE).map(([id, { name, aliases }]) => ({ id, name, aliases }));
 
+/** Tokens of a prompt and its answer together, as written here; undefined of a model that nobody knows. */
+export const contextWindowOf = (model: string): number | undefined =>
+  model.endsWith("[1m]") ? M : TABLE[canonicalId(model)]?.contextWindow;
+
 /** With what is known here where the model itself comes without; of one that nobody knows, nothing is guessed. */
 export function completeModel<T extends ModelDetails & { id: string }>(model: T, asked: Origin): T & ModelDetails {
   const tabled = TABLE[canonicalId(model.id)];

@@ -2,6 +2,7 @@ import { realpath, stat } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import {
+  contextWindowOf,
   ENVIRONMENT_METADATA,
   PERMISSION_MODES,
   RequestError,
@@ -167,6 +168,7 @@ export class AcpDesk {
     const session = new AcpSession(row, {
       ...{ engine: this.#engine, outlet: this.#outlet, who, folder, mayKeepRules, onFailure },
       modes: () => this.#modes(),
+      windowOf: (model) => this.#models.find(({ id }) => id === model)?.contextWindow ?? contextWindowOf(model),
       onSettings: () => void this.#tellSettings(id),
       mayWrite: async (written) => this.#parts.mayWrite?.(written),
     });

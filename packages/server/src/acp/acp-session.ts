@@ -33,6 +33,8 @@ export interface SessionParts {
   who: string;
   folder: string;
   modes: () => readonly string[];
+  /** How many tokens fit a model's context window, where somebody knows. */
+  windowOf: (model: string) => number | undefined;
   mayKeepRules: boolean;
   /** Rejects where another process has the session. */
   mayWrite: (session: string) => Promise<void>;
@@ -61,7 +63,7 @@ export class AcpSession {
     this.id = session.id;
     this.#isTitled = session.title !== null;
     this.#parts = parts;
-    this.#projection = new SessionProjection(parts.folder);
+    this.#projection = new SessionProjection(parts.folder, parts.windowOf);
   }
 
   /** Sends everything that has happened so far. What was said of the moment, such as notices, is over. */

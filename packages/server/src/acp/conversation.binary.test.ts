@@ -94,7 +94,7 @@ describe("an editor and its agent", () => {
       "completed",
     ]);
     const usage = live.findLast((update) => update.sessionUpdate === "usage_update");
-    expect(usage).toMatchObject({ size: 200_000, cost: { currency: "USD", amount: expect.any(Number) } });
+    expect(usage).toMatchObject({ size: 1_000_000, cost: { currency: "USD", amount: expect.any(Number) } });
     expect(await editor.until((update) => update.sessionUpdate === "session_info_update")).toMatchObject({
       title: "hello",
     });

@@ -5,18 +5,18 @@ import { SessionProjection } from "./session-projection.ts";
 const logged = (body: SessionEventBody, id = newId("event")): LoggedEvent => ({
   seq: 1,
   thread: null,
-  event: { ...body, id, processed_at: "2026-11-15T00:00:00.000Z" } as LoggedEvent["event"],
+  event: { ...body, id, processed_at: "2026-11-15T00:00:00.000Z" },
 });
 
 test("what is to do is the plan", () => {
   const todos = [{ id: "1", content: "Mend", status: "in_progress" as const }];
-  expect(new SessionProjection("/work").event(logged({ type: "tandem.todo", todos }))).toEqual([
+  expect(new SessionProjection("/work", () => undefined).event(logged({ type: "tandem.todo", todos }))).toEqual([
     { type: "plan", entries: [{ content: "Mend", status: "in_progress" }] },
   ]);
 });
 
 test("what a preview has shown is not shown again, and what it has not is", () => {
-  const projection = new SessionProjection("/work");
+  const projection = new SessionProjection("/work", () => undefined);
   const id = newId("event");
   const delta = { type: "content_delta" as const, content: { type: "text" as const, text: "Hello" } };
   projection.delta({ thread: null, delta: { type: "event_delta", event_id: id, delta } });
@@ -27,9 +27,29 @@ test("what a preview has shown is not shown again, and what it has not is", () =
 });
 
 test("a call whose input was never finished is closed with its turn", () => {
-  const projection = new SessionProjection("/work");
+  const projection = new SessionProjection("/work", () => undefined);
   const id = newId("event");
   projection.delta({ thread: null, delta: { type: "tandem.tool_input_start", event_id: id, name: "Bash" } });
   const idle: SessionEventBody = { type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null };
   expect(projection.event(logged(idle))).toMatchObject([{ type: "tool_call", id, change: { status: "failed" } }]);
+});
+
+test("the window is that of the model that answers", () => {
+  const projection = new SessionProjection("/work", (model) => ({ small: 100, "small[1m]": 1_000, large: 500 })[model]);
+  const sizes = (body: SessionEventBody) =>
+    projection.event(logged(body)).map((patch) => (patch.type === "usage" ? patch.size : patch.type));
+  const init = (model: string): SessionEventBody => ({
+    ...{ type: "tandem.init", model, tools: [], mcp_servers: [], folder: "/work" },
+    ...{ claude_session_id: "c", claude_code_version: "2" },
+  });
+  const answered = (model?: string): SessionEventBody => ({
+    ...{ type: "span.model_request_end", model_request_start_id: newId("event"), is_error: false },
+    model_usage: { input_tokens: 1, output_tokens: 1, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 },
+    tandem: { ...(model !== undefined && { model }) },
+  });
+  expect(sizes(answered())).toEqual([200_000]);
+  expect(sizes(init("small[1m]"))).toEqual([]);
+  expect(sizes(answered("small"))).toEqual([1_000]);
+  expect(sizes(answered("large"))).toEqual([500]);
+  expect(sizes(answered("unheard of"))).toEqual([200_000]);
 });

@@ -9,7 +9,6 @@ type Result = EventOf<"agent.tool_result" | "agent.mcp_tool_result" | "user.cust
 const SUBAGENT_TOOLS: ReadonlySet<string> = new Set(["Agent", "Task"]);
 /** Where nobody has said how large a model's context window is. */
 const WINDOW = 200_000;
-const LARGE_WINDOW = 1_000_000;
 
 /**
  * What a session's log and its live previews mean for who watches: events and deltas in, patches out. What a preview has
@@ -25,11 +24,14 @@ export class SessionProjection {
   /** Calls that begin a subagent whose thread has not been seen yet, oldest first. */
   #calling: { id: string; agent: unknown }[] = [];
   #used = 0;
-  #window = WINDOW;
+  #model: string | undefined;
+  readonly #windowOf: (model: string) => number | undefined;
   #usd = 0;
 
-  constructor(folder: string) {
+  /** `windowOf`: how many tokens fit a model's context window, where somebody knows. */
+  constructor(folder: string, windowOf: (model: string) => number | undefined) {
     this.#folder = folder;
+    this.#windowOf = windowOf;
   }
 
   event({ thread, event }: LoggedEvent): Patch[] {
@@ -119,12 +121,15 @@ export class SessionProjection {
         const state = event.type === "session.thread_status_running" ? "running" : "idle";
         return [{ type: "subagent", child: known, state }];
       }
-      case "span.model_request_start":
-        if (!child && event.tandem?.model?.includes("[1m]")) this.#window = LARGE_WINDOW;
+      case "tandem.init":
+        if (!child) this.#model = event.model;
         return [];
       case "span.model_request_end": {
         if (child || event.is_error) return [];
         const { input_tokens, output_tokens, cache_read_input_tokens, cache_creation_input_tokens } = event.model_usage;
+        const { model } = event.tandem;
+        // The same without what follows its name is the same model.
+        if (model !== undefined && model !== this.#model?.replace(/\[\w+\]$/, "")) this.#model = model;
         this.#used = input_tokens + output_tokens + cache_read_input_tokens + cache_creation_input_tokens;
         return this.#usage();
       }
@@ -215,7 +220,8 @@ export class SessionProjection {
   }
 
   #usage(): Patch[] {
+    const size = (this.#model === undefined ? undefined : this.#windowOf(this.#model)) ?? WINDOW;
     // Millionths are as fine as prices are; sums of floats are finer.
-    return [{ type: "usage", used: this.#used, size: this.#window, usd: Math.round(this.#usd * 1e6) / 1e6 }];
+    return [{ type: "usage", used: this.#used, size, usd: Math.round(this.#usd * 1e6) / 1e6 }];
   }
 }

@@ -139,7 +139,7 @@ async function startServer() {
       await open().connect(transport);
     } else {
       const transport = new StreamableHTTPServerTransport({});
-      await open().connect(transport as never);
+      await open().connect(transport);
       await transport.handleRequest(incoming, outgoing);
     }
   };
