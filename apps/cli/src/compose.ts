@@ -1,6 +1,6 @@
 import type { Credential } from "@tandem/claude-code";
 import type { Connection } from "@tandem/connectors";
-import type { Context as Knowledge, JobDesk, LlmSource } from "@tandem/context";
+import type { Context as Knowledge, LlmSource } from "@tandem/context";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { Embedder, LlmBackend, LlmRuntime } from "@tandem/runtime";
 import type { Engine, EngineSettings } from "@tandem/sessions";
@@ -18,7 +18,6 @@ import { resolveSecret, resolveToken } from "./config/resolve-secret.ts";
 import { ensureTandemHome, tandemHome, type Variables } from "./config/tandem-home.ts";
 import { requireTrust } from "./config/trust.ts";
 import type { Context } from "./context.ts";
-import { Databases } from "./databases.ts";
 import { sessionPayerOf } from "./describe-project.ts";
 import { serverSettings } from "./server/server-settings.ts";
 import { checkpointSettings } from "./sessions/checkpoint-settings.ts";
@@ -122,74 +121,6 @@ export const hasContext = ({ config, folder }: Project): boolean =>
   config.memory.capture !== "off" ||
   existsSync(join(resolve(folder, config.context.folder), "context.yaml"));
 
-export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobDesk };
-
-/** The same with all that works on it: tools, databases, and jobs in the background. */
-export async function serveContext(
-  context: Context,
-  project: Project,
-  store: Store,
-  { command, log }: Pick<EngineOptions, "command" | "log">,
-): Promise<OpenedContext> {
-  await requireTrust(context.env, project);
-  const room = await loadContext();
-  const { jobKinds } = await import("./jobs/job-kinds.ts");
-  await using parts = new AsyncDisposableStack();
-  const embedder = await openEmbedder(context, project);
-  if (embedder) parts.defer(() => embedder.close());
-  const knowledge = await openContext(project, store, embedder);
-  const { folder, search, user } = knowledge;
-  const connect = (name: string) => openNamedConnection(context, project, name);
-  const connections = parts.use(new Databases(project.config.connections, connect));
-  const catalogue = new room.CatalogueReader(folder);
-  const models = await jobModels(context, project);
-  const reading = { folder, user, search, catalogue, connections };
-  const desk = parts.use(
-    new room.JobDesk({
-      ...{ store, space: knowledge.id, holder: holderName(command), log },
-      kinds: await jobKinds({
-        ...{ project, store, knowledge, embedder, connect },
-        tools: room.createContextTools(reading),
-      }),
-      models,
-    }),
-  );
-  const ingest = ({ source }: { source?: string }) =>
-    desk.start("ingest", source === undefined ? {} : { sources: [source] });
-  const remember = room.rememberWork(desk);
-  // Jobs of other projects may be in the same store.
-  const job = async (id: string) => [await store.jobs.get(id)].find((row) => row?.space === knowledge.id);
-  const work = { remember, ...(desk.kinds.includes("ingest") && { ingest }), job };
-  const owned = parts.move();
-  return {
-    context: knowledge,
-    catalogue,
-    tools: room.createContextTools({ ...reading, work }),
-    jobs: store.jobs,
-    desk,
-    openModel: async () => models.llm?.open(() => {}),
-    connections: Object.entries(project.config.connections).map(([name, { driver }]) => ({ name, driver })),
-    sources: Object.entries(project.config.ingest.sources).map(([name, { type }]) => ({ name, type })),
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
-}
-
-/** Has sessions that are over read for what is worth remembering, for as long as it is not disposed of. */
-export async function startMemoryCapture(
-  project: Project,
-  { context, desk }: OpenedContext,
-  store: Store,
-  log: EngineOptions["log"],
-): Promise<AsyncDisposable> {
-  const { MemoryCapture } = await loadContext();
-  const begin = (params: { session: string }) => desk.start("memory", params);
-  const { ownSession } = await import("./memories/own-session.ts");
-  const isOurs = await ownSession(project, sessionRoots(project), store);
-  const captures = new MemoryCapture({ store, space: context.id, settings: project.config.memory, isOurs, begin, log });
-  captures.start();
-  return captures;
-}
-
 /** One for the whole of the search: that of pages, else that of tables. */
 export async function openEmbedder(context: Context, project: Project): Promise<Embedder | undefined> {
   const { ingest, scan } = project.config;
@@ -198,21 +129,6 @@ export async function openEmbedder(context: Context, project: Project): Promise<
   await useProxy(context.env);
   const { createEmbedder } = await import("@tandem/runtime");
   return createEmbedder(config, { readSecret: secretReader(context, project), folder: project.folder });
-}
-
-/** What sessions have of the context, if they are to have it. */
-export async function contextServers(
-  { config }: Project,
-  { tools }: ServedContext,
-  sessions: Store["sessions"],
-  log: EngineOptions["log"],
-): Promise<NonNullable<EngineSettings["hostServers"]>> {
-  const { contextServer } = await import("./sessions/context-server.ts");
-  const timeoutMs = config.sessions.mcpTimeout;
-  return async (session) => {
-    const agent = (await sessions.get(session))?.agent.name;
-    return [contextServer({ tools, session, agent, timeoutMs, log })];
-  };
 }
 
 /** The room that knows the context; its jobs and its files belong to it. */

@@ -1,5 +1,6 @@
 import { TandemError } from "@tandem/protocol";
-import { hasContext, type OpenedContext, openStore, serveContext } from "./compose.ts";
+import { hasContext, openStore } from "./compose.ts";
+import { type OpenedContext, serveContext } from "./serve-context.ts";
 import type { Context } from "./context.ts";
 import { openProject } from "./open-project.ts";
 

@@ -3,16 +3,15 @@ import type { Engine, EngineSettings } from "@tandem/sessions";
 import { flushCompileCache } from "node:module";
 import { parse } from "node:path";
 import {
-  contextServers,
   createEngine,
   hasContext,
   holderName,
   loadClaudeCode,
   loadSessions,
   openStore,
-  serveContext,
   type EngineOptions,
 } from "../compose.ts";
+import { contextServers, serveContext } from "../serve-context.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
 import { defaultAgent, findAgent } from "../sessions/find-agent.ts";

@@ -4,18 +4,16 @@ import { join, resolve } from "node:path";
 import { checkLogin } from "../acp/check-login.ts";
 import { beginIn } from "../acp/open-acp-engine.ts";
 import {
-  contextServers,
   createEngine,
   hasContext,
   loadServer,
   openStore,
   probeLogin,
-  serveContext,
   sessionRoots,
-  startMemoryCapture,
   startServer,
   startTelemetry,
 } from "../compose.ts";
+import { contextServers, serveContext, startMemoryCapture } from "../serve-context.ts";
 import { databaseName } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome } from "../config/tandem-home.ts";

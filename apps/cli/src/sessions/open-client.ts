@@ -1,5 +1,6 @@
 import { isAbsolute, relative } from "node:path";
-import { contextServers, createEngine, hasContext, holderName, openStore, serveContext } from "../compose.ts";
+import { createEngine, hasContext, holderName, openStore } from "../compose.ts";
+import { contextServers, serveContext } from "../serve-context.ts";
 import { databaseName } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";

@@ -1,15 +1,6 @@
 import type { Logger, Wire } from "@tandem/server";
-import {
-  contextServers,
-  createEngine,
-  hasContext,
-  loadServer,
-  openStore,
-  serveContext,
-  sessionRoots,
-  startMemoryCapture,
-  startTelemetry,
-} from "../compose.ts";
+import { createEngine, hasContext, loadServer, openStore, sessionRoots, startTelemetry } from "../compose.ts";
+import { contextServers, serveContext, startMemoryCapture } from "../serve-context.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
 import { localActor } from "../local-actor.ts";

@@ -2,7 +2,7 @@ import type { Proposal } from "@tandem/context";
 import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { OpenedContext } from "../../compose.ts";
+import type { OpenedContext } from "../../serve-context.ts";
 import { trustFolder } from "../../config/trust.ts";
 import type { Context } from "../../context.ts";
 import { askTool, withKnowledge } from "../../knowledge.ts";
