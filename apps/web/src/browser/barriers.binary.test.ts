@@ -11,13 +11,11 @@ let places: Record<string, [path: string, ready: string | RegExp]>;
 /** Sessions in every state, so that no page is empty. */
 async function furnish(): Promise<void> {
   const page = await stage.open();
-  const words = ["Change the notes", "Change the notes", "Ask me", "Run something"];
-  const [changed, edit, question, command] = (await Promise.all(
-    words.map((each, at) => stage.start(each, at === 0 ? "acceptEdits" : "default")),
-  )) as [string, string, string, string];
+  const words = ["Change the notes", "Ask me", "Run something", "Look around", "Say hello"];
+  const [edit, question, command, looked, archived] = (await Promise.all(
+    words.map((each) => stage.start(each, "default")),
+  )) as [string, string, string, string, string];
   const plan = await stage.start("Make a plan", "plan");
-  const looked = await stage.start("Look around");
-  const archived = await stage.start("Say hello");
   const isThere = (session: string, text: string): Promise<void> =>
     page
       .goto(`${stage.url}/sessions/${session}`)
@@ -25,6 +23,10 @@ async function furnish(): Promise<void> {
   await isThere(archived, "Hello from the agent.");
   await stage.api(`/v1/sessions/${archived}/archive`, {});
   await isThere(looked, "const one = 1;");
+  // Both change the same line, and nobody is asked about a change to what is no more: first the one that waits.
+  await page.goto(`${stage.url}/sessions/${edit}`);
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  const changed = await stage.start("Change the notes", "acceptEdits");
   await isThere(changed, "Four.");
   await page.goto(`${stage.url}/sessions/${command}`);
   await page.getByRole("button", { name: "Allow once" }).click();
