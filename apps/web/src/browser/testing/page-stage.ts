@@ -8,6 +8,10 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
 
+/** A script of the browser: the tests read the page's errors. */
+const TELL_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (event) =>
+  console.error("Against the policy: " + event.violatedDirective + " " + event.blockedURI));`;
+
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
@@ -117,12 +121,7 @@ export async function setPageStage({ context = false } = {}): Promise<PageStage>
   const openStrange = async (options: BrowserContextOptions = {}, own = url): Promise<Page> => {
     const room = await browser.newContext({ viewport: { width: 1280, height: 850 }, locale: "en-US", ...options });
     room.setDefaultTimeout(DEADLINE_MS);
-    await room.addInitScript(() =>
-      document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) =>
-        // oxlint-disable-next-line no-console -- the test reads it there
-        console.error(`Against the policy: ${violatedDirective} ${blockedURI}`),
-      ),
-    );
+    await room.addInitScript({ content: TELL_VIOLATIONS });
     room.on("console", (message) => {
       // Who is not signed in is told so by the page; the browser logs that besides.
       if (message.type() === "error" && !message.text().includes("status of 401")) complaints.push(message.text());
