@@ -41,6 +41,11 @@ export class LiveValue<T> {
     this.#announce();
   }
 
+  /** Whoever listens hears of it now: for what must be known before something else is. */
+  flush(): void {
+    this.#show();
+  }
+
   change(next: (value: T) => T): void {
     this.set(next(this.current));
   }

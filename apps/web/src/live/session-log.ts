@@ -136,6 +136,8 @@ export class SessionLog {
     // Events are kept to be folded again with what came before them: once nothing did, they need not be.
     if (this.#before === null) this.#events = [];
     this.#show();
+    // Who hears that there is nothing earlier must have all of it.
+    this.messages.flush();
   }
 
   #show(): void {
