@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { findExecutable } from "@tandem/claude-code";
 import { always, slowly, startRehearsal, text, when } from "@tandem/rehearsal";
+import { buildPackage } from "../../scripts/build-package.ts";
 import { benchMachine } from "../server/machine.ts";
 import { othersCpuSeconds } from "../server/others-cpu.ts";
 import { quantile, ratio, report } from "../server/report.ts";
@@ -18,6 +19,9 @@ const KEY = "sk-ant-made-up";
 export async function run(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { rounds: { type: "string", default: "7" } } });
   const peer = await findPeer();
+  // Both as they are installed: built.
+  await buildPackage();
+  const tandem = join(import.meta.dirname, "..", "..", "dist", "bin", "tandem.mjs");
   await using rehearsal = await startRehearsal([
     always(
       when((request) => JSON.stringify(request.messages.at(-1)).includes(SLOW), slowly(text(LONG), { tokenMs: 200 })),
@@ -29,7 +33,7 @@ export async function run(args: string[]): Promise<void> {
   await mkdir(join(home, ".claude"), { recursive: true });
   const { PATH, TMPDIR, LANG, NO_PROXY, NODE_COMPILE_CACHE } = machine.variables;
   const contenders = {
-    tandem: () => machine.start(["acp"], { env: { SESSION_KEY: KEY } }),
+    tandem: () => machine.start(["acp"], { env: { SESSION_KEY: KEY }, tandem }),
     [PEER]: () =>
       spawn(process.execPath, [peer], {
         cwd: machine.project,

@@ -9,6 +9,7 @@ import type { Store } from "@tandem/storage";
 import { existsSync, readdirSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { PAYERS } from "./call-report-line.ts";
 import { findClaudeCode, namedExecutable, warnOnTerminal } from "./claude-binary.ts";
 import { connectionPlace, findConnection } from "./config/connection-place.ts";
@@ -312,7 +313,7 @@ export async function startServer(
 
 /** The page, where it has been built: `npm start` does that, and packages have it. */
 function pageFolder(): string | undefined {
-  const folder = join(import.meta.dirname, "..", "..", "web", "dist");
+  const folder = fileURLToPath(new URL("../../web/dist", import.meta.url));
   return existsSync(join(folder, "index.html")) ? folder : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { type Command, CommanderError } from "commander";
-import { readFileSync } from "node:fs";
+import manifest from "../package.json" with { type: "json" };
 import type { Context } from "./context.ts";
 import { EXIT_CODES } from "./exit-code.ts";
 import { catchInterrupts } from "./interrupt.ts";
@@ -8,8 +8,7 @@ import { createProgram } from "./program.ts";
 /** A command that has ended leaves nothing running; should something hold on, the process ends without it. */
 const LINGER_MS = 1_000;
 
-const version = (JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string })
-  .version;
+const { version } = manifest;
 const args = process.argv.slice(2);
 const interrupt = catchInterrupts();
 

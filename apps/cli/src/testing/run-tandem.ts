@@ -22,6 +22,8 @@ export interface RunOptions {
   cwd?: string;
   /** A command, with its arguments, that starts `tandem` in its own way. */
   wrapper?: readonly string[];
+  /** Another build of it. */
+  tandem?: string;
 }
 
 /** A machine of its own for a test: a home and a project in scratch folders, and variables that lead nowhere else. */
@@ -45,8 +47,9 @@ export async function scratchMachine(config?: string) {
   const configure = (text: string) => writeFile(folder.join("project", "tandem.yaml"), text);
   if (config !== undefined) await configure(config);
 
-  const start = (args: readonly string[], { env = {}, cwd = ".", wrapper = [] }: RunOptions = {}): ChildProcess => {
-    const [program, ...rest] = [...wrapper, process.execPath, TANDEM, ...args];
+  const start = (args: readonly string[], options: RunOptions = {}): ChildProcess => {
+    const { env = {}, cwd = ".", wrapper = [], tandem = TANDEM } = options;
+    const [program, ...rest] = [...wrapper, process.execPath, tandem, ...args];
     return spawn(program!, rest, {
       cwd: folder.join("project", cwd),
       env: { ...variables, ...env },

@@ -1,7 +1,11 @@
 import { nearest, TandemError } from "@tandem/protocol";
 import { defineTool, type Tool } from "@tandem/runtime";
 import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
+
+const FOLDER = fileURLToPath(new URL("../skills", import.meta.url));
 
 /** What an agent may have to know for a task, loaded when it does: every task would pay for it otherwise. */
 export const SKILLS = {
@@ -29,6 +33,6 @@ export const skillTool = (names: readonly SkillName[]): Tool =>
           fix: meant ? `Did you mean ${meant}?` : `There are: ${names.join(", ")}.`,
         });
       }
-      return { markdown: await readFile(new URL(`../skills/${known}.md`, import.meta.url), "utf8") };
+      return { markdown: await readFile(join(FOLDER, `${known}.md`), "utf8") };
     },
   });

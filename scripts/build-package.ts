@@ -1,0 +1,124 @@
+// Builds what is installed from npm (dist/): the command as a few modules of JavaScript, with the page and what it reads.
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { rolldown, type Plugin } from "rolldown";
+import { z } from "zod";
+import { buildPage } from "./build-page.ts";
+
+const root = join(import.meta.dirname, "..");
+const cli = join(root, "apps", "cli");
+/** Made of hundreds of small modules, or wanted at every start: they become part of ours. What else is used is installed beside. */
+const TAKEN_IN = new Set([
+  "@agentclientprotocol/sdk",
+  "@hono/node-server",
+  "@modelcontextprotocol/sdk",
+  "commander",
+  "hono",
+  "yaml",
+  "zod",
+]);
+
+const manifest = z.looseObject({
+  dependencies: z.record(z.string(), z.string()).default({}),
+  devDependencies: z.record(z.string(), z.string()).default({}),
+  peerDependencies: z.record(z.string(), z.string()).default({}),
+});
+const read = (file: string) => manifest.parse(JSON.parse(readFileSync(file, "utf8")));
+
+/** Into `folder`, in place of what is there. */
+export async function buildPackage(folder: string = join(root, "dist")): Promise<void> {
+  buildPage();
+  rmSync(folder, { recursive: true, force: true });
+  const lib = join(folder, "lib");
+  mkdirSync(lib, { recursive: true });
+  const { installed, optional } = dependencies();
+  const needed = new Set<string>();
+  const bundle = await rolldown({
+    input: { main: join(cli, "src", "main.ts") },
+    platform: "node",
+    external: (id) => {
+      const name = packageOf(id);
+      const isBeside = installed[name] !== undefined || optional[name] !== undefined;
+      if (isBeside) needed.add(name);
+      return isBeside;
+    },
+    plugins: [besideModules(lib)],
+    onLog: (level, log) => {
+      if (level === "warn") throw new Error(log.message);
+    },
+  });
+  await bundle.write({ dir: lib, entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" });
+  await bundle.close();
+  cpSync(join(cli, "bin"), join(folder, "bin"), { recursive: true });
+  const start = join(folder, "bin", "tandem.mjs");
+  writeFileSync(start, readFileSync(start, "utf8").replace("../src/main.ts", "../lib/main.mjs"));
+  cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
+  writeFileSync(
+    join(folder, "package.json"),
+    `${JSON.stringify(packageManifest(needed, { installed, optional }), null, 2)}\n`,
+  );
+}
+
+const packageOf = (id: string): string =>
+  id
+    .split("/")
+    .slice(0, id.startsWith("@") ? 2 : 1)
+    .join("/");
+
+/**
+ * What a module names by an address of its own stands beside the modules: threads and children as modules, all else as it is.
+ */
+function besideModules(lib: string): Plugin {
+  return {
+    name: "beside-modules",
+    transform(code, id) {
+      if (!id.endsWith(".ts") || id.includes(`${sep}node_modules${sep}`)) return null;
+      return code.replaceAll(/new URL\("([^"]+)", import\.meta\.url\)/g, (_, path: string) => {
+        const named = resolve(dirname(id), path);
+        if (named.endsWith(".ts")) {
+          return `new URL(import.meta.ROLLUP_FILE_URL_${this.emitFile({ type: "chunk", id: named })})`;
+        }
+        const name = relative(root, named).replaceAll(sep, "-");
+        cpSync(named, join(lib, name), { recursive: true });
+        return `new URL("./${name}", import.meta.url)`;
+      });
+    },
+  };
+}
+
+/** What the rooms name, with their versions. What is taken in is no longer one's own. */
+function dependencies(): { installed: Record<string, string>; optional: Record<string, string> } {
+  const files = globSync(["packages/*/package.json", "apps/cli/package.json"], { cwd: root });
+  const rooms = files.map((file) => read(join(root, file)));
+  const all = rooms.flatMap((room) => Object.entries(room.dependencies));
+  return {
+    installed: Object.fromEntries(all.filter(([name]) => !name.startsWith("@tandem/") && !TAKEN_IN.has(name))),
+    optional: Object.fromEntries(rooms.flatMap((room) => Object.entries(room.peerDependencies))),
+  };
+}
+
+function packageManifest(
+  needed: ReadonlySet<string>,
+  { installed, optional }: ReturnType<typeof dependencies>,
+): object {
+  const { name, version, license, type, bin } = read(join(cli, "package.json"));
+  const { devDependencies } = read(join(root, "package.json"));
+  const names = [...needed].filter((each) => installed[each] !== undefined).sort();
+  return {
+    ...{ name, version, license, type, bin },
+    engines: { node: ">=20" },
+    files: ["bin", "lib"],
+    dependencies: {
+      ...Object.fromEntries(names.map((each) => [each, installed[each]])),
+      // For machines whose own Node is older.
+      node: devDependencies["node"],
+    },
+    peerDependencies: optional,
+    peerDependenciesMeta: Object.fromEntries(Object.keys(optional).map((each) => [each, { optional: true }])),
+  };
+}
+
+if (import.meta.main) {
+  await buildPackage();
+  console.log("The package is in dist/.");
+}
