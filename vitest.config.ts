@@ -16,6 +16,7 @@ export default defineConfig({
           exclude: ["**/node_modules/**", ...real],
           isolate: false,
           testTimeout: 10_000,
+          expect: { poll: { timeout: 5_000 } },
         },
       },
       {
@@ -27,6 +28,8 @@ export default defineConfig({
           maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          // A state that is awaited comes late on a busy machine, and is right all the same.
+          expect: { poll: { timeout: 20_000 } },
         },
       },
     ],
