@@ -48,12 +48,13 @@ test("create with overrides and with first messages", async () => {
     initial_events: [{ type: "user.message", content: [{ type: "text", text: "Go." }] }],
   });
   expect(session.agent.system).toBe("Another.");
-  await expect
-    .poll(async () => (await sessions().retrieve(session.id)).usage.output_tokens, { timeout: 20_000 })
-    .toBeGreaterThan(0);
-  const types = [];
-  for await (const { type } of sessions().events.list(session.id)) types.push(type);
-  expect(types).toEqual(expect.arrayContaining(["user.message", "agent.message", "session.status_idle"]));
+  const types = async (): Promise<string[]> => {
+    const found = [];
+    for await (const { type } of sessions().events.list(session.id)) found.push(type);
+    return found;
+  };
+  await expect.poll(types).toEqual(expect.arrayContaining(["user.message", "agent.message", "session.status_idle"]));
+  expect((await sessions().retrieve(session.id)).usage.output_tokens).toBeGreaterThan(0);
 });
 
 test("update merges, and tells the stream", async () => {
