@@ -44,8 +44,10 @@ async function edit(): Promise<Editor> {
   const schema = new V2Schema();
   const app = client({ name: "editor" })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params.update))
-    .onRequest(methods.client.session.requestPermission, ({ params }) => {
+    .onRequest(methods.client.session.requestPermission, async ({ params }) => {
       asked.push(params);
+      // A person is slower than the word that somebody is waited for.
+      await expect.poll(() => states().at(-1), WAIT).toEqual({ state: "requires_action" });
       return { outcome: { outcome: "selected", optionId: params.options[0]!.optionId } };
     });
   const connection = app.connect(checkedStream(open("?v2=true"), schema));
