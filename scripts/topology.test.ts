@@ -11,14 +11,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "claude-code": ["protocol"],
   workspace: ["protocol"],
   storage: ["protocol"],
+  queue: ["protocol"],
   runtime: ["protocol", "claude-code"],
   connectors: ["protocol"],
   relationships: ["protocol", "connectors"],
-  sessions: ["protocol", "storage", "workspace", "claude-code"],
+  sessions: ["protocol", "storage", "queue", "workspace", "claude-code"],
   context: ["protocol", "storage", "workspace", "runtime", "connectors", "relationships"],
-  server: ["protocol", "storage", "runtime", "sessions", "context"],
+  server: ["protocol", "storage", "queue", "runtime", "sessions", "context"],
   cli: [
-    ...["protocol", "workspace", "storage", "claude-code", "runtime", "connectors", "relationships"],
+    ...["protocol", "workspace", "storage", "queue", "claude-code", "runtime", "connectors", "relationships"],
     ...["sessions", "context", "server", "rehearsal"],
   ],
   web: ["protocol"],
@@ -27,6 +28,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** Libraries that one room alone may know: whoever else wants a model goes through the runtime. */
 const OWNED: readonly [library: RegExp, owner: string][] = [
   [/^@anthropic-ai\/claude-agent-sdk/, "claude-code"],
+  [/^pg-boss$/, "queue"],
   [/^(ai|@ai-sdk\/.*)$/, "runtime"],
 ];
 

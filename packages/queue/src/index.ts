@@ -1,0 +1,1 @@
+export type { DeadRun, QueueDepth, Run, RunQueue, Working } from "./run-queue.ts";
