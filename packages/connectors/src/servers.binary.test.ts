@@ -212,6 +212,27 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
     await admin.end();
   });
 
+  it("is asked once more when a connection is cut off in the middle, and then no more, at once", async () => {
+    const admin = await server.connect();
+    await using connection = await openConnection({ driver: "mysql", url: server.url("shop", "reader") });
+    const [all, long] = ["information_schema.columns", "select count(*) from"];
+    const asked = connection.query(`${long} ${all} a, ${all} b, ${all} c`).catch((error: unknown) => error);
+    for (const _ of ["the first", "the second"]) {
+      const running = async (): Promise<number | undefined> => {
+        const [rows] = await admin.query(
+          `select id from information_schema.processlist where user = 'reader' and info like '${long}%'`,
+        );
+        return (rows as { id: number }[])[0]?.id;
+      };
+      await expect.poll(running).toBeDefined();
+      await admin.query(`kill ${await running()}`);
+    }
+    const began = performance.now();
+    expect(await asked).toMatchObject({ name: "ConnectionError", code: "connection_failed" });
+    expect(performance.now() - began).toBeLessThan(10_000);
+    await admin.end();
+  });
+
   it("is connected to again after it was away", async () => {
     await using connection = await openConnection({ driver: "mysql", url: server.url("shop") });
     expect(await one(connection)).toBe(1);

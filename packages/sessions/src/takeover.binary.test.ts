@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { ChildProcess } from "node:child_process";
 import type { LoggedEvent } from "@tandem/protocol";
 import { always, reply, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -30,6 +32,20 @@ const inProject = (name: string) => join(stage.folder, name);
 const killProcesses = async () => {
   for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
 };
+/** In a moment in which it does not write: a process that is halted in a transaction keeps all others from the file. */
+const halt = (server: ChildProcess) =>
+  expect
+    .poll(() => {
+      server.kill("SIGSTOP");
+      using database = new DatabaseSync(join(stage.root, "tandem.db"), { timeout: 500 });
+      try {
+        database.exec("begin immediate; rollback");
+        return true;
+      } catch {
+        return server.kill("SIGCONT") && false;
+      }
+    })
+    .toBe(true);
 
 test("a server that is killed while it waits for an answer: the answer reaches the model, whatever its process did", async () => {
   stage.rehearsal.use([toolUse("mcp__tandem__weather", { city: "Bern" }), always(text("Nobody answered me."))]);
@@ -108,7 +124,7 @@ test("a server that was halted for too long writes nothing, runs nothing, and en
   const { process: server, session } = await stage.spawn(allowAll, "Do it.");
   const engine = await stage.open({ leaseTtl: 1_000 });
   await engine.until(session, isType("span.model_request_start"));
-  server.kill("SIGSTOP");
+  await halt(server);
   await engine.until(session, isIdle);
   const head = await engine.engine.sessions.head(session.id);
   // The call is asked for by now, and nobody has let it pass.

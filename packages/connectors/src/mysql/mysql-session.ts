@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { createConnection, type Connection, type FieldPacket } from "mysql2";
 import type { Rows } from "../connection.ts";
 import type { Pooled } from "../pool.ts";
@@ -19,13 +20,15 @@ export class MysqlSession implements Pooled {
   #isMariaDb = false;
   #isReading = false;
   #isAlive = true;
+  /** What is being read. The driver tells the connection alone that it was lost, and lets whoever reads wait. */
+  #reads: Readable | undefined;
 
   private constructor(url: string, address: ServerAddress) {
     this.#url = url;
     this.#address = address;
     this.#connection = connect(url);
-    this.#connection.on("error", () => (this.#isAlive = false));
-    this.#connection.on("end", () => (this.#isAlive = false));
+    this.#connection.on("error", (error) => this.#lost(error));
+    this.#connection.on("end", () => this.#lost(connectionLost()));
   }
 
   static async open(url: string, address: ServerAddress): Promise<MysqlSession> {
@@ -108,18 +111,25 @@ export class MysqlSession implements Pooled {
     each: (row: RawRow, fields: FieldPacket[]) => boolean,
     before: (fields: FieldPacket[]) => void = () => {},
   ): Promise<void> {
+    if (!this.#isAlive) throw connectionLost();
     let fields: FieldPacket[] = [];
     const query = this.#connection.query({ sql, rowsAsArray: true, typeCast: (field) => field.buffer() });
     query.on("fields", (packets: FieldPacket[]) => {
       fields = packets;
       before(packets);
     });
-    for await (const row of query.stream({ highWaterMark: ROWS_AHEAD }) as AsyncIterable<RawRow>) {
+    this.#reads = query.stream({ highWaterMark: ROWS_AHEAD });
+    for await (const row of this.#reads as AsyncIterable<RawRow>) {
       if (Array.isArray(row) && !each(row, fields)) {
         this.end();
         return;
       }
     }
+  }
+
+  #lost(error: Error): void {
+    this.#isAlive = false;
+    this.#reads?.destroy(error);
   }
 
   /** MySQL counts milliseconds and MariaDB seconds, under another name. */
@@ -148,6 +158,10 @@ function connect(url: string): Connection {
     enableKeepAlive: true,
   });
 }
+
+/** In the driver's own words for it. */
+const connectionLost = (): Error =>
+  Object.assign(new Error("The server closed the connection."), { code: "PROTOCOL_CONNECTION_LOST" });
 
 /** The mode decides what is a text and what a name: our judge reads by this one. */
 const SETTINGS = [
