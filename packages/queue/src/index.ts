@@ -1,1 +1,2 @@
-export type { DeadRun, QueueDepth, Run, RunQueue, Working } from "./run-queue.ts";
+export { createEmbeddedQueue } from "./embedded/create-embedded-queue.ts";
+export type { DeadRun, QueueDepth, QueueOptions, Run, RunQueue, Working } from "./run-queue.ts";

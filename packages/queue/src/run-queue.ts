@@ -4,19 +4,24 @@
  * again by whoever finds that its session waits.
  */
 export interface RunQueue extends AsyncDisposable {
-  /** Resolves when it is durable, where the queue is. One that waits already for the same key stays as it is. */
+  /**
+   * Resolves when it is durable, where the queue is. One that waits already for the same key stays as it is; while one is
+   * under way, one more waits for it to end. A dead letter of the key is replaced: whoever merely finds that a session waits
+   * looks at `dead()` first.
+   */
   send(run: Run): Promise<void>;
   /**
-   * Takes runs of these places, `capacity()` at most at a time, one per key anywhere, the most urgent and the least served
-   * group first. `handle` resolves when the session has nothing to do for now; if it rejects or its worker dies, the run is
-   * tried again with growing pauses, and is a dead letter after the last. `places` may grow: see `Working.serve`.
+   * Takes runs of these places, one per key at a time, the most urgent first and then the tenant with the fewest under way.
+   * `capacity()` is how many may be under way in this worker, those that are included. `handle` resolves when the session
+   * has nothing to do for now; if it rejects or its worker dies, the run is tried again with growing pauses, and is a dead
+   * letter after the last. Its signal fires when the run is cancelled, cut off by `stop`, or taken from this worker.
    */
   work(
     places: readonly string[],
     capacity: () => number,
     handle: (run: Run, signal: AbortSignal) => Promise<void>,
   ): Working;
-  /** A waiting run is gone; the signal of one that is under way fires. */
+  /** A waiting run is gone, a dead one too; the signal of one that is under way fires, and it is not tried again. */
   cancel(key: string): Promise<void>;
   /** Runs that were given up, newest first. */
   dead(): Promise<DeadRun[]>;
@@ -64,3 +69,16 @@ export interface QueueDepth {
   /** Of the run that has waited longest. */
   oldestMs: number | null;
 }
+
+export interface QueueOptions {
+  /** How many runs of a tenant may be under way at once, in all workers; no limit without it. */
+  limitOf?: (tenant: string) => number;
+  /** How often a run is tried before it is a dead letter. */
+  attempts?: number;
+  /** Before the second attempt; each further one waits about twice as long, a minute at most. Whole seconds. */
+  pauseSeconds?: number;
+}
+
+export const DEFAULT_ATTEMPTS = 5;
+export const DEFAULT_PAUSE_SECONDS = 2;
+export const LONGEST_PAUSE_SECONDS = 60;

@@ -1,0 +1,167 @@
+import {
+  DEFAULT_ATTEMPTS,
+  DEFAULT_PAUSE_SECONDS,
+  LONGEST_PAUSE_SECONDS,
+  type DeadRun,
+  type QueueOptions,
+  type Run,
+  type RunQueue,
+} from "../run-queue.ts";
+import { EmbeddedWorker } from "./embedded-worker.ts";
+
+export interface WaitingRun {
+  run: Run;
+  sentAt: number;
+  /** Not taken before: the pause after a failure. */
+  from: number;
+  failures: number;
+}
+
+export interface RunUnderWay extends WaitingRun {
+  abort: AbortController;
+}
+
+/**
+ * The queue of one process. Nothing of it outlives the process, and nothing needs to: the inbox and the lease table do,
+ * and whoever opens the store next finds there what waits.
+ */
+export function createEmbeddedQueue(options: QueueOptions = {}): RunQueue {
+  const queue = new EmbeddedQueue(options);
+  return {
+    send: async (run) => queue.send(run),
+    work: (places, capacity, handle) => {
+      const worker = new EmbeddedWorker(queue, places, capacity, handle);
+      queue.workers.add(worker);
+      queue.look();
+      return worker;
+    },
+    cancel: async (key) => queue.cancel(key),
+    dead: async () => [...queue.deadRuns.values()].toReversed(),
+    requeue: async (key) => queue.requeue(key),
+    depth: async () => queue.depth(),
+    [Symbol.asyncDispose]: () => queue.close(),
+  };
+}
+
+/** What waits, what is under way and what was given up, and who takes it. */
+export class EmbeddedQueue {
+  readonly workers = new Set<EmbeddedWorker>();
+  readonly deadRuns = new Map<string, DeadRun>();
+  readonly #waiting = new Map<string, WaitingRun>();
+  readonly #underWay = new Map<string, RunUnderWay>();
+  readonly #options: QueueOptions;
+  #alarm: NodeJS.Timeout | undefined;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  send(run: Run): void {
+    this.deadRuns.delete(run.key);
+    if (!this.#waiting.has(run.key)) this.#wait({ run, sentAt: Date.now(), from: 0, failures: 0 });
+    this.look();
+  }
+
+  /** Every worker takes what it can, one run each in turn, so that one does not take all. */
+  look(): void {
+    clearTimeout(this.#alarm);
+    let taken = true;
+    while (taken) {
+      taken = false;
+      for (const worker of this.workers) taken = worker.takeOne() || taken;
+    }
+    const pauses = [...this.#waiting.values()].map(({ from }) => from - Date.now()).filter((ms) => ms > 0);
+    if (pauses.length > 0) this.#alarm = setTimeout(() => this.look(), Math.min(...pauses)).unref();
+  }
+
+  /** The next run for a worker of these places; it is under way then. */
+  take(places: ReadonlySet<string>): RunUnderWay | undefined {
+    const busy = new Map<string, number>();
+    for (const { run } of this.#underWay.values()) busy.set(run.tenant, (busy.get(run.tenant) ?? 0) + 1);
+    const busyOf = (tenant: string): number => busy.get(tenant) ?? 0;
+    let best: WaitingRun | undefined;
+    for (const candidate of this.#waiting.values()) {
+      const { run, from } = candidate;
+      if (!places.has(run.place) || from > Date.now() || this.#underWay.has(run.key)) continue;
+      if (busyOf(run.tenant) >= (this.#options.limitOf?.(run.tenant) ?? Infinity)) continue;
+      const urgency = best ? run.priority - best.run.priority : 1;
+      const fairness = best ? busyOf(best.run.tenant) - busyOf(run.tenant) : 0;
+      if (urgency > 0 || (urgency === 0 && fairness > 0)) best = candidate;
+    }
+    if (!best) return undefined;
+    const taken: RunUnderWay = { ...best, abort: new AbortController() };
+    this.#waiting.delete(best.run.key);
+    this.#underWay.set(best.run.key, taken);
+    return taken;
+  }
+
+  /** False if it was cancelled or cut off before. */
+  end(taken: RunUnderWay): boolean {
+    if (this.#underWay.get(taken.run.key) !== taken) return false;
+    this.#underWay.delete(taken.run.key);
+    return true;
+  }
+
+  fail(taken: RunUnderWay, error: unknown): void {
+    if (!this.end(taken)) return;
+    const failures = taken.failures + 1;
+    const { attempts = DEFAULT_ATTEMPTS, pauseSeconds = DEFAULT_PAUSE_SECONDS } = this.#options;
+    if (failures < attempts) {
+      const pause = Math.min(pauseSeconds * 2 ** (failures - 1), LONGEST_PAUSE_SECONDS) * 1000;
+      this.#wait({ ...taken, failures, from: Date.now() + pause });
+    } else if (!this.#waiting.has(taken.run.key)) {
+      const words = error instanceof Error ? error.message : String(error);
+      this.deadRuns.set(taken.run.key, {
+        run: taken.run,
+        error: words,
+        attempts: failures,
+        at: new Date().toISOString(),
+      });
+    }
+  }
+
+  /** Others may take it; no attempt is lost. */
+  giveBack(taken: RunUnderWay): void {
+    if (this.end(taken)) this.#wait({ ...taken, from: 0 });
+    taken.abort.abort(new Error("The worker stops; the run goes back to the queue."));
+  }
+
+  cancel(key: string): void {
+    this.#waiting.delete(key);
+    this.deadRuns.delete(key);
+    const taken = this.#underWay.get(key);
+    if (!taken) return;
+    this.end(taken);
+    taken.abort.abort(new Error("The run was cancelled."));
+    this.look();
+  }
+
+  requeue(key: string): boolean {
+    const dead = this.deadRuns.get(key);
+    if (dead) this.send(dead.run);
+    return dead !== undefined;
+  }
+
+  depth(): { place: string; waiting: number; running: number; oldestMs: number | null }[] {
+    const runs = [...this.#waiting.values(), ...this.#underWay.values()];
+    const places = [...new Set(runs.map(({ run }) => run.place))].toSorted();
+    return places.map((place) => {
+      const waiting = [...this.#waiting.values()].filter(({ run }) => run.place === place);
+      const running = [...this.#underWay.values()].filter(({ run }) => run.place === place).length;
+      const oldest = Math.min(...waiting.map(({ sentAt }) => sentAt));
+      return { place, waiting: waiting.length, running, oldestMs: waiting.length > 0 ? Date.now() - oldest : null };
+    });
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#alarm);
+    await Promise.all([...this.workers].map((worker) => worker.stop(0)));
+    clearTimeout(this.#alarm);
+  }
+
+  /** Two that wait for one key are one: as the newer was sent, and as patient as the one that has failed. */
+  #wait({ run, sentAt, from, failures }: WaitingRun): void {
+    const newer = this.#waiting.get(run.key)?.run ?? run;
+    this.#waiting.set(run.key, { run: newer, sentAt, from, failures });
+  }
+}

@@ -1,0 +1,75 @@
+import type { Run, Working } from "../run-queue.ts";
+import type { EmbeddedQueue, RunUnderWay } from "./create-embedded-queue.ts";
+
+export class EmbeddedWorker implements Working {
+  readonly #queue: EmbeddedQueue;
+  readonly #places: Set<string>;
+  readonly #capacity: () => number;
+  readonly #handle: (run: Run, signal: AbortSignal) => Promise<void>;
+  readonly #underWay = new Set<RunUnderWay>();
+  #paused = false;
+  #onIdle = (): void => {};
+
+  constructor(
+    queue: EmbeddedQueue,
+    places: readonly string[],
+    capacity: () => number,
+    handle: (run: Run, signal: AbortSignal) => Promise<void>,
+  ) {
+    this.#queue = queue;
+    this.#places = new Set(places);
+    this.#capacity = capacity;
+    this.#handle = handle;
+  }
+
+  takeOne(): boolean {
+    if (this.#paused || this.#underWay.size >= this.#capacity()) return false;
+    const taken = this.#queue.take(this.#places);
+    if (!taken) return false;
+    this.#underWay.add(taken);
+    void this.#run(taken);
+    return true;
+  }
+
+  async #run(taken: RunUnderWay): Promise<void> {
+    // Never in the call that sent it: a sender does not wait for what its run does first.
+    await Promise.resolve();
+    try {
+      await this.#handle(taken.run, taken.abort.signal);
+      this.#queue.end(taken);
+    } catch (error) {
+      this.#queue.fail(taken, error);
+    }
+    this.#underWay.delete(taken);
+    if (this.#underWay.size === 0) this.#onIdle();
+    this.#queue.look();
+  }
+
+  async serve(place: string): Promise<void> {
+    this.#places.add(place);
+    this.#queue.look();
+  }
+
+  look(): void {
+    this.#queue.look();
+  }
+
+  async pause(): Promise<void> {
+    this.#paused = true;
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    this.#paused = true;
+    if (this.#underWay.size > 0 && deadlineMs > 0) {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+        timer = setTimeout(resolve, deadlineMs);
+      });
+      clearTimeout(timer);
+    }
+    for (const taken of this.#underWay) this.#queue.giveBack(taken);
+    this.#queue.workers.delete(this);
+    this.#queue.look();
+  }
+}
