@@ -33,19 +33,20 @@ const killProcesses = async () => {
   for (const pid of await stage.processes()) process.kill(-pid, "SIGKILL");
 };
 /** In a moment in which it does not write: a process that is halted in a transaction keeps all others from the file. */
-const halt = (server: ChildProcess) =>
-  expect
-    .poll(() => {
-      server.kill("SIGSTOP");
-      using database = new DatabaseSync(join(stage.root, "tandem.db"), { timeout: 500 });
-      try {
-        database.exec("begin immediate; rollback");
-        return true;
-      } catch {
-        return server.kill("SIGCONT") && false;
-      }
-    })
-    .toBe(true);
+const halt = async (server: ChildProcess): Promise<void> => {
+  const isFree = (): boolean => {
+    server.kill("SIGSTOP");
+    using database = new DatabaseSync(join(stage.root, "tandem.db"), { timeout: 500 });
+    try {
+      database.exec("begin immediate; rollback");
+      return true;
+    } catch {
+      server.kill("SIGCONT");
+      return false;
+    }
+  };
+  await expect.poll(isFree).toBe(true);
+};
 
 test("a server that is killed while it waits for an answer: the answer reaches the model, whatever its process did", async () => {
   stage.rehearsal.use([toolUse("mcp__tandem__weather", { city: "Bern" }), always(text("Nobody answered me."))]);
