@@ -17,9 +17,11 @@ const report = z.object({
   ),
 });
 
+export type Outcome = keyof Counts;
+
 /** Outcome of each test by its file and full name, from vitest's JSON report. A file that broke counts as one test. */
-export function testOutcomes(json: string | undefined): Map<string, "passed" | "failed" | "skipped"> {
-  const outcomes = new Map<string, "passed" | "failed" | "skipped">();
+export function testOutcomes(json: string | undefined): Map<string, Outcome> {
+  const outcomes = new Map<string, Outcome>();
   if (json === undefined) return outcomes;
   for (const file of report.parse(JSON.parse(json)).testResults) {
     const name = file.name.replace(/^.*?\/(packages|apps|scripts)\//, "$1/");
@@ -36,8 +38,8 @@ export function testOutcomes(json: string | undefined): Map<string, "passed" | "
   return outcomes;
 }
 
-export function countTests(json: string | undefined): Counts {
+export function countOutcomes(outcomes: ReadonlyMap<string, Outcome>): Counts {
   const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const outcome of testOutcomes(json).values()) counts[outcome] += 1;
+  for (const outcome of outcomes.values()) counts[outcome] += 1;
   return counts;
 }

@@ -1,0 +1,98 @@
+import type { ChildProcess } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startUp, type RunningUp } from "../../apps/cli/src/testing/session-machine.ts";
+
+/** As a supervisor does: not at once, so that others notice, and not long after. */
+const RESTART_MS = 300;
+const START_MS = 60_000;
+
+/** One process of a fleet, and whoever starts it again after it has died. */
+export class FleetMember {
+  readonly name: string;
+  readonly isServer: boolean;
+  readonly #start: () => ChildProcess;
+  /** Ends that nobody asked for, with their last words. */
+  readonly crashes: string[] = [];
+  /** Everything that it has said on standard error, over all its lives. */
+  words = "";
+  #child: ChildProcess | undefined;
+  #running: RunningUp | undefined;
+  #isRetired = false;
+  #wasKilled = false;
+  #life: Promise<void> | undefined;
+
+  constructor(name: string, isServer: boolean, start: () => ChildProcess) {
+    this.name = name;
+    this.isServer = isServer;
+    this.#start = start;
+  }
+
+  /** Of the process that lives now, ready or not. */
+  get pid(): number | undefined {
+    const child = this.#child;
+    return child && child.exitCode === null && child.signalCode === null ? child.pid : undefined;
+  }
+
+  /** Once it is ready. */
+  get up(): RunningUp | undefined {
+    return this.pid === undefined ? undefined : this.#running;
+  }
+
+  /** Keeps it running until it is retired. Resolves when it is ready for the first time. */
+  async supervise(): Promise<RunningUp> {
+    const first = Promise.withResolvers<RunningUp>();
+    this.#life = this.#live(first);
+    return first.promise;
+  }
+
+  /** From one moment to the next, like a power cut. It is started again. */
+  kill(): boolean {
+    if (this.pid === undefined) return false;
+    this.#wasKilled = true;
+    this.#child!.kill("SIGKILL");
+    return true;
+  }
+
+  /** Asks it to end; it is started again, as for an upgrade. */
+  async replace(): Promise<void> {
+    const running = this.#running;
+    this.#wasKilled = true;
+    await running?.stop("SIGTERM");
+  }
+
+  /** The end; not started again. */
+  async retire(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
+    this.#isRetired = true;
+    if (this.pid !== undefined) this.#child!.kill(signal);
+    await this.#life;
+  }
+
+  async #live(first: PromiseWithResolvers<RunningUp>): Promise<void> {
+    while (!this.#isRetired) {
+      this.#wasKilled = false;
+      this.#running = undefined;
+      this.#child = this.#start();
+      const child = this.#child;
+      const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+      child.stderr?.on("data", (chunk: Buffer) => (this.words += chunk.toString()));
+      const late = setTimeout(() => child.kill("SIGKILL"), START_MS);
+      const from = this.words.length;
+      try {
+        this.#running = await startUp(child);
+        first.resolve(this.#running);
+      } catch (error) {
+        // Killed while it started, or something is wrong, which is said below.
+        if (!this.#wasKilled && !this.#isRetired) first.reject(error);
+      } finally {
+        clearTimeout(late);
+      }
+      await ended;
+      if (!this.#wasKilled && !this.#isRetired) {
+        this.crashes.push(
+          `${this.name} ended by itself (${child.exitCode ?? child.signalCode}): ${this.words.slice(from).slice(-2_000)}`,
+        );
+      }
+      if (!this.#isRetired) await sleep(RESTART_MS);
+    }
+  }
+}
