@@ -79,6 +79,7 @@ export const routeTable: readonly Route[] = [
     method: "GET",
     path: "/openapi.json",
     scope: "read",
+    at: "here",
     extension: true,
     summary: "This API as an OpenAPI 3.1 document",
     response: z.looseObject({ openapi: z.string() }),

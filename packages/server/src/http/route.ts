@@ -3,6 +3,8 @@ import type { Scope, TokenRow, TokenStore } from "@tandem/storage";
 import { z } from "zod";
 import type { ServedContext } from "../served-context.ts";
 import type { Caretaker } from "../caretaker.ts";
+import type { Realm } from "../tenants/realm.ts";
+import type { TenantOffice } from "../tenants/tenant-office.ts";
 import type { EventStream } from "./sse/event-stream.ts";
 import type { SessionHubs } from "./sse/session-hubs.ts";
 
@@ -15,6 +17,11 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
   context: ServedContext | undefined;
   /** Undefined where nobody has looked after the server: in tests. */
   caretaker: Caretaker | undefined;
+  /** Whose realm this is, and the token's. */
+  tenant: Realm["tenant"];
+  /** Undefined for all but the operator, and where there are no tenants. */
+  office: TenantOffice | undefined;
+  /** Those that the tenant may know of. */
   tokens: TokenStore;
   token: TokenRow;
   params: Params;
@@ -25,6 +32,17 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
   signal: AbortSignal;
 }
 
+/**
+ * Where in a fleet a request is done; a process of its own does everything itself.
+ * - `here`: where it arrives, for the store has all that it needs;
+ * - `writer`: by who writes the session now, else where its folder is, else here;
+ * - `folder`: the same, but never where the session's folder is not;
+ * - `worker`: by a process that runs sessions and has what the request names: a folder, an environment's needs;
+ * - `context`: by a process that has the project's context;
+ * - `each`: by all that run sessions, and the answers are put together.
+ */
+export type At = "here" | "writer" | "folder" | "worker" | "context" | "each";
+
 interface RouteBase {
   /** `agents.create`: the operation's id; what stands before the dot is its section. */
   name: string;
@@ -33,10 +51,13 @@ interface RouteBase {
   path: `/${string}`;
   /** What a token must be allowed to do. */
   scope: Scope;
+  at: At;
   /** One sentence without its full stop. */
   summary: string;
   /** Ours, not Anthropic's. */
   extension: boolean;
+  /** About the machine itself: for other tenants than the default one, there is nothing at this address. */
+  operator?: boolean;
   /** It may take as long as making a worktree ready takes. */
   patient: boolean;
   query: z.ZodObject;
@@ -106,8 +127,11 @@ interface Definition<Path extends `/${string}`, Q extends z.ZodObject> {
   method: RouteBase["method"];
   path: Path;
   scope: Scope;
+  /** No default: whoever adds a route thinks about it. */
+  at: At;
   summary: string;
   extension?: boolean;
+  operator?: boolean;
   patient?: boolean;
   query?: Q;
 }

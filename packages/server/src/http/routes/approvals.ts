@@ -11,6 +11,7 @@ export const approvalRoutes: Route[] = [
     method: "GET",
     path: "/v1/approvals",
     scope: "read",
+    at: "here",
     extension: true,
     summary: "List what waits for a person, over all sessions, or what has; the newest first",
     query: z.strictObject({
@@ -34,6 +35,7 @@ export const approvalRoutes: Route[] = [
     method: "GET",
     path: "/v1/approvals/:approval_id",
     scope: "read",
+    at: "here",
     extension: true,
     summary: "Retrieve an approval, a plan or a question by the id of its call's event",
     response: approval,
@@ -44,6 +46,7 @@ export const approvalRoutes: Route[] = [
     method: "POST",
     path: "/v1/approvals/:approval_id",
     scope: "run",
+    at: "here",
     extension: true,
     summary:
       "Answer it: once, for the session or always, with another input, with the mode after a plan; the first one counts",

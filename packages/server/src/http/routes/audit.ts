@@ -11,6 +11,7 @@ export const auditRoutes: Route[] = [
     method: "GET",
     path: "/v1/audit",
     scope: "admin",
+    at: "here",
     extension: true,
     summary: "List who did what, newest first",
     query: z.strictObject({
@@ -34,6 +35,7 @@ export const auditRoutes: Route[] = [
     method: "GET",
     path: "/v1/audit/export",
     scope: "admin",
+    at: "here",
     extension: true,
     summary: "Download the whole audit as lines of JSON, with its head at the end",
     handle: async ({ engine }) => {
@@ -54,6 +56,7 @@ export const auditRoutes: Route[] = [
     method: "POST",
     path: "/v1/audit/verify",
     scope: "admin",
+    at: "here",
     extension: true,
     summary: "Go through the audit's hashes, and say which entry is the first that is not as it was",
     body: z

@@ -50,6 +50,7 @@ export const contextMemoryRoutes: Route[] = [
     method: "GET",
     path: "/v1/context/memories",
     scope: "read",
+    at: "context",
     extension: true,
     summary: "List what is remembered, the newest first, with what each memory rests on",
     query: z.strictObject({
@@ -72,6 +73,7 @@ export const contextMemoryRoutes: Route[] = [
     method: "POST",
     path: "/v1/context/memories",
     scope: "run",
+    at: "context",
     extension: true,
     summary: "Remember something in one's own words, at once; the same said again is not stored twice",
     body: z
@@ -121,6 +123,7 @@ export const contextMemoryRoutes: Route[] = [
     method: "POST",
     path: `${MEMORY}/keep`,
     scope: "run",
+    at: "context",
     extension: true,
     summary: "Say how long a memory holds: until then, or, with null, for good",
     body: z.strictObject({ expires_at: expiresAt }).meta({ id: "KeepMemory" }),
@@ -137,6 +140,7 @@ export const contextMemoryRoutes: Route[] = [
     method: "DELETE",
     path: MEMORY,
     scope: "run",
+    at: "context",
     extension: true,
     summary: "Forget a memory; the proposal that it is done by can be undone",
     response: decided,

@@ -54,6 +54,7 @@ export const contextPageRoutes: Route[] = [
     method: "GET",
     path: "/v1/context/pages",
     scope: "read",
+    at: "context",
     extension: true,
     summary: "List the pages of the wiki, by their keys",
     query: z.strictObject({ ...pageQuery }),
@@ -75,6 +76,7 @@ export const contextPageRoutes: Route[] = [
     method: "GET",
     path: "/v1/context/page",
     scope: "read",
+    at: "context",
     extension: true,
     summary: "Read a page of the wiki, with the passages that it rests on",
     query: z.strictObject({ key: z.string().min(1).max(500) }),
@@ -106,6 +108,7 @@ export const contextPageRoutes: Route[] = [
     method: "GET",
     path: "/v1/context/passages",
     scope: "read",
+    at: "context",
     extension: true,
     summary: "Read a passage of a document by its citation, and what stands around it",
     query: z.strictObject({

@@ -12,6 +12,7 @@ export const fileRoutes: Route[] = [
     method: "POST",
     path: "/v1/files",
     scope: "run",
+    at: "here",
     summary: "Upload a file",
     body: z.strictObject({ expires_in_seconds: z.coerce.number().int().min(1).max(LONGEST_SECONDS).optional() }),
     response: file,
@@ -22,6 +23,7 @@ export const fileRoutes: Route[] = [
     method: "GET",
     path: "/v1/files",
     scope: "read",
+    at: "here",
     summary: "List uploaded files, newest first",
     query: z.strictObject({ ...pageQuery, ids: z.array(z.string()).optional(), scope_id: z.string().optional() }),
     response: pageOf(file),
@@ -33,6 +35,7 @@ export const fileRoutes: Route[] = [
     method: "GET",
     path: "/v1/files/:file_id",
     scope: "read",
+    at: "here",
     summary: "Retrieve what is known about a file",
     response: file,
     handle: ({ engine, params }) => engine.files.get(params.file_id),
@@ -42,6 +45,7 @@ export const fileRoutes: Route[] = [
     method: "GET",
     path: "/v1/files/:file_id/content",
     scope: "read",
+    at: "here",
     summary: "Download a file",
     handle: async ({ engine, params }) => {
       const { filename, mime_type: mimeType, size_bytes: size } = await engine.files.get(params.file_id);
@@ -54,6 +58,7 @@ export const fileRoutes: Route[] = [
     method: "DELETE",
     path: "/v1/files/:file_id",
     scope: "run",
+    at: "here",
     summary: "Delete a file",
     response: deletedOf("file_deleted"),
     handle: async ({ engine, params }) => {

@@ -37,6 +37,7 @@ export const jobRoutes: Route[] = [
     method: "GET",
     path: "/v1/jobs",
     scope: "read",
+    at: "context",
     extension: true,
     summary: "List jobs, the newest first",
     query: z.strictObject({
@@ -57,6 +58,7 @@ export const jobRoutes: Route[] = [
     method: "POST",
     path: "/v1/jobs",
     scope: "run",
+    at: "worker",
     extension: true,
     summary: "Start a job; it goes on by itself",
     body: z
@@ -70,6 +72,7 @@ export const jobRoutes: Route[] = [
     method: "GET",
     path: "/v1/jobs/:job_id",
     scope: "read",
+    at: "context",
     extension: true,
     summary: "Retrieve a job",
     response: job,
@@ -80,6 +83,7 @@ export const jobRoutes: Route[] = [
     method: "POST",
     path: "/v1/jobs/:job_id/cancel",
     scope: "run",
+    at: "context",
     extension: true,
     summary:
       "Cancel a job; whoever works on it stops within a second or so, and one whose holder has died ends with its lease",
@@ -91,6 +95,7 @@ export const jobRoutes: Route[] = [
     method: "GET",
     path: "/v1/jobs/:job_id/events",
     scope: "read",
+    at: "context",
     extension: true,
     summary: "List what a job has said, oldest first",
     query: z.strictObject({
@@ -114,6 +119,7 @@ export const jobRoutes: Route[] = [
     method: "GET",
     path: "/v1/jobs/:job_id/events/stream",
     scope: "read",
+    at: "context",
     extension: true,
     summary: "Stream what a job says, from its beginning or after `Last-Event-ID`, until it has ended",
     frame: jobEvent,

@@ -79,6 +79,7 @@ export const memoryStoreRoutes: Route[] = [
     method: "POST",
     path: STORES,
     scope: "run",
+    at: "context",
     summary: "Create a memory store; what is in it is found by nobody else",
     body: z
       .strictObject({ name, description: description.default(""), metadata: metadata.default({}) })
@@ -91,6 +92,7 @@ export const memoryStoreRoutes: Route[] = [
     method: "GET",
     path: STORES,
     scope: "read",
+    at: "context",
     summary: "List memory stores, newest first; the context's own is the last",
     query: z.strictObject({
       ...{ ...pageQuery, ...includeArchived },
@@ -112,6 +114,7 @@ export const memoryStoreRoutes: Route[] = [
     method: "GET",
     path: STORE,
     scope: "read",
+    at: "context",
     summary: "Retrieve a memory store",
     response: store,
     handle: async (call) => storeView(await storesOf(call).get(call.params.memory_store_id)),
@@ -121,6 +124,7 @@ export const memoryStoreRoutes: Route[] = [
     method: "POST",
     path: STORE,
     scope: "run",
+    at: "context",
     summary: "Change a memory store's name, description or metadata",
     body: z
       .strictObject({
@@ -153,6 +157,7 @@ export const memoryStoreRoutes: Route[] = [
     method: "POST",
     path: `${STORE}/archive`,
     scope: "run",
+    at: "context",
     summary: "Archive a memory store: it can only be read and deleted from then on",
     response: store,
     handle: async (call) => storeView(await storesOf(call).archive(call.params.memory_store_id)),
@@ -162,6 +167,7 @@ export const memoryStoreRoutes: Route[] = [
     method: "DELETE",
     path: STORE,
     scope: "run",
+    at: "context",
     summary: "Delete a memory store with all that is in it",
     response: deletedOf("memory_store_deleted"),
     handle: async (call) => {
@@ -175,6 +181,7 @@ export const memoryStoreRoutes: Route[] = [
     method: "POST",
     path: MEMORIES,
     scope: "run",
+    at: "context",
     summary: "Create a memory at a path",
     query: z.strictObject(view("basic")),
     body: z.strictObject({ path: z.string(), content: content.nullable() }).meta({ id: "MemoryCreate" }),
@@ -190,6 +197,7 @@ export const memoryStoreRoutes: Route[] = [
     method: "GET",
     path: MEMORIES,
     scope: "read",
+    at: "context",
     summary: "List memories by their paths; with depth 1, folders in the place of what is in them",
     query: z.strictObject({
       ...{ ...pageQuery, ...view("basic") },
@@ -221,6 +229,7 @@ export const memoryStoreRoutes: Route[] = [
     method: "GET",
     path: MEMORY,
     scope: "read",
+    at: "context",
     summary: "Retrieve a memory",
     query: z.strictObject(view("full")),
     response: memory,
@@ -234,6 +243,7 @@ export const memoryStoreRoutes: Route[] = [
     method: "POST",
     path: MEMORY,
     scope: "run",
+    at: "context",
     summary: "Change a memory's content or path, if it is still what the caller takes it for",
     query: z.strictObject(view("basic")),
     body: z
@@ -262,6 +272,7 @@ export const memoryStoreRoutes: Route[] = [
     method: "DELETE",
     path: MEMORY,
     scope: "run",
+    at: "context",
     summary: "Delete a memory, if it is still what the caller takes it for",
     query: z.strictObject({ expected_content_sha256: sha256.optional() }),
     response: deletedOf("memory_deleted"),

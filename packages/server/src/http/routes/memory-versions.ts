@@ -39,6 +39,7 @@ export const memoryVersionRoutes: Route[] = [
     method: "GET",
     path: VERSIONS,
     scope: "read",
+    at: "context",
     summary: "List the changes of a store's memories, newest first; what people changed in the folder has no author",
     query: z.strictObject({
       ...{ ...pageQuery, ...view("basic") },
@@ -81,6 +82,7 @@ export const memoryVersionRoutes: Route[] = [
     method: "GET",
     path: VERSION,
     scope: "read",
+    at: "context",
     summary: "Retrieve a version of a memory",
     query: z.strictObject(view("full")),
     response: version,
@@ -94,6 +96,7 @@ export const memoryVersionRoutes: Route[] = [
     method: "POST",
     path: `${VERSION}/redact`,
     scope: "run",
+    at: "context",
     summary: "Take the text of a former version out of the record; the git history of the folder has it still",
     response: version,
     handle: async (call) => {

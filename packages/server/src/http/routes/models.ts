@@ -59,6 +59,7 @@ export const modelRoutes: Route[] = [
     method: "GET",
     path: "/v1/models",
     scope: "read",
+    at: "worker",
     summary: "List the models that an agent may name",
     query: listQuery,
     response: z.object({
@@ -78,6 +79,7 @@ export const modelRoutes: Route[] = [
     method: "GET",
     path: "/v1/models/:model_id",
     scope: "read",
+    at: "worker",
     summary: "Retrieve a model by its id or an alias",
     response: model,
     handle: async ({ engine, params }) => {

@@ -17,6 +17,7 @@ export const notificationRoutes: Route[] = [
     method: "POST",
     path: "/v1/notifications/test",
     scope: "admin",
+    at: "here",
     extension: true,
     summary: "Send a test to every webhook and to the desktop, as `notify` names them",
     response: z.object({ data: z.array(delivery) }),

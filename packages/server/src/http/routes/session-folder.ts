@@ -24,6 +24,7 @@ export const sessionFolderRoutes: Route[] = [
     method: "GET",
     path: "/v1/sessions/:session_id/files",
     scope: "read",
+    at: "folder",
     extension: true,
     summary: "List a directory of a session's folder",
     query: z.strictObject({ path: z.string().default("") }),
@@ -37,6 +38,7 @@ export const sessionFolderRoutes: Route[] = [
     method: "GET",
     path: "/v1/sessions/:session_id/files/search",
     scope: "read",
+    at: "folder",
     extension: true,
     summary: "Search the names or the contents of the files in a session's folder",
     query: z.strictObject({
@@ -57,6 +59,7 @@ export const sessionFolderRoutes: Route[] = [
     method: "GET",
     path: "/v1/sessions/:session_id/files/content",
     scope: "read",
+    at: "folder",
     extension: true,
     summary: "Read a file of a session's folder, as text or, where it is none, in base64",
     query: z.strictObject({ path: z.string().min(1) }),

@@ -14,6 +14,7 @@ export const sessionLogRoutes: Route[] = [
     method: "GET",
     path: "/v1/sessions/:session_id/log",
     scope: "read",
+    at: "here",
     extension: true,
     summary:
       "List events with their places in the log, the last ones first read: for clients that fold them themselves",

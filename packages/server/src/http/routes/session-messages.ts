@@ -10,6 +10,7 @@ export const sessionMessageRoutes: Route[] = [
     method: "GET",
     path: "/v1/sessions/:session_id/messages",
     scope: "read",
+    at: "here",
     extension: true,
     summary: "List what a person sees of a session: its last messages with their parts",
     query: z.strictObject({

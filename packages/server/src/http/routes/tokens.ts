@@ -23,6 +23,7 @@ export const tokenRoutes: Route[] = [
     method: "GET",
     path: "/v1/tokens",
     scope: "admin",
+    at: "here",
     extension: true,
     summary: "List tokens without their secrets, the newest first",
     response: listOf(token),
@@ -36,6 +37,7 @@ export const tokenRoutes: Route[] = [
     method: "POST",
     path: "/v1/tokens",
     scope: "admin",
+    at: "here",
     extension: true,
     summary: "Create a token; its secret is in this answer and nowhere else",
     body: z
@@ -54,6 +56,7 @@ export const tokenRoutes: Route[] = [
     method: "DELETE",
     path: "/v1/tokens/:token_id",
     scope: "admin",
+    at: "here",
     extension: true,
     summary: "Revoke a token: from now on the server refuses it; streams that it has open end with the next heartbeat",
     response: deletedOf("token_deleted"),

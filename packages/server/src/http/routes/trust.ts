@@ -22,6 +22,7 @@ export const trustRoutes: Route[] = [
     method: "GET",
     path: "/v1/trust",
     scope: "read",
+    at: "worker",
     extension: true,
     summary: "Read whether a folder that sessions may work in is trusted (`tandem trust --folder` grants it)",
     query: z.strictObject({ folder: z.string().min(1) }),
