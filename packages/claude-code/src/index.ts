@@ -16,6 +16,7 @@ export {
   type CredentialReport,
 } from "./credentials/report-credentials.ts";
 export { findExecutable } from "./executable.ts";
+export { accountOf } from "./account-of.ts";
 export { checkVersion, type CheckedVersion } from "./check-version.ts";
 export { probeLogin, type LoginProbe } from "./probe-login.ts";
 export { ProcessLedger, type SweepResult } from "./process-ledger.ts";

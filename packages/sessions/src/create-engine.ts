@@ -21,6 +21,8 @@ import type { EngineSettings, SpendingSettings } from "./engine-settings.ts";
 import type { Engine } from "./engine.ts";
 import { EnvironmentCatalogue } from "./environments.ts";
 import { FileCatalogue } from "./files.ts";
+import { AccountLimits } from "./fleet/account-limits.ts";
+import { OwnLimits } from "./fleet/own-limits.ts";
 import { HookCompanion } from "./hooks/hook-companion.ts";
 import { DefinitionBook } from "./mcp/definition-book.ts";
 import { resolveTools } from "./resolve-tools.ts";
@@ -73,8 +75,9 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     hostVariables: settings.hostVariables,
     userFolders: settings.userFolders ?? [],
   });
+  const accountLimits = settings.accountLimits ?? new AccountLimits(store.records);
   const actors = new SessionActors(store, settings, deltas, {
-    ...{ accompany, commands, definitions, rules },
+    ...{ accompany, commands, definitions, rules, limits: new OwnLimits(accountLimits, settings) },
     halted: () => killSwitch.state(),
   });
   const approvals = new ApprovalDesk(store, {

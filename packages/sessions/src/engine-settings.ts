@@ -8,8 +8,10 @@ import type {
 } from "@tandem/claude-code";
 import type { PermissionMode, Rule, SessionId } from "@tandem/protocol";
 import type { CheckpointLimits } from "@tandem/workspace";
+import type { FleetSettings } from "./fleet/fleet-settings.ts";
 import type { DefaultLimits } from "./budgets/limit-book.ts";
 import type { Model } from "./engine.ts";
+import type { AccountLimits } from "./fleet/account-limits.ts";
 import type { NotifySettings } from "./notify/notifier.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 import type { NamedServer, ServerPlace } from "./mcp/server-place.ts";
@@ -46,6 +48,8 @@ export interface EngineSettings {
   recovery: "stop" | "resume";
   /** What becomes of a turn that meets a quota with a reset time, unless its session says; without it, it ends. */
   quota?: QuotaSettings;
+  /** What is known of accounts' quotas, where that is not kept in the engine's own store: tenants may share an account. */
+  accountLimits?: AccountLimits;
   /** Without it, nothing is limited but what sessions limit themselves. */
   spending?: SpendingSettings;
   /** Calls that wait for a person: when they are denied, and how long they keep a process. */
@@ -54,6 +58,8 @@ export interface EngineSettings {
   ownOnly?: boolean;
   /** Who is told when a session waits, is done or has failed. */
   notify?: NotifySettings;
+  /** Without it, whoever finds that a session waits takes it. */
+  fleet?: FleetSettings;
   /** A writer that is not heard of for so long has lost its sessions. */
   leaseTtl: number;
   /** Who writes, in words for whoever finds a session held. */

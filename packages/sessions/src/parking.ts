@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { Conversation, TurnEnd } from "@tandem/claude-code";
-import { SESSION_METADATA, type SessionEventBody } from "@tandem/protocol";
+import { SESSION_METADATA, type EventOf, type SessionEventBody } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { Alarm } from "./alarm.ts";
 import type { QuotaSettings } from "./engine-settings.ts";
 import type { TurnParts } from "./turn-parts.ts";
+import { wishOf } from "./turn-wish.ts";
 import { accountsOf, type Turn } from "./turn.ts";
 
-type Parts = Pick<TurnParts, "settings" | "writer" | "ledger" | "next" | "onBegin">;
+type Parts = Pick<TurnParts, "settings" | "writer" | "ledger" | "limits" | "next" | "onBegin">;
 
 /** Claude Code says when a quota resets to the second, and rounds down. */
 const MARGIN_MS = 1_000;
+/** A wait that others have brought about, and that is no longer than this, is no reason to end a turn. */
+const BRIEF_MS = 2 * 60_000;
 /** A machine that slept has not counted on: the time is looked at again so often. */
 const LOOK_EVERY_MS = 20_000;
 
@@ -39,13 +42,31 @@ export class Parking {
 
   observe(event: SessionEventBody): void {
     if (event.type === "tandem.rate_limit" && event.status === "rejected" && event.kind) this.#kind = event.kind;
+    // A key's limit has no name and no time of reset; but for so long Claude Code itself asks no more.
+    if (event.type === "tandem.retry" && event.status === 429) {
+      void this.#parts.limits.learn("requests", new Date(Date.now() + event.delay_ms).toISOString());
+    }
   }
 
-  /** Whether a turn that has ended so is to wait. */
-  takes({ stop, error }: TurnEnd): boolean {
+  /** Rejects with `rate_limited` if others on the account know that its quota is used up: then nobody need be asked. */
+  async check(message: EventOf<"user.message">): Promise<void> {
+    const { writer, settings, limits } = this.#parts;
+    await limits.check(wishOf(writer.row, settings, message).model);
+  }
+
+  /** Tells others on the account what a turn that has ended so ran into. */
+  async learn({ error }: TurnEnd): Promise<void> {
+    const resetsAt = error?.tandem?.resets_at;
+    if (resetsAt !== undefined) await this.#parts.limits.learn(this.#kind, resetsAt);
+  }
+
+  /** Whether a turn that has ended so is to wait. `unasked`: it has not even begun, because of what others know. */
+  takes({ stop, error }: TurnEnd, unasked = false): boolean {
+    const resetsAt = error?.tandem?.resets_at;
+    if (stop !== "error" || resetsAt === undefined) return false;
+    if (unasked && Date.parse(resetsAt) - Date.now() < BRIEF_MS) return true;
     const wish = this.#parts.writer.row.metadata[SESSION_METADATA.onQuota] ?? this.#settings.action;
-    const canWait = stop === "error" && error?.tandem?.resets_at !== undefined;
-    return canWait && wish === "wait" && this.#windows < this.#settings.windows;
+    return wish === "wait" && this.#windows < this.#settings.windows;
   }
 
   /** Writes down what the turn has taken, and that it waits from now on. */

@@ -10,13 +10,14 @@ import { Alarm } from "./alarm.ts";
 import type { SessionCommands } from "./commands/session-commands.ts";
 import { haltText, type Halt } from "./budgets/kill-switch.ts";
 import type { EngineSettings } from "./engine-settings.ts";
+import type { OwnLimits } from "./fleet/own-limits.ts";
 import type { DefinitionBook } from "./mcp/definition-book.ts";
 import type { PreviewOutlet } from "./outbox.ts";
 import type { Rules } from "./rules/rule-book.ts";
 import { Serial } from "./serial.ts";
 import { SessionWriter } from "./session-writer.ts";
 import type { Accompany } from "./turn-companion.ts";
-import { interruptedTurn } from "./turn-failure.ts";
+import { errorDetail, interruptedTurn, turnFailure } from "./turn-failure.ts";
 import { TurnRunner } from "./turn-runner.ts";
 import { needsNewProcess } from "./turn-wish.ts";
 import { UsageLedger } from "./usage-ledger.ts";
@@ -33,6 +34,10 @@ export interface ActorSurroundings {
   commands: Pick<SessionCommands, "prepare">;
   rules: Rules;
   definitions: DefinitionBook;
+  /** Whether this process may run turns of a session; if not, it only writes what does not need one. */
+  mayRun: (row: SessionRow) => boolean;
+  /** Quotas of the account that turns run on. */
+  limits: OwnLimits;
 }
 
 /** A process that waits for a person is given back after this, where nothing else is said; the answer finds another. */
@@ -56,14 +61,18 @@ export class SessionActor {
   readonly #alarm = new Alarm();
   readonly #ended = Promise.withResolvers<void>();
   #onIdle: (() => void)[] = [];
+  #onStep: (() => void) | undefined;
   #gone = false;
   #isStopping = false;
   #isFinishing = false;
+  /** Whether it takes messages, and has taken up what a former writer left. */
+  readonly #runs: boolean;
 
   private constructor(around: ActorSurroundings, lease: Lease, writer: SessionWriter, ledger: UsageLedger) {
     this.#around = around;
     this.lease = lease;
     this.#writer = writer;
+    this.#runs = around.mayRun(writer.row);
     this.#runner = new TurnRunner({
       ...around,
       lease,
@@ -81,6 +90,7 @@ export class SessionActor {
         this.#leaveAfter(around.settings.idle);
         this.#tellIdle();
       },
+      onStep: () => this.#onStep?.(),
     });
   }
 
@@ -104,7 +114,7 @@ export class SessionActor {
     actor = new SessionActor(around, lease, writer, ledger);
     actor.#leaveAfter(settings.idle);
     try {
-      await actor.#runner.inherit();
+      if (actor.#runs) await actor.#runner.inherit();
     } catch (error) {
       actor.lost(error);
       throw error;
@@ -122,6 +132,21 @@ export class SessionActor {
 
   get running(): boolean {
     return this.#runner.running;
+  }
+
+  /** Whether it does something that would be missed: a turn runs, and waits for nobody. */
+  get busy(): boolean {
+    return this.running && !this.#runner.hasAsked;
+  }
+
+  /** Whether its process can be given back, and taken up elsewhere. */
+  get mayLeave(): boolean {
+    return !this.#gone && !this.busy && (!this.running || this.#runner.mayLeave);
+  }
+
+  /** Whether it only writes: turns are for others. */
+  get isOnlyWriting(): boolean {
+    return !this.#runs;
   }
 
   /** Whether it writes nothing any more. */
@@ -223,6 +248,46 @@ export class SessionActor {
     clearTimeout(timer);
   }
 
+  /** Resolves when no turn is running, one waits for somebody, or the session is not this process's any more. */
+  async settled(): Promise<void> {
+    while (this.busy && !this.#gone) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#onIdle.push(resolve);
+      await Promise.race([promise, this.ended]);
+    }
+  }
+
+  /** Lets go, and leaves a turn that is running to others: between two steps, or where it is when the time is over. */
+  async handOver(withinMs: number): Promise<void> {
+    this.#isStopping = true;
+    if (this.busy) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#onIdle.push(resolve);
+      this.#onStep = resolve;
+      const timer = setTimeout(resolve, withinMs);
+      await Promise.race([promise, this.ended]);
+      clearTimeout(timer);
+    }
+    await this.#serial.run(async () => {
+      if (this.#gone) return;
+      if (this.busy) await this.#runner.handOver();
+      await this.#leave();
+    });
+  }
+
+  /** Ends a turn that nobody could go on with, and says why. What waits in the inbox stays there. */
+  giveUp(error: unknown): Promise<void> {
+    return this.#step(async () => {
+      const wasRunning = this.row.status === "running" || this.row.status === "rescheduling";
+      if (wasRunning && !this.#runs) await this.#runner.inherit(true);
+      if (wasRunning && this.running) return this.#runner.end(turnFailure(error), "crash");
+      const idle = { type: "session.status_idle" as const, stop_reason: { type: "retries_exhausted" as const } };
+      await this.#writer.write([{ type: "session.error", error: errorDetail(error) }, { ...idle, stop_details: null }], {
+        status: "idle",
+      });
+    });
+  }
+
   /** Lets go of process and lease. A turn that waits for somebody stays open, for whoever takes the session up next. */
   stop(why: Interruption): Promise<void> {
     this.#isStopping = true;
@@ -254,6 +319,7 @@ export class SessionActor {
     return this.#step(async () => {
       this.#isFinishing = true;
       try {
+        if (!this.#runs) await this.#runner.inherit(true);
         await this.#runner.close();
         await this.#runner.end(interruptedTurn(), "stopped");
         return await last();
@@ -280,7 +346,7 @@ export class SessionActor {
   }
 
   async #takeInbox(): Promise<void> {
-    if (this.#gone || this.#isStopping || this.#isFinishing) return;
+    if (this.#gone || this.#isStopping || this.#isFinishing || !this.#runs) return;
     const waiting = await this.#inbox();
     // It waits, and nobody has to come back for it: whoever goes on wakes all that have something waiting.
     if (waiting.length > 0 && (await this.#around.halted())) return;

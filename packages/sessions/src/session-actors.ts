@@ -8,7 +8,7 @@ import type { ActorSurroundings, SessionActor } from "./session-actor.ts";
 /** So long may a session take to write its end, once it has been told to stop; then it stops without. */
 const LAST_WORDS_MS = 10_000;
 
-type Beside = Pick<ActorSurroundings, "accompany" | "commands" | "definitions" | "halted" | "rules">;
+type Beside = Pick<ActorSurroundings, "accompany" | "commands" | "definitions" | "halted" | "limits" | "rules">;
 
 /** The sessions that this process writes. A session has one actor at most, here and, by its lease, anywhere. */
 export class SessionActors {

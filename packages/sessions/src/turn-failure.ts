@@ -25,7 +25,11 @@ export function errorDetail(error: unknown): SessionErrorDetail {
     type,
     message: known?.message ?? (error instanceof Error ? error.message : String(error)),
     retry_status: { type: "exhausted" },
-    tandem: { code: known?.code ?? "internal", ...(known?.fix && { fix: known.fix }) },
+    tandem: {
+      code: known?.code ?? "internal",
+      ...(known?.fix && { fix: known.fix }),
+      ...(error instanceof LlmError && error.resetsAt && { resets_at: error.resetsAt.toISOString() }),
+    },
   };
 }
 

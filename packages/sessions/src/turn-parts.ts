@@ -1,6 +1,7 @@
 import type { Lease, Store } from "@tandem/storage";
 import type { SessionCommands } from "./commands/session-commands.ts";
 import type { EngineSettings } from "./engine-settings.ts";
+import type { OwnLimits } from "./fleet/own-limits.ts";
 import type { DefinitionBook } from "./mcp/definition-book.ts";
 import type { Rules } from "./rules/rule-book.ts";
 import type { SessionWriter } from "./session-writer.ts";
@@ -18,6 +19,7 @@ export interface TurnParts {
   rules: Rules;
   definitions: DefinitionBook;
   commands: Pick<SessionCommands, "prepare">;
+  limits: OwnLimits;
   /** Does a step when those before it are done. All that this class is asked to do is done in such steps. */
   next: (step: () => Promise<void>) => void;
   /** Looks into the inbox, from within a step. */
@@ -28,4 +30,6 @@ export interface TurnParts {
   /** The turn can do nothing more until somebody answers. */
   onWaiting: () => void;
   onEnd: () => void;
+  /** Every call of the turn has its result, and the model is about to be asked again. */
+  onStep: () => void;
 }

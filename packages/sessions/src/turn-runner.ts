@@ -108,8 +108,11 @@ export class TurnRunner {
     return this.#parts.writer.row;
   }
 
-  /** Takes up the turn that a former writer left, if it left one: closes what was open in it, and goes on or ends it. */
-  async inherit(): Promise<void> {
+  /**
+   * Takes up the turn that a former writer left, if it left one: closes what was open in it, and goes on or ends it. With
+   * `closes` it only does the former; what becomes of the turn is the caller's then.
+   */
+  async inherit(closes?: true): Promise<void> {
     const { store, settings, writer, ledger } = this.#parts;
     const legacy = await readLegacy(store.events, this.#row);
     if (!legacy) return;
@@ -118,16 +121,33 @@ export class TurnRunner {
     const turn = (this.#turn = new Turn(legacy.messages));
     for (const { thread, end } of legacy.uncounted) ledger.carry(thread, end);
     this.#inquiries.inherit(legacy);
-    const words = "The process died while this call was running. What it did is not known.";
+    const words = `The process ${legacy.isHandedOver ? "was stopped" : "died"} while this call was running. What it did is not known.`;
     const closings = legacy.running.map((call) => closing(call, "crash", words));
     await writer.place([...closings, ...legacy.cancelled.flatMap(cancellation)]);
+    if (closes) return;
     if (this.waits) return this.#announce();
     if (this.#parking.inherit(this.#row, legacy.windows)) return this.#waitForReset(turn);
+    if (legacy.isHandedOver) {
+      await writer.write([{ type: "session.status_running" }], { status: "running" });
+      return this.#goOn(turn, this.#inquiries.takeLate());
+    }
     const cause = "The server or its Claude Code process died in the middle of the turn.";
     const closed = legacy.running.map(({ use }) => use.id);
     await writer.write([{ type: "tandem.recovered", cause, closed }]);
     if (settings.recovery === "resume" || legacy.isUntold) await this.#goOn(turn, this.#inquiries.takeLate());
     else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
+  }
+
+  /** Leaves the turn where it is, for another worker to go on with. */
+  async handOver(): Promise<void> {
+    const { writer, ledger, settings } = this.#parts;
+    if (!this.#turn) return;
+    await this.close("left");
+    ledger.activeMs += this.#turn.ranMs;
+    this.#turn = undefined;
+    await writer.write([{ type: "tandem.handover", from: settings.holder }, { type: "session.status_rescheduled" }], {
+      ...{ status: "rescheduling", activeMs: ledger.activeMs },
+    });
   }
 
   /** The session has other settings now: they count from the next turn on. */
@@ -203,11 +223,17 @@ export class TurnRunner {
 
   /** Goes on with a turn whose process is gone: where it was left, or with its message if nothing was kept of that. */
   async #goOn(turn: Turn, results: readonly LateResult[]): Promise<void> {
+    const message = await this.#untold(turn);
+    this.#drive(turn, { ...(message && { message }), results });
+  }
+
+  /** The message of a turn, if nothing was kept of it: the model does not know it. */
+  async #untold(turn: Turn): Promise<UserMessage | undefined> {
     const { store } = this.#parts;
     const last = [...turn.messages].at(-1);
     const message = last && (await store.events.find(this.#row.id, last))?.event;
-    const isLost = message?.type === "user.message" && !(await isKept(store.transcripts, this.#row, message.id));
-    this.#drive(turn, { ...(isLost && { message }), results });
+    if (message?.type !== "user.message" || (await isKept(store.transcripts, this.#row, message.id))) return undefined;
+    return message;
   }
 
   /** Puts a message to the model, in a process that is there or made for it; or lets it go on with what was left. */
@@ -218,18 +244,23 @@ export class TurnRunner {
       (error: unknown) =>
         this.#parts.next(async () => {
           if (this.#turn !== turn) return;
+          const end = turn.interrupted || turn.stopped ? interruptedTurn() : turnFailure(error);
+          if (this.#parking.takes(end, true)) return this.#park(turn, end);
           await this.close();
-          await this.end(turn.interrupted || turn.stopped ? interruptedTurn() : turnFailure(error), "stopped");
+          await this.end(end, "stopped");
         }),
     );
   }
 
-  async #tell(turn: Turn, { message, results = [], isAfterReset }: Telling): Promise<void> {
+  async #tell(turn: Turn, { message: given, results = [], isAfterReset }: Telling): Promise<void> {
     const { store } = this.#parts;
     const check = (): void => {
       if (this.#turn === turn && !turn.interrupted && !turn.stopped) return;
       throw new RequestError("conflict", "The turn was interrupted before it began.");
     };
+    check();
+    const message = given ?? (isAfterReset && (await this.#untold(turn)));
+    if (message) await this.#parking.check(message);
     check();
     const start = { ...turn.start, message: message?.id ?? null };
     await this.#companions.before(start, (events) => this.#parts.writer.write(events));
@@ -320,6 +351,7 @@ export class TurnRunner {
     this.#inquiries.observe(event);
     void this.#announce();
     this.#settleLater();
+    if (isResult(event) && writer.open.size === 0 && this.#requests === 0) this.#parts.onStep();
   }
 
   /** What a subagent asks for goes with its process, and need not be kept. */
@@ -373,17 +405,20 @@ export class TurnRunner {
     const turn = this.#turn;
     if (!turn) return;
     const isStopped = turn.interrupted || turn.stopped !== undefined;
-    if (!isStopped && this.#parking.takes(end)) {
-      await this.close("left");
-      await this.#parking.enter(end);
-      return this.#waitForReset(turn);
-    }
+    await this.#parking.learn(end);
+    if (!isStopped && this.#parking.takes(end)) return this.#park(turn, end);
     // Whoever stops a turn stops what it has started.
     if (isStopped && this.#tasks.any) await this.close();
     if (isStopped || !this.#tasks.any) return this.end(end, turn.interrupted ? "interrupt" : "stopped");
     turn.rest = end;
     await writer.write(accountsOf(end, ledger, this.#row), { usage: ledger.total, microUsd: ledger.microUsd });
     await look();
+  }
+
+  async #park(turn: Turn, end: TurnEnd): Promise<void> {
+    await this.close("left");
+    await this.#parking.enter(end);
+    this.#waitForReset(turn);
   }
 
   /** The turn goes on by itself when a quota has been reset. */
@@ -462,7 +497,7 @@ export class TurnRunner {
     }
   }
 
-  async close(turn: "ended" | "left" = "ended"): Promise<void> {
+  async close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
     if (turn === "left") await this.#companions.left();
     this.#tasks.end();
     this.#isStale = false;
@@ -476,7 +511,9 @@ export class TurnRunner {
     this.#settling.clear();
     this.#parking.leave();
     this.#held = [];
-    await this.#companions.left();
-    await this.close();
+    await Promise.all([this.#companions.left(), this.close("lost")]);
   }
 }
+
+const isResult = ({ type }: SessionEventBody): boolean =>
+  type === "agent.tool_result" || type === "agent.mcp_tool_result";

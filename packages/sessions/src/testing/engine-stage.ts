@@ -27,7 +27,8 @@ export interface EngineStage extends AsyncDisposable {
   root: string;
   /** Pids of Claude Code processes that engines of this stage have running. */
   processes(): Promise<number[]>;
-  open(overrides?: Partial<EngineSettings> & { home?: string }): Promise<RunningEngine>;
+  /** `location`: of another store than the stage's own. */
+  open(overrides?: Overrides): Promise<RunningEngine>;
   /** An engine in a process of its own, with a session of this agent that it has been told something. */
   spawn(
     agent: Partial<AgentCreateParams>,
@@ -35,6 +36,8 @@ export interface EngineStage extends AsyncDisposable {
     more?: SpawnOptions,
   ): Promise<{ process: ChildProcess; session: Session }>;
 }
+
+type Overrides = Partial<EngineSettings> & { home?: string; location?: string };
 
 /** What an engine in another process is told beside; all of it travels as JSON. */
 export interface SpawnOptions {
@@ -66,8 +69,8 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
   const running: RunningEngine[] = [];
   const spawned: ChildProcess[] = [];
 
-  async function open({ home, ...overrides }: Partial<EngineSettings> & { home?: string } = {}) {
-    const store = await openStore(join(root, "tandem.db"));
+  async function open({ home, location, ...overrides }: Overrides = {}) {
+    const store = await openStore(location ?? join(root, "tandem.db"));
     const settings = await stageSettings(root, rehearsal.url, home);
     const engine = await createEngine(store, { ...settings, holder: `engine ${running.length + 1}`, ...overrides });
     await engine.start();

@@ -1,0 +1,118 @@
+import { join } from "node:path";
+import type { LoggedEvent } from "@tandem/protocol";
+import { always, madeUpLogin, planLimit, rateLimited, text, type Reply } from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startPostgres, whyNoPostgres, type TestPostgres } from "../../../storage/src/testing/postgres.ts";
+import { isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
+import { AccountLimits } from "./account-limits.ts";
+
+const why = whyNoPostgres();
+describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` : ""}`, () => {
+  let postgres: TestPostgres;
+  beforeAll(async () => void (postgres = await startPostgres()), 60_000);
+  afterAll(() => postgres?.[Symbol.asyncDispose]());
+
+  /** Two workers on one Postgres, and one made-up login: plan limits are a login's. */
+  async function setFleet() {
+    const stage = await setEngineStage([], { proxy: true });
+    onTestFinished(() => stage[Symbol.asyncDispose]());
+    const location = await postgres.createDatabase();
+    const configDir = join(stage.root, "home", ".claude");
+    await madeUpLogin(configDir);
+    const hostVariables = {
+      ...{ PATH: process.env["PATH"] ?? "", HOME: join(stage.root, "home"), TMPDIR: stage.root },
+      ...{ ...stage.rehearsal.proxy.variables, NO_PROXY: "127.0.0.1" },
+    };
+    const login = { hostVariables, credential: async () => ({ type: "login" as const, configDir }) };
+    const key = {};
+    const open = (settings: object, name: string) => stage.open({ location, holder: name, ...settings });
+    return { stage, login, key, open };
+  }
+  const asked = ({ requests }: { requests: readonly { path: string }[] }): number =>
+    requests.filter(({ path }) => path.startsWith("/v1/messages") && !path.includes("count_tokens")).length;
+  const said = (events: readonly LoggedEvent[]) =>
+    events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
+
+  test("what one worker runs into, the other does not: its turn waits for the reset before it asks at all", async () => {
+    const { stage, login, open } = await setFleet();
+    const resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 15_000);
+    stage.rehearsal.use([always(planLimit({ resetsAt }))]);
+    const first = await open({ ...login, quota: { action: "stop", windows: 3 } }, "first");
+    const events = await first.turn(await first.session(), "Hello?");
+    expect(the(events, "session.error").error.tandem?.resets_at).toBe(resetsAt.toISOString());
+    const before = asked(stage.rehearsal);
+    expect(before).toBeGreaterThan(0);
+
+    stage.rehearsal.use((): Reply => text("Here I am."));
+    const second = await open({ ...login, quota: { action: "wait", windows: 3 } }, "second");
+    const session = await second.session();
+    await second.say(session, "And you?");
+    const parked = await second.until(session, ({ event }) => event.type === "session.status_rescheduled");
+    expect(the(parked, "tandem.parked")).toMatchObject({ resets_at: resetsAt.toISOString(), resumes: true });
+    expect(await new AccountLimits(second.store.records).list()).toMatchObject([
+      { kind: "five_hour", resetsAt: resetsAt.toISOString(), by: "first" },
+    ]);
+    const answered = await second.until(session, isIdle);
+    expect(said(answered)).toEqual(["Here I am."]);
+    const requests = stage.rehearsal.requests.slice(-1);
+    expect(asked(stage.rehearsal)).toBe(before + 1);
+    expect(requests).toHaveLength(1);
+    const began = answered.find(({ event }) => event.type === "span.model_request_start")!.event;
+    expect(Date.parse(began.processed_at!)).toBeGreaterThanOrEqual(resetsAt.getTime());
+    // The message itself reached the model, and not only the word that it may go on.
+    expect(JSON.stringify(requests)).toContain("And you?");
+    expect(await new AccountLimits(second.store.records).list()).toEqual([]);
+  }, 90_000);
+
+  test("a turn that is not to wait ends at once with the time of the reset, and nobody is asked", async () => {
+    const { stage, login, open } = await setFleet();
+    const resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000);
+    stage.rehearsal.use([always(planLimit({ resetsAt }))]);
+    const first = await open(login, "first");
+    await first.turn(await first.session(), "Hello?");
+    const before = asked(stage.rehearsal);
+    const second = await open(login, "second");
+    const events = await second.turn(await second.session(), "And you?");
+    expect(the(events, "session.error").error).toMatchObject({
+      type: "model_rate_limited_error",
+      tandem: { code: "rate_limited", resets_at: resetsAt.toISOString() },
+    });
+    expect(asked(stage.rehearsal)).toBe(before);
+    expect(typesOf(events)).not.toContain("span.model_request_start");
+  }, 60_000);
+
+  test("another account is not kept waiting, nor another model than the one that is used up", async () => {
+    const { stage, login, key, open } = await setFleet();
+    const resetsAt = new Date(Date.now() + 3_600_000);
+    stage.rehearsal.use([always(planLimit({ resetsAt, limit: "seven_day_sonnet" }))]);
+    const first = await open(login, "first");
+    await first.turn(await first.session(), "Hello?");
+    stage.rehearsal.use((): Reply => text("Here I am."));
+    const stranger = await open(key, "stranger");
+    expect(said(await stranger.turn(await stranger.session(), "And you?"))).toEqual(["Here I am."]);
+    const second = await open(login, "second");
+    expect(said(await second.turn(await second.session({}, { model: "haiku" }), "And you?"))).toEqual(["Here I am."]);
+    const events = await second.turn(await second.session(), "And Sonnet?");
+    expect(said(events)).toEqual([]);
+  }, 90_000);
+
+  test("a key's limit has no reset, but others do not ask while Claude Code waits to ask again", async () => {
+    const { stage, key, open } = await setFleet();
+    let refused = 0;
+    stage.rehearsal.use((): Reply =>
+      (refused += 1) <= 1 ? rateLimited({ retryAfterSeconds: 8 }) : text("Here I am."),
+    );
+    const [first, second] = [await open(key, "first"), await open(key, "second")];
+    const [waiting, other] = [await first.session(), await second.session()];
+    await first.say(waiting, "Hello?");
+    const retried = await first.until(waiting, ({ event }) => event.type === "session.status_rescheduled");
+    const retry = the(retried, "tandem.retry");
+    const events = await second.turn(other, "And you?");
+    expect(said(events)).toEqual(["Here I am."]);
+    const began = events.find(({ event }) => event.type === "span.model_request_start")!.event;
+    const until = Date.parse(retry.processed_at!) + retry.delay_ms;
+    expect(Date.parse(began.processed_at!)).toBeGreaterThanOrEqual(until - 1_000);
+    expect(typesOf(events)).toContain("tandem.parked");
+    expect(said(await first.until(waiting, isIdle))).toEqual(["Here I am."]);
+  }, 90_000);
+});

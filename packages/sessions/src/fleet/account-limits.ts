@@ -1,0 +1,63 @@
+import type { Records } from "@tandem/storage";
+import { z } from "zod";
+import { FLEET_SPACE } from "./fleet-space.ts";
+
+const KIND = "account_limit";
+const LISTED = 500;
+/** What was reset long ago is removed; sooner, somebody might be about to say it anew. */
+const KEPT_MS = 60 * 60 * 1_000;
+
+const stored = z.object({ kind: z.string(), resetsAt: z.string(), by: z.string(), learnedAt: z.string() });
+
+/** A quota that is used up, as one process has learned and all may know. */
+export interface AccountLimit extends z.infer<typeof stored> {
+  /** As `accountOf` names it: no secret. */
+  account: string;
+}
+
+/**
+ * Which quotas are used up, by account, in the store: what one process has run into, the others on the same account need
+ * not. What has been reset is not known any more.
+ */
+export class AccountLimits {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  /** What keeps this account from asking this model now: of several the one that lasts longest. */
+  async find(account: string, model: string): Promise<AccountLimit | undefined> {
+    const limits = (await this.#read(`${account} `)).filter(({ kind }) => concerns(kind, model));
+    return limits.reduce<AccountLimit | undefined>((a, b) => (a && a.resetsAt >= b.resetsAt ? a : b), undefined);
+  }
+
+  async learn(account: string, { kind, resetsAt }: { kind: string; resetsAt: string }, by: string): Promise<void> {
+    const value = { kind, resetsAt, by, learnedAt: new Date().toISOString() };
+    await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key: `${account} ${kind}`, value }]);
+  }
+
+  /** All that hold now. */
+  list(): Promise<AccountLimit[]> {
+    return this.#read("");
+  }
+
+  async #read(prefix: string): Promise<AccountLimit[]> {
+    const found = await this.#records.list(FLEET_SPACE, KIND, { prefix, limit: LISTED });
+    const limits = found.map(({ key, value }) => ({ key, account: key.split(" ", 1)[0]!, ...stored.parse(value) }));
+    const now = Date.now();
+    const old = limits.filter(({ resetsAt }) => Date.parse(resetsAt) + KEPT_MS <= now);
+    if (old.length > 0) {
+      // Nobody minds if it stays for another look.
+      const forget = old.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
+      await this.#records.write(FLEET_SPACE, forget).catch(() => undefined);
+    }
+    return limits.filter(({ resetsAt }) => Date.parse(resetsAt) > now).map(({ key: _, ...limit }) => limit);
+  }
+}
+
+/** `seven_day_opus` concerns the models of that name alone; most concern all. */
+function concerns(kind: string, model: string): boolean {
+  const family = /opus|sonnet|haiku|fable/.exec(kind)?.[0];
+  return family === undefined || model.includes(family);
+}
