@@ -153,6 +153,7 @@ export {
   type SessionId,
   type ThreadId,
   type TokenId,
+  type WorkerId,
 } from "./ids.ts";
 export { message, part, type Message, type Part, type PartOf } from "./message.ts";
 export { addCost, costOf, dearestCostOf, PRICES_AS_OF, type ListPrice } from "./price.ts";
@@ -209,3 +210,4 @@ export {
   type Todo,
   type UsageNote,
 } from "./session-event.ts";
+export { tenantCredential, tenantId, tenantQuotas, type TenantCredential, type TenantQuotas } from "./tenant.ts";

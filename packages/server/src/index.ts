@@ -15,3 +15,5 @@ export { serveStdio } from "./stdio/serve-stdio.ts";
 export { stdioSchema } from "./stdio/stdio-schema.ts";
 export type { Wire } from "./stdio/wire.ts";
 export { startTelemetry, type Telemetry } from "./telemetry/start-telemetry.ts";
+export type { Realm, Realms } from "./tenants/realm.ts";
+export type { CreateTenant, TenantOffice, TenantUse, TenantView, UpdateTenant } from "./tenants/tenant-office.ts";

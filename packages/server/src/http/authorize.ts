@@ -22,12 +22,7 @@ export class Authorizer {
   async authenticate(headers: IncomingHttpHeaders, method: string): Promise<TokenRow> {
     const secret = secretOf(headers) ?? cookieSecret(headers, method);
     const token = secret === undefined ? undefined : await this.#find(sha256(secret));
-    if (!token) {
-      throw new WireError("unauthorized", "A valid token is needed.", {
-        fix: "Send it as `authorization: Bearer …` or `x-api-key`.",
-        headers: { "www-authenticate": "Bearer" },
-      });
-    }
+    if (!token) throw notValid();
     this.#touch(token);
     return token;
   }
@@ -55,6 +50,13 @@ export class Authorizer {
     this.#tokens.touch(id, new Date(now).toISOString()).catch(() => undefined);
   }
 }
+
+/** Whatever is wrong with a token. */
+export const notValid = (): WireError =>
+  new WireError("unauthorized", "A valid token is needed.", {
+    fix: "Send it as `authorization: Bearer …` or `x-api-key`.",
+    headers: { "www-authenticate": "Bearer" },
+  });
 
 /** `admin` may do all, `run` may also read. */
 export const hasScope = ({ scopes }: TokenRow, wanted: Scope): boolean =>

@@ -4,24 +4,24 @@ import { RequestError } from "@tandem/protocol";
 import type { TokenRow } from "@tandem/storage";
 import { Hono, type Context } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
-import { requireScope, type Authorizer } from "./authorize.ts";
+import { DEFAULT_TENANT } from "@tandem/storage";
+import type { RealmDesk } from "../tenants/realm-desk.ts";
+import type { RealmDesks } from "../tenants/realm-desks.ts";
+import { notValid, requireScope, type Authorizer } from "./authorize.ts";
 import type { Logger } from "./create-logger.ts";
-import type { AcpDoor } from "../acp/net/acp-door.ts";
 import { ACP_METHODS, ACP_PATH } from "../acp/net/acp-path.ts";
-import type { McpClients } from "../mcp/mcp-clients.ts";
 import type { EntranceGuard } from "./entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
 import type { Exchange } from "./exchange.ts";
 import { routeTable } from "./route-table.ts";
 import { refusedRoutes } from "./routes/refused.ts";
 import type { PageFiles } from "./page/page-files.ts";
-import { CODES_PATH, readCode, type SignIn, SIGN_IN_PATH, SIGN_OUT_PATH } from "./page/sign-in.ts";
-import type { RouteRunner } from "./run-route.ts";
+import { CODES_PATH, cookieSecret, readCode, type SignIn, SIGN_IN_PATH, SIGN_OUT_PATH } from "./page/sign-in.ts";
 import { WireError } from "./wire-error.ts";
 
 interface Surroundings {
   Bindings: HttpBindings & { exchange: Exchange };
-  Variables: { token: TokenRow };
+  Variables: { token: TokenRow; desk: RealmDesk };
 }
 
 /** What the app asks of the server around it. */
@@ -40,17 +40,15 @@ const MCP_METHODS = ["GET", "POST", "DELETE"] as const;
 export function createApp(parts: {
   guard: EntranceGuard;
   authorizer: Authorizer;
-  runner: RouteRunner;
-  mcp: McpClients;
-  /** Undefined where there is no ACP. */
-  acp: AcpDoor | undefined;
+  desks: RealmDesks;
   readiness: Readiness;
   signIn: SignIn;
   /** Undefined where there is no page. */
   page: PageFiles | undefined;
   logger: Logger;
 }): Hono<Surroundings> {
-  const { guard, authorizer, runner, mcp, acp, readiness, signIn, page, logger } = parts;
+  const { guard, authorizer, desks, readiness, signIn, page, logger } = parts;
+  const hasAcp = desks.own.acp !== undefined;
   // Hono's usual router matches no faster here, and makes the first request wait some 15 ms while it is built.
   const app = new Hono<Surroundings>({ router: new TrieRouter() });
 
@@ -62,6 +60,8 @@ export function createApp(parts: {
     const file = await page?.answer(c.req.method, c.req.path, {
       encoding: incoming.headers["accept-encoding"]?.toString() ?? "",
       tag: incoming.headers["if-none-match"] ?? "",
+      // Whether it is good is asked when something is asked for: the page itself says nothing about anybody.
+      isSignedIn: cookieSecret(incoming.headers, "GET") !== undefined,
     });
     if (file) return file;
     const isSigningIn = c.req.path === SIGN_IN_PATH && c.req.method === "POST";
@@ -69,6 +69,10 @@ export function createApp(parts: {
       const token = await authorizer.authenticate(incoming.headers, c.req.method);
       exchange.token = token.id;
       c.set("token", token);
+      // All that follows is the tenant's own: there is no way from here to anybody else's.
+      const desk = token.tenant === DEFAULT_TENANT ? desks.own : await desks.of(token.tenant);
+      if (!desk) throw notValid();
+      c.set("desk", desk);
       // Hono would answer HEAD by GET, and so open a stream that nobody reads.
       if (c.req.method === "HEAD") throw notAllowed(allowedAt(c.req.path));
     }
@@ -88,20 +92,21 @@ export function createApp(parts: {
   );
   app.post(CODES_PATH, (c) => {
     requireScope(c.get("token"), "admin");
-    const { code, expiresAt } = signIn.createCode();
+    const { code, expiresAt } = signIn.createCode(c.get("token").tenant);
     return Response.json({ type: "sign_in_code", code, expires_at: expiresAt });
   });
 
   for (const route of routeTable) {
     app.on(route.method, route.path, (c) => {
       const token = c.get("token");
+      if (route.operator && token.tenant !== DEFAULT_TENANT) throw nothingHere();
       requireScope(token, route.scope);
       if (readiness.isStopping && route.method !== "GET") {
         throw new RequestError("unavailable", "The server is stopping.");
       }
       const { incoming, outgoing } = c.env;
       const { searchParams: search } = new URL(c.req.url);
-      return runner.run(route, { incoming, outgoing, token, search, params: c.req.param() });
+      return c.get("desk").runner.run(route, { incoming, outgoing, token, search, params: c.req.param() });
     });
   }
   app.on([...MCP_METHODS], MCP_PATH, (c) => {
@@ -110,15 +115,17 @@ export function createApp(parts: {
     if (readiness.isStopping && c.req.method !== "DELETE") {
       throw new RequestError("unavailable", "The server is stopping.");
     }
-    return mcp.handle(c.req.raw, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
+    return c.get("desk").mcp.handle(c.req.raw, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
   });
-  if (acp) {
+  if (hasAcp) {
     app.on([...ACP_METHODS], ACP_PATH, (c) => {
       const token = c.get("token");
       requireScope(token, "run");
       if (readiness.isStopping && c.req.method !== "DELETE") {
         throw new RequestError("unavailable", "The server is stopping.");
       }
+      const { acp } = c.get("desk");
+      if (!acp) throw nothingHere();
       return acp.handle(c.req.method, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
     });
   }
@@ -131,7 +138,7 @@ export function createApp(parts: {
   for (const path of new Set([
     ...routeTable.map((route) => route.path),
     MCP_PATH,
-    ...(acp ? [ACP_PATH] : []),
+    ...(hasAcp ? [ACP_PATH] : []),
     ...HEALTH_PATHS,
   ])) {
     app.all(path, (c) => {
@@ -139,7 +146,7 @@ export function createApp(parts: {
     });
   }
   app.notFound(() => {
-    throw new RequestError("not_found", "There is nothing at this address.");
+    throw nothingHere();
   });
 
   app.onError((error, c) => {
@@ -152,6 +159,8 @@ export function createApp(parts: {
   });
   return app;
 }
+
+const nothingHere = (): RequestError => new RequestError("not_found", "There is nothing at this address.");
 
 const notAllowed = (allow: string): WireError =>
   new WireError("method_not_allowed", `This address takes ${allow || "no such method"}.`, { headers: { allow } });

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { newId, TandemError } from "@tandem/protocol";
-import type { Scope, TokenRow, TokenStore } from "@tandem/storage";
+import { DEFAULT_TENANT, type Scope, type TokenRow, type TokenStore } from "@tandem/storage";
 import { sha256 } from "./sha256.ts";
 
 /** Makes a token. The secret is handed out here and nowhere else: only its hash is kept. */
 export async function createToken(
   tokens: TokenStore,
-  { name, scopes }: { name: string; scopes: readonly Scope[] },
+  { name, scopes, tenant = DEFAULT_TENANT }: { name: string; scopes: readonly Scope[]; tenant?: string },
 ): Promise<{ secret: string; token: TokenRow }> {
   if (scopes.length === 0) {
     throw new TandemError("invalid_token", "A token without a scope could do nothing.", {
@@ -17,6 +17,7 @@ export async function createToken(
   const token: TokenRow = {
     id: newId("token"),
     name,
+    tenant,
     sha256: sha256(secret),
     scopes,
     createdAt: new Date().toISOString(),

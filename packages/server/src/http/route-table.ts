@@ -31,6 +31,7 @@ import { sessionTaskRoutes } from "./routes/session-tasks.ts";
 import { sessionThreadRoutes } from "./routes/session-threads.ts";
 import { sessionRoutes } from "./routes/sessions.ts";
 import { statusRoutes } from "./routes/status.ts";
+import { tenantRoutes } from "./routes/tenants.ts";
 import { tokenRoutes } from "./routes/tokens.ts";
 import { trustRoutes } from "./routes/trust.ts";
 
@@ -56,6 +57,7 @@ const described: readonly Route[] = [
   ...overviewRoutes,
   ...statusRoutes,
   ...tokenRoutes,
+  ...tenantRoutes,
   ...trustRoutes,
   ...mcpServerRoutes,
   ...budgetRoutes,

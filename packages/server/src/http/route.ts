@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { ServedContext } from "../served-context.ts";
 import type { Caretaker } from "../caretaker.ts";
 import type { Realm } from "../tenants/realm.ts";
-import type { TenantOffice } from "../tenants/tenant-office.ts";
+import type { TenantOffice, TenantStanding } from "../tenants/tenant-office.ts";
 import type { EventStream } from "./sse/event-stream.ts";
 import type { SessionHubs } from "./sse/session-hubs.ts";
 
@@ -19,6 +19,8 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
   caretaker: Caretaker | undefined;
   /** Whose realm this is, and the token's. */
   tenant: Realm["tenant"];
+  /** What the tenant takes and may; undefined where nothing is counted. */
+  standing: TenantStanding | undefined;
   /** Undefined for all but the operator, and where there are no tenants. */
   office: TenantOffice | undefined;
   /** Those that the tenant may know of. */

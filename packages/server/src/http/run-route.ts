@@ -8,7 +8,7 @@ import type { Caretaker } from "../caretaker.ts";
 import type { ServedContext } from "../served-context.ts";
 import type { Logger } from "./create-logger.ts";
 import { describeIssues } from "./describe-issues.ts";
-import { FileRoom } from "./file-room.ts";
+import type { FileRoom } from "./file-room.ts";
 import { readJson } from "./read-body.ts";
 import { readQuery } from "./read-query.ts";
 import { receiveUpload } from "./read-upload.ts";
@@ -16,6 +16,8 @@ import type { Call, Download, DownloadRoute, JsonRoute, Route, StreamRoute, Uplo
 import type { ServerSettings } from "./settings.ts";
 import type { OpenStreams } from "./sse/open-streams.ts";
 import type { SessionHubs } from "./sse/session-hubs.ts";
+import type { Realm } from "../tenants/realm.ts";
+import type { TenantOffice, TenantStanding } from "../tenants/tenant-office.ts";
 import { WireError } from "./wire-error.ts";
 
 /** For an empty object, where there is nothing to say. */
@@ -32,6 +34,9 @@ export class RouteRunner {
   readonly #engine: Engine;
   readonly #context: ServedContext | undefined;
   readonly #caretaker: Caretaker | undefined;
+  readonly #tenant: Realm["tenant"];
+  readonly #standing: TenantStanding | undefined;
+  readonly #office: TenantOffice | undefined;
   readonly #tokens: TokenStore;
   readonly #settings: ServerSettings;
   readonly #hubs: SessionHubs;
@@ -43,20 +48,28 @@ export class RouteRunner {
     engine: Engine;
     context: ServedContext | undefined;
     caretaker: Caretaker | undefined;
+    tenant: Realm["tenant"];
+    standing: TenantStanding | undefined;
+    /** The operator's alone. */
+    office: TenantOffice | undefined;
     tokens: TokenStore;
     settings: ServerSettings;
     hubs: SessionHubs;
     streams: OpenStreams;
+    room: FileRoom;
     logger: Logger;
   }) {
     this.#engine = parts.engine;
     this.#context = parts.context;
     this.#caretaker = parts.caretaker;
+    this.#tenant = parts.tenant;
+    this.#standing = parts.standing;
+    this.#office = parts.office;
     this.#tokens = parts.tokens;
     this.#settings = parts.settings;
     this.#hubs = parts.hubs;
     this.#streams = parts.streams;
-    this.#room = new FileRoom(parts.settings.maxFileBytesAtOnce);
+    this.#room = parts.room;
     this.#logger = parts.logger;
   }
 
@@ -70,6 +83,9 @@ export class RouteRunner {
       engine: this.#engine,
       context: this.#context,
       caretaker: this.#caretaker,
+      tenant: this.#tenant,
+      standing: this.#standing,
+      office: this.#office,
       tokens: this.#tokens,
       token: arrival.token,
       params: arrival.params,

@@ -1,26 +1,23 @@
 import type { IncomingMessage, Server } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RequestError } from "@tandem/protocol";
-import type { Engine } from "@tandem/sessions";
-import type { Store } from "@tandem/storage";
-import { AcpDoor, type ConnectAgent } from "../acp/net/acp-door.ts";
-import { McpClients } from "../mcp/mcp-clients.ts";
-import type { Caretaker } from "../caretaker.ts";
-import type { ServedContext } from "../served-context.ts";
+import { DEFAULT_TENANT, type Store, type TokenRow } from "@tandem/storage";
+import { RealmDesks } from "../tenants/realm-desks.ts";
+import type { Realm, Realms } from "../tenants/realm.ts";
+import type { TenantOffice } from "../tenants/tenant-office.ts";
 import { Authorizer } from "./authorize.ts";
 import { createApp } from "./create-app.ts";
 import type { Logger } from "./create-logger.ts";
 import { EntranceGuard } from "./entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
+import { FileRoom } from "./file-room.ts";
 import { beginExchange, type Exchange } from "./exchange.ts";
 import { isAddress } from "./is-address.ts";
 import { bind, closeServer, createNodeServer } from "./node-server.ts";
 import { PageFiles } from "./page/page-files.ts";
 import { SignIn } from "./page/sign-in.ts";
-import { RouteRunner } from "./run-route.ts";
 import { checkBinding, defaultSettings, type ServerSettings } from "./settings.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
-import { SessionHubs } from "./sse/session-hubs.ts";
 import { StoreCheck } from "./store-check.ts";
 import { takeUpgrade } from "./take-upgrade.ts";
 
@@ -36,12 +33,12 @@ export interface RunningServer extends AsyncDisposable {
   close(deadlineMs: number): Promise<void>;
 }
 
-export interface ServerParts {
-  engine: Engine;
-  /** Undefined where the project has none. */
-  context?: ServedContext;
-  /** Knows how the server itself is; without it, nobody can ask. */
-  caretaker?: Caretaker;
+/** The default tenant's realm, and what is around all of them. */
+export interface ServerParts extends Omit<Realm, "tenant"> {
+  /** Those of the other tenants; without it, there are none. */
+  realms?: Realms;
+  /** Without it, tenants can be neither made nor seen. */
+  office?: TenantOffice;
   /** What MCP clients are told that this is. */
   version?: string;
   store: Pick<Store, "tokens" | "check">;
@@ -49,8 +46,6 @@ export interface ServerParts {
   settings?: Partial<ServerSettings>;
   /** The folder of the built page; without it, there is none. */
   page?: string;
-  /** An ACP agent for one connection of this token; without it, there is nothing at `/acp`. */
-  acp?: ConnectAgent;
 }
 
 /** Starts the HTTP API. Resolves when it listens; rejects if it must not, or cannot. */
@@ -77,10 +72,9 @@ export function createServer(
   parts: ServerParts,
   settings: ServerSettings,
 ): { server: Server; signIn: SignIn } & Pick<RunningServer, "drain" | "close"> {
-  const { engine, context, store, logger } = parts;
+  const { store, logger } = parts;
   const authorizer = new Authorizer(store.tokens);
   const streams = new OpenStreams(settings, (token) => authorizer.isStillValid(token));
-  const hubs = new SessionHubs(engine.sessions, settings, logger);
   const check = new StoreCheck(store);
   let isStopping = false;
   const readiness = {
@@ -90,22 +84,18 @@ export function createServer(
     },
   };
   const guard = new EntranceGuard(settings);
-  const runner = new RouteRunner({
-    ...{ engine, context, settings, hubs, streams, logger },
-    caretaker: parts.caretaker,
-    tokens: store.tokens,
-  });
-  const mcp = new McpClients({
-    context,
-    version: parts.version ?? "0.0.0",
-    isValid: (token) => authorizer.isStillValid(token),
-    checkMs: settings.heartbeatMs,
-    logger,
-  });
-  const acp = parts.acp && createAcpDoor(parts.acp, { engine, authorizer, streams, settings, logger });
+  const isValid = (token: TokenRow): Promise<boolean> => authorizer.isStillValid(token);
+  const desks = new RealmDesks(
+    { ...parts, tenant: { id: DEFAULT_TENANT, name: DEFAULT_TENANT } },
+    {
+      ...{ settings, streams, isValid, logger, version: parts.version ?? "0.0.0" },
+      room: new FileRoom(settings.maxFileBytesAtOnce),
+    },
+    { tokens: store.tokens, realms: parts.realms, office: parts.office },
+  );
   const signIn = new SignIn(store.tokens, settings.tls !== undefined || settings.trustedProxy);
   const page = parts.page === undefined ? undefined : new PageFiles(parts.page);
-  const app = createApp({ guard, authorizer, runner, mcp, acp, readiness, signIn, page, logger });
+  const app = createApp({ guard, authorizer, desks, readiness, signIn, page, logger });
 
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const listener = getRequestListener(
@@ -125,44 +115,18 @@ export function createServer(
     outgoing.writeHead(status, headers).end(body);
   });
 
-  if (acp) {
+  if (desks.own.acp) {
     const { trustedProxy } = settings;
     server.on("upgrade", (incoming: IncomingMessage, socket, head) => {
-      void takeUpgrade({ incoming, socket, head }, { guard, authorizer, readiness, acp, logger, trustedProxy });
+      void takeUpgrade({ incoming, socket, head }, { guard, authorizer, readiness, desks, logger, trustedProxy });
     });
   }
 
   const close = async (deadlineMs: number): Promise<void> => {
     isStopping = true;
     streams.closeAll("the server is stopping");
-    await Promise.all([mcp.close(), acp?.close()]);
+    await desks.close();
     await closeServer(server, deadlineMs);
   };
   return { server, signIn, drain: () => void (isStopping = true), close };
-}
-
-function createAcpDoor(
-  connect: ConnectAgent,
-  parts: Pick<ServerParts, "engine" | "logger"> & {
-    authorizer: Authorizer;
-    streams: OpenStreams;
-    settings: ServerSettings;
-  },
-): AcpDoor {
-  const { engine, authorizer, streams, settings, logger } = parts;
-  return new AcpDoor({
-    ...{ connect, streams, logger },
-    hasSession: (id) =>
-      engine.sessions.get(id).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof RequestError && error.code === "not_found") return false;
-          throw error;
-        },
-      ),
-    isValid: (token) => authorizer.isStillValid(token),
-    limits: settings.acp,
-    maxBodyBytes: settings.maxJsonBytes,
-    heartbeatMs: settings.heartbeatMs,
-  });
 }

@@ -2,9 +2,9 @@ import { ServerResponse, type IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { RequestError } from "@tandem/protocol";
-import type { AcpDoor } from "../acp/net/acp-door.ts";
 import { ACP_PATH } from "../acp/net/acp-path.ts";
-import { requireScope, type Authorizer } from "./authorize.ts";
+import { notValid, requireScope, type Authorizer } from "./authorize.ts";
+import type { RealmDesks } from "../tenants/realm-desks.ts";
 import type { Logger } from "./create-logger.ts";
 import type { Readiness } from "./create-app.ts";
 import type { EntranceGuard } from "./entrance-guard.ts";
@@ -22,12 +22,12 @@ export async function takeUpgrade(
     guard: EntranceGuard;
     authorizer: Authorizer;
     readiness: Readiness;
-    acp: AcpDoor;
+    desks: RealmDesks;
     trustedProxy: boolean;
     logger: Logger;
   },
 ): Promise<void> {
-  const { guard, authorizer, readiness, acp, logger, trustedProxy } = parts;
+  const { guard, authorizer, readiness, desks, logger, trustedProxy } = parts;
   socket.on("error", () => socket.destroy());
   const outgoing = new ServerResponse(incoming);
   const exchange = beginExchange(incoming, outgoing, { logger, trustedProxy });
@@ -37,9 +37,12 @@ export async function takeUpgrade(
     // It is a GET by name only: whoever gets through may change things, so that a cookie must come from our own page.
     const token = await authorizer.authenticate(incoming.headers, "POST");
     exchange.token = token.id;
+    const desk = await desks.of(token.tenant);
+    if (!desk) throw notValid();
     requireScope(token, "run");
     if (readiness.isStopping) throw new RequestError("unavailable", "The server is stopping.");
-    acp.upgrade(incoming, socket, head, token);
+    if (!desk.acp) throw new RequestError("not_found", "There is nothing at this address.");
+    desk.acp.upgrade(incoming, socket, head, token);
     const begun = performance.now();
     const line = { request_id: exchange.id, method: "GET", path: ACP_PATH, status: 101, token: token.id };
     socket.once("close", () => logger.info({ ...line, ms: Math.round(performance.now() - begun) }, "request"));

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { newId } from "@tandem/protocol";
-import type { TokenRow, TokenStore } from "@tandem/storage";
+import { DEFAULT_TENANT, type TokenRow, type TokenStore } from "@tandem/storage";
 import { defaultSettings, type ServerSettings } from "../http/settings.ts";
 import { sha256 } from "../http/sha256.ts";
 import { createServer, type ServerParts } from "../http/start-server.ts";
@@ -26,6 +26,7 @@ export function openPrivateWire({
   const token: TokenRow = {
     id: newId("token"),
     name: actor,
+    tenant: DEFAULT_TENANT,
     sha256: sha256(secret),
     scopes: ["admin"],
     createdAt: new Date().toISOString(),
@@ -64,7 +65,7 @@ export function openPrivateWire({
 /** Tokens of the store are for its servers' doors: here, they can be listed and revoked, and open nothing. */
 const withOneKey = (tokens: TokenStore, key: TokenRow): TokenStore => ({
   create: (row) => tokens.create(row),
-  list: () => tokens.list(),
+  list: (tenant) => tokens.list(tenant),
   delete: (id) => tokens.delete(id),
   findByHash: async (hash) => (hash === key.sha256 ? key : undefined),
   touch: async () => undefined,

@@ -91,8 +91,8 @@ describe("signing in", () => {
   test("a code is dead after a minute, and a try to use it then does not bring it back", async () => {
     const signIn = new SignIn(memoryTokens(), false);
     const made = Date.now();
-    const inTime = signIn.createCode(made);
-    const late = signIn.createCode(made);
+    const inTime = signIn.createCode("default", made);
+    const late = signIn.createCode("default", made);
     await expect(signIn.exchange(inTime.code, made + 59_999)).resolves.toMatchObject({ token: { name: "page" } });
     await expect(signIn.exchange(late.code, made + 60_000)).rejects.toThrow("not valid any more");
     await expect(signIn.exchange(late.code, made)).rejects.toThrow("not valid any more");

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { RequestError } from "@tandem/protocol";
-import type { TokenRow, TokenStore } from "@tandem/storage";
+import { DEFAULT_TENANT, type TokenRow, type TokenStore } from "@tandem/storage";
 import { sha256 } from "../sha256.ts";
 import { createToken } from "../create-token.ts";
 import { readJson } from "../read-body.ts";
@@ -30,33 +30,37 @@ const PAGE_TOKEN = "page";
 export class SignIn {
   readonly #tokens: TokenStore;
   readonly #isSecure: boolean;
-  readonly #codes = new Map<string, number>();
+  readonly #codes = new Map<string, { until: number; tenant: string }>();
 
   constructor(tokens: TokenStore, isSecure: boolean) {
     this.#tokens = tokens;
     this.#isSecure = isSecure;
   }
 
-  createCode(now = Date.now()): { code: string; expiresAt: string } {
-    for (const [hash, until] of this.#codes) if (until <= now) this.#codes.delete(hash);
+  /** Whoever has it is an admin of this tenant. */
+  createCode(tenant: string = DEFAULT_TENANT, now = Date.now()): { code: string; expiresAt: string } {
+    for (const [hash, { until }] of this.#codes) if (until <= now) this.#codes.delete(hash);
     const [oldest] = this.#codes.keys();
     if (this.#codes.size >= MAX_CODES && oldest !== undefined) this.#codes.delete(oldest);
     const code = randomBytes(24).toString("base64url");
-    this.#codes.set(sha256(code), now + CODE_MS);
+    this.#codes.set(sha256(code), { until: now + CODE_MS, tenant });
     return { code, expiresAt: new Date(now + CODE_MS).toISOString() };
   }
 
   /** The cookie for a code. A code is dead after its use, whatever comes of it. */
   async exchange(code: string, now = Date.now()): Promise<{ cookie: string; token: TokenRow }> {
     const hash = sha256(code);
-    const until = this.#codes.get(hash);
+    const known = this.#codes.get(hash);
     this.#codes.delete(hash);
-    if (until === undefined || until <= now) {
+    if (!known || known.until <= now) {
       throw new WireError("unauthorized", "This link is not valid any more.", {
         fix: "Run `tandem open` for a new one.",
       });
     }
-    const { secret, token } = await createToken(this.#tokens, { name: PAGE_TOKEN, scopes: ["admin"] });
+    const { secret, token } = await createToken(this.#tokens, {
+      ...{ name: PAGE_TOKEN, scopes: ["admin"] },
+      tenant: known.tenant,
+    });
     return { cookie: this.#cookie(secret, COOKIE_SECONDS), token };
   }
 

@@ -1,4 +1,4 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, tenantId } from "@tandem/protocol";
 import { SCOPES, type TokenRow } from "@tandem/storage";
 import { z } from "zod";
 import { createToken } from "../create-token.ts";
@@ -10,6 +10,7 @@ const token = z
     id: z.string(),
     name: z.string().meta({ description: "`page` is a browser that has signed in." }),
     scopes: z.array(z.enum(SCOPES)),
+    tenant: z.string().meta({ description: "Whom it belongs to." }),
     created_at: z.string(),
     last_used_at: z.string().nullable(),
     is_own: z.boolean().meta({ description: "The one that this request was made with." }),
@@ -41,12 +42,20 @@ export const tokenRoutes: Route[] = [
     extension: true,
     summary: "Create a token; its secret is in this answer and nowhere else",
     body: z
-      .strictObject({ name: z.string().trim().min(1).max(100), scopes: z.array(z.enum(SCOPES)).min(1).max(3) })
+      .strictObject({
+        name: z.string().trim().min(1).max(100),
+        scopes: z.array(z.enum(SCOPES)).min(1).max(3),
+        tenant: tenantId.optional().describe("Whom it is for; only the operator may name another than their own."),
+      })
       .meta({ id: "CreateToken" }),
     response: token.extend({ secret: z.string() }).meta({ id: "CreatedToken" }),
-    handle: async ({ engine, tokens, token: own, body: { name, scopes } }) => {
-      const { secret, token: row } = await createToken(tokens, { name, scopes: [...new Set(scopes)] });
-      const details = { id: row.id, name, scopes: row.scopes };
+    handle: async ({ engine, tokens, token: own, office, body: { name, scopes, tenant = own.tenant } }) => {
+      if (tenant !== own.tenant) {
+        if (!office) throw new RequestError("not_found", `There is no tenant ${tenant}.`);
+        await office.get(tenant);
+      }
+      const { secret, token: row } = await createToken(tokens, { name, scopes: [...new Set(scopes)], tenant });
+      const details = { id: row.id, name, scopes: row.scopes, ...(tenant !== own.tenant && { tenant }) };
       await engine.audit.note({ kind: "token.created", actor: own.name, details });
       return { ...view(row, own), secret };
     },
@@ -70,10 +79,11 @@ export const tokenRoutes: Route[] = [
   }),
 ];
 
-const view = ({ id, name, scopes, createdAt, lastUsedAt }: TokenRow, own: TokenRow): z.input<typeof token> => ({
+const view = ({ id, name, scopes, tenant, createdAt, lastUsedAt }: TokenRow, own: TokenRow): z.input<typeof token> => ({
   id,
   name,
   scopes: [...scopes],
+  tenant,
   created_at: createdAt,
   last_used_at: lastUsedAt,
   is_own: id === own.id,

@@ -24,6 +24,7 @@ export const trustRoutes: Route[] = [
     scope: "read",
     at: "worker",
     extension: true,
+    operator: true,
     summary: "Read whether a folder that sessions may work in is trusted (`tandem trust --folder` grants it)",
     query: z.strictObject({ folder: z.string().min(1) }),
     response: trust,

@@ -52,6 +52,11 @@ export class OpenStreams {
     return stream;
   }
 
+  /** Tells the clients of a tenant, and lets them go. */
+  closeOf(tenant: string, reason: string): void {
+    for (const [stream, { token }] of this.#streams) if (token.tenant === tenant) stream.end(commentFrame(reason));
+  }
+
   /** Tells every client and lets it go. */
   closeAll(reason: string): void {
     this.#isClosed = true;
