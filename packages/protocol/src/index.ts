@@ -210,4 +210,15 @@ export {
   type Todo,
   type UsageNote,
 } from "./session-event.ts";
+export {
+  deadLetter,
+  fleetLimit,
+  fleetStatus,
+  fleetWorker,
+  type DeadLetter,
+  type FleetLimit,
+  type FleetQueue,
+  type FleetStatus,
+  type FleetWorker,
+} from "./fleet.ts";
 export { tenantCredential, tenantId, tenantQuotas, type TenantCredential, type TenantQuotas } from "./tenant.ts";

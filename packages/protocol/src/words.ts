@@ -16,6 +16,12 @@ export const ENVIRONMENT_METADATA = {
   isolation: "tandem.isolation",
   /** The branch or commit that the worktree starts from. */
   branch: "tandem.branch",
+  /** Labels that a worker must have, such as `gpu=yes,region=eu`. */
+  needs: "tandem.needs",
+  /** The folder is on a volume of this name: workers with the label `volume=NAME` have it at the same path. */
+  volume: "tandem.volume",
+  /** A git remote; each session gets a worktree of a clone of it. */
+  git: "tandem.git",
 } as const;
 
 export const BUDGET_UNITS = ["usd", "tokens", "seconds", "turns", "requests"] as const;
@@ -76,6 +82,9 @@ export const AUDIT_KINDS = [
   "worktree.applied",
   "worktree.undone",
   "worktree.removed",
+  // Processes
+  "fleet.requeued",
+  "fleet.drained",
 ] as const;
 
 /** Where a session says what Anthropic's shapes have no place for, in its `metadata`. */

@@ -1,7 +1,7 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import type { AuditNote } from "@tandem/protocol";
-import type { Store } from "@tandem/storage";
+import { DEFAULT_TENANT, type Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
 import { AgentCatalogue } from "./agents.ts";
 import { Auditor } from "./audit/auditor.ts";
@@ -22,9 +22,13 @@ import type { Engine } from "./engine.ts";
 import { EnvironmentCatalogue } from "./environments.ts";
 import { FileCatalogue } from "./files.ts";
 import { AccountLimits } from "./fleet/account-limits.ts";
+import { createFleet } from "./fleet/create-fleet.ts";
 import { OwnLimits } from "./fleet/own-limits.ts";
+import { TurnCounter } from "./fleet/throughput.ts";
 import { HookCompanion } from "./hooks/hook-companion.ts";
 import { DefinitionBook } from "./mcp/definition-book.ts";
+import { limitStore } from "./quotas/limit-store.ts";
+import { TurnQuota } from "./quotas/turn-quota.ts";
 import { resolveTools } from "./resolve-tools.ts";
 import { KeptRules } from "./rules/kept-rules.ts";
 import { ruledSession } from "./rules/ruled-session.ts";
@@ -38,7 +42,9 @@ import { trustIn, trustView } from "./trust/folder-trust.ts";
 import type { Accompany } from "./turn-companion.ts";
 import { createWorktrees } from "./worktrees/create-worktrees.ts";
 
-export async function createEngine(store: Store, settings: EngineSettings): Promise<Engine> {
+export async function createEngine(given: Store, settings: EngineSettings): Promise<Engine> {
+  const { quotas } = settings;
+  const store = quotas ? limitStore(given, quotas) : given;
   await mkdir(settings.stateFolder, { recursive: true, mode: 0o700 });
   // Folders of sessions are known by their real paths.
   const stateFolder = await realpath(settings.stateFolder);
@@ -58,14 +64,16 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
   });
   const killSwitch = new KillSwitch(store.records);
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
-  const book = new LimitBook(store.records, spending.limits);
+  const book = new LimitBook(store.records, spending.limits, quotas && (() => quotas().dailyUsd));
   const definitions = new DefinitionBook(store.records);
   const keeping = new Keeping(settings, stateFolder);
+  const turnQuota = quotas && new TurnQuota(store.sessions, quotas, (session) => actors.wake(session));
   const accompany: Accompany = (control) => [
     killSwitch.companion,
     rules.companion,
     new HookCompanion(control, store.events, settings),
     new BudgetCompanion({ store, book, settings: spending, control }),
+    ...(turnQuota ? [turnQuota.companion(control)] : []),
     ...keeping.companions(control),
   ];
   const commands = new SessionCommands({
@@ -75,7 +83,9 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     hostVariables: settings.hostVariables,
     userFolders: settings.userFolders ?? [],
   });
-  const accountLimits = settings.accountLimits ?? new AccountLimits(store.records);
+  const shared = settings.sharedRecords ?? store.records;
+  const accountLimits = new AccountLimits(shared);
+  const turns = new TurnCounter(shared, { name: settings.holder, tenant: settings.fleet?.tenant ?? DEFAULT_TENANT });
   const actors = new SessionActors(store, settings, deltas, {
     ...{ accompany, commands, definitions, rules, limits: new OwnLimits(accountLimits, settings) },
     halted: () => killSwitch.state(),
@@ -126,6 +136,8 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
     files: new FileCatalogue(store.files),
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     mcpServers: definitions,
+    fleet: createFleet({ store, records: shared, limits: accountLimits, settings, note }),
+    runs: actors,
     budgets: new Budgets(store, book, spending, () => void actors.lookAround(), note),
     killSwitch: createEmergency(store, killSwitch, actors, note),
     audit,
@@ -134,6 +146,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       // A Claude Code that a dead server left must be gone before its session is taken up by another.
       await settings.sweep();
       audit.start();
+      turns.start(store.events);
       await actors.start();
       await expiry.start(settings.ownOnly ?? false);
       keeping.start();
@@ -144,6 +157,7 @@ export async function createEngine(store: Store, settings: EngineSettings): Prom
       keeping.stop();
       await notifier.stop();
       await actors.stop(deadlineMs);
+      await turns.stop();
       await audit.stop();
     },
   };

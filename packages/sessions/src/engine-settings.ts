@@ -7,15 +7,16 @@ import type {
   TranscriptStore,
 } from "@tandem/claude-code";
 import type { PermissionMode, Rule, SessionId } from "@tandem/protocol";
+import type { Records } from "@tandem/storage";
 import type { CheckpointLimits } from "@tandem/workspace";
 import type { FleetSettings } from "./fleet/fleet-settings.ts";
 import type { DefaultLimits } from "./budgets/limit-book.ts";
 import type { Model } from "./engine.ts";
-import type { AccountLimits } from "./fleet/account-limits.ts";
 import type { NotifySettings } from "./notify/notifier.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 import type { NamedServer, ServerPlace } from "./mcp/server-place.ts";
 import type { PinnedHook } from "./hooks/pin-hooks.ts";
+import type { Quotas } from "./quotas/quotas.ts";
 import type { SandboxSettings } from "./sandbox.ts";
 import type { FolderTrust } from "./trust/folder-trust.ts";
 
@@ -48,10 +49,12 @@ export interface EngineSettings {
   recovery: "stop" | "resume";
   /** What becomes of a turn that meets a quota with a reset time, unless its session says; without it, it ends. */
   quota?: QuotaSettings;
-  /** What is known of accounts' quotas, where that is not kept in the engine's own store: tenants may share an account. */
-  accountLimits?: AccountLimits;
+  /** What all tenants share: limits of an account, what a fleet has done. Without it, the engine's own store has it. */
+  sharedRecords?: Records;
   /** Without it, nothing is limited but what sessions limit themselves. */
   spending?: SpendingSettings;
+  /** What all sessions together may take, as it is at the moment; without it, there is no limit. */
+  quotas?: () => Quotas;
   /** Calls that wait for a person: when they are denied, and how long they keep a process. */
   approvals?: { expire?: number | undefined; keepProcess: number };
   /** What other processes have asked or left is not for this one, which is about to end. */

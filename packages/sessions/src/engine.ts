@@ -29,6 +29,8 @@ import type { Approvals } from "./approvals/approvals.ts";
 import type { Audit } from "./audit/audit.ts";
 import type { History } from "./checkpoints/history.ts";
 import type { McpServerView } from "./mcp/definition-book.ts";
+import type { SessionRuns } from "./fleet/session-runs.ts";
+import type { Fleet } from "./fleet/fleet.ts";
 import type { Rules } from "./rules/rule-book.ts";
 import type { TrustView } from "./trust/folder-trust.ts";
 import type { Worktrees } from "./worktrees/worktrees.ts";
@@ -54,6 +56,9 @@ export interface Engine {
   readonly worktrees: Worktrees;
   readonly trust: Trust;
   readonly mcpServers: McpServers;
+  readonly fleet: Fleet;
+  /** For a worker of a fleet. */
+  readonly runs: SessionRuns;
   /** The models that an agent may name. */
   models(): Promise<Model[]>;
   /** Takes up what a former process left: closes what was open, goes on with what waits. Resolves when states are honest. */

@@ -11,6 +11,9 @@ export type {
   SessionFolder,
   Sessions,
 } from "./engine.ts";
+export { AccountLimits } from "./fleet/account-limits.ts";
+export { DrainWishes } from "./fleet/drain-wishes.ts";
+export type { Fleet } from "./fleet/fleet.ts";
 export type { Approvals } from "./approvals/approvals.ts";
 export type { Audit } from "./audit/audit.ts";
 export type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
@@ -25,6 +28,8 @@ export { whyNoSandbox } from "./sandbox.ts";
 export { trustView, type FolderTrust, type TrustView } from "./trust/folder-trust.ts";
 export { createEngine } from "./create-engine.ts";
 export type { EngineSettings } from "./engine-settings.ts";
+export { keptBytes, openSessions } from "./quotas/limit-store.ts";
+export type { Quotas } from "./quotas/quotas.ts";
 export type { Notifications, NotifySettings } from "./notify/notifier.ts";
 export type { JudgedPart } from "./rules/judge-parts.ts";
 export type { RulePlace, Rules, TestedCall, TestedSession } from "./rules/rule-book.ts";

@@ -10,6 +10,7 @@ import { contextRoutes } from "./routes/context.ts";
 import { contextMemoryRoutes } from "./routes/context-memories.ts";
 import { contextPageRoutes } from "./routes/context-pages.ts";
 import { environmentRoutes } from "./routes/environments.ts";
+import { fleetRoutes } from "./routes/fleet.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { mcpServerRoutes } from "./routes/mcp-servers.ts";
@@ -56,6 +57,7 @@ const described: readonly Route[] = [
   ...modelRoutes,
   ...overviewRoutes,
   ...statusRoutes,
+  ...fleetRoutes,
   ...tokenRoutes,
   ...tenantRoutes,
   ...trustRoutes,

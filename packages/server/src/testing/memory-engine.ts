@@ -129,6 +129,7 @@ export class MemoryEngine {
         verify: async () => ({ ok: true, entries: 0, head: NO_HEAD, broken: null }),
       },
       trust: { of: nothing },
+      fleet: { status: nothing, dead: async () => [], requeue: nothing, drain: nothing },
       mcpServers: { list: async () => [], get: nothing, accept: nothing },
       worktrees: {
         list: async () => [],

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { LoggedEvent } from "@tandem/protocol";
 import { always, madeUpLogin, planLimit, rateLimited, text, type Reply } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { startPostgres, whyNoPostgres, type TestPostgres } from "../../../storage/src/testing/postgres.ts";
+import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
 import { isIdle, setEngineStage, the, typesOf } from "../testing/engine-stage.ts";
 import { AccountLimits } from "./account-limits.ts";
 

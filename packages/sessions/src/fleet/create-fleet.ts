@@ -1,0 +1,132 @@
+import { RequestError, type AuditNote, type FleetQueue, type FleetStatus, type FleetWorker } from "@tandem/protocol";
+import type { QueueDepth } from "@tandem/queue";
+import type { Records, Store, WorkerRow } from "@tandem/storage";
+import type { EngineSettings } from "../engine-settings.ts";
+import type { AccountLimits } from "./account-limits.ts";
+import { DrainWishes } from "./drain-wishes.ts";
+import type { Fleet } from "./fleet.ts";
+import { ANYWHERE, fits } from "./place.ts";
+import { readThroughput, type Throughput } from "./throughput.ts";
+
+interface Parts {
+  store: Store;
+  /** Those that all tenants share. */
+  records: Records;
+  limits: AccountLimits;
+  settings: EngineSettings;
+  note: (note: AuditNote) => Promise<void>;
+}
+
+type ListedWorker = Awaited<ReturnType<Store["workers"]["list"]>>[number];
+
+/** What can be told of the fleet from the store and the queue; and the few things that a person may do with it. */
+export function createFleet({ store, records, limits, settings, note }: Parts): Fleet {
+  const queue = settings.fleet?.queue;
+  const wishes = new DrainWishes(records);
+  const startedAt = new Date().toISOString();
+
+  /** This process, where it keeps no row: it is all there is. A command that only looks is nobody. */
+  const here = (held: number): ListedWorker[] =>
+    settings.ownOnly
+      ? []
+      : [
+          {
+            ...{ id: "wrk_here" as WorkerRow["id"], holder: settings.holder, role: "all", machine: "", labels: {} },
+            ...{ tenants: null, roots: [...settings.roots], address: null, version: "", schema: 0, maxSessions: 0 },
+            ...{ sessions: held, startedAt, seenAt: startedAt, draining: false, payer: null },
+            ...{ silentMs: 0, alive: true },
+          },
+        ];
+
+  const view = async (row: ListedWorker, throughput: (name: string) => Throughput): Promise<FleetWorker> => {
+    const isDraining = row.draining || (row.alive && (await wishes.of(row.id)) !== undefined);
+    return {
+      ...{ id: row.id, name: row.holder, role: row.role, machine: row.machine, labels: row.labels },
+      ...{ state: row.alive ? (isDraining ? "draining" : "live") : "gone", tenants: row.tenants },
+      ...{ address: row.address, version: row.version, sessions: row.sessions, payer: row.payer },
+      max_sessions: Number.isFinite(row.maxSessions) && row.maxSessions > 0 ? row.maxSessions : null,
+      started_at: row.startedAt,
+      silent_ms: row.silentMs,
+      turns_per_minute: throughput(row.holder).turns_per_minute,
+    };
+  };
+
+  /** What waits, from the queue; where there is none, from the store, which knows it all the same. */
+  const depths = async (): Promise<QueueDepth[]> => {
+    if (queue) return queue.depth();
+    const wanted = Map.groupBy(await store.leases.wanted(), ({ place }) => place ?? ANYWHERE);
+    return [...wanted].map(([place, sessions]) => ({
+      ...{ place, waiting: sessions.length, running: 0 },
+      oldestMs: Math.max(0, Date.now() - Math.min(...sessions.map(({ since }) => Date.parse(since)))),
+    }));
+  };
+
+  const tenants = async (): Promise<string[]> => (await store.tenants.list()).map(({ id }) => id);
+
+  return {
+    async status(): Promise<FleetStatus> {
+      const [rows, depth, held, abandoned, known, throughput, dead, all] = await Promise.all([
+        store.workers.list(),
+        depths(),
+        store.leases.held(),
+        store.leases.abandoned(),
+        limits.list(),
+        readThroughput(records),
+        queue?.dead() ?? [],
+        tenants(),
+      ]);
+      const own = held.filter(({ holder }) => holder === settings.holder).length;
+      const workers = rows.length > 0 ? rows : here(own);
+      const live = workers.filter(({ alive, draining }) => alive && !draining);
+      const isServed = (place: string) => live.some((worker) => all.some((tenant) => fits(worker, place, tenant)));
+      return {
+        type: "fleet_status",
+        at: new Date().toISOString(),
+        workers: await Promise.all(workers.map((row) => view(row, throughput.of))),
+        queue: depth.map(({ place, waiting, running, oldestMs }): FleetQueue => ({
+          ...{ place, waiting, running, oldest_ms: oldestMs, served: isServed(place) },
+        })),
+        leases: { held: held.length, abandoned: abandoned.length },
+        limits: known.map(({ account, kind, resetsAt, learnedAt, by }) => ({
+          ...{ account, kind, resets_at: resetsAt, learned_at: learnedAt, learned_by: by },
+        })),
+        throughput: throughput.all,
+        dead: dead.length,
+      };
+    },
+
+    async dead() {
+      const runs = (await queue?.dead()) ?? [];
+      return runs.map(({ run: { key, kind, tenant, place }, error, attempts, at }) => ({
+        ...{ key, kind, tenant, place, error, attempts, at },
+      }));
+    },
+
+    async requeue(key, by = "unknown") {
+      if (!(await queue?.requeue(key))) {
+        throw new RequestError("not_found", `No run of ${key} was given up.`, { fix: "See `tandem fleet dead`." });
+      }
+      await note({ kind: "fleet.requeued", actor: by, details: { key } });
+    },
+
+    async drain(worker, by = "unknown") {
+      const rows = (await store.workers.list()).filter(({ alive }) => alive);
+      const named = rows.filter(({ id, holder }) => id === worker || holder === worker);
+      const found = named.length > 0 ? named : rows.filter(({ id }) => worker.length >= 6 && id.startsWith(worker));
+      const [row, another] = found;
+      if (!row) {
+        throw new RequestError("not_found", `No worker that lives is called ${worker}.`, {
+          fix: "See `tandem fleet status` for their ids.",
+        });
+      }
+      if (another) {
+        throw new RequestError("invalid_request", `${found.length} workers have an id that begins with ${worker}.`, {
+          fix: "Give more of it.",
+        });
+      }
+      await wishes.ask(row.id, by);
+      await note({ kind: "fleet.drained", actor: by, details: { worker: row.id, name: row.holder } });
+      return view({ ...row, draining: true }, (await readThroughput(records)).of);
+    },
+  };
+}

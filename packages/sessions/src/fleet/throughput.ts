@@ -1,0 +1,112 @@
+import type { LoggedEvent } from "@tandem/protocol";
+import type { EventLog, Records } from "@tandem/storage";
+import { z } from "zod";
+import { FLEET_SPACE } from "./fleet-space.ts";
+
+const KIND = "throughput";
+const MINUTE_MS = 60_000;
+const MINUTES = 10;
+/** Over so many of them a rate is told. */
+const RATE_MINUTES = 5;
+const TELL_EVERY_MS = 5_000;
+const LISTED = 5_000;
+/** Of a process that died and will never count on. */
+const KEPT_MS = 60 * 60 * 1_000;
+
+/** Turns that ended in a minute, by the minute's number. */
+type Counts = Map<number, number>;
+const stored = z.object({ name: z.string(), turns: z.array(z.tuple([z.int(), z.int()])) });
+
+/**
+ * Counts the turns that end in this process, from what it appends, and tells the others now and then: a handful of numbers
+ * in one record. No log is read for it.
+ */
+export class TurnCounter {
+  readonly #records: Records;
+  readonly #key: string;
+  readonly #name: string;
+  readonly #counts: Counts = new Map();
+  #timer: NodeJS.Timeout | undefined;
+  #stopListening: (() => void) | undefined;
+  #isTold = true;
+
+  constructor(records: Records, { name, tenant }: { name: string; tenant: string }) {
+    this.#records = records;
+    this.#name = name;
+    this.#key = `${name} ${tenant}`;
+  }
+
+  start(events: Pick<EventLog, "onAppend">): void {
+    this.#stopListening = events.onAppend((_session, batch) => this.#note(batch));
+    this.#timer = setInterval(() => void this.#tell(), TELL_EVERY_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopListening?.();
+    clearInterval(this.#timer);
+    await this.#tell();
+  }
+
+  #note(batch: readonly LoggedEvent[]): void {
+    for (const { event } of batch) {
+      if (event.type !== "session.status_idle" || event.stop_reason.type === "requires_action") continue;
+      const minute = minuteOf(Date.now());
+      this.#counts.set(minute, (this.#counts.get(minute) ?? 0) + 1);
+      for (const old of this.#counts.keys()) if (old <= minute - MINUTES) this.#counts.delete(old);
+      this.#isTold = false;
+    }
+  }
+
+  async #tell(): Promise<void> {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    const value = { name: this.#name, turns: [...this.#counts] };
+    try {
+      await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key: this.#key, value }]);
+    } catch {
+      // The database is away: it is told with the next.
+      this.#isTold = false;
+    }
+  }
+}
+
+export interface Throughput {
+  turns_per_minute: number;
+  minutes: number[];
+}
+
+/** What all processes have counted, and each, by its name. */
+export async function readThroughput(
+  records: Records,
+  now = Date.now(),
+): Promise<{ all: Throughput; of: (name: string) => Throughput }> {
+  const found = await records.list(FLEET_SPACE, KIND, { limit: LISTED });
+  const old = found.filter(({ updatedAt }) => Date.parse(updatedAt) + KEPT_MS <= now);
+  if (old.length > 0) {
+    // Nobody minds if it stays for another look.
+    const forget = old.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
+    await records.write(FLEET_SPACE, forget).catch(() => undefined);
+  }
+  const told = found.map(({ value }) => stored.parse(value));
+  const sum = (counts: readonly [number, number][]): Counts => {
+    const total: Counts = new Map();
+    for (const [minute, turns] of counts) total.set(minute, (total.get(minute) ?? 0) + turns);
+    return total;
+  };
+  const byName = Map.groupBy(told, ({ name }) => name);
+  return {
+    all: rate(sum(told.flatMap(({ turns }) => turns)), now),
+    of: (name) => rate(sum((byName.get(name) ?? []).flatMap(({ turns }) => turns)), now),
+  };
+}
+
+function rate(counts: Counts, now: number): Throughput {
+  const present = minuteOf(now);
+  const minutes = Array.from({ length: MINUTES }, (_, i) => counts.get(present - MINUTES + 1 + i) ?? 0);
+  const turns = minutes.slice(-RATE_MINUTES - 1).reduce((sum, count) => sum + count, 0);
+  // The present minute is not over yet.
+  const span = RATE_MINUTES + (now % MINUTE_MS) / MINUTE_MS;
+  return { turns_per_minute: Math.round((turns / span) * 10) / 10, minutes };
+}
+
+const minuteOf = (time: number): number => Math.floor(time / MINUTE_MS);
