@@ -1,7 +1,7 @@
 import type { EventOf, SessionEventBody } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import type { SessionWriter } from "./session-writer.ts";
-import type { Refusal } from "./turn-companion.ts";
+import type { Delay, Refusal } from "./turn-companion.ts";
 
 /**
  * Says that a message begins no turn, and why. It stays in the inbox, and is offered again until it can begin one; this is
@@ -11,8 +11,12 @@ export async function refuseMessage(
   log: EventLog,
   writer: SessionWriter,
   message: EventOf<"user.message">,
-  { reason, events }: Refusal,
+  { reason, events }: Refusal | Delay,
 ): Promise<void> {
+  if (!reason) {
+    if (events.length > 0) await writer.write(events);
+    return;
+  }
   const [last] = await log.read(writer.row.id, { order: "desc", limit: 1, types: ["session.status_idle"] });
   // Ids grow with time.
   const isSaid =

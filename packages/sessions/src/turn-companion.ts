@@ -11,7 +11,7 @@ import type { UsageLedger } from "./usage-ledger.ts";
  */
 export interface TurnCompanion {
   /** Whether a message may begin a turn. One that may not stays in the inbox, and is offered again. */
-  admit?(): Promise<Refusal | undefined>;
+  admit?(): Promise<Refusal | Delay | undefined>;
   /** Whether no message may reach the model without `before`: then none steers a turn. */
   readonly guardsMessages?: boolean;
   /** Before the model is asked. What it returns goes into the log before anything of the turn. */
@@ -29,6 +29,12 @@ export interface TurnCompanion {
 /** Why no turn begins, and what the log is told of it. */
 export interface Refusal {
   reason: StopReason;
+  events: readonly SessionEventBody[];
+}
+
+/** No turn begins for now: the message waits, and the session is as it was. */
+export interface Delay {
+  reason?: never;
   events: readonly SessionEventBody[];
 }
 
@@ -58,10 +64,17 @@ export class Companions {
     this.#all = all;
   }
 
-  async admit(): Promise<Refusal | undefined> {
+  async admit(): Promise<Refusal | Delay | undefined> {
+    const asked: TurnCompanion[] = [];
     for (const companion of this.#all) {
       const refusal = await companion.admit?.();
-      if (refusal) return refusal;
+      if (!refusal) {
+        if (companion.admit) asked.push(companion);
+        continue;
+      }
+      // What others have set aside for a turn that does not begin is given back.
+      await Promise.allSettled(asked.map(async (each) => each.left?.()));
+      return refusal;
     }
     return undefined;
   }

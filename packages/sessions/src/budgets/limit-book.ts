@@ -13,8 +13,11 @@ export type DefaultLimits = Readonly<Record<BudgetScope, Limits>>;
 export class LimitBook {
   readonly #records: Records;
   readonly #defaults: DefaultLimits;
+  readonly #ceiling: (() => number | undefined) | undefined;
 
-  constructor(records: Records, defaults: DefaultLimits) {
+  /** `ceiling`: nobody's limits of a day are above it. */
+  constructor(records: Records, defaults: DefaultLimits, ceiling?: () => number | undefined) {
+    this.#ceiling = ceiling;
     this.#records = records;
     this.#defaults = defaults;
   }
@@ -24,9 +27,11 @@ export class LimitBook {
     const keys = accounts.flatMap(({ scope, of }) => [keyOf(scope, ALL), keyOf(scope, of)]);
     const found = await this.#records.getMany(ENGINE_SPACE, KIND, keys);
     const known = new Map(found.map(({ key, value }) => [key, limitsSchema.parse(value)]));
-    return accounts.map(
-      ({ scope, of }) => known.get(keyOf(scope, of)) ?? known.get(keyOf(scope, ALL)) ?? this.#defaults[scope],
-    );
+    const most = this.#ceiling?.();
+    return accounts.map(({ scope, of }) => {
+      const limits = known.get(keyOf(scope, of)) ?? known.get(keyOf(scope, ALL)) ?? this.#defaults[scope];
+      return scope === "day" && most !== undefined ? { ...limits, usd: Math.min(limits.usd ?? most, most) } : limits;
+    });
   }
 
   /** What a session's own limits can lower: as the config says, and somebody has since said of this one. */

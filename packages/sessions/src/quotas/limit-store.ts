@@ -1,0 +1,81 @@
+import { RequestError } from "@tandem/protocol";
+import type { FileStore, Page, SessionStore, Store } from "@tandem/storage";
+import { Serial } from "../serial.ts";
+import type { Quotas } from "./quotas.ts";
+
+const PAGE = 200;
+
+/** A store that takes no more sessions and files than the quotas say: whoever makes one, by whatever way, comes by here. */
+export function limitStore(store: Store, quotas: () => Quotas): Store {
+  // One after the other: two that are counted at once would both find the last place.
+  const entrance = new Serial();
+  const { sessions, files } = store;
+  const room = async (): Promise<void> => {
+    const { maxSessions } = quotas();
+    if (maxSessions === undefined || (await openSessions(sessions, maxSessions)) < maxSessions) return;
+    throw new RequestError("forbidden", `There are ${maxSessions} sessions, which is as many as there may be.`, {
+      fix: "Archive or delete some, or ask whoever runs the server for more.",
+      detail: "quota_reached",
+    });
+  };
+  const space = async (wanted: number): Promise<void> => {
+    const { fileBytes } = quotas();
+    if (fileBytes === undefined) return;
+    const kept = await keptBytes(files);
+    if (kept + wanted <= fileBytes) return;
+    throw new RequestError(
+      "too_large",
+      `Files take ${inWords(kept)} of the ${inWords(fileBytes)} that there are for them; ${inWords(wanted)} do not fit.`,
+      { fix: "Delete some, or ask whoever runs the server for more.", detail: "quota_reached" },
+    );
+  };
+  return {
+    ...store,
+    sessions: {
+      ...sessions,
+      create: (row, inbox) => entrance.run(() => room().then(() => sessions.create(row, inbox))),
+      restore: (archive) => entrance.run(() => room().then(() => sessions.restore(archive))),
+    },
+    files: {
+      ...files,
+      create: (file, content) => entrance.run(() => space(content.byteLength).then(() => files.create(file, content))),
+    },
+  };
+}
+
+/** How many sessions are not archived; counted no further than `most`. */
+export async function openSessions(sessions: Pick<SessionStore, "list">, most = Infinity): Promise<number> {
+  let count = 0;
+  await pages(
+    (cursor) => sessions.list({ limit: PAGE, ...(cursor && { cursor }) }),
+    ({ length }) => (count += length) < most,
+  );
+  return Math.min(count, most);
+}
+
+/** Of all uploaded files. */
+export async function keptBytes(files: Pick<FileStore, "list">): Promise<number> {
+  let bytes = 0;
+  await pages(
+    (cursor) => files.list({ limit: PAGE, ...(cursor && { cursor }) }),
+    (found) => {
+      for (const { size_bytes: size } of found) bytes += size;
+      return true;
+    },
+  );
+  return bytes;
+}
+
+async function pages<T>(
+  read: (cursor: string | undefined) => Promise<Page<T>>,
+  goOn: (found: readonly T[]) => boolean,
+): Promise<void> {
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const { data, next } = await read(cursor);
+    if (!goOn(data)) return;
+    cursor = next;
+  }
+}
+
+const inWords = (bytes: number): string =>
+  bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;

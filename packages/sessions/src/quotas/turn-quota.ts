@@ -1,0 +1,74 @@
+import type { SessionId } from "@tandem/protocol";
+import type { SessionStore } from "@tandem/storage";
+import type { TurnCompanion, TurnControl } from "../turn-companion.ts";
+import type { Quotas } from "./quotas.ts";
+
+/**
+ * How many turns run at once, in this process and in others on the store. A message for which there is no room waits in its
+ * inbox, is told so, and is offered again when a turn has ended. A turn that waits for a person takes no room.
+ */
+export class TurnQuota {
+  readonly #sessions: Pick<SessionStore, "list">;
+  readonly #quotas: () => Quotas;
+  readonly #wake: (session: SessionId) => void;
+  readonly #running = new Map<SessionId, TurnControl>();
+  readonly #waiting = new Set<SessionId>();
+
+  constructor(
+    sessions: Pick<SessionStore, "list">,
+    quotas: () => Quotas,
+    /** Has a session's inbox looked at. */
+    wake: (session: SessionId) => void,
+  ) {
+    this.#sessions = sessions;
+    this.#quotas = quotas;
+    this.#wake = wake;
+  }
+
+  companion(control: TurnControl): TurnCompanion {
+    const { id } = control.row();
+    let isTold = false;
+    const leave = async (): Promise<void> => {
+      if (this.#running.delete(id)) this.#offer();
+    };
+    return {
+      admit: async () => {
+        const { maxRunning } = this.#quotas();
+        if (maxRunning === undefined || (await this.#hasRoom(id, maxRunning))) {
+          this.#running.set(id, control);
+          this.#waiting.delete(id);
+          isTold = false;
+          return undefined;
+        }
+        this.#waiting.add(id);
+        const text = `${maxRunning} ${maxRunning === 1 ? "turn runs" : "turns run"} already, which is as many as may at once. The message waits for one to end.`;
+        const events = isTold ? [] : [{ type: "tandem.notice" as const, level: "info" as const, text }];
+        isTold = true;
+        return { events };
+      },
+      // One that goes on where it was left is not held up: it has been let in once.
+      before: async () => {
+        this.#running.set(id, control);
+        return [];
+      },
+      after: async () => {
+        await leave();
+        return [];
+      },
+      left: leave,
+    };
+  }
+
+  async #hasRoom(id: SessionId, most: number): Promise<boolean> {
+    if (this.#running.has(id)) return true;
+    const { data } = await this.#sessions.list({ limit: most + this.#running.size, statuses: ["running"] });
+    const elsewhere = data.filter((row) => row.id !== id && !this.#running.has(row.id)).length;
+    const here = [...this.#running.values()].filter((control) => control.row().waitingFor.length === 0).length;
+    return elsewhere + here < most;
+  }
+
+  /** The one that has waited longest looks first; the others wait on if it takes the place. */
+  #offer(): void {
+    for (const session of this.#waiting) this.#wake(session);
+  }
+}
