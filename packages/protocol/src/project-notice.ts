@@ -29,6 +29,12 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
         level: "warning",
         text: `A quota is used up until ${event.resets_at}${event.resumes ? "; the turn goes on by itself then" : ""}`,
       };
+    case "tandem.unplaced":
+      return { level: "warning", text: `No worker can take this now. It waits for ${event.needs}` };
+    case "tandem.placed":
+      return { level: "info", text: `${event.worker} has taken it` };
+    case "tandem.handover":
+      return { level: "info", text: `${event.from} was stopped; the turn goes on elsewhere` };
     case "tandem.mode":
       return { level: "info", text: `The permission mode is ${event.mode} now, by ${event.by}` };
     case "tandem.model":

@@ -214,6 +214,12 @@ export type SessionEventBody =
   | { type: "tandem.output"; value: unknown }
   /** A process or machine died in the middle of a turn; what was open has been closed. */
   | { type: "tandem.recovered"; cause: string; closed: EventId[] }
+  /** Something waits, and no worker that lives can take it. It is taken when one comes. `needs` says what it takes. */
+  | { type: "tandem.unplaced"; place: string; needs: string }
+  /** A worker has come for what was said to wait for one. */
+  | { type: "tandem.placed"; worker: string }
+  /** Whoever ran the turn has left it between two steps, and another worker goes on with it. */
+  | { type: "tandem.handover"; from: string }
   /** What the requests of a turn add up to is not what Claude Code says the turn took. */
   | { type: "tandem.usage_mismatch"; counted: Record<string, ModelUsage>; reported: Record<string, ModelUsage> }
   /**

@@ -61,7 +61,7 @@ export class ConversationHolder {
     return this.#opening;
   }
 
-  async close(turn: "ended" | "left" = "ended"): Promise<void> {
+  async close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
     const conversation = this.#current;
     this.#current = undefined;
     this.#closings += 1;

@@ -49,7 +49,7 @@ export async function createEngine(given: Store, settings: EngineSettings): Prom
   // Folders of sessions are known by their real paths.
   const stateFolder = await realpath(settings.stateFolder);
   const roots = await AllowedRoots.open(settings.roots);
-  const deltas = new DeltaHub();
+  const deltas = new DeltaHub(settings.previews);
   const audit = new Auditor(store, settings.log);
   const note = (entry: AuditNote) => audit.note(entry);
   const agents = new AgentCatalogue(store.agents, settings.models);
@@ -136,7 +136,10 @@ export async function createEngine(given: Store, settings: EngineSettings): Prom
     files: new FileCatalogue(store.files),
     trust: { of: async (folder) => trustView(await trustIn(settings, await roots.resolve(folder))) },
     mcpServers: definitions,
-    fleet: createFleet({ store, records: shared, limits: accountLimits, settings, note }),
+    fleet: createFleet({
+      ...{ store, records: shared, limits: accountLimits, queue: settings.fleet?.queue, note },
+      here: settings.ownOnly ? undefined : settings,
+    }),
     runs: actors,
     budgets: new Budgets(store, book, spending, () => void actors.lookAround(), note),
     killSwitch: createEmergency(store, killSwitch, actors, note),

@@ -100,6 +100,8 @@ export interface EngineSettings {
   checkpoints?: CheckpointLimits;
   /** The share of the context window at which an idle session is compacted; without it, Claude Code decides. */
   compactAt?: number;
+  /** In a fleet: previews of sessions that other processes write. */
+  previews?: PreviewSource;
   /** For what went wrong and concerns nobody's request. */
   log: { warn(details: Record<string, unknown>, message: string): void };
 }

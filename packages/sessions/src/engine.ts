@@ -84,6 +84,8 @@ export interface Emergency {
   stop(by: string, reason: string | null): Promise<Halt & { interrupted: number }>;
   /** What waits goes on. */
   resume(by?: string): Promise<void>;
+  /** Another process has stopped everything, or let it go on: so does this one, now. Resolves with how many turns ended. */
+  heed(): Promise<number>;
 }
 
 /** Whether what a folder brings acts in sessions. Granted on the machine itself alone: `tandem trust --folder`. */
@@ -147,9 +149,9 @@ export interface Sessions {
   /**
    * Live previews of a session, in order with its events: called after the `follow` of every event that came before.
    * Every preview comes from its beginning: who listens in the middle of an answer is called at once with what there is
-   * of it, and never with what the log has. Returns how to stop.
+   * of it, and never with what the log has. With `here`, only while this process writes the session. Returns how to stop.
    */
-  onDelta(id: SessionId, listener: (deltas: readonly LiveDelta[]) => void): () => void;
+  onDelta(id: SessionId, listener: (deltas: readonly LiveDelta[]) => void, from?: "here"): () => void;
   threads(id: string): Promise<Thread[]>;
   /** Background tasks of the running process. */
   tasks(id: string): Promise<BackgroundTask[]>;

@@ -12,6 +12,7 @@ export type {
   Sessions,
 } from "./engine.ts";
 export { AccountLimits } from "./fleet/account-limits.ts";
+export { createFleet } from "./fleet/create-fleet.ts";
 export { DrainWishes } from "./fleet/drain-wishes.ts";
 export type { Fleet } from "./fleet/fleet.ts";
 export type { Approvals } from "./approvals/approvals.ts";

@@ -22,6 +22,8 @@ export interface Legacy {
   cancelled: OpenCall[];
   /** Calls that were running: what they did is not known. */
   running: OpenCall[];
+  /** Whoever ran it has left it on purpose, for another to go on with. */
+  isHandedOver: boolean;
   /** How often it has waited for a quota. */
   windows: number;
   /** Model requests that no `session.usage` has counted. */
@@ -46,12 +48,15 @@ export async function readLegacy(log: EventLog, row: SessionRow): Promise<Legacy
     grants: openGrants(events),
     cancelled: wasRunning ? asked : [],
     running: [...openCalls(events).values()].filter(({ use }) => !stays.has(use.id)),
+    isHandedOver: events.findLast(({ event }) => isStanding(event.type))?.event.type === "tandem.handover",
     windows: events.filter(({ event }) => event.type === "tandem.parked").length,
     uncounted: events
       .slice(counted + 1)
       .flatMap(({ thread, event }) => (event.type === "span.model_request_end" ? [{ thread, end: event }] : [])),
   };
 }
+
+const isStanding = (type: string): boolean => type === "tandem.handover" || type === "session.status_running";
 
 function answeredCalls(events: readonly LoggedEvent[]): Legacy["answered"] {
   const late = lateAnswers(events);

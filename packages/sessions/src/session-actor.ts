@@ -10,6 +10,7 @@ import { Alarm } from "./alarm.ts";
 import type { SessionCommands } from "./commands/session-commands.ts";
 import { haltText, type Halt } from "./budgets/kill-switch.ts";
 import type { EngineSettings } from "./engine-settings.ts";
+import { isUnplaced } from "./fleet/calling.ts";
 import type { OwnLimits } from "./fleet/own-limits.ts";
 import type { DefinitionBook } from "./mcp/definition-book.ts";
 import type { PreviewOutlet } from "./outbox.ts";
@@ -114,6 +115,9 @@ export class SessionActor {
     actor = new SessionActor(around, lease, writer, ledger);
     actor.#leaveAfter(settings.idle);
     try {
+      if (actor.#runs && settings.fleet && (await isUnplaced(store, row.id))) {
+        await writer.write([{ type: "tandem.placed", worker: settings.holder }]);
+      }
       if (actor.#runs) await actor.#runner.inherit();
     } catch (error) {
       actor.lost(error);
@@ -139,9 +143,9 @@ export class SessionActor {
     return this.running && !this.#runner.hasAsked;
   }
 
-  /** Whether its process can be given back, and taken up elsewhere. */
+  /** Whether nothing is missed if it leaves: what waits for a quota would be taken up again at once. */
   get mayLeave(): boolean {
-    return !this.#gone && !this.busy && (!this.running || this.#runner.mayLeave);
+    return !this.#gone && !this.busy && !this.row.parked && (!this.running || this.#runner.mayLeave);
   }
 
   /** Whether it only writes: turns are for others. */
@@ -281,11 +285,13 @@ export class SessionActor {
       const wasRunning = this.row.status === "running" || this.row.status === "rescheduling";
       if (wasRunning && !this.#runs) await this.#runner.inherit(true);
       if (wasRunning && this.running) return this.#runner.end(turnFailure(error), "crash");
-      const idle = { type: "session.status_idle" as const, stop_reason: { type: "retries_exhausted" as const } };
-      await this.#writer.write([{ type: "session.error", error: errorDetail(error) }, { ...idle, stop_details: null }], {
-        status: "idle",
-      });
+      await this.#writer.write([{ type: "session.error", error: errorDetail(error) }]);
     });
+  }
+
+  /** Lets go, unless it is busy by now. */
+  leave(): Promise<void> {
+    return this.#serial.run(() => this.#leave());
   }
 
   /** Lets go of process and lease. A turn that waits for somebody stays open, for whoever takes the session up next. */

@@ -10,6 +10,7 @@ import {
 } from "@tandem/protocol";
 import type { FileStore, SessionRow } from "@tandem/storage";
 import { createScratchFolder, isInside, removeFolder, writeInside, type AllowedRoots } from "@tandem/workspace";
+import { placeOf } from "./fleet/place.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import type { WorktreeMaker } from "./worktrees/worktree-maker.ts";
 
@@ -19,8 +20,11 @@ export class SessionPlaces {
   readonly #stateFolder: string;
   readonly #scratch: string;
   readonly #maker: WorktreeMaker;
+  readonly #machine: string | undefined;
 
-  constructor(roots: AllowedRoots, stateFolder: string, maker: WorktreeMaker) {
+  /** `machine` is that of a fleet. */
+  constructor(roots: AllowedRoots, stateFolder: string, maker: WorktreeMaker, machine?: string) {
+    this.#machine = machine;
     this.#roots = roots;
     this.#stateFolder = stateFolder;
     this.#scratch = join(stateFolder, "scratch");
@@ -40,6 +44,11 @@ export class SessionPlaces {
       ...(branch !== undefined && { branch }),
       ...(name !== undefined && { name }),
     });
+  }
+
+  /** Which workers have the folder that was made ready here; null where there is but one process. */
+  placeOf(environment: Environment): string | null {
+    return this.#machine === undefined ? null : placeOf(environment, this.#machine);
   }
 
   /** A folder's real path, if sessions may work there. One that holds Tandem's own state would hold its tokens, too. */

@@ -103,7 +103,7 @@ export class SessionService implements Sessions {
     const environment = await this.#environments.open(params.environment_id);
     const draft = await draftSession(await this.#checked(params), this.#agents, this.#store.files, by);
     const folder = await this.#places.prepare(environment, draft.row.id, draft.row.metadata);
-    let row: SessionRow = { ...draft.row, folder, resources: [] };
+    let row: SessionRow = { ...draft.row, folder, place: this.#places.placeOf(environment), resources: [] };
     try {
       row = { ...row, resources: await this.#places.placeFiles(folder, draft.files, this.#store.files) };
       const checked = draft.inbox.map(async (event) =>
@@ -239,8 +239,8 @@ export class SessionService implements Sessions {
     return this.#store.events.follow(id, after, signal);
   }
 
-  onDelta(id: SessionId, listener: (deltas: readonly LiveDelta[]) => void): () => void {
-    return this.#deltas.listen(id, listener);
+  onDelta(id: SessionId, listener: (deltas: readonly LiveDelta[]) => void, from?: "here"): () => void {
+    return from === "here" ? this.#deltas.listenHere(id, listener) : this.#deltas.listen(id, listener);
   }
 
   async threads(id: string): Promise<Thread[]> {

@@ -199,8 +199,9 @@ export class ClaudeConversation implements Conversation {
     return this.#mirror.flush(this.#turns > 0);
   }
 
-  close(turn: "ended" | "left" = "ended"): Promise<void> {
-    return (this.#closing ??= turn === "left" && this.#translator.underWay ? this.#leave() : this.#close());
+  close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
+    if (turn === "lost") void this.#child?.kill(0);
+    return (this.#closing ??= turn !== "ended" && this.#translator.underWay ? this.#leave(turn) : this.#close());
   }
 
   get #turnExpected(): boolean {
@@ -322,12 +323,13 @@ export class ClaudeConversation implements Conversation {
   }
 
   /** As if it had been killed: whatever Claude Code did at its end would go into the transcript. */
-  async #leave(): Promise<void> {
+  async #leave(turn: "left" | "lost"): Promise<void> {
     this.#left = true;
     this.#watch.rest();
-    await this.#within(this.#setup.deadlines.exit, "write its transcript", this.#mirror.stored(this.#gate.open)).catch(
-      () => {},
-    );
+    if (turn === "left") {
+      const stored = this.#mirror.stored(this.#gate.open);
+      await this.#within(this.#setup.deadlines.exit, "write its transcript", stored).catch(() => {});
+    }
     void this.#child?.kill(0);
     this.#query.close();
     await this.#gone;

@@ -262,9 +262,9 @@ export interface Conversation {
   flush(): Promise<void>;
   /**
    * Ends the process and its children; resolves when they are gone. Idempotent. A turn that is `left` stays open in the
-   * transcript, for a later process to go on with (`goOn`).
+   * transcript, for a later process to go on with (`goOn`). One that is `lost` is somebody else's: nothing is waited for.
    */
-  close(turn?: "ended" | "left"): Promise<void>;
+  close(turn?: "ended" | "left" | "lost"): Promise<void>;
 }
 
 /** Content as the model takes it: files have been read into it. */

@@ -116,7 +116,7 @@ export class MemoryEngine {
         bookOf: async () => ({ judge: () => undefined, suggest: () => undefined, covers: () => false }),
       },
       budgets: { list: async () => [], session: async () => [], set: async () => [] },
-      killSwitch: { state: async () => undefined, stop: nothing, resume: async () => undefined },
+      killSwitch: { state: async () => undefined, stop: nothing, resume: async () => undefined, heed: async () => 0 },
       sessions: this.#sessions(catalogue),
       history: {
         ...{ checkpoints: nothing, diff: nothing, rewind: nothing, undoRewind: nothing, fork: nothing },
@@ -131,6 +131,7 @@ export class MemoryEngine {
       trust: { of: nothing },
       fleet: { status: nothing, dead: async () => [], requeue: nothing, drain: nothing },
       mcpServers: { list: async () => [], get: nothing, accept: nothing },
+      runs: { load: { held: 0, busy: [] }, advance: nothing, makeRoom: nothing },
       worktrees: {
         list: async () => [],
         status: nothing,

@@ -1,0 +1,104 @@
+import { RequestError, type SessionId } from "@tandem/protocol";
+import type { DeadRun } from "@tandem/queue";
+import type { Store } from "@tandem/storage";
+import type { SessionActor } from "../session-actor.ts";
+import type { FleetSettings } from "./fleet-settings.ts";
+import { ANYWHERE, describePlace, fits } from "./place.ts";
+
+/** A run that was sent is not sent again for so long, by this process: it may be on its way. */
+const SENT_MS = 5_000;
+/** So long may something wait before it is said that nobody can take it: a worker may be starting anew. */
+const UNPLACED_MS = 4_000;
+/** Nothing else is written to a session that waits for a worker, so that what was said of that stands among the last. */
+const RECENT = 20;
+
+/** Does something as a session's writer, and runs nothing of it. Nothing if somebody holds it. */
+type Speak = (session: SessionId, work: (actor: SessionActor) => Promise<unknown>) => Promise<void>;
+
+/** Calls a worker for sessions that nobody holds, through the queue; and says so where none can come. */
+export class Calling {
+  readonly #store: Store;
+  readonly #fleet: FleetSettings;
+  readonly #speak: Speak;
+  readonly #sent = new Map<SessionId, number>();
+  /** Dead letters and missing workers that have been told of. */
+  readonly #told = new Set<string>();
+
+  constructor(store: Store, fleet: FleetSettings, speak: Speak) {
+    this.#store = store;
+    this.#fleet = fleet;
+    this.#speak = speak;
+  }
+
+  /** Something waits for a session. Whoever holds it hears of that by itself. */
+  async call(session: SessionId): Promise<void> {
+    if (await this.#store.leases.holder(session)) return;
+    const row = await this.#store.sessions.get(session);
+    if (row) await this.#send(session, row.place);
+  }
+
+  /** The session has been let go of here. What came in the last moment has called nobody. */
+  async leftBehind(session: SessionId): Promise<void> {
+    const row = await this.#store.sessions.get(session);
+    if (!row) return;
+    const isOpen = row.status === "running" || row.status === "rescheduling";
+    if (isOpen || (await this.#store.inbox.list(session)).length > 0) await this.call(session);
+  }
+
+  /** Sessions whose holder has died, and messages that nobody was called for. */
+  async sweep(): Promise<void> {
+    const wanted = await this.#store.leases.wanted();
+    const now = Date.now();
+    for (const [session, at] of this.#sent) if (at + SENT_MS < now) this.#sent.delete(session);
+    if (wanted.length === 0) return this.#told.clear();
+    const [dead, workers] = await Promise.all([this.#fleet.queue.dead(), this.#store.workers.list()]);
+    const letters = new Map(dead.map((letter) => [letter.run.key, letter]));
+    const ready = workers.filter(({ alive, draining }) => alive && !draining);
+    for (const { session, place, since } of wanted) {
+      const letter = letters.get(session);
+      if (letter) {
+        await this.#bury(session, letter);
+        continue;
+      }
+      if (!this.#sent.has(session)) await this.#send(session, place);
+      const canWait = ready.some((worker) => fits(worker, place, this.#fleet.tenant));
+      if (!canWait && Date.parse(since) + UNPLACED_MS < now) await this.#sayUnplaced(session, place ?? ANYWHERE);
+    }
+  }
+
+  async #send(session: SessionId, place: string | null): Promise<void> {
+    const { queue, tenant } = this.#fleet;
+    this.#sent.set(session, Date.now());
+    await queue.send({ kind: "session", key: session, tenant, place: place ?? ANYWHERE, priority: 0 });
+  }
+
+  /** What no attempt has brought further is left alone, and its session says so. */
+  async #bury(session: SessionId, { error, attempts, at }: DeadRun): Promise<void> {
+    const name = `${session} ${at}`;
+    if (this.#told.has(name)) return;
+    this.#told.add(name);
+    const recent = await this.#store.events.read(session, { order: "desc", limit: RECENT });
+    if (recent.some(({ event }) => event.type === "session.error" && (event.processed_at ?? "") >= at)) return;
+    const words = `No worker could go on with the session, in ${attempts} attempts. The last failed: ${error}`;
+    const fix = `Look at its workers' logs; then send a message, or run \`tandem fleet requeue ${session}\`.`;
+    await this.#speak(session, (actor) => actor.giveUp(new RequestError("unavailable", words, { fix })));
+  }
+
+  async #sayUnplaced(session: SessionId, place: string): Promise<void> {
+    const name = `${session} ${place}`;
+    if (this.#told.has(name)) return;
+    this.#told.add(name);
+    const event = { type: "tandem.unplaced" as const, place, needs: describePlace(place) };
+    await this.#speak(session, async (actor) => {
+      if (await isUnplaced(this.#store, session)) return;
+      await actor.change(() => ({ change: {}, events: [event] }));
+    });
+  }
+}
+
+/** Whether the last that was said of it is that no worker can take it. */
+export async function isUnplaced(store: Pick<Store, "events">, session: SessionId): Promise<boolean> {
+  const recent = await store.events.read(session, { order: "desc", limit: RECENT });
+  const last = recent.find(({ event }) => event.type === "tandem.unplaced" || event.type === "tandem.placed");
+  return last?.event.type === "tandem.unplaced";
+}
