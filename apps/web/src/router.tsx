@@ -1,6 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { readHomeSearch } from "./home/find-sessions.ts";
-import { HomePage } from "./home/home-page.tsx";
 import { isSessionView, type SessionView } from "./session/session-views.ts";
 import { Failed } from "./shell/failed.tsx";
 import { Missing } from "./shell/missing.tsx";
@@ -11,7 +10,7 @@ const root = createRootRoute({ component: Shell, notFoundComponent: Missing });
 const home = createRoute({
   getParentRoute: () => root,
   path: "/",
-  component: HomePage,
+  component: lazyRouteComponent(() => import("./home/home-page.tsx"), "HomePage"),
   validateSearch: readHomeSearch,
 });
 const session = createRoute({

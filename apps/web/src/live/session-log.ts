@@ -1,19 +1,12 @@
 import { Projection, type Delta, type LoggedEvent, type Message, type SessionEvent } from "@tandem/protocol";
-import { api, ApiError } from "../api/client.ts";
+import { ApiError } from "../api/client.ts";
 import { readStream, rest, type Connection } from "../api/read-stream.ts";
+import { FIRST_PAGE, type LogPage, readPage, takeEarly } from "./first-page.ts";
 import { LiveValue } from "./live-value.ts";
 
-const PAGE = 600;
 const AWAY_MS = 2_000;
 /** Of who looks for something far back: as much at once as the server gives. */
 const LARGE_PAGE = 2_000;
-
-interface LogPage {
-  data: LoggedEvent[];
-  waiting: SessionEvent[];
-  before: number | null;
-  head: number;
-}
 
 /**
  * What a person sees of one thread of a session: the end of its log, folded here, and from then on whatever happens. What
@@ -63,7 +56,7 @@ export class SessionLog {
     const pages: LoggedEvent[][] = [];
     try {
       for (let isThere = false; !isThere && this.#before !== null;) {
-        const page: LogPage = await this.#read(this.#before, part === undefined ? PAGE : LARGE_PAGE);
+        const page: LogPage = await this.#read(this.#before, part === undefined ? FIRST_PAGE : LARGE_PAGE);
         pages.unshift(page.data);
         this.#before = page.before;
         isThere = part === undefined || page.data.some(({ event }) => isBehind(event, part));
@@ -103,9 +96,12 @@ export class SessionLog {
 
   /** A server that is away is waited for; what it says itself is not asked for twice. */
   async #readFirst(signal: AbortSignal): Promise<LogPage> {
+    let early = this.#thread === undefined ? takeEarly(this.#session) : undefined;
     for (;;) {
       try {
-        return await this.#read(undefined, PAGE, signal);
+        const page = early ?? this.#read(undefined, FIRST_PAGE, signal);
+        early = undefined;
+        return await page;
       } catch (error) {
         const isPassing = error instanceof ApiError && (error.status === 0 || error.status >= 500);
         if (!isPassing || signal.aborted) throw error;
@@ -116,8 +112,7 @@ export class SessionLog {
   }
 
   #read(before: number | undefined, limit: number, signal?: AbortSignal): Promise<LogPage> {
-    const query = { limit, before, thread: this.#thread };
-    return api.get<LogPage>(`/v1/sessions/${this.#session}/log`, query, signal);
+    return readPage(this.#session, { limit, before, thread: this.#thread }, signal);
   }
 
   #begin(page: LogPage): void {
@@ -126,6 +121,7 @@ export class SessionLog {
     this.#before = page.before;
     this.#fold();
     this.hasEarlier.set(page.before !== null);
+    this.hasEarlier.flush();
   }
 
   #fold(): void {

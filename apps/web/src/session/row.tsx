@@ -1,4 +1,4 @@
-import { memo, type ReactNode } from "react";
+import { memo, type ReactNode, useState } from "react";
 import { Markdown } from "../text/markdown.tsx";
 import { BesideRow } from "./beside-row.tsx";
 import { FileBlock } from "./file-block.tsx";
@@ -19,12 +19,16 @@ const REWOUND =
 
 export const Row = memo(
   function Row({ row, isMarked = false, isNested = false }: { row: RowData; isMarked?: boolean; isNested?: boolean }) {
+    // What can be done with a row is drawn once somebody comes near: most rows are only read.
+    const [isNear, setNear] = useState(false);
+    const near = isNested || isNear ? {} : { onPointerEnter: () => setNear(true), onFocus: () => setNear(true) };
     return (
       <div
+        {...near}
         className={`group/row relative ${row.rewound ? REWOUND : ""} ${isMarked ? "-mx-3 rounded-lg bg-wait-soft px-3" : ""}`}
       >
         {content(row)}
-        {!isNested && <RowActions row={row} />}
+        {isNear && <RowActions row={row} />}
       </div>
     );
   },

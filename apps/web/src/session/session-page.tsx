@@ -1,5 +1,5 @@
 import { useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { lazy, Suspense, useLayoutEffect, useMemo, useState } from "react";
 import { SessionLog } from "../live/session-log.ts";
 import { Missing } from "../shell/missing.tsx";
 import { usePageTitle } from "../shell/page-title.ts";
@@ -30,7 +30,8 @@ function OpenSession({ session }: { session: string }) {
   const [log] = useState(() => new SessionLog(session));
   const { session: known, isMissing } = useSessionInShort(session);
   usePageTitle(known?.title);
-  useEffect(() => {
+  // Before the first paint: what was read early is then on it.
+  useLayoutEffect(() => {
     const end = new AbortController();
     void log.follow(end.signal);
     return () => end.abort();

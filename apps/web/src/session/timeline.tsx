@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { useLive } from "../live/live-value.ts";
+import { useLive, useLivePart } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { Problem } from "../ui/problem.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
@@ -14,14 +14,36 @@ const AT_END_PX = 48;
 /** How near to the beginning what came before is read. */
 const EARLIER_PX = 800;
 
+/** Of a row that was not drawn yet. Guessed too small, several times as many rows are drawn as there is room for. */
+const ROW_PX = 120;
+
 /** About what a conversation looks like. */
 const READING = ["ml-auto h-9 w-1/3 rounded-2xl", "mt-8 w-3/4", "w-full", "w-2/3", "h-9 w-full", "w-1/2"];
 
+interface TimelineParts {
+  log: SessionLog;
+  isRunning: boolean;
+  part: string | undefined;
+}
+
+export function Timeline(parts: TimelineParts) {
+  const isKnown = useLivePart(parts.log.hasEarlier, (hasEarlier) => hasEarlier !== undefined);
+  const failure = useLive(parts.log.failure);
+  if (failure)
+    return (
+      <div className="flex-1 p-6">
+        <Problem error={failure} onRetry={() => location.reload()} className="mx-auto max-w-xl" />
+      </div>
+    );
+  // The list begins with its rows: it is drawn once, at the end, instead of empty, at the beginning and at the end.
+  if (isKnown) return <Conversation {...parts} />;
+  return <Skeleton rows={READING} className="mx-auto min-h-0 w-full max-w-[50rem] flex-1 px-5 pt-6" />;
+}
+
 /** The parts of a session, one row each; only those on the screen are there. It follows the end unless one scrolls away. */
-export function Timeline({ log, isRunning, part }: { log: SessionLog; isRunning: boolean; part: string | undefined }) {
+function Conversation({ log, isRunning, part }: TimelineParts) {
   const messages = useLive(log.messages);
   const hasEarlier = useLive(log.hasEarlier);
-  const failure = useLive(log.failure);
   const [builder] = useState(() => new Rows());
   const rows = builder.read(messages, isRunning);
   const scroller = useRef<HTMLDivElement>(null);
@@ -30,7 +52,9 @@ export function Timeline({ log, isRunning, part }: { log: SessionLog; isRunning:
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => 44,
+    estimateSize: () => ROW_PX,
+    initialRect: { width: 0, height: innerHeight },
+    initialOffset: () => (isFollowing ? Math.max(0, rows.length * ROW_PX - innerHeight) : 0),
     getItemKey: builder.keyOf,
     overscan: 6,
     paddingEnd: 16,
@@ -65,12 +89,6 @@ export function Timeline({ log, isRunning, part }: { log: SessionLog; isRunning:
     if (top < EARLIER_PX && hasEarlier) void log.goBack();
   };
 
-  if (failure)
-    return (
-      <div className="flex-1 p-6">
-        <Problem error={failure} onRetry={() => location.reload()} className="mx-auto max-w-xl" />
-      </div>
-    );
   return (
     <div className="relative min-h-0 flex-1">
       <div
@@ -82,7 +100,6 @@ export function Timeline({ log, isRunning, part }: { log: SessionLog; isRunning:
         aria-label="Conversation"
         tabIndex={0}
       >
-        {hasEarlier === undefined && <Skeleton rows={READING} className="mx-auto w-full max-w-[50rem] px-5 pt-6" />}
         {hasEarlier === false && rows.length === 0 && (
           <p className="px-6 pt-24 text-center text-ink-faint">Nothing has been said yet.</p>
         )}

@@ -7,9 +7,11 @@ type State = "asking" | "in" | "out" | "unreachable";
 /** Whether this browser was let in before: then it is taken to be so still, until the server says that it is not. */
 const wasIn = new KeptValue("tandem.signed-in", false);
 
+const isTakenIn = (): boolean => wasIn.current && location.hash === "";
+
 /** Lets in whoever has come by a link, or has before. */
 export function SignedIn({ children }: { children: ReactNode }) {
-  const [state, setState] = useState<State>(() => (wasIn.current && location.hash === "" ? "in" : "asking"));
+  const [state, setState] = useState<State>(() => (isTakenIn() ? "in" : "asking"));
   const [words, setWords] = useState<string>();
 
   useEffect(() => {
@@ -24,7 +26,8 @@ export function SignedIn({ children }: { children: ReactNode }) {
         setState((now) => (now === "in" && next === "unreachable" ? now : next));
         setWords(message);
       });
-    comeIn();
+    // Who was in before and has brought no code is told by the first thing that is asked for, should that be over.
+    if (!isTakenIn()) comeIn();
     // A link that is followed where the page is open already changes nothing but what stands behind the `#`.
     const onLink = (): void => {
       if (location.hash.startsWith("#code=")) comeIn();

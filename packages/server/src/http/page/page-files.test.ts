@@ -8,12 +8,15 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "tandem-page-"));
   await mkdir(join(folder, "assets"));
-  await writeFile(join(folder, "index.html"), "<title>The page</title>");
+  await writeFile(join(folder, "index.html"), "<head><title>The page</title></head>");
+  const needs = [{ path: "^/sessions/(\\w+)$", modules: ["/assets/session.js"], requests: ["/v1/sessions/$1/log"] }];
+  await writeFile(join(folder, "first-needs.json"), JSON.stringify(needs));
   await writeFile(join(folder, "assets", "main.js"), "1;");
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const ask = (path: string) => new PageFiles(folder).answer("GET", path, { encoding: "", tag: "" });
+const ask = (path: string, isSignedIn = true) =>
+  new PageFiles(folder).answer("GET", path, { encoding: "", tag: "", isSignedIn });
 
 test.each(["/", "/inbox", "/sessions/sesn_1", "/context/tables/shop/main.orders", "/context/wiki/a.js"])(
   "%s is a place in the page",
@@ -25,4 +28,15 @@ test("files are served, and what is none of them is not there", async () => {
   expect((await ask("/assets/gone.js"))?.status).toBe(404);
   expect((await ask("/robots.txt"))?.status).toBe(404);
   expect(await ask("/v1/context")).toBeUndefined();
+});
+
+test("a browser is told at once what a place needs; who is not signed in, only what everybody may have", async () => {
+  const page = async (path: string, isSignedIn?: boolean) => (await (await ask(path, isSignedIn))?.text()) ?? "";
+  const module = '<link rel="modulepreload" href="/assets/session.js">';
+  const log = '<link rel="preload" as="fetch" crossorigin href="/v1/sessions/sesn_1/log">';
+  expect(await page("/sessions/sesn_1")).toContain(`${log}${module}</head>`);
+  expect(await page("/sessions/sesn_1", false)).toContain(`</title>${module}</head>`);
+  expect(await page("/inbox")).not.toContain("<link");
+  // What would end an attribute is no id.
+  expect(await page('/sessions/a"b')).not.toContain("<link");
 });

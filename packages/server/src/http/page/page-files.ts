@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { FirstNeeds } from "./first-needs.ts";
 
 const compress = promisify(gzip);
 
@@ -36,17 +37,19 @@ interface PageFile {
 /** The page's files: public, since they say nothing about anybody. Whatever they show they have to ask for with a token. */
 export class PageFiles {
   readonly #folder: string;
+  readonly #needs: FirstNeeds;
   readonly #files = new Map<string, Promise<PageFile | undefined>>();
 
   constructor(folder: string) {
     this.#folder = folder;
+    this.#needs = new FirstNeeds(folder);
   }
 
   /** Undefined where the address is none of the page's. */
   async answer(
     method: string,
     path: string,
-    headers: { encoding: string; tag: string },
+    headers: { encoding: string; tag: string; isSignedIn: boolean },
   ): Promise<Response | undefined> {
     if ((method !== "GET" && method !== "HEAD") || NOT_THE_PAGE.test(path)) return undefined;
     const isFile = extname(path) !== "" && !PLACE.test(path);
@@ -63,7 +66,11 @@ export class PageFiles {
     const nonce = randomBytes(16).toString("base64");
     const all = { ...common, ...(isPage && pageHeaders(nonce)) };
     if (method === "HEAD") return new Response(null, { headers: all });
-    if (isPage) return new Response(file.body.toString("utf8").replaceAll(NONCE_MARK, nonce), { headers: all });
+    if (isPage) {
+      const needs = await this.#needs.tags(path, headers.isSignedIn);
+      const html = file.body.toString("utf8").replaceAll(NONCE_MARK, nonce).replace("</head>", `${needs}</head>`);
+      return new Response(html, { headers: all });
+    }
     if (file.zipped && /\bgzip\b/.test(headers.encoding)) {
       return new Response(bytes(file.zipped), {
         headers: { ...all, "content-encoding": "gzip", vary: "accept-encoding" },

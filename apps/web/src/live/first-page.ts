@@ -1,0 +1,40 @@
+import type { LoggedEvent, SessionEvent } from "@tandem/protocol";
+import { api } from "../api/client.ts";
+
+/** How many events of a session's end are read at first. */
+export const FIRST_PAGE = 600;
+
+export interface LogPage {
+  data: LoggedEvent[];
+  waiting: SessionEvent[];
+  before: number | null;
+  head: number;
+}
+
+export const readPage = (
+  session: string,
+  query: { limit: number; before?: number | undefined; thread?: string | undefined },
+  signal?: AbortSignal,
+): Promise<LogPage> => api.get<LogPage>(`/v1/sessions/${session}/log`, query, signal);
+
+let early: { session: string; page: Promise<LogPage> } | undefined;
+
+/**
+ * A page that is opened at a session reads its end before anything else of it is there; the browser has asked the server
+ * for it before any script ran (`first-needs.ts`).
+ */
+export function readEarly(path: string): void {
+  const session = /^\/sessions\/(\w+)$/.exec(path)?.[1];
+  if (session === undefined) return;
+  const page = readPage(session, { limit: FIRST_PAGE });
+  // Who takes it hears of it.
+  page.catch(() => undefined);
+  early = { session, page };
+}
+
+/** What was read early, once: whoever comes later wants what there is then. */
+export function takeEarly(session: string): Promise<LogPage> | undefined {
+  const found = early?.session === session ? early.page : undefined;
+  early = undefined;
+  return found;
+}
