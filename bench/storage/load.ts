@@ -54,6 +54,7 @@ export async function newSessions(store: Store, count: number): Promise<Lease[]>
       activeMs: 0,
       waitingFor: [],
       folder: "/",
+      place: null,
       claudeSession: undefined,
       primaryThread: newId("thread"),
       createdAt: now,

@@ -15,6 +15,7 @@ const ID_PREFIXES = {
   memoryVersion: "memver",
   rule: "rule",
   checkpoint: "ckpt",
+  worker: "wrk",
 } as const;
 export type IdKind = keyof typeof ID_PREFIXES;
 
@@ -34,6 +35,7 @@ export type ProposalId = Id<"proposal">;
 export type MemoryId = Id<"memory">;
 export type MemoryStoreId = Id<"memoryStore">;
 export type RuleId = Id<"rule">;
+export type WorkerId = Id<"worker">;
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_LENGTH = 10;

@@ -45,6 +45,7 @@ export async function draftSession(
       usage: noUsageYet(),
       activeMs: 0,
       waitingFor: [],
+      place: null,
       claudeSession: undefined,
       primaryThread: newId("thread"),
       createdAt: at,

@@ -15,6 +15,10 @@ export interface Database extends AsyncDisposable {
   /** From now on says what other connections do, until it is told to stop with undefined. Begins with a `look`. */
   watch(listener: ((bell: Bell) => void) | undefined): void;
   bytes(): Promise<number>;
+  /** A tenant's tables, made or brought up to date if need be. Only of the database that all share. */
+  tenant(id: string): Promise<Database>;
+  /** The tenant, its tokens and its tables: all that there is of it. */
+  dropTenant(id: string): Promise<void>;
 }
 
 /** A hint; the tables are the truth. A `session` here is whose log it is: a job's is one like all others. */

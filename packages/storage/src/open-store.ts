@@ -12,13 +12,19 @@ import { createJobStore } from "./stores/job-store.ts";
 import { createLeases } from "./stores/leases.ts";
 import { parseLocation } from "./location.ts";
 import { createRecords } from "./stores/records.ts";
-import { readSchema } from "./operations/migrations.ts";
+import { readSchema } from "./operations/migrate.ts";
 import { createSearchIndex } from "./stores/search-index.ts";
 import { createSessionStore } from "./stores/session-store.ts";
 import { createSpending } from "./stores/spending.ts";
 import type { Store } from "./store.ts";
+import { DEFAULT_TENANT } from "./tenant-store.ts";
+import { createTenantStore } from "./stores/tenant-store.ts";
 import { createTokenStore } from "./stores/token-store.ts";
 import { createTranscripts } from "./stores/transcripts.ts";
+import { createWorkerStore } from "./stores/worker-store.ts";
+
+/** The parts that are one for all tenants. */
+type Shared = Pick<Store, "tokens" | "tenants" | "workers" | "tenant">;
 
 /**
  * Opens a database, and brings its schema up to date. `location` is `postgres://…` or a SQLite file, which is made if it
@@ -26,11 +32,46 @@ import { createTranscripts } from "./stores/transcripts.ts";
  */
 export async function openStore(location: string, meanwhile?: () => void): Promise<Store> {
   const database = await openDatabase(location, meanwhile);
+  const open = new Map<string, Promise<Store>>();
+  const forget = (id: string): void => void open.delete(id);
+  const tenant = (id: string): Promise<Store> => {
+    if (id === DEFAULT_TENANT) return Promise.resolve(store);
+    const found = open.get(id);
+    if (found) return found;
+    const opening = database.tenant(id).then((theirs) => createStore(theirs, shared, () => forget(id)));
+    open.set(id, opening);
+    opening.catch(() => forget(id));
+    return opening;
+  };
+  const close = async (id: string): Promise<void> => {
+    const theirs = await open.get(id)?.catch(() => undefined);
+    await theirs?.[Symbol.asyncDispose]();
+  };
+  const shared: Shared = {
+    tokens: createTokenStore(database),
+    tenants: createTenantStore(database, { open: tenant, close }),
+    workers: createWorkerStore(database),
+    tenant,
+  };
+  const store = createStore(database, shared, () => Promise.all([...open.keys()].map(close)));
+  return store;
+}
+
+/** `beforeClose` is called once. */
+function createStore(database: Database, shared: Shared, beforeClose: () => unknown): Store {
   const broadcast = new Broadcast(database);
   const blobs = createBlobs(database);
   const jobs = createJobStore(database, broadcast);
   const search = createSearchIndex(database);
+  const close = async (): Promise<void> => {
+    await beforeClose();
+    broadcast.close();
+    await search[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  };
+  let closing: Promise<void> | undefined;
   return {
+    ...shared,
     events: createEventLog(database, broadcast),
     inbox: createInbox(database, broadcast),
     leases: createLeases(database),
@@ -39,7 +80,6 @@ export async function openStore(location: string, meanwhile?: () => void): Promi
     environments: createEnvironmentStore(database),
     files: createFileStore(database),
     transcripts: createTranscripts(database),
-    tokens: createTokenStore(database),
     audit: createAuditLog(database),
     records: createRecords(database),
     blobs,
@@ -54,11 +94,7 @@ export async function openStore(location: string, meanwhile?: () => void): Promi
       schema: await database.read(readSchema, undefined),
       bytes: await database.bytes(),
     }),
-    [Symbol.asyncDispose]: async () => {
-      broadcast.close();
-      await search[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => (closing ??= close()),
   };
 }
 

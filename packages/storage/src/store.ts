@@ -19,6 +19,8 @@ import type { JobStore } from "./job-store.ts";
 import type { Blobs, Records } from "./records.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { Spending } from "./spending.ts";
+import type { TenantStore } from "./tenant-store.ts";
+import type { WorkerStore } from "./worker-store.ts";
 
 /**
  * Everything durable, in SQLite or Postgres. What a promise here has resolved for survives the death of the process.
@@ -40,6 +42,14 @@ export interface Store extends AsyncDisposable {
   readonly jobs: JobStore;
   readonly search: SearchIndex;
   readonly spending: Spending;
+  /** Shared by all tenants, as are the tokens and the workers. */
+  readonly tenants: TenantStore;
+  readonly workers: WorkerStore;
+  /**
+   * A tenant's own store, the same one as long as it is open: all in it is in tables that are the tenant's alone, but what
+   * all share. It is closed with this one. `RequestError("not_found")` if there is no such tenant.
+   */
+  tenant(id: string): Promise<Store>;
   /**
    * Removes all that is a space's: jobs, records, blobs, search documents. Rejects with `RequestError("conflict")` while
    * somebody works on one of its jobs. Not one transaction: one that was cut off is repeated.
@@ -73,6 +83,7 @@ export type SessionChange = Partial<
     | "archivedAt"
     | "claudeSession"
     | "folder"
+    | "place"
     | "waitingFor"
   >
 >;
@@ -104,6 +115,12 @@ export interface EventLog {
   follow(session: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
   /** Called with each batch of events that this process commits, before `append` resolves. Returns how to stop. */
   onAppend(listener: (session: SessionId, events: readonly LoggedEvent[]) => void): () => void;
+  /**
+   * Called with the session whose log anybody has added to, or has made or removed, within moments; what is said of jobs'
+   * logs is said here too. With undefined where any may have: after it was added, after the database was away, and on
+   * SQLite always. Returns how to stop.
+   */
+  onGrowth(listener: (session: SessionId | undefined, isGone: boolean) => void): () => void;
 }
 
 export interface EventRange {
@@ -145,6 +162,10 @@ export interface Leases {
   holder(session: SessionId): Promise<{ holder: string; expiresAt: string } | undefined>;
   /** Sessions whose row says running or rescheduling though nobody holds their lease: their writer has died. */
   abandoned(): Promise<SessionId[]>;
+  /** Those, and sessions that have something in their inbox and nobody who holds them: whom a worker is wanted for. */
+  wanted(): Promise<{ session: SessionId; place: string | null; since: string }[]>;
+  /** All that are held now, by holder. */
+  held(): Promise<{ session: SessionId; holder: string; expiresAt: string }[]>;
 }
 
 export interface SessionRow {
@@ -167,6 +188,8 @@ export interface SessionRow {
   parked?: { resetsAt: string; kind: string } | null;
   /** Where it works. */
   folder: string;
+  /** Which workers can take it; null for any. */
+  place: string | null;
   /** The conversation's id in Claude Code's own books; undefined before its first turn. */
   claudeSession: string | undefined;
   primaryThread: ThreadId;
@@ -293,6 +316,8 @@ export type Scope = (typeof SCOPES)[number];
 export interface TokenRow {
   id: TokenId;
   name: string;
+  /** Whom it belongs to. */
+  tenant: string;
   /** Of the secret; the secret itself is not kept. */
   sha256: string;
   scopes: readonly Scope[];
@@ -303,7 +328,8 @@ export interface TokenRow {
 export interface TokenStore {
   create(token: TokenRow): Promise<void>;
   findByHash(sha256: string): Promise<TokenRow | undefined>;
-  list(): Promise<TokenRow[]>;
+  /** All, or those of a tenant. */
+  list(tenant?: string): Promise<TokenRow[]>;
   delete(id: TokenId): Promise<boolean>;
   touch(id: TokenId, at: string): Promise<void>;
 }

@@ -57,6 +57,7 @@ export async function restorePast(
   const origin = [read.from, read.claudeSession].filter(Boolean).join(":");
   const row: SessionRow = {
     ...{ id, status: "idle", environmentId, folder, primaryThread },
+    place: null,
     claudeSession: transcripts.size > 0 ? claudeSession : undefined,
     agent: { ...threadAgent.parse(agent), multiagent: null },
     title: titleOf(facts),

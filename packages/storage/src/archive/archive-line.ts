@@ -48,6 +48,7 @@ const sessionRow = z.object({
   activeMs: z.number(),
   waitingFor: z.array(waitingFor),
   folder: z.string(),
+  place: z.string().nullish(),
   claudeSession: z.string().optional(),
   primaryThread: z.string().min(1),
   createdAt: time,

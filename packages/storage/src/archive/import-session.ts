@@ -11,6 +11,8 @@ export interface ImportOptions {
   id?: SessionId;
   /** Where it works from now on: the folder in the file is the writer's, and may be anything. */
   folder: string;
+  /** Which workers can take it: those that have the folder. Null for any. */
+  place?: string | null;
   /** Whether messages that were waiting wait here too, and so begin a turn as soon as somebody takes the session up. */
   withWaiting: boolean;
 }
@@ -43,7 +45,7 @@ export async function importSession(
     });
   }
   await store.sessions.restore({
-    session: { ...session, id, folder: options.folder },
+    session: { ...session, id, folder: options.folder, place: options.place ?? null },
     threads: threads.map((thread) => ({ ...thread, session: id })),
     inbox: options.withWaiting ? inbox : [],
     ...rest,

@@ -151,6 +151,7 @@ export const BEHAVIOURS = [
   { id: "schema.concurrent", title: "An empty database that many open at once is migrated once" },
   { id: "schema.reopened", title: "What was stored is there after closing and opening again" },
   { id: "schema.newer", title: "A newer schema is refused, and left as it is" },
+  { id: "schema.one-newer", title: "One version more, that says it is compatible, is worked with" },
   { id: "store.describe", title: "A store says what and where it is, and checks itself" },
   { id: "store.closed", title: "A closed store refuses; what was under way is done" },
 ] as const satisfies readonly { id: string; title: string }[];

@@ -51,6 +51,7 @@ export function sessionRow(fields: Partial<SessionRow> = {}): SessionRow {
     activeMs: 0,
     waitingFor: [],
     folder: "/projects/one",
+    place: null,
     claudeSession: undefined,
     primaryThread: newId("thread"),
     createdAt: now,

@@ -166,6 +166,7 @@ export const verifyResources: Record<Extract<BehaviourId, `${Resource}.${string}
     const token: TokenRow = {
       id: newId("token"),
       name: "laptop",
+      tenant: "default",
       sha256: randomBytes(32).toString("hex"),
       scopes: ["read", "run"],
       createdAt: later,

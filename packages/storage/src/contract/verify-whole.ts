@@ -31,15 +31,38 @@ export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `stor
   },
 
   "schema.newer": async (stage) => {
+    const add = (location: string, version: number, compatible: number): Promise<void> =>
+      stage.fixture.execute(location, `insert into schema_version values (${version}, 0, ${compatible})`);
     const location = await stage.fixture.location();
     await (await openStore(location))[Symbol.asyncDispose]();
-    await stage.fixture.execute(location, `insert into schema_version values (${SCHEMA_VERSION + 1}, 0)`);
-    const before = await stage.fixture.dump(location);
-    await expect(openStore(location)).rejects.toMatchObject({
-      code: "schema_too_new",
-      fix: expect.stringContaining("newer Tandem"),
-    });
-    expect(await stage.fixture.dump(location)).toBe(before);
+    const good = await stage.fixture.dump(location);
+    for (const versions of [[[SCHEMA_VERSION + 1, 0]], [[SCHEMA_VERSION + 2, 1]]]) {
+      for (const [version, compatible] of versions) await add(location, version!, compatible!);
+      const before = await stage.fixture.dump(location);
+      await expect(openStore(location)).rejects.toMatchObject({
+        code: "schema_too_new",
+        fix: expect.stringContaining("newer Tandem"),
+      });
+      expect(await stage.fixture.dump(location)).toBe(before);
+      await stage.fixture.execute(location, `delete from schema_version where version > ${SCHEMA_VERSION}`);
+    }
+    expect(await stage.fixture.dump(location)).toBe(good);
+  },
+
+  "schema.one-newer": async (stage) => {
+    const location = await stage.fixture.location();
+    await using store = await openStore(location);
+    // As a newer Tandem does it beside the one that is there.
+    await stage.fixture.execute(location, "alter table session add column mood text");
+    await stage.fixture.execute(location, `insert into schema_version values (${SCHEMA_VERSION + 1}, 0, 1)`);
+    await store.check();
+    await using late = await openStore(location);
+    expect((await late.describe()).schema).toBe(SCHEMA_VERSION + 1);
+    const row = sessionRow();
+    await late.sessions.create(row, []);
+    const lease = (await store.leases.take(row.id, "me", 60_000))!;
+    await store.events.append(lease, [{ thread: null, event: message("stored") }], { session: { title: "old" } });
+    expect(await late.sessions.get(row.id)).toMatchObject({ title: "old" });
   },
 
   "store.describe": async (stage) => {

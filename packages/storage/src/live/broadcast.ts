@@ -5,6 +5,7 @@ import { whatsNew } from "../operations/whats-new.ts";
 
 type AppendListener = (session: SessionId, events: readonly LoggedEvent[]) => void;
 type PutListener = (session: SessionId) => void;
+type GrowthListener = (session: SessionId | undefined, isGone: boolean) => void;
 
 interface Tail {
   followers: Set<Follower>;
@@ -24,6 +25,7 @@ export class Broadcast {
   readonly #tails = new Map<string, Tail>();
   readonly #appendListeners = new Set<AppendListener>();
   readonly #putListeners = new Set<PutListener>();
+  readonly #growthListeners = new Set<GrowthListener>();
   /** Up to which position of an inbox listeners have been called. */
   readonly #marks = new Map<string, number>();
   #watching = false;
@@ -74,6 +76,15 @@ export class Broadcast {
     };
   }
 
+  onGrowth(listener: GrowthListener): () => void {
+    this.#growthListeners.add(listener);
+    this.#watch();
+    return () => {
+      this.#growthListeners.delete(listener);
+      this.#watch();
+    };
+  }
+
   /** Committed by this process. */
   appended(session: SessionId, events: readonly LoggedEvent[]): void {
     for (const listener of this.#appendListeners) guarded(() => listener(session, events));
@@ -107,12 +118,13 @@ export class Broadcast {
     this.#closed = true;
     for (const { followers } of this.#tails.values()) for (const follower of followers) follower.stop();
     this.#putListeners.clear();
+    this.#growthListeners.clear();
     this.#watch();
   }
 
   /** The bell costs something, so it is on only while somebody listens. */
   #watch(): void {
-    const isWanted = this.#tails.size > 0 || this.#putListeners.size > 0;
+    const isWanted = this.#tails.size + this.#putListeners.size + this.#growthListeners.size > 0;
     if (isWanted === this.#watching) return;
     this.#watching = isWanted;
     this.#database.watch(isWanted ? (bell) => this.#heard(bell) : undefined);
@@ -121,16 +133,23 @@ export class Broadcast {
   #heard(bell: Bell): void {
     switch (bell.type) {
       case "log":
+        this.#grown(bell.session, false);
         return this.#reaches(bell.session, bell.seq);
       case "inbox":
         return this.put(bell.session, bell.position);
       case "gone":
+        this.#grown(bell.session, true);
         return this.gone(bell.session);
       case "ended":
         return this.ended(bell.session);
       case "look":
+        this.#grown(undefined, false);
         return void this.#look();
     }
+  }
+
+  #grown(session: string | undefined, isGone: boolean): void {
+    for (const listener of this.#growthListeners) guarded(() => listener(session as SessionId | undefined, isGone));
   }
 
   async #look(): Promise<void> {

@@ -61,3 +61,26 @@ export const findAbandoned = operation("leases.abandoned", function* (): Work<{ 
     where session.status in ('running', 'rescheduling') and (lease_holder is null or lease_until < now_ms())
     order by session.id`);
 });
+
+/** Unheld and with something to do. In the order in which they began to wait, as far as that is known. */
+export const findWanted = operation("leases.wanted", function* (): Work<
+  { id: string; place: string | null; since: number }[]
+> {
+  return yield* all(sql<{ id: string; place: string | null; since: number }>`
+    select session.id, session.place, session.updated_at as since from session join log on log.session = session.id
+    where session.status in ('running', 'rescheduling') and (lease_holder is null or lease_until < now_ms())
+    union all
+    select session.id, session.place, inbox.put_at as since
+    from (select session, min(position) as position from inbox group by session) as first
+    join inbox on inbox.session = first.session and inbox.position = first.position
+    join session on session.id = first.session
+    join log on log.session = first.session
+    where session.status not in ('running', 'rescheduling') and (lease_holder is null or lease_until < now_ms())
+    order by 3, 1`);
+});
+
+export const listHeld = operation("leases.held", function* (): Work<(Holder & { session: string })[]> {
+  return yield* all(sql<Holder & { session: string }>`
+    select session, lease_holder as holder, lease_until as until from log
+    where lease_holder is not null and lease_until >= now_ms() order by lease_holder`);
+});

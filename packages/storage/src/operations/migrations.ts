@@ -1,11 +1,9 @@
-import { operation } from "../operation.ts";
-import { Refusal } from "../refusal.ts";
-import { insert, one, raw, sql, type Work } from "../sql.ts";
 import { auditSchema } from "./audit-schema.ts";
+import { fleetSchema } from "./fleet-schema.ts";
 import { searchSchema } from "./search-schema.ts";
 import { spendingSchema } from "./spending-schema.ts";
 
-interface Dialect {
+export interface Dialect {
   name: "sqlite" | "postgres";
   /** Compared byte by byte on both engines, whatever the database's language: ids sort by time. */
   id: string;
@@ -15,6 +13,14 @@ interface Dialect {
   number: string;
   /** After the closing bracket of a table. */
   strict: string;
+  /** Whether these are the tables with what all tenants share, which are the default tenant's. */
+  isShared: boolean;
+}
+
+export interface Migration {
+  /** Whether code that knows nothing but the version before works with it as well: see CONTRIBUTING.md. */
+  compatible: boolean;
+  statements: (dialect: Dialect) => string[];
 }
 
 export const SQLITE: Dialect = {
@@ -24,6 +30,7 @@ export const SQLITE: Dialect = {
   bytes: "blob",
   number: "integer primary key",
   strict: "strict",
+  isShared: true,
 };
 
 export const POSTGRES: Dialect = {
@@ -33,17 +40,20 @@ export const POSTGRES: Dialect = {
   bytes: "bytea",
   number: "bigint generated always as identity primary key",
   strict: "",
+  isShared: true,
 };
 
-/** All of ours is in a schema of its own, so that a database may be shared. */
+/** All of ours is in schemas of its own, so that a database may be shared. A tenant's is this, `_t_` and its id. */
 export const POSTGRES_SCHEMA = "tandem";
-/** Notified with `log SESSION SEQ`, `inbox SESSION POSITION`, `gone SESSION` or `ended JOB`, once per change of a row. */
+export const schemaOf = (tenant: string): string => `${POSTGRES_SCHEMA}_t_${tenant}`;
+/**
+ * Notified with `log SESSION SEQ SCHEMA`, `inbox SESSION POSITION SCHEMA`, `gone SESSION 0 SCHEMA` or `ended JOB 0 SCHEMA`,
+ * once per change of a row.
+ */
 export const POSTGRES_CHANNEL = "tandem";
-/** An arbitrary number that only we lock: two processes that open an empty database at once migrate it once. */
-const MIGRATION_LOCK = 7_306_181_992;
 
-/** In order; one that has been released is never changed. JSON is kept as text: `jsonb` refuses `\u0000`. */
-const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [
+/** JSON is kept as text: `jsonb` refuses `\u0000`. */
+const STATEMENTS: readonly Migration["statements"][] = [
   ({ name, id, int, bytes, number, strict }) => [
     // One small row for each session: the counters and the lease, which change with every append.
     `create table log (
@@ -234,6 +244,13 @@ const MIGRATIONS: readonly ((dialect: Dialect) => string[])[] = [
   spendingSchema,
 ];
 
+/** In order; one that has been released is never changed. */
+export const MIGRATIONS: readonly Migration[] = [
+  // Before there was a word for it.
+  ...STATEMENTS.map((statements) => ({ compatible: false, statements })),
+  { compatible: false, statements: fleetSchema },
+];
+
 /** The notification is part of the transaction, whoever writes: nobody can forget it, and it says nothing too early. */
 const POSTGRES_DOORBELL = [
   "create function now_ms() returns bigint language sql as $$ select (extract(epoch from clock_timestamp()) * 1000)::bigint $$",
@@ -265,40 +282,5 @@ const POSTGRES_JOB_DOORBELL = [
   when (old.state in ('queued', 'running') and new.state not in ('queued', 'running')) execute function ring_ended()`,
 ];
 
+/** What this code knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
-
-/** Brings the schema up to date, all of it or nothing. Returns its version. */
-export function* migrate(dialect: Dialect): Work<number> {
-  if (dialect.name === "postgres") {
-    yield sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`;
-    const schema = yield* one(sql`select 1 from pg_namespace where nspname = ${POSTGRES_SCHEMA}`);
-    if (!schema) yield raw(`create schema ${POSTGRES_SCHEMA}`);
-  }
-  yield raw(
-    `create table if not exists schema_version (version ${dialect.int} primary key, applied_at ${dialect.int} not null)`,
-  );
-  const found = yield* schemaVersion();
-  for (const [index, migration] of MIGRATIONS.entries()) {
-    if (index < found) continue;
-    for (const statement of migration(dialect)) yield raw(statement);
-    yield insert("schema_version", [{ version: index + 1, applied_at: Date.now() }]);
-  }
-  return SCHEMA_VERSION;
-}
-
-/** The version of the schema that is there; 0 if it is empty. One that is newer than this code is refused. */
-export function* schemaVersion(): Work<number> {
-  const row = yield* one(sql<{ version: number | null }>`select max(version) as version from schema_version`);
-  const version = row?.version ?? 0;
-  if (version > SCHEMA_VERSION) {
-    throw new Refusal({
-      type: "tandem",
-      code: "schema_too_new",
-      message: `The database has schema ${version}; this Tandem knows schemas up to ${SCHEMA_VERSION}.`,
-      fix: "Use the newer Tandem that made it, or another database.",
-    });
-  }
-  return version;
-}
-
-export const readSchema = operation("store.schema", schemaVersion);

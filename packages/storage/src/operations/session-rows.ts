@@ -12,6 +12,9 @@ export interface SessionColumns {
   created_at: number;
   updated_at: number;
   archived_at: number | null;
+  place: string | null;
+  /** How many calls wait for somebody. */
+  waiting: number;
   state: string;
 }
 

@@ -43,11 +43,13 @@ export const createSession = operation("sessions.create", function* (args: Creat
 });
 
 /** As read, with the agent beside it. */
-export type StoredSession = Omit<SessionColumns, "agent_id" | "agent_version" | "micros"> & { agent: string };
+export type StoredSession = Omit<SessionColumns, "agent_id" | "agent_version" | "micros" | "waiting"> & {
+  agent: string;
+};
 
 const SELECT = sql<StoredSession>`
   session.id, session.status, session.environment_id, session.created_at, session.updated_at, session.archived_at,
-  session.state, agent_snapshot.body as agent
+  session.place, session.state, agent_snapshot.body as agent
   from session join agent_snapshot on agent_snapshot.session = session.id and agent_snapshot.thread = ''`;
 
 export const getSession = operation("sessions.get", function* (id: string): Work<StoredSession | undefined> {
@@ -73,8 +75,7 @@ export const listSessions = operation("sessions.list", function* (args: { page: 
       ...(includeArchived ? [] : [sql`session.archived_at is null`]),
       ...(agentId === undefined ? [] : [sql`session.agent_id = ${agentId}`]),
       ...(agentVersion === undefined ? [] : [sql`session.agent_version = ${agentVersion}`]),
-      // As `JSON.stringify` writes it: within a text, the quotation marks would be escaped.
-      ...(waiting ? [sql`session.state like ${'%"waitingFor":[{%'}`] : []),
+      ...(waiting ? [sql`session.waiting > 0`] : []),
       ...(statuses === undefined ? [] : [sql`session.status in ${list(statuses)}`]),
       ...within("session.created_at", created),
     ],

@@ -8,6 +8,7 @@ export interface StoredToken {
   scopes: string;
   created_at: number;
   last_used_at: number | null;
+  tenant: string;
 }
 
 export const createToken = operation("tokens.create", function* (row: StoredToken): Work<void> {
@@ -18,8 +19,9 @@ export const findToken = operation("tokens.findByHash", function* (sha256: strin
   return yield* one(sql<StoredToken>`select * from token where sha256 = ${sha256}`);
 });
 
-export const listTokens = operation("tokens.list", function* (): Work<StoredToken[]> {
-  return yield* all(sql<StoredToken>`select * from token order by created_at, id`);
+export const listTokens = operation("tokens.list", function* (tenant: string | undefined): Work<StoredToken[]> {
+  const wanted = tenant === undefined ? sql`` : sql`where tenant = ${tenant}`;
+  return yield* all(sql<StoredToken>`select * from token ${wanted} order by created_at, id`);
 });
 
 export const deleteToken = operation("tokens.delete", function* (id: string): Work<boolean> {

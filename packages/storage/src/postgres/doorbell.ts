@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { Client, type ClientConfig } from "pg";
 import type { Bell } from "../database.ts";
-import { POSTGRES_CHANNEL } from "../operations/migrations.ts";
+import { POSTGRES_CHANNEL, POSTGRES_SCHEMA } from "../operations/migrations.ts";
 
 /** A connection that died without a word would never ring again. */
 const HEARTBEAT_MS = 15_000;
@@ -11,14 +11,16 @@ const LONGEST_RETRY_MS = 2_000;
 /** Listens on a connection of its own, and comes back when it is lost: with a `look`, for what it may have missed. */
 export class Doorbell {
   readonly #config: ClientConfig;
-  readonly #ring: (bell: Bell) => void;
+  readonly #ring: (bell: Bell, schema: string | undefined) => void;
   #client: Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
   #closed = false;
+  isListening = false;
 
-  constructor(config: ClientConfig, ring: (bell: Bell) => void) {
+  /** `ring` is called with whose tables it is about; undefined if it is for all. */
+  constructor(config: ClientConfig, ring: (bell: Bell, schema: string | undefined) => void) {
     this.#config = config;
     this.#ring = ring;
     void this.#connect();
@@ -44,7 +46,8 @@ export class Doorbell {
       this.#heartbeat = setInterval(() => void client.query("select 1").catch(() => this.#lost(client)), HEARTBEAT_MS);
       this.#heartbeat.unref();
       this.#retryMs = FIRST_RETRY_MS;
-      this.#ring({ type: "look" });
+      this.isListening = true;
+      this.#ring({ type: "look" }, undefined);
     } catch {
       this.#lost(client);
     }
@@ -60,15 +63,16 @@ export class Doorbell {
 
   #drop(client: Client | undefined): void {
     this.#client = undefined;
+    this.isListening = false;
     clearInterval(this.#heartbeat);
     client?.end().catch(() => {});
   }
 
   #heard(payload = ""): void {
-    const [type, session, number] = payload.split(" ");
+    const [type, session, number, schema = POSTGRES_SCHEMA] = payload.split(" ");
     if (session === undefined) return;
-    if (type === "log") this.#ring({ type, session, seq: Number(number) });
-    if (type === "inbox") this.#ring({ type, session, position: Number(number) });
-    if (type === "gone" || type === "ended") this.#ring({ type, session });
+    if (type === "log") this.#ring({ type, session, seq: Number(number) }, schema);
+    if (type === "inbox") this.#ring({ type, session, position: Number(number) }, schema);
+    if (type === "gone" || type === "ended") this.#ring({ type, session }, schema);
   }
 }

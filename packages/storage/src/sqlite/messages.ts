@@ -10,6 +10,8 @@ export interface Call {
 export interface ThreadData {
   file: string;
   role: "writer" | "reader" | "searcher";
+  /** Whether it has what all tenants share. */
+  isShared: boolean;
 }
 
 export type Request =

@@ -1,8 +1,10 @@
-import { mkdir, open, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, open, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Bell, Database } from "../database.ts";
 import { Lane, type Outcome } from "../lane.ts";
 import type { Operation } from "../operation.ts";
+import { SCHEMA_VERSION } from "../operations/migrations.ts";
+import { deleteTenant, getTenant, markTenant, noSuchTenant, retireTenant } from "../operations/tenants.ts";
 import { unavailable } from "../refusal.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 import type { Call, Result, ThreadData } from "./messages.ts";
@@ -27,11 +29,14 @@ export class SqliteDatabase implements Database {
   #listener: ((bell: Bell) => void) | undefined;
   #closing: Promise<void> | undefined;
 
-  private constructor(file: string) {
+  readonly #isShared: boolean;
+
+  private constructor(file: string, isShared: boolean) {
     this.place = file;
+    this.#isShared = isShared;
   }
 
-  static async open(file: string, meanwhile?: () => void): Promise<SqliteDatabase> {
+  static async open(file: string, meanwhile?: () => void, isShared = true): Promise<SqliteDatabase> {
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
       // SQLite gives its side files the mode of this one.
@@ -39,7 +44,7 @@ export class SqliteDatabase implements Database {
     } catch (error) {
       throw toTandemError(unavailable(error instanceof Error ? error.message : `${file} cannot be made`).reason, error);
     }
-    const database = new SqliteDatabase(file);
+    const database = new SqliteDatabase(file, isShared);
     const writer = database.#worker("writer");
     meanwhile?.();
     try {
@@ -72,6 +77,26 @@ export class SqliteDatabase implements Database {
       (writer) => writer.watch(this.#listener !== undefined),
       () => {},
     );
+  }
+
+  async tenant(id: string): Promise<Database> {
+    const row = await this.read(getTenant, id);
+    if (!row || row.schema < 0) throw toTandemError(noSuchTenant(id).reason);
+    const database = await SqliteDatabase.open(this.#tenantFile(id), undefined, false);
+    if (row.schema < SCHEMA_VERSION) await this.write(markTenant, { id, schema: SCHEMA_VERSION });
+    return database;
+  }
+
+  /** The file before the row: cut off in between, it can be done again, and nothing is left for another of this id. */
+  async dropTenant(id: string): Promise<void> {
+    await this.write(retireTenant, id);
+    for (const suffix of ["", "-wal", "-shm"]) await rm(this.#tenantFile(id) + suffix, { force: true });
+    await this.write(deleteTenant, id);
+  }
+
+  /** Named after this file: another one beside it may have a tenant of the same id. */
+  #tenantFile(id: string): string {
+    return join(`${this.place.replace(/\.db$/, "")}.tenants`, `${id}.db`);
   }
 
   async bytes(): Promise<number> {
@@ -127,7 +152,7 @@ export class SqliteDatabase implements Database {
       this.#startReaderSoon();
     };
     const opened: Promise<SqliteWorker> = SqliteWorker.open(
-      { file: this.place, role },
+      { file: this.place, role, isShared: this.#isShared },
       { changed: () => this.#listener?.({ type: "look" }), ended: forget },
     );
     this.#workers[role] = opened;

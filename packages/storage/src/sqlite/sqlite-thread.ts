@@ -2,7 +2,8 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { workOf } from "../operation.ts";
 import "../operations/all.ts";
-import { migrate, SQLITE } from "../operations/migrations.ts";
+import { migrate } from "../operations/migrate.ts";
+import { SQLITE } from "../operations/migrations.ts";
 import { reasonOf, Refusal } from "../refusal.ts";
 import { perform } from "../sql.ts";
 import type { Call, Reply, Request, Result, ThreadData } from "./messages.ts";
@@ -13,7 +14,7 @@ const WATCH_MS = 100;
 /** About four megabytes: short enough to fit between two commits. */
 const PAGES_FREED_AT_ONCE = 1_000;
 
-const { file, role } = workerData as ThreadData;
+const { file, role, isShared } = workerData as ThreadData;
 const port = parentPort!;
 const say = (reply: Reply): void => port.postMessage(reply);
 
@@ -25,7 +26,9 @@ const connect = (): SqliteConnection => (opened ??= new SqliteConnection(file, {
 
 try {
   // The reader connects when it is first asked: the writer may still be making what it is to read.
-  if (role === "writer") transaction(() => perform(migrate(SQLITE), (statement) => connect().execute(statement)));
+  if (role === "writer") {
+    transaction(() => perform(migrate({ ...SQLITE, isShared }), (statement) => connect().execute(statement)));
+  }
   port.on("message", answer);
   say({ type: "opened", result: { ok: true, value: undefined } });
 } catch (error) {

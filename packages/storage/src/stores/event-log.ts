@@ -59,5 +59,6 @@ export function createEventLog(database: Database, broadcast: Broadcast): EventL
         return part && { events: part.rows.map(toLoggedEvent), more: part.more };
       }),
     onAppend: (listener) => broadcast.onAppend(listener),
+    onGrowth: (listener) => broadcast.onGrowth(listener),
   };
 }

@@ -1,7 +1,15 @@
 import type { SessionId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import type { LogLease } from "../operations/fence.ts";
-import { findAbandoned, readHolder, releaseLease, renewLeases, takeLease } from "../operations/leases.ts";
+import {
+  findAbandoned,
+  findWanted,
+  listHeld,
+  readHolder,
+  releaseLease,
+  renewLeases,
+  takeLease,
+} from "../operations/leases.ts";
 import type { Lease, Leases } from "../store.ts";
 import { toIso } from "./time.ts";
 
@@ -41,5 +49,17 @@ export function createLeases(database: Database): Leases {
       return found && { holder: found.holder, expiresAt: toIso(found.until) };
     },
     abandoned: async () => (await database.read(findAbandoned, undefined)).map(({ id }) => id as SessionId),
+    wanted: async () =>
+      (await database.read(findWanted, undefined)).map(({ id, place, since }) => ({
+        session: id as SessionId,
+        place,
+        since: toIso(since),
+      })),
+    held: async () =>
+      (await database.read(listHeld, undefined)).map(({ session, holder, until }) => ({
+        session: session as SessionId,
+        holder,
+        expiresAt: toIso(until),
+      })),
   };
 }

@@ -5,10 +5,13 @@ import type { SessionChange, SessionRow, ThreadRow } from "../store.ts";
 import { toIso, toIsoOrNull, toMs, toMsOrNull } from "./time.ts";
 
 /** What is not in columns. */
-type State = Omit<SessionRow, "id" | "status" | "agent" | "environmentId" | "createdAt" | "updatedAt" | "archivedAt">;
+type State = Omit<
+  SessionRow,
+  "id" | "status" | "agent" | "environmentId" | "createdAt" | "updatedAt" | "archivedAt" | "place"
+>;
 
 export function encodeSession(row: SessionRow): SessionInput {
-  const { id, status, agent, environmentId, createdAt, updatedAt, archivedAt, ...state } = row;
+  const { id, status, agent, environmentId, createdAt, updatedAt, archivedAt, place, ...state } = row;
   return {
     columns: {
       id,
@@ -20,6 +23,8 @@ export function encodeSession(row: SessionRow): SessionInput {
       created_at: toMs(createdAt),
       updated_at: toMs(updatedAt),
       archived_at: toMsOrNull(archivedAt),
+      place,
+      waiting: row.waitingFor.length,
       state: JSON.stringify(state satisfies State),
     },
     agent: JSON.stringify(agent),
@@ -32,6 +37,7 @@ export const decodeSession = (row: StoredSession): SessionRow => ({
   status: row.status as SessionRow["status"],
   agent: JSON.parse(row.agent) as SessionRow["agent"],
   environmentId: row.environment_id,
+  place: row.place,
   createdAt: toIso(row.created_at),
   updatedAt: toIso(row.updated_at),
   archivedAt: toIsoOrNull(row.archived_at),
@@ -40,11 +46,13 @@ export const decodeSession = (row: StoredSession): SessionRow => ({
 const microsOf = ({ microUsd, usage }: Pick<SessionRow, "microUsd" | "usage">): number =>
   microUsd ?? Number(usage.list_cost.amount) * 10_000;
 
-export function encodeChange({ status, agent, archivedAt, ...state }: SessionChange): ChangeRow {
+export function encodeChange({ status, agent, archivedAt, place, ...state }: SessionChange): ChangeRow {
   return {
     columns: {
       ...(status !== undefined && { status }),
       ...(archivedAt !== undefined && { archived_at: toMsOrNull(archivedAt) }),
+      ...(place !== undefined && { place }),
+      ...(state.waitingFor && { waiting: state.waitingFor.length }),
       ...(agent && { agent_id: agent.id, agent_version: agent.version }),
       ...(state.usage && { micros: microsOf({ ...state, usage: state.usage }) }),
     },

@@ -11,11 +11,13 @@ const encode = (token: TokenRow): StoredToken => ({
   scopes: JSON.stringify(token.scopes),
   created_at: toMs(token.createdAt),
   last_used_at: toMsOrNull(token.lastUsedAt),
+  tenant: token.tenant,
 });
 
 const decode = (row: StoredToken): TokenRow => ({
   id: row.id as TokenId,
   name: row.name,
+  tenant: row.tenant,
   sha256: row.sha256,
   scopes: JSON.parse(row.scopes) as Scope[],
   createdAt: toIso(row.created_at),
@@ -29,7 +31,7 @@ export function createTokenStore(database: Database): TokenStore {
       const row = await database.read(findToken, sha256);
       return row && decode(row);
     },
-    list: async () => (await database.read(listTokens, undefined)).map(decode),
+    list: async (tenant) => (await database.read(listTokens, tenant)).map(decode),
     delete: (id) => database.write(deleteToken, id),
     touch: async (id, at) => database.write(touchToken, { id, at: toMs(at) }),
   };

@@ -164,6 +164,7 @@ function rowOf(id: SessionId): SessionRow {
       activeMs: 0,
       waitingFor: [],
       folder: tmpdir(),
+      place: null,
       claudeSession: undefined,
       primaryThread: newId("thread"),
     },

@@ -1,0 +1,51 @@
+import { operation } from "../operation.ts";
+import { all, insert, sql, type Work } from "../sql.ts";
+import { WORKER_ALIVE_MS } from "../worker-store.ts";
+import { SCHEMA_VERSION } from "./migrations.ts";
+
+/** The dead are remembered this long, for people who ask what became of them. */
+const REMEMBERED_MS = 3_600_000;
+
+interface WorkerColumns {
+  id: string;
+  holder: string;
+  started_at: number;
+  /** All else, as JSON. */
+  body: string;
+}
+
+export const beatWorker = operation("workers.beat", function* (row: WorkerColumns): Work<void> {
+  const { id, ...rest } = row;
+  const columns = { ...rest, schema: SCHEMA_VERSION, seen_at: 0 };
+  yield sql`delete from worker where seen_at < now_ms() - ${REMEMBERED_MS}`;
+  yield sql`${insert("worker", [{ id, ...columns }])} on conflict (id) do update set
+    holder = excluded.holder, started_at = excluded.started_at, body = excluded.body, schema = excluded.schema`;
+  yield sql`update worker set seen_at = now_ms() where id = ${id}`;
+});
+
+export interface StoredWorker extends WorkerColumns {
+  schema: number;
+  seen_at: number;
+  silent_ms: number;
+}
+
+export const listWorkers = operation("workers.list", function* (): Work<StoredWorker[]> {
+  return yield* all(sql<StoredWorker>`
+    select id, holder, schema, started_at, seen_at, body, now_ms() - seen_at as silent_ms
+    from worker where seen_at >= now_ms() - ${REMEMBERED_MS} order by started_at, id`);
+});
+
+export const removeWorker = operation("workers.remove", function* (id: string): Work<void> {
+  yield sql`delete from worker where id = ${id}`;
+});
+
+/** As far as whoever changes the tables has to know. */
+export interface LivingWorker {
+  holder: string;
+  schema: number;
+}
+
+export function* livingWorkers(): Work<LivingWorker[]> {
+  return yield* all(sql<LivingWorker>`
+    select holder, schema from worker where seen_at >= now_ms() - ${WORKER_ALIVE_MS} order by holder`);
+}

@@ -1,0 +1,56 @@
+import { Client, type ClientConfig } from "pg";
+import { migrate } from "../operations/migrate.ts";
+import { POSTGRES, POSTGRES_SCHEMA, schemaOf } from "../operations/migrations.ts";
+import { markTenant, noSuchTenant } from "../operations/tenants.ts";
+import { one, performAsync, raw, sql, type Work } from "../sql.ts";
+import { translate } from "./postgres-error.ts";
+import { on } from "./postgres-server.ts";
+
+/** An arbitrary number that only we lock: two processes that open an empty database at once migrate it once. */
+const MIGRATION_LOCK = 7_306_181_992;
+/** A migration of much data takes its time, and others wait for it. */
+const LONGEST_MS = 3_600_000;
+/** Who waits for a table makes all others wait behind it. */
+const TABLE_LOCK_MS = 10_000;
+
+/** Brings the tables that all share, or a tenant's own, up to date: all of it or nothing, on a connection of its own. */
+export async function migrateSchema(config: ClientConfig, tenant?: string): Promise<void> {
+  const limits = { statement_timeout: LONGEST_MS, query_timeout: LONGEST_MS, lock_timeout: LONGEST_MS };
+  const client = new Client({ ...config, ...limits });
+  // What happens to it is said by whatever was under way.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query("begin");
+    await performAsync(tenant === undefined ? migrateShared() : migrateTenant(tenant), on(client));
+    await client.query("commit");
+  } catch (error) {
+    throw translate(error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+function* migrateShared(): Work<void> {
+  yield* prepare(POSTGRES_SCHEMA);
+  yield* migrate(POSTGRES);
+}
+
+function* migrateTenant(id: string): Work<void> {
+  yield* prepare(schemaOf(id), function* () {
+    // Held until the end: a tenant is not deleted while its tables are made.
+    if (!(yield* one(sql`select 1 from tenant where id = ${id} for update`))) throw noSuchTenant(id);
+  });
+  const version = yield* migrate({ ...POSTGRES, isShared: false });
+  yield raw(`set local search_path to ${POSTGRES_SCHEMA}`);
+  yield* markTenant.work({ id, schema: version });
+}
+
+function* prepare(schema: string, first?: () => Work<void>): Work<void> {
+  yield sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`;
+  yield raw(`set local lock_timeout = ${TABLE_LOCK_MS}`);
+  if (first) yield* first();
+  const found = yield* one(sql`select 1 from pg_namespace where nspname = ${schema}`);
+  if (!found) yield raw(`create schema "${schema}"`);
+  yield raw(`set local search_path to "${schema}"`);
+}

@@ -1,0 +1,32 @@
+import type { WorkerId } from "@tandem/protocol";
+import type { Database } from "../database.ts";
+import { beatWorker, listWorkers, removeWorker } from "../operations/workers.ts";
+import { WORKER_ALIVE_MS, type WorkerRow, type WorkerStore } from "../worker-store.ts";
+import { toIso, toMs } from "./time.ts";
+
+type Body = Omit<WorkerRow, "id" | "holder" | "schema" | "startedAt" | "seenAt">;
+
+export function createWorkerStore(database: Database): WorkerStore {
+  return {
+    beat: async ({ id, holder, startedAt, ...body }) => {
+      await database.write(beatWorker, {
+        id,
+        holder,
+        started_at: toMs(startedAt),
+        body: JSON.stringify(body satisfies Body),
+      });
+    },
+    list: async () =>
+      (await database.read(listWorkers, undefined)).map((row) => ({
+        ...(JSON.parse(row.body) as Body),
+        id: row.id as WorkerId,
+        holder: row.holder,
+        schema: row.schema,
+        startedAt: toIso(row.started_at),
+        seenAt: toIso(row.seen_at),
+        silentMs: row.silent_ms,
+        alive: row.silent_ms <= WORKER_ALIVE_MS,
+      })),
+    remove: (id) => database.write(removeWorker, id),
+  };
+}
