@@ -7,6 +7,7 @@ import type { Context } from "./context.ts";
 import { addDatabaseCommands } from "./database-commands.ts";
 import { addDemoCommand } from "./demo-command.ts";
 import { EXIT_CODES } from "./exit-code.ts";
+import { addFleetCommands } from "./fleet/fleet-commands.ts";
 import { addIngestCommand } from "./ingest-command.ts";
 import { addMemoryCommands } from "./memory-commands.ts";
 import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from "./option-choices.ts";
@@ -132,6 +133,7 @@ export function createProgram(version: string, runner: Runner): Command {
   addWorktreeCommands(program, AGENTS, { examples, json, runner });
   addAuditCommands(program, AGENTS, { examples, json, runner });
   addRuleCommands(program, AGENTS, { examples, json, runner });
+  addFleetCommands(program, AGENTS, { examples, json, runner });
   addAcpCommand(program, AGENTS, { examples, runner });
   addStdioCommand(program, AGENTS, { examples, runner });
 

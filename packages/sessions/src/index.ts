@@ -31,6 +31,7 @@ export { createEngine } from "./create-engine.ts";
 export { FleetMember } from "./fleet/fleet-member.ts";
 export type { FleetSettings } from "./fleet/fleet-settings.ts";
 export { describePlace, fits, placeWanted } from "./fleet/place.ts";
+export type { PreviewSource, PreviewWatch } from "./fleet/preview-source.ts";
 export type { SessionRuns } from "./fleet/session-runs.ts";
 export type { EngineSettings } from "./engine-settings.ts";
 export { keptBytes, openSessions } from "./quotas/limit-store.ts";

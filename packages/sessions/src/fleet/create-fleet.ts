@@ -1,7 +1,7 @@
+import { hostname } from "node:os";
 import { RequestError, type AuditNote, type FleetQueue, type FleetStatus, type FleetWorker } from "@tandem/protocol";
-import type { QueueDepth } from "@tandem/queue";
+import type { QueueDepth, RunQueue } from "@tandem/queue";
 import type { Records, Store, WorkerRow } from "@tandem/storage";
-import type { EngineSettings } from "../engine-settings.ts";
 import type { AccountLimits } from "./account-limits.ts";
 import { DrainWishes } from "./drain-wishes.ts";
 import type { Fleet } from "./fleet.ts";
@@ -13,30 +13,31 @@ interface Parts {
   /** Those that all tenants share. */
   records: Records;
   limits: AccountLimits;
-  settings: EngineSettings;
+  /** Without it, what waits is read from the store, and nothing can have been given up. */
+  queue: RunQueue | undefined;
+  /** This process, where it keeps no row: it is all there is then. Undefined for a command that only looks. */
+  here: { holder: string; roots: readonly string[] } | undefined;
   note: (note: AuditNote) => Promise<void>;
 }
 
 type ListedWorker = Awaited<ReturnType<Store["workers"]["list"]>>[number];
 
 /** What can be told of the fleet from the store and the queue; and the few things that a person may do with it. */
-export function createFleet({ store, records, limits, settings, note }: Parts): Fleet {
-  const queue = settings.fleet?.queue;
+export function createFleet({ store, records, limits, queue, here, note }: Parts): Fleet {
   const wishes = new DrainWishes(records);
   const startedAt = new Date().toISOString();
 
-  /** This process, where it keeps no row: it is all there is. A command that only looks is nobody. */
-  const here = (held: number): ListedWorker[] =>
-    settings.ownOnly
-      ? []
-      : [
+  const alone = (held: number): ListedWorker[] =>
+    here
+      ? [
           {
-            ...{ id: "wrk_here" as WorkerRow["id"], holder: settings.holder, role: "all", machine: "", labels: {} },
-            ...{ tenants: null, roots: [...settings.roots], address: null, version: "", schema: 0, maxSessions: 0 },
+            ...{ id: "wrk_here" as WorkerRow["id"], holder: here.holder, role: "all", machine: hostname(), labels: {} },
+            ...{ tenants: null, roots: [...here.roots], address: null, version: "", schema: 0, maxSessions: 0 },
             ...{ sessions: held, startedAt, seenAt: startedAt, draining: false, payer: null },
             ...{ silentMs: 0, alive: true },
           },
-        ];
+        ]
+      : [];
 
   const view = async (row: ListedWorker, throughput: (name: string) => Throughput): Promise<FleetWorker> => {
     const isDraining = row.draining || (row.alive && (await wishes.of(row.id)) !== undefined);
@@ -75,8 +76,8 @@ export function createFleet({ store, records, limits, settings, note }: Parts): 
         queue?.dead() ?? [],
         tenants(),
       ]);
-      const own = held.filter(({ holder }) => holder === settings.holder).length;
-      const workers = rows.length > 0 ? rows : here(own);
+      const own = held.filter(({ holder }) => holder === here?.holder).length;
+      const workers = rows.length > 0 ? rows : alone(own);
       const live = workers.filter(({ alive, draining }) => alive && !draining);
       const isServed = (place: string) => live.some((worker) => all.some((tenant) => fits(worker, place, tenant)));
       return {

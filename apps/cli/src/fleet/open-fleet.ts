@@ -1,0 +1,26 @@
+import { deadLetter, fleetStatus, fleetWorker } from "@tandem/protocol";
+import type { Fleet } from "@tandem/sessions";
+import { z } from "zod";
+import { openLocalFleet } from "./open-local-fleet.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import { serverFor } from "../sessions/open-client.ts";
+import { ServerConnection } from "../sessions/server-connection.ts";
+
+/** The fleet on our database, seen from the server that is up here, or else from this process. */
+export async function openFleet(context: Context, project: Project): Promise<Fleet & AsyncDisposable> {
+  const server = await serverFor(context, project);
+  return server ? serverFleet(await ServerConnection.open(server)) : openLocalFleet(context, project);
+}
+
+function serverFleet(server: ServerConnection): Fleet & AsyncDisposable {
+  const path = (...steps: string[]) => `/v1/fleet/${steps.map(encodeURIComponent).join("/")}`;
+  return {
+    status: () => server.call("GET", "/v1/fleet", { schema: fleetStatus }),
+    dead: async () =>
+      (await server.call("GET", path("dead"), { schema: z.object({ data: z.array(deadLetter) }) })).data,
+    requeue: async (key) => void (await server.call("POST", path("dead", key, "requeue"), { schema: z.unknown() })),
+    drain: (worker) => server.call("POST", path("workers", worker, "drain"), { schema: fleetWorker }),
+    [Symbol.asyncDispose]: async () => server[Symbol.dispose](),
+  };
+}
