@@ -123,6 +123,7 @@ export class ConversationHolder {
       note: (call) => approvalNote(call, { row: writer.row, expire: settings.approvals?.expire, book }),
       room: this.#parts.room,
       grants: this.#parts.grants,
+      durable: () => writer.durable(),
       onOutput: (output) => {
         if (output.type === "closed") this.#released = owned.disposeAsync();
         if (opened !== this.#current) return;

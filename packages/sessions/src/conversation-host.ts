@@ -15,9 +15,11 @@ export function createHost(session: {
   /** Calls that have been allowed beforehand; each is used up by the first that fits. */
   grants: Grants;
   onOutput: ConversationHost["onOutput"];
+  durable: () => Promise<void>;
 }): ConversationHost {
   return {
     onOutput: session.onOutput,
+    durable: session.durable,
     decide: (call) => {
       const judged = session.judge(call);
       const decision: Decision =

@@ -68,6 +68,12 @@ export class Outbox {
     while (this.#draining) await this.#draining;
   }
 
+  /** Resolves when everything that came before is durable; rejects if something never will be. */
+  async durable(): Promise<void> {
+    await this.drained();
+    if (this.#lost !== undefined) throw this.#lost;
+  }
+
   #add(item: Item): void {
     this.#items.push(item);
     this.#draining ??= this.#drain();

@@ -107,6 +107,11 @@ export class SessionWriter {
     return this.#outbox.drained();
   }
 
+  /** Rejects if something will never be written. */
+  durable(): Promise<void> {
+    return this.#outbox.durable();
+  }
+
   #write(entries: readonly Entry[], change: SessionChange, taken: readonly string[] = []): Promise<void> {
     if (entries.length === 0 && Object.keys(change).length === 0) return Promise.resolve();
     const session = { ...this.#used(entries), ...change };

@@ -191,6 +191,11 @@ export interface ConversationHost {
   decide(call: { name: string; mcpServer?: string; input: Record<string, unknown>; thread: ThreadId | null }): Decision;
   /** Called where the decision was `ask`, once the use event is out; for questions too. */
   confirm(call: ToolCallRequest): Promise<Confirmation>;
+  /**
+   * Awaited before a tool runs that may have effects: resolves when everything that was told is durable, rejects if it never
+   * will be, and then the tool does not run. Otherwise a tool could have done what no log knows of.
+   */
+  durable?(): Promise<void>;
   /** Asked of every call that may run, last of all. */
   beforeTool?(call: ToolCallRequest): Promise<HookAnswer>;
   /** Asked once a tool has run. What it says is told to the model with the result. */

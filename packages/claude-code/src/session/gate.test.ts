@@ -71,6 +71,21 @@ describe("the gate", () => {
     expect(await never).toBe("deny");
   });
 
+  test("lets nothing run before the log has it, and nothing that the log will never have", async () => {
+    const logged = Promise.withResolvers<void>();
+    const { announce, ask } = stand(() => "allow", { durable: () => logged.promise });
+    announce({ command: "ls" });
+    let verdict: string | undefined;
+    const asked = ask({ command: "ls" }).then((said) => (verdict = said));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(verdict).toBeUndefined();
+    logged.resolve();
+    expect(await asked).toBe("allow");
+    const lost = stand(() => "allow", { durable: async () => Promise.reject(new Error("taken over")) });
+    lost.announce({ command: "ls" });
+    expect(await lost.ask({ command: "ls" })).toBe("deny");
+  });
+
   test("denies a call that was changed into one that would be judged otherwise", async () => {
     const { announce, ask } = stand((input) => (input["command"] === "ls" ? "allow" : "ask"));
     announce({ command: "ls" });

@@ -204,6 +204,7 @@ export class Gate {
     }
     const verdict = await this.#hooked(tool, call, request, confirmed);
     if (!verdict.allow || HARMLESS.has(fullName)) return verdict;
+    await Promise.race([this.#host.durable?.(), aborted(request.signal)]);
     // What a subagent does is not gone on with after a crash: its caller is told that nobody knows.
     if (call.thread === null) await this.untilStored(toolUseId, request.signal);
     return request.signal.aborted ? { allow: false, message: "The turn ended before the call was made." } : verdict;
@@ -313,5 +314,11 @@ const answer = (verdict: Confirmation): SyncHookJSONOutput => ({
     ...(verdict.allow && verdict.told !== undefined && { additionalContext: verdict.told }),
   },
 });
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 
 const failed = (text: string): Reply => ({ content: [{ type: "text", text }], isError: true });

@@ -1,11 +1,15 @@
-import type { LoggedEvent, Session } from "@tandem/protocol";
+import type { LoggedEvent, SessionId } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
 import { openCalls } from "../open-turn.ts";
-import type { RunningEngine } from "./engine-stage.ts";
 
 /** What is wrong with a session at rest, in words: nothing, as a rule. `sent` are events that were acknowledged. */
-export async function judgeSession({ store }: RunningEngine, { id }: Session, sent: readonly string[] = []) {
-  const session = id as Parameters<typeof store.events.read>[0];
-  const row = await store.sessions.get(id);
+export async function judgeSession(
+  { store }: { store: Store },
+  { id }: { id: string },
+  sent: readonly string[] = [],
+): Promise<string[]> {
+  const session = id as SessionId;
+  const row = await store.sessions.get(session);
   const events = await store.events.read(session, { limit: 10_000 });
   const inbox = await store.inbox.list(session);
   if (!row) return ["it is gone"];
