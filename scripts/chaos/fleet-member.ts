@@ -10,6 +10,7 @@ const START_MS = 60_000;
 export class FleetMember {
   readonly name: string;
   readonly isServer: boolean;
+  readonly home: string;
   readonly #start: () => ChildProcess;
   /** Ends that nobody asked for, with their last words. */
   readonly crashes: string[] = [];
@@ -21,9 +22,10 @@ export class FleetMember {
   #wasKilled = false;
   #life: Promise<void> | undefined;
 
-  constructor(name: string, isServer: boolean, start: () => ChildProcess) {
+  constructor({ name, isServer, home }: { name: string; isServer: boolean; home: string }, start: () => ChildProcess) {
     this.name = name;
     this.isServer = isServer;
+    this.home = home;
     this.#start = start;
   }
 

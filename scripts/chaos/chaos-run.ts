@@ -1,0 +1,225 @@
+import Anthropic from "@anthropic-ai/sdk";
+import type { SessionId } from "@tandem/protocol";
+import { openStore } from "@tandem/storage";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { chaosModel, KINDS, type Kind } from "./chaos-model.ts";
+import { ChaosSession } from "./chaos-session.ts";
+import { setFleetStage, type FleetStage, type MemberPlan } from "./fleet-stage.ts";
+import { judgeChaos, type Verdict } from "./judge-chaos.ts";
+import { ProcessWatch } from "./process-watch.ts";
+
+export interface ChaosPlan {
+  members: readonly MemberPlan[];
+  settings: string;
+  sessions: number;
+  /** Of each session. */
+  messages: number;
+  /** Sessions whose clients are busy at once. */
+  atOnce: number;
+  killEveryMs: number;
+  /** So many, unless all clients are done before; the database is restarted after half of them. */
+  kills: number;
+  deadlineMs: number;
+}
+
+export interface ChaosReport {
+  problems: string[];
+  seconds: number;
+  sessions: number;
+  messages: number;
+  answered: number;
+  endedHonestly: number;
+  recovered: number;
+  unknownEffects: number;
+  events: number;
+  streamsOpened: number;
+  kills: Record<string, number>;
+  postgresRestarts: number;
+  mostProcesses: number;
+  longestOrphanMs: number;
+  restMs: number;
+  /** Of sessions with problems, and the last words of each process. */
+  logs: string[];
+}
+
+/** After the last client has seen its end, everything else has to come to rest within this. */
+const REST_MS = 60_000;
+const POSTGRES_AWAY_MS = 1_000;
+const START_MS = 90_000;
+/** Between a server's death and another's start there may be nobody at all. */
+const NOBODY_MS = 60_000;
+
+/** A fleet under clients and kills; then the truth about it. `progress` is told a line now and then. */
+export async function runChaos(plan: ChaosPlan, progress: (line: string) => void = () => {}): Promise<ChaosReport> {
+  await using stage = await setFleetStage(plan.members, { settings: plan.settings, script: chaosModel });
+  await mkdir(join(stage.folder, "effects"));
+  const [first, ...others] = stage.members;
+  // The first makes the schema; the others come all at once.
+  const { token } = await within(START_MS, first!.supervise());
+  await within(START_MS, Promise.all(others.map((member) => member.supervise())));
+  const begun = Date.now();
+  const deadline = begun + plan.deadlineMs;
+  const anyServer = serverPicker(stage, token);
+  const settings = { ...(await prepare(await anyServer())), anyServer, deadline };
+  const sessions = Array.from(
+    { length: plan.sessions },
+    (_, index) => new ChaosSession(index, KINDS[index % KINDS.length]!, settings),
+  );
+
+  const watch = new ProcessWatch(stage.folder, () => stage.members.flatMap(({ pid }) => pid ?? []));
+  const over = new AbortController();
+  let done = 0;
+  const chaos = Promise.all([
+    wreak(stage, plan, over.signal, () => progress(`${done} of ${plan.sessions} sessions`)),
+    look(watch, over.signal),
+  ]);
+  const waiting = [...sessions];
+  const clients = Array.from({ length: plan.atOnce }, async () => {
+    for (let session = waiting.shift(); session; session = waiting.shift()) {
+      await session.run(plan.messages);
+      done += 1;
+    }
+  });
+  await Promise.all(clients);
+  over.abort();
+  const [harm] = await chaos;
+
+  const atRest = await rest(stage, sessions);
+  watch.look();
+  const verdicts: Verdict[] = [];
+  {
+    await using store = await openStore(stage.database);
+    await Promise.all(sessions.map(async ({ follower }) => follower?.stop()));
+    for (const session of sessions) verdicts.push(await judgeChaos(store, session, stage.folder));
+  }
+  await within(START_MS, Promise.all(stage.members.map((member) => member.retire())));
+  const left = watch.left();
+  const sum = (of: (verdict: Verdict) => number): number =>
+    verdicts.reduce((total, verdict) => total + of(verdict), 0);
+  return {
+    problems: [
+      ...sessions.flatMap(({ problems }) => problems),
+      ...verdicts.flatMap(({ problems }) => problems),
+      ...watch.problems,
+      ...stage.members.flatMap(({ crashes }) => crashes),
+      ...atRest.problems,
+      ...(left.length > 0 ? [`processes are left: ${left.join()}`] : []),
+      ...stage.rehearsal.misses.map(({ message }) => message),
+    ],
+    seconds: Math.round((Date.now() - begun) / 1_000),
+    sessions: plan.sessions,
+    messages: sessions.reduce((total, { orders }) => total + orders.length, 0),
+    answered: sum(({ answered }) => answered),
+    endedHonestly: sum(({ endedHonestly }) => endedHonestly),
+    recovered: sum(({ recovered }) => recovered),
+    unknownEffects: sum(({ unknown }) => unknown),
+    events: sum(({ events }) => events),
+    streamsOpened: sessions.reduce((total, { follower }) => total + (follower?.opened ?? 0), 0),
+    ...harm,
+    mostProcesses: watch.mostProcesses,
+    longestOrphanMs: watch.longestOrphanMs,
+    restMs: atRest.ms,
+    logs: [...verdicts.flatMap(({ log }) => log), ...stage.members.map(({ name, words }) => `${name}: ${words}`)],
+  };
+}
+
+function serverPicker({ members }: FleetStage, token: string): () => Promise<Anthropic> {
+  return async () => {
+    const until = Date.now() + NOBODY_MS;
+    for (;;) {
+      const up = members.flatMap((member) => (member.isServer && member.up ? [member.up] : []));
+      const server = up[Math.floor(Math.random() * up.length)];
+      if (server) return new Anthropic({ baseURL: server.url, apiKey: token, maxRetries: 0, timeout: 30_000 });
+      if (Date.now() > until) throw new Error("There is no server.");
+      await sleep(50);
+    }
+  };
+}
+
+async function prepare(client: Anthropic): Promise<{ agents: Record<Kind, string>; environment: string }> {
+  const model = "claude-sonnet-5-5";
+  const toolset = (type: "always_allow" | "always_ask") => ({
+    type: "agent_toolset_20260401" as const,
+    default_config: { permission_policy: { type } },
+  });
+  const lookup = {
+    type: "custom" as const,
+    ...{ name: "lookup", description: "Looks a key up.", input_schema: { type: "object" as const, properties: {} } },
+  };
+  const make = async (name: string, tools: Anthropic.Beta.Agents.AgentCreateParams["tools"]): Promise<string> =>
+    (await client.beta.agents.create({ name, model, tools })).id;
+  const allowing = await make("allowing", [toolset("always_allow")]);
+  const asking = await make("asking", [toolset("always_ask")]);
+  const custom = await make("custom", [toolset("always_allow"), lookup]);
+  return { agents: { talk: allowing, command: allowing, approval: asking, custom }, environment: "env_local" };
+}
+
+/** A kill at every beat, of anybody; and once, in the middle, of the database. */
+async function wreak(
+  { members, postgres }: FleetStage,
+  { killEveryMs, kills: wanted }: ChaosPlan,
+  signal: AbortSignal,
+  beat: () => void,
+): Promise<{ kills: Record<string, number>; postgresRestarts: number }> {
+  const kills: Record<string, number> = Object.fromEntries(members.map(({ name }) => [name, 0]));
+  let [total, postgresRestarts] = [0, 0];
+  while (!signal.aborted && total < wanted) {
+    await sleep(killEveryMs);
+    const living = members.filter(({ pid }) => pid !== undefined);
+    const victim = living[Math.floor(Math.random() * living.length)];
+    if (victim?.kill()) {
+      kills[victim.name]! += 1;
+      total += 1;
+    }
+    if (total % 15 === 0) beat();
+    if (total < wanted / 2 || postgresRestarts > 0) continue;
+    postgresRestarts += 1;
+    await postgres.kill();
+    await sleep(POSTGRES_AWAY_MS);
+    await postgres.start();
+  }
+  return { kills, postgresRestarts };
+}
+
+async function look(watch: ProcessWatch, signal: AbortSignal): Promise<void> {
+  do {
+    watch.look();
+    await sleep(500);
+  } while (!signal.aborted);
+}
+
+/** Every session's row says idle, nothing waits in an inbox, and streams have shown the last event. */
+async function rest(stage: FleetStage, sessions: readonly ChaosSession[]): Promise<{ ms: number; problems: string[] }> {
+  const begun = Date.now();
+  await using store = await openStore(stage.database);
+  for (;;) {
+    const restless = await store.inbox.sessions();
+    const behind: string[] = [];
+    for (const { id, follower } of sessions) {
+      if (id === undefined) continue;
+      const [last] = await store.events.read(id as SessionId, { order: "desc", limit: 1 });
+      const status = (await store.sessions.get(id))?.status;
+      if (status !== "idle") behind.push(`${id} is ${status}`);
+      else if (last && !last.event.type.startsWith("tandem.") && follower?.seen.at(-1)?.id !== last.event.id) {
+        behind.push(`the stream of ${id} is behind: ${last.event.type} is the last in the log`);
+      }
+    }
+    if (restless.length + behind.length === 0) return { ms: Date.now() - begun, problems: [] };
+    if (Date.now() - begun > REST_MS) {
+      return {
+        ms: Date.now() - begun,
+        problems: [...restless.map((id) => `${id} has something in its inbox`), ...behind],
+      };
+    }
+    await sleep(250);
+  }
+}
+
+async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  const late = sleep(ms, undefined, { ref: false }).then((): never => {
+    throw new Error(`It took longer than ${ms} ms.`);
+  });
+  return Promise.race([promise, late]);
+}
