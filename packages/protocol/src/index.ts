@@ -166,6 +166,7 @@ export {
   type ModelFact,
 } from "./model-details.ts";
 export { project, Projection } from "./project.ts";
+export { endOfPreviews } from "./project-previews.ts";
 export { StandingPreviews } from "./standing-previews.ts";
 export { RequestError, type RequestErrorCode } from "./request-error.ts";
 export {

@@ -1,4 +1,5 @@
 import { StandingPreviews, type LiveDelta, type SessionId } from "@tandem/protocol";
+import type { PreviewSource, PreviewWatch } from "./fleet/preview-source.ts";
 import type { Entry, PreviewOutlet } from "./outbox.ts";
 
 interface Listener {
@@ -15,9 +16,43 @@ interface Listener {
 export class DeltaHub {
   readonly #listeners = new Map<SessionId, Set<Listener>>();
   readonly #standing = new Map<SessionId, StandingPreviews>();
+  readonly #source: PreviewSource | undefined;
+  readonly #watched = new Map<SessionId, { watch: PreviewWatch; listeners: number }>();
 
-  /** Calls back before it returns, where something is being said. */
+  /** In a fleet, `source` has the previews of what other processes write. */
+  constructor(source?: PreviewSource) {
+    this.#source = source;
+  }
+
+  /** Previews of a session, whoever writes it: of other processes' from when it is known what of them the log has. */
   listen(session: SessionId, hear: Listener["hear"]): () => void {
+    if (!this.#source) return this.listenHere(session, hear);
+    const watched = this.#watched.get(session) ?? { watch: this.#watch(session, this.#source), listeners: 0 };
+    this.#watched.set(session, watched);
+    watched.listeners += 1;
+    let leave: (() => void) | undefined;
+    let isLeft = false;
+    const join = (): void => {
+      if (!isLeft) leave = this.listenHere(session, hear);
+    };
+    watched.watch.caughtUp().then(join, join);
+    return () => {
+      if (isLeft) return;
+      isLeft = true;
+      leave?.();
+      watched.listeners -= 1;
+      if (watched.listeners > 0) return;
+      this.#watched.delete(session);
+      watched.watch.stop();
+    };
+  }
+
+  #watch(session: SessionId, source: PreviewSource): PreviewWatch {
+    return source.watch(session, { ...this.outlet(session), forget: () => this.forget(session) });
+  }
+
+  /** Only of what this process has. Calls back before it returns, where something is being said. */
+  listenHere(session: SessionId, hear: Listener["hear"]): () => void {
     const listeners = this.#listeners.get(session) ?? new Set();
     const standing = this.#standing.get(session);
     const listener: Listener = { hear, muted: new Set(standing?.torn) };

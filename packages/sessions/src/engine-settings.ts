@@ -10,6 +10,7 @@ import type { PermissionMode, Rule, SessionId } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import type { CheckpointLimits } from "@tandem/workspace";
 import type { FleetSettings } from "./fleet/fleet-settings.ts";
+import type { PreviewSource } from "./fleet/preview-source.ts";
 import type { DefaultLimits } from "./budgets/limit-book.ts";
 import type { Model } from "./engine.ts";
 import type { NotifySettings } from "./notify/notifier.ts";

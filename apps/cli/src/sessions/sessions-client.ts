@@ -23,7 +23,7 @@ export interface SessionsClient extends AsyncDisposable {
   readonly budgets: Engine["budgets"];
   readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
   readonly mcpServers: Engine["mcpServers"];
-  readonly killSwitch: Engine["killSwitch"];
+  readonly killSwitch: Omit<Engine["killSwitch"], "heed">;
   readonly worktrees: Engine["worktrees"];
   readonly audit: Pick<Engine["audit"], "list" | "export" | "verify">;
   /** The process that has a session, in words, if one has; the server's own are for the server to know. */

@@ -12,12 +12,12 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** The value of a JSON body; undefined where there is none. */
-export async function readJson(incoming: IncomingMessage, limit: number): Promise<unknown> {
+/** The value of a JSON body; undefined where there is none. `read`: where it has been read already. */
+export async function readJson(incoming: IncomingMessage, limit: number, read?: Buffer): Promise<unknown> {
   if (!hasBody(incoming)) return undefined;
   // A web page may send text/plain, or no type at all, to any address without asking first. JSON it may not.
   wantType(incoming, "application/json");
-  const bytes = await readBytes(incoming, limit);
+  const bytes = read ?? (await readBytes(incoming, limit));
   if (bytes.length === 0) return undefined;
   if (isNestedDeeper(bytes, DEEPEST)) {
     throw new RequestError("invalid_request", `The body is nested deeper than ${DEEPEST} levels.`);

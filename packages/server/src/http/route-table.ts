@@ -11,6 +11,7 @@ import { contextMemoryRoutes } from "./routes/context-memories.ts";
 import { contextPageRoutes } from "./routes/context-pages.ts";
 import { environmentRoutes } from "./routes/environments.ts";
 import { fleetRoutes } from "./routes/fleet.ts";
+import { fleetDoorRoutes } from "./routes/fleet-doors.ts";
 import { fileRoutes } from "./routes/files.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { mcpServerRoutes } from "./routes/mcp-servers.ts";
@@ -58,6 +59,7 @@ const described: readonly Route[] = [
   ...overviewRoutes,
   ...statusRoutes,
   ...fleetRoutes,
+  ...fleetDoorRoutes,
   ...tokenRoutes,
   ...tenantRoutes,
   ...trustRoutes,

@@ -32,6 +32,8 @@ export interface Call<Params = Record<string, string>, Query = unknown, Body = u
   header: (name: string) => string | undefined;
   /** Fires when nobody waits for the answer any more. */
   signal: AbortSignal;
+  /** Asks all other processes of the fleet for what is at a path, in the same name; what those say that answer. */
+  askOthers: (path: string) => Promise<Readonly<Record<string, unknown>>[]>;
 }
 
 /**

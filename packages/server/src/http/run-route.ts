@@ -5,6 +5,7 @@ import type { Engine } from "@tandem/sessions";
 import type { TokenRow, TokenStore } from "@tandem/storage";
 import type { z } from "zod";
 import type { Caretaker } from "../caretaker.ts";
+import type { Forwarder } from "../fleet/forwarder.ts";
 import type { ServedContext } from "../served-context.ts";
 import type { Logger } from "./create-logger.ts";
 import { describeIssues } from "./describe-issues.ts";
@@ -27,6 +28,8 @@ export interface Arrival extends Pick<HttpBindings, "incoming" | "outgoing"> {
   token: TokenRow;
   params: Record<string, string>;
   search: URLSearchParams;
+  /** Where it has been read already, to see where the request belongs. */
+  body?: Buffer;
 }
 
 /** Checks a request against its route, has it handled, and answers. What is refused is thrown. */
@@ -43,6 +46,7 @@ export class RouteRunner {
   readonly #streams: OpenStreams;
   readonly #room: FileRoom;
   readonly #logger: Logger;
+  readonly #forwarder: Forwarder | undefined;
 
   constructor(parts: {
     engine: Engine;
@@ -58,6 +62,8 @@ export class RouteRunner {
     streams: OpenStreams;
     room: FileRoom;
     logger: Logger;
+    /** In a fleet. */
+    forwarder?: Forwarder | undefined;
   }) {
     this.#engine = parts.engine;
     this.#context = parts.context;
@@ -71,10 +77,17 @@ export class RouteRunner {
     this.#streams = parts.streams;
     this.#room = parts.room;
     this.#logger = parts.logger;
+    this.#forwarder = parts.forwarder;
   }
 
+  /** Where it belongs: here, unless it must be done by another process of the fleet. */
   async run(route: Route, arrival: Arrival): Promise<Response> {
     checkParams(arrival.params);
+    if (!this.#forwarder) return this.#run(route, arrival);
+    return this.#forwarder.run(route, arrival, (known) => this.#run(route, known));
+  }
+
+  async #run(route: Route, arrival: Arrival): Promise<Response> {
     const gone = new AbortController();
     arrival.outgoing.once("close", () => gone.abort());
     // Until then, the connection may be silent.
@@ -96,6 +109,7 @@ export class RouteRunner {
         return Array.isArray(value) ? value.join(", ") : value;
       },
       signal: gone.signal,
+      askOthers: async (path) => (await this.#forwarder?.ask(arrival, path)) ?? [],
     };
     switch (route.kind) {
       case "json":
@@ -109,8 +123,8 @@ export class RouteRunner {
     }
   }
 
-  async #json(route: JsonRoute, call: Call, { incoming }: Arrival): Promise<unknown> {
-    const raw = await readJson(incoming, route.body ? this.#settings.maxJsonBytes : NOTHING_BYTES);
+  async #json(route: JsonRoute, call: Call, { incoming, body: read }: Arrival): Promise<unknown> {
+    const raw = await readJson(incoming, route.body ? this.#settings.maxJsonBytes : NOTHING_BYTES, read);
     if (!route.body && !isNothing(raw)) throw new RequestError("invalid_request", "This takes no body.");
     const body = route.body && parse(route.body, raw);
     return this.#inTime(route, route.handle({ ...call, body }));

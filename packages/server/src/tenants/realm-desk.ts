@@ -1,6 +1,8 @@
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow, TokenStore } from "@tandem/storage";
 import { AcpDoor, type ConnectAgent } from "../acp/net/acp-door.ts";
+import { Forwarder } from "../fleet/forwarder.ts";
+import { Roster } from "../fleet/roster.ts";
 import type { Logger } from "../http/create-logger.ts";
 import type { FileRoom } from "../http/file-room.ts";
 import { RouteRunner } from "../http/run-route.ts";
@@ -36,9 +38,15 @@ export class RealmDesk {
     const { settings, streams, room, version, isValid, logger } = shared;
     this.realm = realm;
     const hubs = new SessionHubs(engine.sessions, settings, logger);
+    const forwarder =
+      realm.fleet &&
+      new Forwarder(realm.fleet, {
+        ...{ roster: new Roster(realm.fleet.store.workers), limits: settings, logger },
+        ...{ tenant: tenant.id, hasContext: context !== undefined },
+      });
     this.runner = new RouteRunner({
       ...{ engine, context, caretaker, tokens, settings, hubs, streams, room, logger },
-      ...{ tenant, standing, office },
+      ...{ tenant, standing, office, forwarder },
     });
     this.mcp = new McpClients({ context, version, isValid, checkMs: settings.heartbeatMs, logger });
     this.acp = realm.acp && createAcpDoor(realm.acp, realm, shared);

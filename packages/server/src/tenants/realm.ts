@@ -1,6 +1,7 @@
 import type { Engine } from "@tandem/sessions";
 import type { ConnectAgent } from "../acp/net/acp-door.ts";
 import type { Caretaker } from "../caretaker.ts";
+import type { FleetSeat } from "../fleet/fleet-seat.ts";
 import type { ServedContext } from "../served-context.ts";
 import type { TenantStanding } from "./tenant-office.ts";
 
@@ -16,6 +17,8 @@ export interface Realm {
   caretaker?: Caretaker | undefined;
   /** An ACP agent for one connection of a token; without it, there is nothing at `/acp`. */
   acp?: ConnectAgent | undefined;
+  /** Undefined where this process is no part of a fleet. */
+  fleet?: FleetSeat | undefined;
 }
 
 /** The realms of all tenants but the default one. */

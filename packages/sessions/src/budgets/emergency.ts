@@ -27,6 +27,12 @@ export function createEmergency(
       await note({ kind: "switch.released", actor: by, details: {} });
       await actors.lookAround();
     },
+    async heed() {
+      const halt = await killSwitch.state();
+      if (halt) return actors.halt(halt);
+      await actors.lookAround();
+      return 0;
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { budgetGauge, limits } from "@tandem/protocol";
 import { z } from "zod";
+import { PASSED_ON } from "../../fleet/passed-on.ts";
 import { jsonRoute, type Route } from "../route.ts";
 import { listOf } from "../schemas/page.ts";
 
@@ -79,7 +80,10 @@ export const budgetRoutes: Route[] = [
     summary: "Stop everything: interrupt every turn, end every process, begin nothing until `/v1/resume`",
     body: z.strictObject({ reason: z.string().min(1).max(500).optional() }).default({}),
     response: z.object({ stopped: halt, interrupted: z.int() }),
-    handle: async ({ engine, token, body }) => {
+    handle: async ({ engine, token, body, header }) => {
+      // Whoever was asked has written it down; here it is only to be heeded.
+      const known = header(PASSED_ON) === undefined ? undefined : await engine.killSwitch.state();
+      if (known) return { stopped: known, interrupted: await engine.killSwitch.heed() };
       const { interrupted, ...halt } = await engine.killSwitch.stop(token.name, body.reason ?? null);
       return { stopped: halt, interrupted };
     },
@@ -93,8 +97,9 @@ export const budgetRoutes: Route[] = [
     extension: true,
     summary: "Let everything go on that was stopped: messages that wait begin their turns",
     response: stopped,
-    handle: async ({ engine, token }) => {
-      await engine.killSwitch.resume(token.name);
+    handle: async ({ engine, token, header }) => {
+      if (header(PASSED_ON) === undefined) await engine.killSwitch.resume(token.name);
+      else await engine.killSwitch.heed();
       return { stopped: null };
     },
   }),

@@ -18,7 +18,10 @@ const sendParams = z
   })
   .meta({ id: "SendEvents" });
 
-const underWay = new SendsUnderWay();
+/** Of all sessions of this process. */
+export const underWay = new SendsUnderWay();
+
+const begunAt = ({ begun }: Readonly<Record<string, unknown>>): number => (typeof begun === "number" ? begun : Infinity);
 
 export const sessionEventRoutes: Route[] = [
   jsonRoute({
@@ -50,12 +53,14 @@ export const sessionEventRoutes: Route[] = [
     summary: "Send events into a session; they are durable when this answers",
     body: sendParams,
     response: listOf(sessionEvent),
-    handle: async ({ engine, params, body, header, token }) => {
+    handle: async ({ engine, params, body, header, token, askOthers }) => {
       const events = body.events.map(accepted);
       const tryNumber = Number(header("x-stainless-retry-count") ?? 0);
       if (tryNumber > 0) {
         const arrived = Date.now();
-        const begun = await underWay.settled(params.session_id);
+        // The first try may be under way at another server.
+        const others = askOthers(`/v1/fleet/sends/${params.session_id}`);
+        const begun = Math.min(await underWay.settled(params.session_id), ...(await others).map(begunAt));
         const since = Math.min(begun, arrived - repeatWindowMs(tryNumber));
         const earlier = await findEarlierTry(engine.sessions, params.session_id, events, since);
         if (earlier) return { data: earlier };

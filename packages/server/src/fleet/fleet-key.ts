@@ -1,0 +1,52 @@
+import { createToken } from "../http/create-token.ts";
+import type { FleetSeat } from "./fleet-seat.ts";
+import type { Roster } from "./roster.ts";
+
+const NAME = "fleet: ";
+
+/** The token by which this process asks others for what it does in nobody's name. It may read, and ends with the process. */
+export class FleetKey implements AsyncDisposable {
+  readonly #seat: Pick<FleetSeat, "holder" | "store">;
+  readonly #roster: Roster;
+  readonly #tenant: string;
+  #made: ReturnType<typeof createToken> | undefined;
+
+  constructor(seat: Pick<FleetSeat, "holder" | "store">, roster: Roster, tenant: string) {
+    this.#seat = seat;
+    this.#roster = roster;
+    this.#tenant = tenant;
+  }
+
+  async secret(): Promise<string> {
+    this.#made ??= this.#make();
+    this.#made.catch(() => this.forget());
+    return (await this.#made).secret;
+  }
+
+  /** It is refused: somebody has taken it back. */
+  forget(): void {
+    this.#made = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const made = await this.#made?.catch(() => undefined);
+    if (made) await this.#seat.store.tokens.delete(made.token.id).catch(() => undefined);
+  }
+
+  async #make(): ReturnType<typeof createToken> {
+    await this.#tidy();
+    const { holder, store } = this.#seat;
+    return createToken(store.tokens, { name: `${NAME}${holder}`, scopes: ["read"], tenant: this.#tenant });
+  }
+
+  /** Of processes that were killed. */
+  async #tidy(): Promise<void> {
+    const { holder, store } = this.#seat;
+    const living = new Set((await this.#roster.living(true)).map((row) => `${NAME}${row.holder}`)).add(
+      `${NAME}${holder}`,
+    );
+    for (const { id, name } of await store.tokens.list(this.#tenant)) {
+      if (name.startsWith(NAME) && !living.has(name)) await store.tokens.delete(id);
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import type { IncomingMessage } from "node:http";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { RequestError } from "@tandem/protocol";
+import type { Logger } from "../http/create-logger.ts";
+import { hasBody, readBytes } from "../http/read-body.ts";
+import type { Route } from "../http/route.ts";
+import type { Arrival } from "../http/run-route.ts";
+import type { ServerSettings } from "../http/settings.ts";
+import type { FleetSeat } from "./fleet-seat.ts";
+import { mergeAnswers } from "./merge-answers.ts";
+import { passOn, PassOnFailed, relay, type PassedRequest } from "./pass-on.ts";
+import { passedOnAs } from "./passed-on.ts";
+import { isReachable, type Peer, type Roster } from "./roster.ts";
+import { Signpost } from "./signpost.ts";
+
+/** Whoever is asked gives up by itself before that, and says so in its own words. */
+const GRACE_MS = 5_000;
+/** For what all are asked, nobody is waited for longer. */
+const EACH_MS = 10_000;
+const ASK_MS = 5_000;
+const SMALL_ANSWER = 4 * 1024 * 1024;
+/** In the answer of who is not the session's writer any more. */
+const HELD = "session_held";
+
+type Limits = Pick<ServerSettings, "handlerTimeoutMs" | "patientTimeoutMs" | "maxJsonBytes">;
+
+/** Has a request done where it must be done: here, or by another process of the fleet, to which it goes as it came. */
+export class Forwarder {
+  readonly #seat: FleetSeat;
+  readonly #roster: Roster;
+  readonly #signpost: Signpost;
+  readonly #limits: Limits;
+  readonly #logger: Logger;
+
+  constructor(
+    seat: FleetSeat,
+    parts: { roster: Roster; tenant: string; hasContext: boolean; limits: Limits; logger: Logger },
+  ) {
+    this.#seat = seat;
+    this.#roster = parts.roster;
+    this.#signpost = new Signpost(seat, parts.roster, parts);
+    this.#limits = parts.limits;
+    this.#logger = parts.logger;
+  }
+
+  async run(route: Route, arrival: Arrival, here: (arrival: Arrival) => Promise<Response>): Promise<Response> {
+    const { at } = route;
+    if (at === "here" || passedOnAs(arrival.incoming) !== undefined) return here(arrival);
+    const limit = route.kind === "json" && route.body ? this.#limits.maxJsonBytes : SMALL_BODY;
+    const body = hasBody(arrival.incoming) ? await readBytes(arrival.incoming, limit) : undefined;
+    const known: Arrival = { ...arrival, ...(body && { body }) };
+    if (at === "each") return this.#each(known, await here(known));
+    const wish = { at, params: arrival.params, search: arrival.search, body: parsed(body) };
+    for (let again = false; ; again = true) {
+      const destination = await this.#signpost.where(wish, again);
+      const answer =
+        destination === "here"
+          ? await this.#tryHere(known, here)
+          : await this.#tryThere(route, destination, known, again);
+      if (answer !== "moved" && answer !== "unreached") return answer;
+      if (again) throw unreachable(destination);
+    }
+  }
+
+  /** Asks all other processes the same question, in the name of whoever asks here; what those say that answer. */
+  async ask({ incoming, outgoing }: Arrival, url: string): Promise<Readonly<Record<string, unknown>>[]> {
+    const request = { ...requestOf({ incoming, outgoing }), method: "GET", url, body: undefined };
+    return this.#askAll(await this.#others(() => true), request, ASK_MS);
+  }
+
+  async #each(arrival: Arrival, own: Response): Promise<Response> {
+    const others = await this.#others(({ role }) => role !== "server");
+    if (others.length === 0 || !own.ok) return own;
+    const answers = await this.#askAll(others, requestOf(arrival), EACH_MS);
+    return Response.json(mergeAnswers([(await own.json()) as Record<string, unknown>, ...answers]));
+  }
+
+  async #others(fits: (peer: Peer) => boolean): Promise<Peer[]> {
+    const rows = await this.#roster.living();
+    return rows.filter(isReachable).filter((peer) => peer.holder !== this.#seat.holder && fits(peer));
+  }
+
+  async #askAll(
+    peers: readonly Peer[],
+    request: PassedRequest,
+    deadlineMs: number,
+  ): Promise<Record<string, unknown>[]> {
+    const answers = await Promise.all(
+      peers.map(async (peer) => {
+        try {
+          const signal = AbortSignal.timeout(deadlineMs);
+          const answer = await passOn(peer, request, { signal, deadlineMs });
+          const text = (await readBytes(answer, SMALL_ANSWER)).toString();
+          return answer.statusCode === 200 ? [JSON.parse(text) as Record<string, unknown>] : [];
+        } catch (error) {
+          this.#logger.warn(
+            { err: error, worker: peer.holder, path: request.url.split("?", 1)[0] },
+            "a worker did not answer",
+          );
+          return [];
+        }
+      }),
+    );
+    return answers.flat();
+  }
+
+  async #tryHere(arrival: Arrival, here: (arrival: Arrival) => Promise<Response>): Promise<Response | "moved"> {
+    try {
+      return await here(arrival);
+    } catch (error) {
+      if (error instanceof RequestError && error.detail === HELD) return this.#lost(error);
+      throw error;
+    }
+  }
+
+  /** Somebody took the session between the look and the deed. If nobody can be found that has, this is the answer. */
+  #lost(error: RequestError): "moved" {
+    this.#logger.debug({ err: error }, "a session is held elsewhere by now");
+    return "moved";
+  }
+
+  async #tryThere(
+    route: Route,
+    peer: Peer,
+    arrival: Arrival,
+    again: boolean,
+  ): Promise<Response | "moved" | "unreached"> {
+    const { outgoing } = arrival;
+    const gone = new AbortController();
+    outgoing.once("close", () => gone.abort());
+    const deadlineMs = this.#limits[route.patient ? "patientTimeoutMs" : "handlerTimeoutMs"] + GRACE_MS;
+    if (route.patient) arrival.incoming.setTimeout(deadlineMs + GRACE_MS);
+    let answer: IncomingMessage;
+    try {
+      answer = await passOn(peer, requestOf(arrival), { signal: gone.signal, deadlineMs });
+    } catch (error) {
+      if (!(error instanceof PassOnFailed)) throw error;
+      this.#logger.warn({ err: error.cause, worker: peer.holder, again }, "a worker did not answer");
+      if (!error.mayHaveArrived || route.method === "GET") return "unreached";
+      throw brokenOff(peer);
+    }
+    if (answer.statusCode === 409) {
+      const bytes = await readBytes(answer, SMALL_ANSWER);
+      if (!again && bytes.includes(`"${HELD}"`)) return "moved";
+      return new Response(bytes, {
+        status: 409,
+        headers: { "content-type": "application/json", "x-should-retry": "false" },
+      });
+    }
+    await relay(answer, outgoing);
+    return RESPONSE_ALREADY_SENT;
+  }
+}
+
+/** For an empty object, where there is nothing to say. */
+const SMALL_BODY = 1_024;
+
+function requestOf({ incoming, outgoing, body }: Pick<Arrival, "incoming" | "outgoing" | "body">): PassedRequest {
+  return {
+    method: incoming.method ?? "GET",
+    url: incoming.url ?? "/",
+    headers: incoming.headers,
+    remote: incoming.socket.remoteAddress,
+    body,
+    id: String(outgoing.getHeader("request-id")),
+  };
+}
+
+/** As far as it can be read: whoever does what is asked says what is wrong with it. */
+function parsed(body: Uint8Array | undefined): unknown {
+  if (!body) return undefined;
+  try {
+    return JSON.parse(Buffer.from(body).toString()) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const nameOf = ({ holder, machine, address }: Peer): string => `${holder} on ${machine}, at ${address},`;
+
+function unreachable(destination: Peer | "here"): RequestError {
+  return destination === "here"
+    ? new RequestError("conflict", "The session went from one process to another while this was asked.", {
+        fix: "Try again.",
+      })
+    : new RequestError("unavailable", `The worker ${nameOf(destination)} cannot be reached.`, {
+        fix: "Try again in a moment; if its machine is gone, start a worker that has the session's folder.",
+      });
+}
+
+function brokenOff(peer: Peer): RequestError {
+  return new RequestError(
+    "unavailable",
+    `The worker ${nameOf(peer)} broke off in the middle of this: it may have been done.`,
+    {
+      fix: "Look before you send it again.",
+    },
+  );
+}

@@ -1,0 +1,205 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LiveDelta, LoggedEvent, SessionId } from "@tandem/protocol";
+import type { PreviewSource, PreviewWatch } from "@tandem/sessions";
+import { z } from "zod";
+import type { Logger } from "../http/create-logger.ts";
+import { readFrames } from "../stdio/read-frames.ts";
+import type { FleetKey } from "./fleet-key.ts";
+import type { FleetSeat } from "./fleet-seat.ts";
+import { passOn } from "./pass-on.ts";
+import { eventOf, PreviewGate } from "./preview-gate.ts";
+import { isReachable, type Peer, type Roster } from "./roster.ts";
+
+/** Longer than the other's heartbeat. */
+const SILENCE_MS = 60_000;
+const OPEN_MS = 5_000;
+const FIRST_RETRY_MS = 200;
+const SLOWEST_RETRY_MS = 5_000;
+/** A log that cannot be read for so long keeps nobody from listening. */
+const CATCH_UP_MS = 3_000;
+/** More than a session is producing at once. */
+const LARGEST_FRAME = 16 * 1024 * 1024;
+/** With these, another process may have begun to write the session. */
+const MAY_HAVE_MOVED = new Set(["session.status_running", "tandem.recovered"]);
+
+const batch = z.object({ after: z.int(), deltas: z.array(z.custom<LiveDelta>((value) => typeof value === "object")) });
+
+interface Parts {
+  seat: FleetSeat;
+  roster: Roster;
+  key: FleetKey;
+  logger: Pick<Logger, "warn">;
+}
+
+/** One session's previews from whoever writes it. What this process writes itself is none of its business. */
+export class SessionPreviews implements PreviewWatch {
+  readonly #session: SessionId;
+  readonly #outlet: Parameters<PreviewSource["watch"]>[1];
+  readonly #parts: Parts;
+  readonly #stop = new AbortController();
+  readonly #started: Promise<PreviewGate>;
+  /** Who is listened to. */
+  #source: { peer: Peer; end: AbortController } | undefined;
+  /** What has been shown in part when a stream broke off: no preview of it is whole any more. */
+  readonly #shown = new Set<string>();
+  readonly #torn = new Set<string>();
+  #waiting: { seq: number; resolve: () => void }[] = [];
+  #looking = false;
+  #showing: NodeJS.Immediate | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(session: SessionId, outlet: Parameters<PreviewSource["watch"]>[1], parts: Parts) {
+    this.#session = session;
+    this.#outlet = outlet;
+    this.#parts = parts;
+    this.#started = this.#start();
+    this.#started.catch(() => undefined);
+  }
+
+  async caughtUp(): Promise<void> {
+    const gate = await this.#started;
+    const seq = await this.#parts.seat.store.events.head(this.#session);
+    if (gate.seq >= seq) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push({ seq, resolve });
+    await Promise.race([promise, sleep(CATCH_UP_MS, undefined, { ref: false, signal: this.#stop.signal })]);
+  }
+
+  stop(): void {
+    this.#stop.abort();
+    clearTimeout(this.#retry);
+    this.#leave();
+  }
+
+  async #start(): Promise<PreviewGate> {
+    const gate = new PreviewGate(await this.#parts.seat.store.events.head(this.#session));
+    void this.#follow(gate);
+    void this.#look(gate);
+    return gate;
+  }
+
+  async #follow(gate: PreviewGate): Promise<void> {
+    const { events } = this.#parts.seat.store;
+    for (let delayMs = FIRST_RETRY_MS; !this.#stop.signal.aborted; delayMs = Math.min(delayMs * 2, SLOWEST_RETRY_MS)) {
+      try {
+        for await (const some of events.follow(this.#session, gate.seq, this.#stop.signal)) this.#seen(gate, some);
+        return this.#leave();
+      } catch (error) {
+        this.#parts.logger.warn({ err: error, session: this.#session }, "lost sight of a session's log; trying again");
+        await sleep(delayMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  #seen(gate: PreviewGate, events: readonly LoggedEvent[]): void {
+    gate.pass(events);
+    if (this.#source) this.#outlet.settle(events);
+    for (const { event } of events) {
+      this.#shown.delete(event.id);
+      this.#torn.delete(event.id);
+    }
+    this.#waiting = this.#waiting.filter(({ seq, resolve }) => seq > gate.seq || void resolve());
+    this.#showSoon(gate);
+    if (events.some(({ event }) => MAY_HAVE_MOVED.has(event.type))) void this.#look(gate);
+  }
+
+  /** Whoever follows the log in this process is handed the same events now, and has taken them by then. */
+  #showSoon(gate: PreviewGate): void {
+    this.#showing ??= setImmediate(() => {
+      this.#showing = undefined;
+      this.#show(gate.take());
+    });
+  }
+
+  #show(deltas: readonly LiveDelta[]): void {
+    if (!this.#source) return;
+    const whole = this.#torn.size === 0 ? deltas : deltas.filter((live) => !this.#torn.has(eventOf(live)));
+    for (const live of whole) this.#shown.add(eventOf(live));
+    if (whole.length > 0) this.#outlet.show(whole);
+  }
+
+  /** Finds out who writes the session, and listens to them. */
+  async #look(gate: PreviewGate): Promise<void> {
+    if (this.#looking || this.#stop.signal.aborted) return;
+    this.#looking = true;
+    try {
+      const { seat, roster } = this.#parts;
+      const held = await seat.store.leases.holder(this.#session);
+      const known = held && held.holder !== seat.holder ? await roster.find(held.holder) : undefined;
+      const row = held && held.holder !== seat.holder && !known ? await roster.find(held.holder, true) : known;
+      if (row?.holder === this.#source?.peer.holder) return;
+      this.#leave();
+      if (isReachable(row) && !this.#stop.signal.aborted) void this.#listen(gate, row);
+      else if (held && held.holder !== seat.holder) this.#again(gate, new Error(`${held.holder} has no address.`));
+    } catch (error) {
+      this.#again(gate, error);
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  async #listen(gate: PreviewGate, peer: Peer): Promise<void> {
+    const end = new AbortController();
+    const source = { peer, end };
+    this.#source = source;
+    try {
+      const signal = AbortSignal.any([end.signal, this.#stop.signal]);
+      for await (const { data } of await this.#open(peer, signal)) {
+        if (this.#source !== source) return;
+        this.#retryMs = FIRST_RETRY_MS;
+        gate.arrive(batch.parse(JSON.parse(data)));
+        this.#showSoon(gate);
+      }
+      throw new Error("The stream of previews has ended.");
+    } catch (error) {
+      if (this.#source !== source) return;
+      this.#leave();
+      gate.clear();
+      this.#again(gate, error);
+    }
+  }
+
+  async #open(peer: Peer, signal: AbortSignal) {
+    const { key } = this.#parts;
+    const headers = { authorization: `Bearer ${await key.secret()}`, accept: "text/event-stream" };
+    const answer = await passOn(
+      peer,
+      {
+        ...{ method: "GET", url: `/v1/fleet/previews/${this.#session}`, headers, remote: undefined, body: undefined },
+        id: `req_${randomBytes(12).toString("hex")}`,
+      },
+      { signal, deadlineMs: OPEN_MS },
+    );
+    if (answer.statusCode === 401) key.forget();
+    if (answer.statusCode !== 200) {
+      answer.resume();
+      throw new Error(`The stream of previews was answered with ${answer.statusCode}.`);
+    }
+    answer.setTimeout(SILENCE_MS, () => answer.destroy(new Error("The stream of previews is silent.")));
+    return readFrames(answer, LARGEST_FRAME);
+  }
+
+  #leave(): void {
+    if (!this.#source) return;
+    this.#source.end.abort();
+    this.#source = undefined;
+    for (const id of this.#shown) this.#torn.add(id);
+    this.#shown.clear();
+    this.#outlet.forget();
+  }
+
+  #again(gate: PreviewGate, error: unknown): void {
+    if (this.#stop.signal.aborted) return;
+    if (this.#retryMs >= SLOWEST_RETRY_MS) {
+      this.#parts.logger.warn(
+        { err: error, session: this.#session },
+        "previews of a session cannot be had; trying again",
+      );
+    }
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => void this.#look(gate), this.#retryMs).unref();
+    this.#retryMs = Math.min(this.#retryMs * 2, SLOWEST_RETRY_MS);
+  }
+}

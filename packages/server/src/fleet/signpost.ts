@@ -1,0 +1,108 @@
+import { isAbsolute, relative } from "node:path";
+import { ENVIRONMENT_METADATA, LOCAL_ENVIRONMENT, RequestError, type SessionId } from "@tandem/protocol";
+import { describePlace, fits, placeWanted } from "@tandem/sessions";
+import type { WorkerRow } from "@tandem/storage";
+import { z } from "zod";
+import type { At } from "../http/route.ts";
+import type { FleetSeat } from "./fleet-seat.ts";
+import { isReachable, type Peer, type Roster } from "./roster.ts";
+
+export type Destination = "here" | Peer;
+
+/** What of a request says where it can be done. */
+export interface Wish {
+  at: Exclude<At, "each">;
+  params: Readonly<Record<string, string>>;
+  search: URLSearchParams;
+  body: unknown;
+}
+
+const named = z.object({
+  environment_id: z.string().optional().catch(undefined),
+  metadata: z.record(z.string(), z.unknown()).optional().catch(undefined),
+});
+
+/** Says which process of the fleet can do what is asked for. */
+export class Signpost {
+  readonly #seat: FleetSeat;
+  readonly #roster: Roster;
+  readonly #tenant: string;
+  readonly #hasContext: boolean;
+
+  constructor(seat: FleetSeat, roster: Roster, { tenant, hasContext }: { tenant: string; hasContext: boolean }) {
+    this.#seat = seat;
+    this.#roster = roster;
+    this.#tenant = tenant;
+    this.#hasContext = hasContext;
+  }
+
+  /** Rejects with `unavailable`, and what is needed, where nobody can. `again`: what was said before has led nowhere. */
+  async where(wish: Wish, again: boolean): Promise<Destination> {
+    switch (wish.at) {
+      case "here":
+        return "here";
+      case "context":
+        return this.#hasContext ? "here" : ((await this.#choose(null, again)) ?? "here");
+      case "worker":
+        return this.#forWorker(wish, again);
+      case "writer":
+      case "folder":
+        return this.#forSession(wish.at, wish.params["session_id"] ?? "", again);
+    }
+  }
+
+  async #forWorker({ search, body }: Wish, again: boolean): Promise<Destination> {
+    const { environment_id: id, metadata } = named.catch({}).parse(body ?? {});
+    const environment = id === undefined || id === LOCAL_ENVIRONMENT ? undefined : await this.#environment(id);
+    // It says itself that there is none.
+    if (id !== undefined && id !== LOCAL_ENVIRONMENT && !environment) return "here";
+    const path =
+      search.get("folder") ?? metadata?.[ENVIRONMENT_METADATA.path] ?? environment?.metadata[ENVIRONMENT_METADATA.path];
+    const folder = typeof path === "string" ? path : undefined;
+    const place = (environment && placeWanted(environment)) ?? null;
+    const found = await this.#choose(place, again, folder);
+    if (found) return found;
+    if (id === undefined && folder === undefined) return "here";
+    throw new RequestError("unavailable", `No worker is up that could do this: it needs ${describePlace(place)}.`, {
+      fix: "Start one with `tandem up --as worker`, or wait until one is back.",
+    });
+  }
+
+  async #forSession(at: "writer" | "folder", id: string, again: boolean): Promise<Destination> {
+    const row = await this.#seat.store.sessions.get(id);
+    if (!row) return "here";
+    const held = await this.#seat.store.leases.holder(id as SessionId);
+    if (held?.holder === this.#seat.holder) return "here";
+    const holder = held && (await this.#roster.find(held.holder, again));
+    if (isReachable(holder)) return holder;
+    const found = await this.#choose(row.place, again, row.folder);
+    if (found) return found;
+    // A session whose machine is gone for good can still be renamed, archived and deleted.
+    if (at === "writer" || row.place === null) return "here";
+    throw new RequestError("unavailable", `The session ${id} needs ${describePlace(row.place)}, and none is up.`, {
+      fix: "Start one there with `tandem up --as worker`, or wait until it is back.",
+    });
+  }
+
+  async #environment(id: string): Promise<{ metadata: Record<string, string> } | undefined> {
+    const found = await this.#seat.store.environments.get(id);
+    return found && { metadata: found.metadata };
+  }
+
+  /** This process if it can, else who has the most room. One under whose roots a folder is goes before all others. */
+  async #choose(place: string | null, again: boolean, folder?: string): Promise<Destination | undefined> {
+    const rows = (await this.#roster.living(again)).filter((row) => fits(row, place, this.#tenant) && !row.draining);
+    const having =
+      folder === undefined ? rows : rows.filter(({ roots }) => roots.some((root) => contains(root, folder)));
+    const able = having.length > 0 ? having : rows;
+    if (able.some(({ holder }) => holder === this.#seat.holder)) return "here";
+    return able.filter(isReachable).toSorted((a, b) => room(b) - room(a))[0];
+  }
+}
+
+const room = ({ maxSessions, sessions }: WorkerRow): number => maxSessions - sessions;
+
+function contains(root: string, folder: string): boolean {
+  const way = relative(root, folder);
+  return way === "" || (!way.startsWith("..") && !isAbsolute(way));
+}

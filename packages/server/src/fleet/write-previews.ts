@@ -1,0 +1,30 @@
+import type { LiveDelta, SessionId } from "@tandem/protocol";
+import type { Sessions } from "@tandem/sessions";
+import type { EventStream } from "../http/sse/event-stream.ts";
+import { namedFrame } from "../http/sse/frame.ts";
+
+/** A server that does not take so much any more is let go; it comes back, and begins with what there is. */
+const MOST_UNSENT = 4 * 1024 * 1024;
+
+/** Previews of a session of this process for another one, each batch with the number of the event that it comes after. */
+export async function writePreviews(
+  sessions: Pick<Sessions, "head" | "follow" | "onDelta">,
+  session: string,
+  open: () => EventStream,
+): Promise<void> {
+  const id = session as SessionId;
+  let after = await sessions.head(id);
+  const stream = open();
+  const silence = sessions.onDelta(
+    id,
+    (deltas: readonly LiveDelta[]) => {
+      if (stream.unsent > MOST_UNSENT) stream.destroy();
+      else stream.write(namedFrame("previews", { after, deltas }));
+    },
+    "here",
+  );
+  stream.closed.addEventListener("abort", silence, { once: true });
+  if (stream.closed.aborted) silence();
+  for await (const events of sessions.follow(id, after, stream.closed)) after = events.at(-1)!.seq;
+  stream.end();
+}

@@ -1,0 +1,14 @@
+import type { SessionId } from "@tandem/protocol";
+import type { PreviewOutlet } from "../outbox.ts";
+
+/** Previews of sessions that other processes write. */
+export interface PreviewSource {
+  /** From now on shows those of a session, whoever writes it by then, until it is told to stop. */
+  watch(session: SessionId, outlet: PreviewOutlet & { forget(): void }): PreviewWatch;
+}
+
+export interface PreviewWatch {
+  /** Resolves when nothing is kept any more of what the log had when this was called. */
+  caughtUp(): Promise<void>;
+  stop(): void;
+}
