@@ -11,6 +11,9 @@ const LONGEST_PAUSE_MS = 5_000;
 /** The server says something at least every fifteen seconds; a line that is silent for longer is dead. */
 const SILENCE_MS = 45_000;
 
+/** Who goes to another tab and comes back at once has missed nothing. */
+const UNSEEN_MS = 5_000;
+
 export type Connection = "connecting" | "live" | "lost";
 
 /**
@@ -24,6 +27,8 @@ export async function readStream(
     signal: AbortSignal;
     onFrame: (frame: Frame) => void;
     onConnection: (state: Connection) => void;
+    /** Closed while nobody looks, and opened again from where it was: a browser has six lines to a server, for all its tabs. */
+    isForEyes?: boolean;
     /** Once more from the beginning: what there is after a gap is not known. */
     onReopen?: () => void;
   },
@@ -31,10 +36,19 @@ export async function readStream(
   const { signal, onFrame, onConnection } = parts;
   let last = parts.from;
   let pause = FIRST_PAUSE_MS;
-  for (let isFirst = true; !signal.aborted; isFirst = false) {
-    onConnection(isFirst ? "connecting" : "lost");
+  let isFirst = true;
+  for (let isResting = false; !signal.aborted; isFirst = false) {
+    onConnection(isFirst || isResting ? "connecting" : "lost");
+    if (parts.isForEyes) await seen(signal);
+    const line = new AbortController();
+    isResting = false;
+    const stopWatching = parts.isForEyes
+      ? whenUnseen(() => {
+          isResting = true;
+          line.abort();
+        })
+      : () => undefined;
     try {
-      const line = new AbortController();
       const both = AbortSignal.any([signal, line.signal]);
       const response = await fetch(path, {
         signal: both,
@@ -50,8 +64,11 @@ export async function readStream(
       }
     } catch {
       // Whatever it was: it is tried again, and the state says so.
+    } finally {
+      stopWatching();
     }
     if (signal.aborted) return;
+    if (isResting) continue;
     onConnection("lost");
     await rest(pause, signal);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
@@ -83,6 +100,36 @@ function parse(block: string): Frame | undefined {
     else if (line.startsWith("data: ")) data += line.slice(6);
   }
   return data === "" ? undefined : { id, data: JSON.parse(data) as unknown };
+}
+
+const isSeen = (): boolean => document.visibilityState === "visible";
+
+/** Until somebody looks at the page. */
+const seen = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const look = (): void => {
+      if (!isSeen() && !signal.aborted) return;
+      document.removeEventListener("visibilitychange", look);
+      resolve();
+    };
+    document.addEventListener("visibilitychange", look);
+    signal.addEventListener("abort", look, { once: true });
+    look();
+  });
+
+/** Calls back when nobody has looked at the page for a while; returns what ends that. */
+function whenUnseen(leave: () => void): () => void {
+  let timer: number | undefined;
+  const look = (): void => {
+    clearTimeout(timer);
+    if (!isSeen()) timer = window.setTimeout(leave, UNSEEN_MS);
+  };
+  document.addEventListener("visibilitychange", look);
+  look();
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", look);
+  };
 }
 
 /** Until the pause is over, or the browser says that it is back on the network or on the screen. */

@@ -8,6 +8,13 @@ let stage: PageStage;
 const talkOf = (page: Page) => page.getByRole("log");
 const lost = (page: Page) => page.getByText("The server cannot be reached; trying again.");
 
+/** As if another tab lay over it: without a screen, all tabs are on top. */
+const turn = (state: string): string =>
+  `Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "${state}" });
+   document.dispatchEvent(new Event("visibilitychange"));`;
+const HIDE = turn("hidden");
+const SHOW = turn("visible");
+
 describe.skipIf(browserPath === undefined)(
   "lines that break, and windows beside each other",
   { timeout: PATIENCE_MS },
@@ -57,6 +64,32 @@ describe.skipIf(browserPath === undefined)(
         for (const words of ["Run something", "It ran.", "And after that", "That came after."])
           expect([words, await talkOf(page).getByText(words, { exact: true }).count()]).toEqual([words, 1]);
       }
+    });
+
+    test("a browser with more tabs than it has lines shows each that is looked at as it is now", async () => {
+      const session = await stage.start("Say hello");
+      const first = await stage.open();
+      const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, () => first.context().newPage())))];
+      for (const tab of tabs) {
+        await tab.goto(`${stage.url}/sessions/${session}`);
+        await talkOf(tab).getByText("Hello from the agent.").waitFor();
+        if (tab !== tabs.at(-1)) await tab.evaluate(HIDE);
+      }
+      const last = tabs.at(-1)!;
+      await last.getByRole("textbox", { name: "Message" }).fill("And after that");
+      await last.getByRole("button", { name: "Send" }).click();
+      await talkOf(last).getByText("That came after.").waitFor();
+      await first.evaluate(SHOW);
+      await talkOf(first).getByText("That came after.").waitFor();
+      // Whichever read for all: when it is closed, another one does.
+      for (const tab of tabs.slice(0, -1)) await tab.close();
+      const other = await stage.start("Run something");
+      await last.goto(stage.url);
+      await last.getByText("Waits for you").first().waitFor();
+      await last.goto(`${stage.url}/sessions/${other}`);
+      await last.getByRole("button", { name: "Allow once" }).click();
+      await talkOf(last).getByText("It ran.").waitFor();
+      await last.context().close();
     });
 
     test("a line that breaks in the middle of an answer loses no word of it, and doubles none", async () => {

@@ -41,6 +41,7 @@ export class SessionLog {
       await readStream(`/v1/sessions/${this.#session}/${path}?${previews}`, {
         signal,
         from: String(page.head),
+        isForEyes: true,
         onConnection: (state) => this.connection.set(state),
         onFrame: ({ id, data }) => this.#apply(id, data as SessionEvent | Delta),
       });
