@@ -43,6 +43,7 @@ export type {
   TurnEnd,
   TurnWish,
 } from "./session/conversation.ts";
+export { measureProcesses } from "./measure-processes.ts";
 export { openConversation } from "./session/open-conversation.ts";
 export { cutTranscript } from "./session/cut-transcript.ts";
 export { forgetConversation } from "./session/forget-conversation.ts";

@@ -200,6 +200,13 @@ const server = z.strictObject({
   maxBodyMb: z.int().min(1).max(1_024).default(32).describe("Megabytes of a request's body at most."),
   maxUploadMb: z.int().min(1).max(10_240).default(100).describe("Megabytes of an uploaded file at most."),
   stopWithin: deadline.prefault("20s").describe("How long running turns may take to end when the server stops."),
+  metricsPort: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .meta({ [NEEDS_TRUST]: true })
+    .describe("A port on loopback where `/metrics` can be read without a token; none unless it is named."),
 });
 
 const sessions = z.strictObject({
@@ -245,6 +252,27 @@ const sessions = z.strictObject({
   context: z.boolean().default(true).describe("Whether sessions can search the project's context, once it has one."),
 });
 
+const fleet = z.strictObject({
+  role: z
+    .enum(["all", "server", "worker"])
+    .default("all")
+    .describe("What `tandem up` does: a server answers and streams, a worker runs turns and jobs. `--as` goes before it."),
+  machine: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The name of this machine: its workers have the same folders. Default: TANDEM_MACHINE, else the host's."),
+  labels: z
+    .record(z.string(), z.string())
+    .default({})
+    .describe("What environments can ask for with `tandem.needs`, such as `gpu: yes`."),
+  maxSessions: z.int().min(1).max(10_000).default(20).describe("Sessions that a worker holds at once at most."),
+  tenants: z.array(z.string().min(1)).min(1).optional().describe("The tenants that a worker takes; default: all."),
+  advertise: baseUrl
+    .optional()
+    .describe("Where other processes of the fleet reach this one. Default: an address that only this machine reaches."),
+});
+
 const telemetry = z.strictObject({
   endpoint: baseUrl
     .optional()
@@ -273,6 +301,7 @@ export const configSchema = z.strictObject({
   scan: scanSection.prefault({}).describe("Reading databases (`tandem scan`)."),
   ingest: ingestSection.prefault({}).describe("Reading documents (`tandem ingest`)."),
   memory: memorySection.prefault({}).describe("What is remembered of sessions."),
+  fleet: fleet.prefault({}).describe("Several processes on one Postgres."),
   telemetry: telemetry.prefault({}).describe("Traces of what sessions do: names, counts and times, never content."),
 });
 export type Config = z.output<typeof configSchema>;

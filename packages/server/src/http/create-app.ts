@@ -15,6 +15,8 @@ import { errorReply } from "./error-reply.ts";
 import type { Exchange } from "./exchange.ts";
 import { routeTable } from "./route-table.ts";
 import { refusedRoutes } from "./routes/refused.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { METRICS_PATH, metricsResponse } from "../metrics/serve-metrics.ts";
 import type { PageFiles } from "./page/page-files.ts";
 import { CODES_PATH, cookieSecret, readCode, type SignIn, SIGN_IN_PATH, SIGN_OUT_PATH } from "./page/sign-in.ts";
 import { WireError } from "./wire-error.ts";
@@ -45,9 +47,11 @@ export function createApp(parts: {
   signIn: SignIn;
   /** Undefined where there is no page. */
   page: PageFiles | undefined;
+  /** Undefined where nobody counts. */
+  metrics: Metrics | undefined;
   logger: Logger;
 }): Hono<Surroundings> {
-  const { guard, authorizer, desks, readiness, signIn, page, logger } = parts;
+  const { guard, authorizer, desks, readiness, signIn, page, metrics, logger } = parts;
   const hasAcp = desks.own.acp !== undefined;
   // Hono's usual router matches no faster here, and makes the first request wait some 15 ms while it is built.
   const app = new Hono<Surroundings>({ router: new TrieRouter() });
@@ -90,12 +94,21 @@ export function createApp(parts: {
   app.post(SIGN_OUT_PATH, async (c) =>
     Response.json({ type: "signed_out" }, { headers: { "set-cookie": await signIn.leave(c.get("token")) } }),
   );
-  app.post(CODES_PATH, (c) => {
+  app.post(CODES_PATH, async (c) => {
     requireScope(c.get("token"), "admin");
-    const { code, expiresAt } = signIn.createCode(c.get("token").tenant);
+    const { code, expiresAt } = await signIn.createCode(c.get("token").tenant);
     return Response.json({ type: "sign_in_code", code, expires_at: expiresAt });
   });
 
+  if (metrics) {
+    app.get(METRICS_PATH, (c) => {
+      const token = c.get("token");
+      // They are of all tenants together.
+      if (token.tenant !== DEFAULT_TENANT) throw nothingHere();
+      requireScope(token, "read");
+      return metricsResponse(metrics);
+    });
+  }
   for (const route of routeTable) {
     app.on(route.method, route.path, (c) => {
       const token = c.get("token");

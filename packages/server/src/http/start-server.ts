@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RequestError } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Store, type TokenRow } from "@tandem/storage";
+import type { Metrics } from "../metrics/metrics.ts";
 import { RealmDesks } from "../tenants/realm-desks.ts";
 import type { Realm, Realms } from "../tenants/realm.ts";
 import type { TenantOffice } from "../tenants/tenant-office.ts";
@@ -15,6 +16,7 @@ import { beginExchange, type Exchange } from "./exchange.ts";
 import { isAddress } from "./is-address.ts";
 import { bind, closeServer, createNodeServer } from "./node-server.ts";
 import { PageFiles } from "./page/page-files.ts";
+import { ownCodes, sharedCodes } from "./page/sign-in-codes.ts";
 import { SignIn } from "./page/sign-in.ts";
 import { checkBinding, defaultSettings, type ServerSettings } from "./settings.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
@@ -26,7 +28,7 @@ export interface RunningServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   /** A link by which a person comes to the page: good once, for a minute. */
-  signInLink(): string;
+  signInLink(): Promise<string>;
   /** Takes no new work from now on, but still answers: for while turns are coming to their end. */
   drain(): void;
   /** Accepts nothing more, tells streams, lets requests end until the deadline, and cuts off the rest. */
@@ -41,9 +43,12 @@ export interface ServerParts extends Omit<Realm, "tenant"> {
   office?: TenantOffice;
   /** What MCP clients are told that this is. */
   version?: string;
-  store: Pick<Store, "tokens" | "check">;
+  /** With records, sign-in links are good at every server on the store. */
+  store: Pick<Store, "tokens" | "check"> & { records?: Store["records"] | undefined };
   logger: Logger;
   settings?: Partial<ServerSettings>;
+  /** What Prometheus can read at `/metrics`; without it, there is nothing there. */
+  metrics?: Metrics;
   /** The folder of the built page; without it, there is none. */
   page?: string;
 }
@@ -59,7 +64,7 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const url = `${settings.tls ? "https" : "http"}://${host}:${port}`;
   return {
     url,
-    signInLink: () => `${url}/#code=${signIn.createCode().code}`,
+    signInLink: async () => `${url}/#code=${(await signIn.createCode()).code}`,
     port,
     drain,
     close: (deadlineMs) => (closing ??= close(deadlineMs)),
@@ -88,14 +93,16 @@ export function createServer(
   const desks = new RealmDesks(
     { ...parts, tenant: { id: DEFAULT_TENANT, name: DEFAULT_TENANT } },
     {
-      ...{ settings, streams, isValid, logger, version: parts.version ?? "0.0.0" },
+      ...{ settings, streams, isValid, logger, version: parts.version ?? "0.0.0", metrics: parts.metrics },
       room: new FileRoom(settings.maxFileBytesAtOnce),
     },
     { tokens: store.tokens, realms: parts.realms, office: parts.office },
   );
-  const signIn = new SignIn(store.tokens, settings.tls !== undefined || settings.trustedProxy);
+  const codes = store.records ? sharedCodes(store.records) : ownCodes();
+  const signIn = new SignIn(store.tokens, settings.tls !== undefined || settings.trustedProxy, codes);
   const page = parts.page === undefined ? undefined : new PageFiles(parts.page);
-  const app = createApp({ guard, authorizer, desks, readiness, signIn, page, logger });
+  const app = createApp({ guard, authorizer, desks, readiness, signIn, page, logger, metrics: parts.metrics });
+  parts.metrics?.countStreams(() => streams.size);
 
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const listener = getRequestListener(
@@ -109,6 +116,7 @@ export function createServer(
   const server = createNodeServer(settings, logger, (incoming, outgoing) => {
     const exchange = beginExchange(incoming, outgoing, { logger, trustedProxy: settings.trustedProxy });
     exchanges.set(incoming, exchange);
+    parts.metrics?.request(incoming, outgoing);
     if (isAddress(incoming)) return void listener(incoming, outgoing);
     const malformed = new RequestError("invalid_request", "This is not an address of this server.");
     const { status, headers, body } = errorReply(malformed, exchange.id);

@@ -9,6 +9,7 @@ import { RouteRunner } from "../http/run-route.ts";
 import type { ServerSettings } from "../http/settings.ts";
 import type { OpenStreams } from "../http/sse/open-streams.ts";
 import { SessionHubs } from "../http/sse/session-hubs.ts";
+import type { Metrics } from "../metrics/metrics.ts";
 import { McpClients } from "../mcp/mcp-clients.ts";
 import type { Realm } from "./realm.ts";
 import type { TenantOffice } from "./tenant-office.ts";
@@ -22,6 +23,8 @@ export interface SharedParts {
   /** Whether a token that was valid still is. */
   isValid: (token: TokenRow) => Promise<boolean>;
   logger: Logger;
+  /** Undefined where nobody counts. */
+  metrics?: Metrics | undefined;
 }
 
 /** Answers requests of one tenant, and knows no other. */
@@ -35,9 +38,9 @@ export class RealmDesk {
   /** `tokens` are those that the tenant may see; `office` is the operator's alone. */
   constructor(realm: Realm, shared: SharedParts, { tokens, office }: { tokens: TokenStore; office?: TenantOffice }) {
     const { engine, context, caretaker, tenant, standing } = realm;
-    const { settings, streams, room, version, isValid, logger } = shared;
+    const { settings, streams, room, version, isValid, logger, metrics } = shared;
     this.realm = realm;
-    const hubs = new SessionHubs(engine.sessions, settings, logger);
+    const hubs = new SessionHubs(engine.sessions, settings, logger, metrics && ((logged) => metrics.received(logged)));
     const forwarder =
       realm.fleet &&
       new Forwarder(realm.fleet, {

@@ -10,6 +10,9 @@ import { frameOf, ItemMaker, previewedId, STATUS_TYPES, type StreamItem } from "
 
 export type HubSettings = Pick<ServerSettings, "batchMs" | "slowBytes" | "stuckBytes">;
 
+/** Hears of every event as it comes, before it is streamed. */
+export type OnReceive = (logged: LoggedEvent) => void;
+
 const FIRST_RETRY_MS = 200;
 const SLOWEST_RETRY_MS = 5_000;
 /** One core does some 50,000 writes a second, so that with many clients the window grows: 50 ms for a thousand. */
@@ -37,6 +40,7 @@ export class SessionHub {
   readonly #sessions: Sessions;
   readonly #settings: HubSettings;
   readonly #logger: Logger;
+  readonly #onReceive: OnReceive | undefined;
   readonly #stop = new AbortController();
   readonly #subscribers = new Set<Subscriber>();
   /** What has been written of events that have not come yet. */
@@ -50,11 +54,17 @@ export class SessionHub {
   #maker = new ItemMaker(undefined);
   #saidDeleted = false;
 
-  constructor(session: SessionId, sessions: Sessions, settings: HubSettings, logger: Logger) {
+  constructor(
+    session: SessionId,
+    sessions: Sessions,
+    settings: HubSettings,
+    { logger, onReceive }: { logger: Logger; onReceive: OnReceive | undefined },
+  ) {
     this.#session = session;
     this.#sessions = sessions;
     this.#settings = settings;
     this.#logger = logger;
+    this.#onReceive = onReceive;
   }
 
   /** Resolves when nothing that is appended from now on will be missed. */
@@ -153,6 +163,7 @@ export class SessionHub {
     if (logged.seq <= this.#received) return;
     if (logged.seq > this.#received + 1) throw new Error(`Event ${logged.seq} came after ${this.#received}.`);
     this.#received = logged.seq;
+    this.#onReceive?.(logged);
     this.#saidDeleted = logged.event.type === "session.deleted";
     this.#push(this.#maker.make(logged));
   }

@@ -3,7 +3,7 @@ import type { Sessions } from "@tandem/sessions";
 import type { Logger } from "../create-logger.ts";
 import type { Audience } from "./audience.ts";
 import type { EventStream } from "./event-stream.ts";
-import { SessionHub, type HubSettings } from "./session-hub.ts";
+import { SessionHub, type HubSettings, type OnReceive } from "./session-hub.ts";
 
 interface Place {
   hub: SessionHub;
@@ -17,11 +17,13 @@ export class SessionHubs {
   readonly #sessions: Sessions;
   readonly #settings: HubSettings;
   readonly #logger: Logger;
+  readonly #onReceive: OnReceive | undefined;
 
-  constructor(sessions: Sessions, settings: HubSettings, logger: Logger) {
+  constructor(sessions: Sessions, settings: HubSettings, logger: Logger, onReceive?: OnReceive) {
     this.#sessions = sessions;
     this.#settings = settings;
     this.#logger = logger;
+    this.#onReceive = onReceive;
   }
 
   get size(): number {
@@ -53,7 +55,9 @@ export class SessionHubs {
   #enter(session: SessionId): Place {
     let place = this.#places.get(session);
     if (!place) {
-      const hub = new SessionHub(session, this.#sessions, this.#settings, this.#logger);
+      const hub = new SessionHub(session, this.#sessions, this.#settings, {
+        ...{ logger: this.#logger, onReceive: this.#onReceive },
+      });
       place = { hub, started: hub.start(), clients: 0 };
       this.#places.set(session, place);
     }

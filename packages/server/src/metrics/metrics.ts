@@ -1,0 +1,173 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FleetStatus, LoggedEvent, SessionId } from "@tandem/protocol";
+import type { EventLog } from "@tandem/storage";
+import { MetricRegistry } from "./registry.ts";
+import { SessionMetrics } from "./session-metrics.ts";
+
+const HTTP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const LAG_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** Several scrapers are not to ask the database several times. */
+const FRESH_MS = 2_000;
+
+/** What is asked when somebody reads: each may fail, and its lines are then those of the last time. */
+export interface MetricSources {
+  /** What all processes of the fleet would say alike. */
+  fleet?: () => Promise<FleetStatus>;
+  /** Claude Code processes of this one, and what memory they take. */
+  processes?: () => Promise<{ count: number; bytes: number }>;
+}
+
+/** Sessions of one store that this process may write. */
+export interface WatchedStore {
+  events: Pick<EventLog, "onAppend">;
+  /** Those that are held by this process. */
+  held: () => Promise<readonly SessionId[]>;
+}
+
+/** Everything that Prometheus can read of this process. Names, counts and times; nothing that was said. */
+export class Metrics {
+  readonly #registry = new MetricRegistry();
+  readonly #sources: MetricSources;
+  readonly #sessions = new SessionMetrics(this.#registry);
+  readonly #stores = new Set<WatchedStore>();
+  readonly #fleet = fleetGauges(this.#registry);
+  readonly #requests = this.#registry.counter("tandem_http_requests_total", "Requests that were answered", [
+    "method",
+    "status",
+  ]);
+  readonly #requestSeconds = this.#registry.histogram(
+    "tandem_http_request_seconds",
+    "How long they took, without streams",
+    HTTP_SECONDS,
+  );
+  readonly #streams = this.#registry.gauge("tandem_streams_open", "Streams of events that are open");
+  readonly #lag = this.#registry.histogram(
+    "tandem_event_lag_seconds",
+    "From when an event was written until it was here to be streamed, by the clocks of both machines",
+    LAG_SECONDS,
+  );
+  readonly #process = processGauges(this.#registry);
+  readonly #openStreams = new Set<() => number>();
+  #collecting: Promise<void> | undefined;
+  #collectedAt = -FRESH_MS;
+
+  constructor(version: string, sources: MetricSources = {}) {
+    this.#sources = sources;
+    this.#registry.gauge("tandem_build_info", "Which version this is; always 1", ["version"]).set(1, version);
+  }
+
+  get descriptions(): MetricRegistry["descriptions"] {
+    return this.#registry.descriptions;
+  }
+
+  /** Counts what is appended there, from now on. Returns how to stop. */
+  watch(store: WatchedStore): () => void {
+    this.#stores.add(store);
+    const stop = store.events.onAppend((session, batch) => this.#sessions.note(session, batch));
+    return () => {
+      this.#stores.delete(store);
+      stop();
+    };
+  }
+
+  /** How many streams are open somewhere. */
+  countStreams(count: () => number): void {
+    this.#openStreams.add(count);
+  }
+
+  request(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const begun = performance.now();
+    outgoing.once("close", () => {
+      const status = outgoing.headersSent ? `${Math.floor(outgoing.statusCode / 100)}xx` : "none";
+      this.#requests.add(1, knownMethod(incoming.method), status);
+      const isStream = String(outgoing.getHeader("content-type") ?? "").startsWith("text/event-stream");
+      if (!isStream) this.#requestSeconds.observe((performance.now() - begun) / 1_000);
+    });
+  }
+
+  /** An event has come, to be streamed from here. */
+  received({ event }: LoggedEvent): void {
+    if (event.processed_at !== null) {
+      this.#lag.observe(Math.max(0, Date.now() - Date.parse(event.processed_at)) / 1_000);
+    }
+  }
+
+  async text(): Promise<string> {
+    if (performance.now() - this.#collectedAt > FRESH_MS) {
+      this.#collecting ??= this.#collect().finally(() => (this.#collecting = undefined));
+      await this.#collecting;
+    }
+    return this.#registry.text();
+  }
+
+  async #collect(): Promise<void> {
+    const { fleet, processes } = this.#sources;
+    await Promise.allSettled([
+      fleet?.().then((status) => this.#fleet(status)),
+      processes?.().then((running) => this.#process.claude(running)),
+      Promise.all([...this.#stores].map(({ held }) => held())).then((held) =>
+        this.#sessions.collect(new Set(held.flat())),
+      ),
+    ]);
+    this.#process.own();
+    this.#streams.set([...this.#openStreams].reduce((sum, count) => sum + count(), 0));
+    this.#collectedAt = performance.now();
+  }
+}
+
+/** A client may send any word. */
+const knownMethod = (method = ""): string =>
+  ["GET", "POST", "DELETE", "HEAD", "OPTIONS"].includes(method) ? method : "other";
+
+function fleetGauges(registry: MetricRegistry): (status: FleetStatus) => void {
+  const waiting = registry.gauge("tandem_queue_waiting", "Runs that wait for a worker, by place", ["place"]);
+  const running = registry.gauge("tandem_queue_running", "Runs that are under way, by place", ["place"]);
+  const oldest = registry.gauge("tandem_queue_oldest_seconds", "How long the oldest run has waited, by place", [
+    "place",
+  ]);
+  const unserved = registry.gauge("tandem_queue_unserved", "Runs that wait and that no worker can take");
+  const dead = registry.gauge("tandem_queue_dead", "Runs that were given up");
+  const workers = registry.gauge("tandem_workers", "Processes of the fleet", ["role", "state"]);
+  const abandoned = registry.gauge(
+    "tandem_leases_abandoned",
+    "Sessions whose holder died and that nobody has taken up",
+  );
+  const limits = registry.gauge("tandem_account_limits", "Quotas of accounts that are used up now");
+  return (status) => {
+    for (const gauge of [waiting, running, oldest, workers]) gauge.clear();
+    for (const queue of status.queue) {
+      waiting.set(queue.waiting, queue.place);
+      running.set(queue.running, queue.place);
+      oldest.set((queue.oldest_ms ?? 0) / 1_000, queue.place);
+    }
+    unserved.set(status.queue.reduce((sum, queue) => sum + (queue.served ? 0 : queue.waiting), 0));
+    dead.set(status.dead);
+    const groups = Map.groupBy(status.workers, ({ role, state }) => `${role} ${state}`);
+    for (const group of groups.values()) workers.set(group.length, group[0]!.role, group[0]!.state);
+    abandoned.set(status.leases.abandoned);
+    limits.set(status.limits.length);
+  };
+}
+
+function processGauges(registry: MetricRegistry) {
+  const claude = registry.gauge("tandem_claude_processes", "Claude Code processes of this one");
+  const claudeBytes = registry.gauge("tandem_claude_memory_bytes", "Memory that they take");
+  const memory = registry.gauge("process_resident_memory_bytes", "Memory of this process");
+  let cpuSeconds = 0;
+  const cpu = registry.counter("process_cpu_seconds_total", "CPU time of this process");
+  const start = registry.gauge("process_start_time_seconds", "When it started, in seconds since 1970");
+  return {
+    own: () => {
+      memory.set(process.memoryUsage.rss());
+      const { user, system } = process.cpuUsage();
+      const now = (user + system) / 1_000_000;
+      cpu.add(now - cpuSeconds);
+      cpuSeconds = now;
+      start.set(Math.round(performance.timeOrigin / 1_000));
+    },
+    claude: ({ count, bytes }: { count: number; bytes: number }) => {
+      claude.set(count);
+      claudeBytes.set(bytes);
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { createServer } from "node:http";
+import { bind, closeServer } from "../http/node-server.ts";
+import type { Metrics } from "./metrics.ts";
+
+export const METRICS_PATH = "/metrics";
+const CLOSE_MS = 1_000;
+
+/** What Prometheus expects. */
+export async function metricsResponse(metrics: Metrics): Promise<Response> {
+  return new Response(await metrics.text(), {
+    headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+  });
+}
+
+/** A port on loopback for scrapers without a token. It has the metrics and nothing else. */
+export async function serveMetrics(metrics: Metrics, port: number): Promise<AsyncDisposable & { port: number }> {
+  const server = createServer((incoming, outgoing) => {
+    // A page in a browser could call it by a name that leads here.
+    const isLocal = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(incoming.headers.host ?? "");
+    if (!isLocal || incoming.method !== "GET" || incoming.url !== METRICS_PATH) {
+      outgoing.writeHead(isLocal ? 404 : 403).end();
+      return;
+    }
+    void metrics.text().then(
+      (text) => outgoing.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(text),
+      () => outgoing.writeHead(500).end(),
+    );
+  });
+  const bound = await bind(server, { host: "127.0.0.1", port });
+  return { port: bound.port, [Symbol.asyncDispose]: () => closeServer(server, CLOSE_MS) };
+}

@@ -1,0 +1,152 @@
+import type { LoggedEvent, SessionEvent, SessionId } from "@tandem/protocol";
+import type { MetricRegistry } from "./registry.ts";
+
+/** Model requests take from a second to minutes; turns up to hours. */
+const REQUEST_SECONDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 300];
+const TURN_SECONDS = [1, 2, 5, 10, 30, 60, 120, 300, 900, 3_600];
+
+type State = "running" | "waiting" | "rescheduling";
+
+/** Counts what sessions of this process do, from what it appends to their logs. */
+export class SessionMetrics {
+  readonly #turns;
+  readonly #turnSeconds;
+  readonly #events;
+  readonly #requests;
+  readonly #requestSeconds;
+  readonly #tokens;
+  readonly #cost;
+  readonly #calls;
+  readonly #retries;
+  readonly #limits;
+  readonly #parked;
+  readonly #recovered;
+  readonly #sessions;
+  readonly #held;
+  readonly #states = new Map<SessionId, { state: State; since: number; ranMs: number }>();
+  /** Requests and calls under way, by the id of the event that began them. */
+  readonly #begun = new Map<string, { at: number; session: SessionId; type: string }>();
+
+  constructor(registry: MetricRegistry) {
+    this.#turns = registry.counter("tandem_turns_total", "Turns that ended, by why", ["reason"]);
+    this.#turnSeconds = registry.histogram(
+      "tandem_turn_seconds",
+      "How long turns ran, without what they waited for people and quotas",
+      TURN_SECONDS,
+    );
+    this.#events = registry.counter(
+      "tandem_events_total",
+      "Events that were appended, by the first word of their type",
+      ["kind"],
+    );
+    this.#requests = registry.counter("tandem_model_requests_total", "Requests of sessions to a model", [
+      "model",
+      "outcome",
+    ]);
+    this.#requestSeconds = registry.histogram(
+      "tandem_model_request_seconds",
+      "How long they took, to the end of the answer",
+      REQUEST_SECONDS,
+    );
+    this.#tokens = registry.counter("tandem_tokens_total", "Tokens that sessions used", ["model", "type"]);
+    this.#cost = registry.counter("tandem_cost_usd_total", "What that is at list price, in US dollars", ["model"]);
+    this.#calls = registry.counter("tandem_tool_calls_total", "Tool calls that ended", ["type", "outcome"]);
+    this.#retries = registry.counter("tandem_retries_total", "Model requests that were made again, by status", [
+      "status",
+    ]);
+    this.#limits = registry.counter("tandem_rate_limits_total", "Quotas that were met, by kind", ["kind"]);
+    this.#parked = registry.counter("tandem_parked_turns_total", "Turns that began to wait for a quota's reset");
+    this.#recovered = registry.counter("tandem_recovered_turns_total", "Turns that were taken up after a crash");
+    this.#sessions = registry.gauge("tandem_sessions", "Sessions that this process holds, by state", ["state"]);
+    this.#held = registry.gauge("tandem_leases_held", "Leases that this process holds");
+  }
+
+  note(session: SessionId, batch: readonly LoggedEvent[]): void {
+    for (const { event } of batch) this.#note(session, event, Date.now());
+  }
+
+  /** What is held now; of the rest nothing is known any more. */
+  collect(held: ReadonlySet<SessionId>): void {
+    for (const session of this.#states.keys()) if (!held.has(session)) this.#states.delete(session);
+    for (const [id, { session }] of this.#begun) if (!held.has(session)) this.#begun.delete(id);
+    const counts = { running: 0, waiting: 0, rescheduling: 0, idle: held.size - this.#states.size };
+    for (const { state } of this.#states.values()) counts[state] += 1;
+    for (const [state, count] of Object.entries(counts)) this.#sessions.set(count, state);
+    this.#held.set(held.size);
+  }
+
+  #note(session: SessionId, event: SessionEvent, now: number): void {
+    this.#events.add(1, event.type.split(".", 1)[0]!);
+    switch (event.type) {
+      case "session.status_running":
+        return this.#enter(session, "running", now);
+      case "session.status_rescheduled":
+        return this.#enter(session, "rescheduling", now);
+      case "session.status_idle":
+        if (event.stop_reason.type === "requires_action") return this.#enter(session, "waiting", now);
+        this.#turns.add(1, event.stop_reason.type);
+        return this.#end(session, now);
+      case "session.status_terminated":
+      case "session.deleted":
+        return void this.#states.delete(session);
+      case "span.model_request_start":
+        return void this.#begun.set(event.id, { at: now, session, type: "" });
+      case "span.model_request_end": {
+        const { model = "unknown", usd = 0 } = event.tandem;
+        this.#requests.add(1, model, event.is_error ? "error" : "ok");
+        const begun = this.#take(event.model_request_start_id);
+        if (begun) this.#requestSeconds.observe((now - begun.at) / 1_000);
+        const { model_usage: usage } = event;
+        this.#tokens.add(usage.input_tokens, model, "input");
+        this.#tokens.add(usage.output_tokens, model, "output");
+        this.#tokens.add(usage.cache_read_input_tokens, model, "cache_read");
+        this.#tokens.add(usage.cache_creation_input_tokens, model, "cache_write");
+        return this.#cost.add(usd, model);
+      }
+      case "agent.tool_use":
+      case "agent.mcp_tool_use":
+      case "agent.custom_tool_use": {
+        const type = { "agent.tool_use": "built_in", "agent.mcp_tool_use": "mcp", "agent.custom_tool_use": "custom" };
+        return void this.#begun.set(event.id, { at: now, session, type: type[event.type] });
+      }
+      case "agent.tool_result":
+        return this.#called(event.tool_use_id, "built_in", event.is_error);
+      case "agent.mcp_tool_result":
+        return this.#called(event.mcp_tool_use_id, "mcp", event.is_error);
+      case "user.custom_tool_result":
+        return this.#called(event.custom_tool_use_id, "custom", event.is_error);
+      case "tandem.retry":
+        return this.#retries.add(1, String(event.status ?? "none"));
+      case "tandem.rate_limit":
+        return event.status === "rejected" ? this.#limits.add(1, event.kind ?? "unknown") : undefined;
+      case "tandem.parked":
+        return this.#parked.add(1);
+      case "tandem.recovered":
+        return this.#recovered.add(1);
+      default:
+    }
+  }
+
+  #enter(session: SessionId, state: State, now: number): void {
+    const before = this.#states.get(session);
+    const ranMs = (before?.ranMs ?? 0) + (before?.state === "running" ? now - before.since : 0);
+    this.#states.set(session, { state, since: now, ranMs });
+  }
+
+  #end(session: SessionId, now: number): void {
+    this.#enter(session, "waiting", now);
+    this.#turnSeconds.observe(this.#states.get(session)!.ranMs / 1_000);
+    this.#states.delete(session);
+  }
+
+  #called(id: string, type: string, failed: boolean | null | undefined): void {
+    this.#take(id);
+    this.#calls.add(1, type, failed ? "error" : "ok");
+  }
+
+  #take(id: string): { at: number } | undefined {
+    const begun = this.#begun.get(id);
+    this.#begun.delete(id);
+    return begun;
+  }
+}
