@@ -80,5 +80,5 @@ export interface QueueOptions {
 }
 
 export const DEFAULT_ATTEMPTS = 5;
-export const DEFAULT_PAUSE_SECONDS = 2;
+export const DEFAULT_PAUSE_SECONDS = 1;
 export const LONGEST_PAUSE_SECONDS = 60;

@@ -1,3 +1,4 @@
+import { mostUrgent } from "../most-urgent.ts";
 import {
   DEFAULT_ATTEMPTS,
   DEFAULT_PAUSE_SECONDS,
@@ -75,23 +76,29 @@ export class EmbeddedQueue {
   }
 
   /** The next run for a worker of these places; it is under way then. */
-  take(places: ReadonlySet<string>): RunUnderWay | undefined {
+  take(places: ReadonlySet<string>, served: Map<string, number>): RunUnderWay | undefined {
     const busy = new Map<string, number>();
     for (const { run } of this.#underWay.values()) busy.set(run.tenant, (busy.get(run.tenant) ?? 0) + 1);
-    const busyOf = (tenant: string): number => busy.get(tenant) ?? 0;
-    let best: WaitingRun | undefined;
-    for (const candidate of this.#waiting.values()) {
-      const { run, from } = candidate;
-      if (!places.has(run.place) || from > Date.now() || this.#underWay.has(run.key)) continue;
-      if (busyOf(run.tenant) >= (this.#options.limitOf?.(run.tenant) ?? Infinity)) continue;
-      const urgency = best ? run.priority - best.run.priority : 1;
-      const fairness = best ? busyOf(best.run.tenant) - busyOf(run.tenant) : 0;
-      if (urgency > 0 || (urgency === 0 && fairness > 0)) best = candidate;
-    }
+    const ready = [...this.#waiting.values()].filter(
+      ({ run, from }) => places.has(run.place) && from <= Date.now() && !this.#underWay.has(run.key),
+    );
+    const best = mostUrgent(
+      ready.map((it) => ({
+        ...it,
+        tenant: it.run.tenant,
+        priority: it.run.priority,
+        since: it.sentAt,
+        busy: busy.get(it.run.tenant) ?? 0,
+        served: served.get(it.run.tenant) ?? 0,
+      })),
+      this.#options.limitOf,
+    );
     if (!best) return undefined;
-    const taken: RunUnderWay = { ...best, abort: new AbortController() };
+    const { run, sentAt, from, failures } = best;
+    const taken: RunUnderWay = { run, sentAt, from, failures, abort: new AbortController() };
     this.#waiting.delete(best.run.key);
     this.#underWay.set(best.run.key, taken);
+    served.set(run.tenant, performance.now());
     return taken;
   }
 

@@ -7,6 +7,7 @@ export class EmbeddedWorker implements Working {
   readonly #capacity: () => number;
   readonly #handle: (run: Run, signal: AbortSignal) => Promise<void>;
   readonly #underWay = new Set<RunUnderWay>();
+  readonly #served = new Map<string, number>();
   #paused = false;
   #onIdle = (): void => {};
 
@@ -24,7 +25,7 @@ export class EmbeddedWorker implements Working {
 
   takeOne(): boolean {
     if (this.#paused || this.#underWay.size >= this.#capacity()) return false;
-    const taken = this.#queue.take(this.#places);
+    const taken = this.#queue.take(this.#places, this.#served);
     if (!taken) return false;
     this.#underWay.add(taken);
     void this.#run(taken);

@@ -1,0 +1,211 @@
+import type { Db } from "pg-boss";
+import { mostUrgent, type Candidate } from "../most-urgent.ts";
+import type { Run, Working } from "../run-queue.ts";
+import type { Carrier, TakenJob } from "./carrier.ts";
+import { inName, placeIn, tenantIn } from "./queue-name.ts";
+import { readRun } from "./read-run.ts";
+import { giveBack, settle } from "./settle.ts";
+import { BEAT, LOCK_TAKING, LOOK } from "./statements.ts";
+
+/** How soon it is seen that a pause is over, or that another worker has died: nothing rings then. */
+const LOOK_EVERY_MS = 1_000;
+/** A worker that has much to do answers the bell so much later than one that has nothing: the idle ones take more. */
+const COURTESY_MS = 20;
+/** After Postgres was away, every worker may say that it is alive before anybody is taken for dead. */
+const GRACE_MS = 6_000;
+
+interface UnderWay {
+  job: TakenJob;
+  run: Run;
+  abort: AbortController;
+}
+
+interface Seen extends Candidate {
+  name: string;
+  stale: boolean;
+}
+
+export class PgBossWorker implements Working {
+  readonly #carrier: Carrier;
+  readonly #places: Set<string>;
+  readonly #capacity: () => number;
+  readonly #handle: (run: Run, signal: AbortSignal) => Promise<void>;
+  readonly #onStopped: (worker: PgBossWorker) => void;
+  readonly #underWay = new Map<string, UnderWay>();
+  readonly #served = new Map<string, number>();
+  readonly #poll: NodeJS.Timeout;
+  #paused = false;
+  #looking: Promise<void> | undefined;
+  #again = false;
+  #trustFrom = 0;
+  #onIdle = (): void => {};
+
+  constructor(
+    carrier: Carrier,
+    places: readonly string[],
+    capacity: () => number,
+    handle: (run: Run, signal: AbortSignal) => Promise<void>,
+    onStopped: (worker: PgBossWorker) => void,
+  ) {
+    this.#carrier = carrier;
+    this.#places = new Set(places);
+    this.#capacity = capacity;
+    this.#handle = handle;
+    this.#onStopped = onStopped;
+    this.#poll = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+    this.look();
+  }
+
+  async serve(place: string): Promise<void> {
+    this.#places.add(place);
+    this.look();
+  }
+
+  look(): void {
+    if (this.#looking) {
+      this.#again = true;
+      return;
+    }
+    this.#looking = this.#takeAll().finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
+  /** A run was sent to this queue, or came back to it. */
+  heard(queue: string): void {
+    if (!this.#hasRoom() || !this.#places.has(placeIn(queue))) return;
+    const load = this.#underWay.size / this.#capacity();
+    setTimeout(() => this.look(), load * COURTESY_MS).unref();
+  }
+
+  cancelled(key: string): void {
+    for (const { run, abort } of this.#underWay.values()) {
+      if (run.key === key) abort.abort(new Error("The run was cancelled."));
+    }
+  }
+
+  /** Says that its runs are alive. One that is not its own any more was cancelled, or given to another. */
+  async beat(): Promise<void> {
+    const mine = [...this.#underWay.values()];
+    if (mine.length === 0) return;
+    const jobs = mine.map(({ job }) => job);
+    const columns = [jobs.map(({ name }) => name), jobs.map(({ id }) => id), jobs.map(({ retryCount }) => retryCount)];
+    const alive = new Set((await this.#carrier.sql(BEAT, columns)).map(({ id }) => id));
+    for (const { job, abort } of mine) {
+      const isLost = !alive.has(job.id) && this.#underWay.has(job.id);
+      if (isLost) abort.abort(new Error("The run is not this worker's any more."));
+    }
+  }
+
+  async pause(): Promise<void> {
+    this.#paused = true;
+    clearInterval(this.#poll);
+    await this.#looking;
+  }
+
+  async stop(deadlineMs: number): Promise<void> {
+    await this.pause();
+    if (this.#underWay.size > 0 && deadlineMs > 0) {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+        timer = setTimeout(resolve, deadlineMs);
+      });
+      clearTimeout(timer);
+    }
+    const cut = [...this.#underWay.values()];
+    this.#underWay.clear();
+    for (const { abort } of cut) abort.abort(new Error("The worker stops; the run goes back to the queue."));
+    await Promise.all(cut.map(({ job, run }) => giveBack(this.#carrier, job, run)));
+    this.#onStopped(this);
+  }
+
+  #hasRoom(): boolean {
+    return !this.#paused && this.#underWay.size < this.#capacity();
+  }
+
+  async #takeAll(): Promise<void> {
+    try {
+      do {
+        this.#again = false;
+        while (this.#hasRoom() && (await this.#takeOne()));
+      } while (this.#again);
+    } catch (error) {
+      this.#trustFrom = Date.now() + GRACE_MS;
+      this.#carrier.trouble(error);
+    }
+  }
+
+  async #takeOne(): Promise<boolean> {
+    const seen = await this.#see();
+    if (Date.now() > this.#trustFrom) {
+      for (const { name } of seen.filter(({ stale }) => stale)) await this.#carrier.boss.supervise(name);
+    }
+    if (!this.#next(seen)) return false;
+    const job = await this.#carrier.transaction((db) => this.#claim(db));
+    if (!job) return false;
+    const run = readRun(job.data);
+    if (!run) {
+      this.#carrier.trouble(new Error(`A run in queue "${job.name}" could not be read, and was thrown away.`));
+      await this.#carrier.boss.deleteJob(job.name, job);
+      return true;
+    }
+    if (this.#paused) {
+      await giveBack(this.#carrier, job, run);
+      return false;
+    }
+    this.#served.set(run.tenant, performance.now());
+    void this.#perform({ job, run, abort: new AbortController() });
+    return true;
+  }
+
+  /** With the lock, nobody else takes anything between what is seen here and what is taken. */
+  async #claim(db: Db): Promise<TakenJob | undefined> {
+    await this.#carrier.sql(LOCK_TAKING, [], db);
+    const next = this.#next(await this.#see(db));
+    if (!next) return undefined;
+    const [job] = await this.#carrier.boss.fetch<unknown>(next.name, { groupConcurrency: 1, db });
+    return job;
+  }
+
+  async #see(db?: Db): Promise<Seen[]> {
+    const places = [...this.#places].map(inName);
+    const rows = await this.#carrier.sql(LOOK, [places], db);
+    return rows.map(({ name, priority, since, busy, stale }) => ({
+      name: String(name),
+      tenant: tenantIn(String(name)),
+      priority: Number(priority),
+      since: Number(since),
+      busy: Number(busy),
+      served: this.#served.get(tenantIn(String(name))) ?? 0,
+      stale: stale === true,
+    }));
+  }
+
+  #next(seen: readonly Seen[]): Seen | undefined {
+    return mostUrgent(
+      seen.filter(({ stale }) => !stale),
+      this.#carrier.options.limitOf,
+    );
+  }
+
+  async #perform(mine: UnderWay): Promise<void> {
+    const { job, run, abort } = mine;
+    this.#underWay.set(job.id, mine);
+    let failure: { error: unknown } | undefined;
+    try {
+      await this.#handle(run, abort.signal);
+    } catch (error) {
+      failure = { error };
+    }
+    // Until it is settled it beats on, so that nobody takes it while Postgres is away.
+    try {
+      if (this.#underWay.has(job.id)) await settle(this.#carrier, job, run, failure);
+    } catch (error) {
+      this.#carrier.trouble(error);
+    }
+    this.#underWay.delete(job.id);
+    if (this.#underWay.size === 0) this.#onIdle();
+    this.look();
+  }
+}

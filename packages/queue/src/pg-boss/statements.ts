@@ -1,0 +1,87 @@
+/**
+ * What pg-boss's own calls do not say: who is next across queues, all runs of a key, all runs of a worker at once. Runs are
+ * sent, taken, ended and tried again through pg-boss.
+ */
+export const SCHEMA = "tandem_queue";
+
+/** pg-boss finds runs by queue; a key is looked for in all of them. */
+export const KEY_INDEX = `${SCHEMA}.tandem_key`;
+export const CREATE_KEY_INDEX = `create index if not exists tandem_key on ${SCHEMA}.job_common (singleton_key) where state <= 'active'`;
+
+/** Whoever takes a run has this lock meanwhile: limits of tenants and "one per key" hold whatever others do at the same time. */
+export const LOCK_TAKING = "select pg_advisory_xact_lock(hashtext('tandem_queue.take'))";
+
+/**
+ * Of the places in $1: the run at the head of each queue that could be taken now, with how many of its tenant's are under way;
+ * and the queues where a worker has not been heard of, as `stale`.
+ */
+export const LOOK = `
+  with busy as (
+    select split_part(name, '/', 2) as tenant, count(*)::int as runs
+    from ${SCHEMA}.job_common where state = 'active' and group_id is not null group by 1
+  )
+  select q.name, head.priority, (extract(epoch from head.created_on) * 1000)::float8 as since,
+    coalesce(busy.runs, 0) as busy, false as stale
+  from ${SCHEMA}.queue q
+  cross join lateral (
+    select j.priority, j.created_on from ${SCHEMA}.job_common j
+    where j.name = q.name and j.state < 'active' and not j.blocked and j.start_after <= now()
+      and not exists (
+        select 1 from ${SCHEMA}.job_common a
+        where a.name = j.name and a.state = 'active' and a.group_id is not null and a.group_id = j.group_id
+      )
+    order by j.priority desc, j.created_on limit 1
+  ) head
+  left join busy on busy.tenant = split_part(q.name, '/', 2)
+  where split_part(q.name, '/', 1) = any($1)
+  union all
+  select distinct name, 0, 0::float8, 0, true from ${SCHEMA}.job_common
+  where state = 'active' and group_id is not null and heartbeat_on + heartbeat_seconds * interval '1s' < now()`;
+
+/** Before a run of key $1 is sent to queue $2: its dead letter goes, and whether it waits for another attempt. */
+export const BEFORE_SEND = `
+  with gone as (delete from ${SCHEMA}.job_common where name = 'dead' and singleton_key = $1 and state <= 'active')
+  select 1 from ${SCHEMA}.job_common where singleton_key = $1 and name = $2 and state = 'retry' limit 1`;
+
+/** A run of key $1 that was sent to queue $2 and has not been tried. */
+export const SENT_SINCE = `
+  select 1 from ${SCHEMA}.job_common where singleton_key = $1 and name = $2 and state = 'created' limit 1`;
+/** The same goes, if the run with id $3 and attempt $4 that fails now is still this worker's: it stands for both. */
+export const FORGET_SENT = `
+  delete from ${SCHEMA}.job_common where singleton_key = $1 and name = $2 and state = 'created' and exists (
+    select 1 from ${SCHEMA}.job_common where name = $2 and id = $3 and retry_count = $4 and state = 'active'
+  )`;
+
+/** All there is of key $1, and word of it to whoever has it under way, on channel $2. */
+export const CANCEL = `
+  with gone as (delete from ${SCHEMA}.job_common where singleton_key = $1 and state <= 'active' returning 1)
+  select pg_notify($2, '!' || $1) from gone limit 1`;
+
+/** The runs with names $1, ids $2 and attempts $3 are alive; those that are still the worker's come back. */
+export const BEAT = `
+  update ${SCHEMA}.job_common j set heartbeat_on = now()
+  from unnest($1::text[], $2::uuid[], $3::int[]) mine (name, id, attempt)
+  where j.name = mine.name and j.id = mine.id and j.retry_count = mine.attempt and j.state = 'active'
+  returning j.id`;
+
+/**
+ * A run that was taken, by its queue $1, id $2, attempt $3 and key $4, waits again as if it had not been; if another was sent
+ * meanwhile, that one is enough. Workers hear of it on channel $5.
+ */
+export const GIVE_BACK = `
+  with sent as (select 1 from ${SCHEMA}.job_common where singleton_key = $4 and name = $1 and state = 'created'),
+  back as (
+    update ${SCHEMA}.job_common set state = 'created', started_on = null, heartbeat_on = null
+    where name = $1 and id = $2 and retry_count = $3 and state = 'active' and not exists (select from sent) returning 1
+  ),
+  gone as (
+    delete from ${SCHEMA}.job_common
+    where name = $1 and id = $2 and retry_count = $3 and state = 'active' and exists (select from sent) returning 1
+  )
+  select pg_notify($5, $1)`;
+
+export const DEPTH = `
+  select name, count(*) filter (where state < 'active')::int as waiting,
+    count(*) filter (where state = 'active')::int as running,
+    (extract(epoch from now() - min(created_on) filter (where state < 'active')) * 1000)::float8 as oldest
+  from ${SCHEMA}.job_common where state <= 'active' and name <> 'dead' group by name`;
