@@ -77,6 +77,7 @@ function FilesThen({
       {checkpoint === null && <p className="text-sm text-ink-soft">None were kept yet.</p>}
       {checkpoint !== null && !isKept && <p className="text-sm text-ink-soft">What was kept of this time is gone.</p>}
       {isKept && !canTell && <p className="text-sm text-ink-soft">None.</p>}
+      {canTell && diff.isPending && <p className="text-sm text-ink-faint">Reading …</p>}
       {canTell && diff.data && files.length === 0 && <p className="text-sm text-ink-soft">None.</p>}
       <Problem error={canTell && !diff.data ? diff.error : null} onRetry={() => void diff.refetch()} />
       <FileList tree={fileTree(files)} current={open} notes={NO_NOTES} onOpen={setOpen} />

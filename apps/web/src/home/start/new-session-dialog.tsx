@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useRef, useState } from "react";
 import { useAgents, useEnvironments, useModels } from "../../api/lists.ts";
+import { useAttachments } from "../../session/composer/use-attachments.ts";
 import { useCompletion } from "../../session/composer/use-completion.ts";
 import { isNewSessionOpen, takeTyped } from "../../shell/new-session.ts";
 import { capitalised, MODE_WORDS } from "../../text/mode-words.ts";
@@ -26,6 +27,7 @@ export default function NewSessionDialog() {
   const [prompt, setPrompt] = useState(startDraft.current);
   const [kept, setKept] = useState(lastChoices.current);
   const [agents, environments, models] = [useAgents(), useEnvironments(), useModels()];
+  const files = useAttachments();
   const input = useRef<HTMLTextAreaElement>(null);
   const places = placeOptions(environments.data ?? []);
   const choices: Choices = {
@@ -39,11 +41,12 @@ export default function NewSessionDialog() {
     lastChoices.set({ ...choices, ...part });
   };
   const hasBadBudget = Number.isNaN(readBudget(choices.budget));
-  const isReady = agents.isSuccess && environments.isSuccess && !hasBadBudget;
+  const isReady = agents.isSuccess && environments.isSuccess && !hasBadBudget && !files.isUploading;
   const start = useMutation({
-    mutationFn: () => startSession(prompt, choices, environments.data ?? []),
+    mutationFn: () => startSession({ prompt, files: files.attachments }, choices, environments.data ?? []),
     onSuccess: async (session) => {
       startDraft.set("");
+      files.clear();
       lastChoices.set({ ...choices, agent: session.agent.id });
       isNewSessionOpen.set(false);
       await queries.invalidateQueries({ queryKey: ["/v1/agents"] });
@@ -97,7 +100,7 @@ export default function NewSessionDialog() {
       }
     >
       <div onKeyDown={onKeyDown} className="space-y-3" role="presentation">
-        <PromptField input={input} value={prompt} onChange={write} completion={completion} />
+        <PromptField input={input} value={prompt} onChange={write} completion={completion} files={files} />
         <Problem error={start.error ?? agents.error ?? environments.error} />
         <div className="grid gap-3 sm:grid-cols-2">
           <SelectField

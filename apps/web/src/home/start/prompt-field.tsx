@@ -1,19 +1,25 @@
 import type { KeyboardEvent, RefObject } from "react";
 import { ChoiceList } from "../../session/composer/choice-list.tsx";
+import { AttachButton } from "../../session/composer/attach-button.tsx";
+import { AttachmentList } from "../../session/composer/attachment-list.tsx";
+import type { useAttachments } from "../../session/composer/use-attachments.ts";
+import { useDroppedFiles } from "../../session/composer/use-dropped-files.ts";
 import type { useCompletion } from "../../session/composer/use-completion.ts";
 import { TextArea } from "../../ui/field.tsx";
 
-/** What is to be done, in words; `/` names a command of the folder. */
+/** What is to be done, in words and with files; `/` names a command of the folder. */
 export function PromptField({
   input,
   value,
   onChange,
   completion,
+  files: { attachments, add, paste, remove },
 }: {
   input: RefObject<HTMLTextAreaElement | null>;
   value: string;
   onChange: (value: string) => void;
   completion: ReturnType<typeof useCompletion>;
+  files: Pick<ReturnType<typeof useAttachments>, "attachments" | "add" | "paste" | "remove">;
 }) {
   const { id, isOpen, choices, current, choose, onKey, onCaret } = completion;
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -21,26 +27,34 @@ export function PromptField({
     event.preventDefault();
     event.stopPropagation();
   };
+  const isOver = useDroppedFiles(add);
   return (
-    <div className="relative">
-      <TextArea
-        ref={input}
-        aria-label="What is to be done"
-        aria-autocomplete="list"
-        aria-controls={isOpen ? id : undefined}
-        aria-activedescendant={isOpen ? `${id}-${current}` : undefined}
-        placeholder="Say what is to be done"
-        rows={5}
-        value={value}
-        onChange={(event) => {
-          onChange(event.target.value);
-          onCaret(event.target.selectionStart, true);
-        }}
-        onSelect={(event) => onCaret(event.currentTarget.selectionStart, false)}
-        onKeyDown={onKeyDown}
-        className="block resize-y text-base"
-      />
-      {isOpen && <ChoiceList id={id} sign="/" side="below" choices={choices} current={current} onChoose={choose} />}
-    </div>
+    <>
+      <div className={`relative rounded-md ${isOver ? "ring-4 ring-accent/20" : ""}`}>
+        <TextArea
+          ref={input}
+          aria-label="What is to be done"
+          aria-autocomplete="list"
+          aria-controls={isOpen ? id : undefined}
+          aria-activedescendant={isOpen ? `${id}-${current}` : undefined}
+          placeholder={isOver ? "Let go to attach it" : "Say what is to be done"}
+          onPaste={paste}
+          rows={5}
+          value={value}
+          onChange={(event) => {
+            onChange(event.target.value);
+            onCaret(event.target.selectionStart, true);
+          }}
+          onSelect={(event) => onCaret(event.currentTarget.selectionStart, false)}
+          onKeyDown={onKeyDown}
+          className="block resize-y text-base"
+        />
+        <div className="absolute right-1.5 bottom-1.5">
+          <AttachButton onFiles={add} />
+        </div>
+        {isOpen && <ChoiceList id={id} sign="/" side="below" choices={choices} current={current} onChoose={choose} />}
+      </div>
+      <AttachmentList attachments={attachments} onRemove={remove} />
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import { type Agent, type Environment, ENVIRONMENT_METADATA, type Session, SESSION_METADATA } from "@tandem/protocol";
 import { api } from "../../api/client.ts";
+import { type Attachment, blocksOf } from "../../session/composer/use-attachments.ts";
 import { KeptValue } from "../../live/kept-value.ts";
 
 /** How a session is started. What is empty is as the agent or the config has it. */
@@ -52,7 +53,17 @@ export function readBudget(text: string): number | undefined {
   return usd > 0 ? usd : Number.NaN;
 }
 
-export async function startSession(prompt: string, choices: Choices, known: readonly Environment[]): Promise<Session> {
+/** What it begins with. */
+export interface FirstWords {
+  prompt: string;
+  files: readonly Attachment[];
+}
+
+export async function startSession(
+  { prompt, files }: FirstWords,
+  choices: Choices,
+  known: readonly Environment[],
+): Promise<Session> {
   const agent = choices.agent === "" ? (await createAgent(choices.model)).id : choices.agent;
   const environment = await environmentOf(choices, known);
   const budget = readBudget(choices.budget);
@@ -64,12 +75,13 @@ export async function startSession(prompt: string, choices: Choices, known: read
     ].filter(([, value]) => value !== ""),
   ) as Record<string, string>;
   const text = prompt.trim();
+  const content = [...blocksOf(files), ...(text === "" ? [] : [{ type: "text" as const, text }])];
   return api.post<Session>("/v1/sessions", {
     agent,
     environment_id: environment,
-    ...(text !== "" && {
-      title: titleOf(text),
-      initial_events: [{ type: "user.message", content: [{ type: "text", text }], tandem: { commands: true } }],
+    ...(content.length > 0 && {
+      title: titleOf(text === "" ? (files[0]?.name ?? "") : text),
+      initial_events: [{ type: "user.message", content, tandem: { commands: true } }],
     }),
     metadata,
     ...(budget !== undefined && {

@@ -1,11 +1,12 @@
-import { ArrowUp, CornerDownLeft, Paperclip, Square, Zap } from "lucide-react";
-import { type ClipboardEvent, type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
+import { ArrowUp, CornerDownLeft, Square, Zap } from "lucide-react";
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from "react";
 import { feed } from "../../live/feed.ts";
 import { useLive, useLivePart } from "../../live/live-value.ts";
 import type { SessionLog } from "../../live/session-log.ts";
 import { shownKey, useShortcuts } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { AttachButton } from "./attach-button.tsx";
 import { AttachmentList } from "./attachment-list.tsx";
 import { ChoiceList } from "./choice-list.tsx";
 import { Ended } from "./ended.tsx";
@@ -36,15 +37,13 @@ export function Composer({
   children: ReactNode;
 }) {
   const area = useRef<HTMLTextAreaElement>(null);
-  const files = useRef<HTMLInputElement>(null);
   const [text, setText] = useDraft(session);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<unknown>();
-  const { attachments, add, remove, clear } = useAttachments();
+  const { attachments, isUploading, add, paste, remove, clear } = useAttachments();
   const history = useHistory(log);
 
   const isShell = text.startsWith("!");
-  const isUploading = attachments.some(({ fileId, problem: failed }) => fileId === undefined && failed === undefined);
   const isEmpty = text.trim() === "" && attachments.length === 0;
 
   const write = (value: string, at = value.length): void => {
@@ -102,12 +101,6 @@ export function Composer({
     if (back?.session === session) takeIn(back.text);
   }, [back, session]);
 
-  const onPaste = (event: ClipboardEvent): void => {
-    const pasted = [...event.clipboardData.files];
-    if (pasted.length === 0) return;
-    event.preventDefault();
-    add(pasted);
-  };
   const isOver = useDroppedFiles(add);
 
   if (isEnded) return <Ended session={session} />;
@@ -151,7 +144,7 @@ export function Composer({
           }}
           onSelect={(event) => completion.onCaret(event.currentTarget.selectionStart, false)}
           onKeyDown={onKeyDown}
-          onPaste={onPaste}
+          onPaste={paste}
           placeholder={
             isOver
               ? "Let go to attach it"
@@ -162,19 +155,7 @@ export function Composer({
           className={`field-sizing-content block max-h-80 w-full resize-none bg-transparent px-3.5 pt-2.5 pb-1 outline-none placeholder:text-ink-faint pointer-coarse:text-[1rem] ${isShell ? "font-mono" : ""}`}
         />
         <div className="flex items-center gap-1 px-2 pb-2">
-          <Button look="quiet" size="icon" aria-label="Attach files" onClick={() => files.current?.click()}>
-            <Paperclip aria-hidden className="size-4" />
-          </Button>
-          <input
-            ref={files}
-            type="file"
-            multiple
-            hidden
-            onChange={(event) => {
-              add(event.target.files ?? []);
-              event.target.value = "";
-            }}
-          />
+          <AttachButton onFiles={add} />
           <div className="flex min-w-0 flex-1 items-center gap-0.5 overflow-x-auto [scrollbar-width:none]">
             {children}
           </div>

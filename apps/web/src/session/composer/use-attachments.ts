@@ -1,5 +1,5 @@
 import type { UserContent } from "@tandem/protocol";
-import { useState } from "react";
+import { type ClipboardEvent, useState } from "react";
 import { refusal } from "../../api/client.ts";
 
 /** What goes with the next message. It is sent ahead, so that the message itself is quick. */
@@ -18,7 +18,10 @@ let next = 0;
 
 export function useAttachments(): {
   attachments: readonly Attachment[];
+  /** Whether some are not with the server yet. */
+  isUploading: boolean;
   add: (files: Iterable<File>) => void;
+  paste: (event: ClipboardEvent) => void;
   remove: (key: number) => void;
   clear: () => void;
 } {
@@ -46,7 +49,14 @@ export function useAttachments(): {
     for (const { address } of attachments) URL.revokeObjectURL(address);
     setAttachments([]);
   };
-  return { attachments, add, remove, clear };
+  const paste = (event: ClipboardEvent): void => {
+    const pasted = [...event.clipboardData.files];
+    if (pasted.length === 0) return;
+    event.preventDefault();
+    add(pasted);
+  };
+  const isUploading = attachments.some(({ fileId, problem }) => fileId === undefined && problem === undefined);
+  return { attachments, isUploading, add, paste, remove, clear };
 }
 
 async function upload(file: File, name: string): Promise<string> {
