@@ -2,14 +2,13 @@ import {
   methods,
   type AgentContext,
   type ClientCapabilities,
-  type ElicitationPropertySchema,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk/unstable";
 import { RequestError } from "@tandem/protocol";
+import { fieldProperties } from "../field-properties.ts";
 import type { PermissionQuestion, QuestionForm } from "../inquiry.ts";
 import type { ClientAbilities, Outlet } from "../outlet.ts";
 import type { Child, Patch } from "../patch.ts";
-import { OTHER } from "../question-form.ts";
 import type { SessionSettings } from "../session-settings.ts";
 import { configOptions } from "./v1-settings.ts";
 import { callMeta, toolCallFields, updateOf } from "./v1-update.ts";
@@ -78,7 +77,7 @@ export class V1Outlet implements Outlet {
         sessionId: this.#place(session, child),
         toolCallId: call,
         message,
-        requestedSchema: { type: "object", properties: Object.fromEntries(fields.flatMap(propertiesOf)) },
+        requestedSchema: { type: "object", properties: Object.fromEntries(fields.flatMap(fieldProperties)) },
       },
       { cancellationSignal: signal, stopWaitingOnCancel: true },
     );
@@ -136,21 +135,4 @@ export class V1Outlet implements Outlet {
       throw new RequestError("unavailable", "The client has gone.", { cause });
     }
   }
-}
-
-/** A choice, and a line for words of one's own beside it. */
-function propertiesOf({ key, title, question, options, multiSelect }: QuestionForm["fields"][number]) {
-  const choices = options.map(({ label, description }) => ({
-    ...{ const: label, title: label },
-    ...(description !== undefined && { description }),
-  }));
-  const own: [string, ElicitationPropertySchema] = [
-    `${key}${OTHER}`,
-    { type: "string", title: options.length === 0 ? title : `${title} (in your own words)`, description: question },
-  ];
-  if (choices.length === 0) return [own];
-  const choice: ElicitationPropertySchema = multiSelect
-    ? { type: "array", title, description: question, items: { anyOf: choices } }
-    : { type: "string", title, description: question, oneOf: choices };
-  return [[key, choice] as [string, ElicitationPropertySchema], own];
 }

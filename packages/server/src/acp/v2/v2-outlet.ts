@@ -2,14 +2,13 @@ import {
   methods,
   type AgentContext,
   type ClientCapabilities,
-  type ElicitationPropertySchema,
   type SessionUpdate,
 } from "@agentclientprotocol/sdk/experimental/v2";
 import { RequestError } from "@tandem/protocol";
+import { fieldProperties } from "../field-properties.ts";
 import type { PermissionQuestion, QuestionForm } from "../inquiry.ts";
 import type { ClientAbilities, Outlet } from "../outlet.ts";
 import type { Patch } from "../patch.ts";
-import { OTHER } from "../question-form.ts";
 import type { SessionSettings } from "../session-settings.ts";
 import { configOptions, toolCallOf, updateOf } from "./v2-update.ts";
 
@@ -64,7 +63,7 @@ export class V2Outlet implements Outlet {
   }
 
   async fillIn(session: string, { call, message, fields }: QuestionForm, signal: AbortSignal) {
-    const properties = Object.fromEntries(fields.flatMap(propertiesOf));
+    const properties = Object.fromEntries(fields.flatMap(fieldProperties));
     const reply = await this.#client.request(
       methods.client.elicitation.create,
       { mode: "form", sessionId: session, toolCallId: call, message, requestedSchema: { type: "object", properties } },
@@ -81,21 +80,4 @@ export class V2Outlet implements Outlet {
       throw new RequestError("unavailable", "The client has gone.", { cause });
     }
   }
-}
-
-/** A choice, and a line for words of one's own beside it. */
-function propertiesOf({ key, title, question, options, multiSelect }: QuestionForm["fields"][number]) {
-  const choices = options.map(({ label, description }) => ({
-    ...{ const: label, title: label },
-    ...(description !== undefined && { description }),
-  }));
-  const own: [string, ElicitationPropertySchema] = [
-    `${key}${OTHER}`,
-    { type: "string", title: options.length === 0 ? title : `${title} (in your own words)`, description: question },
-  ];
-  if (choices.length === 0) return [own];
-  const choice: ElicitationPropertySchema = multiSelect
-    ? { type: "array", title, description: question, items: { type: "string", anyOf: choices } }
-    : { type: "string", title, description: question, oneOf: choices };
-  return [[key, choice] as [string, ElicitationPropertySchema], own];
 }
