@@ -29,6 +29,9 @@ export async function startTestServer(parts: {
   settings?: Partial<ServerSettings>;
   page?: string;
   acp?: ServerParts["acp"];
+  fleet?: ServerParts["fleet"];
+  metrics?: ServerParts["metrics"];
+  records?: Store["records"];
 }): Promise<TestServer> {
   const tokens = parts.tokens ?? memoryTokens();
   const log: Record<string, unknown>[] = [];
@@ -42,11 +45,13 @@ export async function startTestServer(parts: {
     engine: parts.engine,
     context: parts.context,
     version: "1.2.3",
-    store: { tokens, check: parts.check ?? (async () => undefined) },
+    store: { tokens, check: parts.check ?? (async () => undefined), records: parts.records },
     logger: createLogger({ level: "debug", destination }),
     settings: { port: 0, checkResponses: true, ...parts.settings },
     ...(parts.page !== undefined && { page: parts.page }),
     ...(parts.acp && { acp: parts.acp }),
+    ...(parts.fleet && { fleet: parts.fleet }),
+    ...(parts.metrics && { metrics: parts.metrics }),
   });
   const secretFor = async (scope: Scope) => (await createToken(tokens, { name: scope, scopes: [scope] })).secret;
   const secret = await secretFor("admin");
