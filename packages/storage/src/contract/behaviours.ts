@@ -48,6 +48,8 @@ export const BEHAVIOURS = [
   { id: "lease.kept", title: "A lease that ran out is still good while nobody has taken it" },
   { id: "lease.token", title: "Tokens grow with every taker, and are never used again" },
   { id: "lease.abandoned", title: "Sessions that run without a holder are found" },
+  { id: "lease.wanted", title: "Sessions that need a worker are found, with their place and since when" },
+  { id: "lease.held", title: "What is held is listed, by holder" },
   { id: "lease.no-session", title: "There is no lease on a session that does not exist" },
 
   // Sessions
@@ -56,6 +58,7 @@ export const BEHAVIOURS = [
   { id: "session.pages", title: "Pages go both ways to exact ends, and stay put while rows come and go" },
   { id: "session.filters", title: "Lists are filtered by archive, agent, version, status and time of creation" },
   { id: "session.cursor", title: "A cursor that is not this list's is refused with what to do" },
+  { id: "session.place", title: "A session's place is kept and changed, and those that wait for somebody are listed" },
   { id: "session.delete", title: "A deleted session leaves no trace; another is not touched" },
   { id: "session.delete-fenced", title: "Only the holder of the lease can delete" },
   { id: "session.usage", title: "Usage is summed by day and agent" },
@@ -144,6 +147,17 @@ export const BEHAVIOURS = [
   { id: "spending.lease", title: "A reservation goes with its lease: given back, run out, taken over, deleted" },
   { id: "spending.fenced", title: "Who lost a session counts and reserves nothing for it" },
 
+  // Tenants
+  { id: "tenant.life", title: "Tenants are created, listed, changed, archived; the default one is always there" },
+  { id: "tenant.apart", title: "Tenants see nothing of each other, though they use the same ids" },
+  { id: "tenant.bells", title: "What happens in one tenant is heard in it, here and elsewhere, and in no other" },
+  { id: "tenant.crowd", title: "Many tenants at once, through the same connections: each gets its own" },
+  { id: "tenant.delete", title: "A deleted tenant leaves no trace, and its id can be used again; not before archived" },
+  { id: "tenant.closed", title: "A tenant's store is one, is opened again after it was closed, and closed with all" },
+
+  // Workers
+  { id: "worker.life", title: "Workers say that they live, are listed, fall silent, and are forgotten" },
+
   // The whole
   { id: "archive.round-trip", title: "An exported session is imported elsewhere as it was" },
   { id: "archive.new-id", title: "An import of an id that is there is a conflict, unless it gets a new one" },
@@ -152,6 +166,7 @@ export const BEHAVIOURS = [
   { id: "schema.reopened", title: "What was stored is there after closing and opening again" },
   { id: "schema.newer", title: "A newer schema is refused, and left as it is" },
   { id: "schema.one-newer", title: "One version more, that says it is compatible, is worked with" },
+  { id: "schema.upgraded", title: "What an older Tandem stored is there after the upgrade, and found" },
   { id: "store.describe", title: "A store says what and where it is, and checks itself" },
   { id: "store.closed", title: "A closed store refuses; what was under way is done" },
 ] as const satisfies readonly { id: string; title: string }[];

@@ -9,7 +9,9 @@ import {
   type UsageSnapshot,
 } from "@tandem/protocol";
 import type { JobRow } from "../job-store.ts";
-import type { SessionRow, ThreadRow } from "../store.ts";
+import type { SessionRow, ThreadRow, TokenRow } from "../store.ts";
+import type { TenantRow } from "../tenant-store.ts";
+import type { WorkerRow } from "../worker-store.ts";
 
 export const usage = (cents = 0): UsageSnapshot => ({
   input_tokens: 10,
@@ -158,3 +160,48 @@ export const job = (fields: Partial<JobRow> = {}): JobRow => ({
   endedAt: null,
   ...fields,
 });
+
+export const tenantRow = (fields: Partial<TenantRow> = {}): TenantRow => ({
+  id: `t-${newId("token").slice(-12).toLowerCase()}`,
+  name: "Acme & Sons",
+  createdAt: new Date().toISOString(),
+  archivedAt: null,
+  limits: { maxRunning: 3 },
+  settings: { credential: { auth: "api_key" } },
+  ...fields,
+});
+
+export function tokenRow(fields: Partial<TokenRow> = {}): TokenRow {
+  const id = newId("token");
+  return {
+    id,
+    name: "laptop",
+    tenant: "default",
+    sha256: `hash of ${id}`,
+    scopes: ["read", "run"],
+    createdAt: new Date().toISOString(),
+    lastUsedAt: null,
+    ...fields,
+  };
+}
+
+export function workerRow(fields: Partial<WorkerRow> = {}): Omit<WorkerRow, "schema" | "seenAt"> {
+  const id = newId("worker");
+  return {
+    id,
+    holder: `host ${id}`,
+    role: "worker",
+    machine: "host",
+    labels: { gpu: "yes" },
+    tenants: null,
+    roots: ["/projects"],
+    address: "http://127.0.0.1:4100",
+    version: "0.1.0",
+    maxSessions: 8,
+    sessions: 2,
+    startedAt: new Date().toISOString(),
+    draining: false,
+    payer: null,
+    ...fields,
+  };
+}

@@ -3,14 +3,15 @@ import type { LoggedEvent, SessionEvent, SessionId } from "@tandem/protocol";
 import { openStore } from "../open-store.ts";
 import type { JobLease, JobRow } from "../job-store.ts";
 import type { Lease, SessionRow, Store } from "../store.ts";
-import { job, message, sessionRow } from "./samples.ts";
+import { DEFAULT_TENANT } from "../tenant-store.ts";
+import { job, message, sessionRow, tenantRow } from "./samples.ts";
 
 /** One engine, as the contract suite uses it. */
 export interface StoreFixture extends AsyncDisposable {
   readonly name: string;
   /** Where there is an empty database of its own. */
   location(): Promise<string>;
-  /** Everything that is in a database, as one text. */
+  /** Everything that is in a database, of all tenants, as one text. */
   dump(location: string): Promise<string>;
   /** One statement, past the store. */
   execute(location: string, text: string): Promise<void>;
@@ -18,13 +19,17 @@ export interface StoreFixture extends AsyncDisposable {
 
 export type Verify = (stage: Stage) => Promise<void>;
 
-/** One database that all behaviours share, so that traces of one would show in another, and two connections to it. */
+/**
+ * One database that all behaviours share, so that traces of one would show in another, and two connections to it. The store
+ * is the default tenant's, or that of another one.
+ */
 export class Stage implements AsyncDisposable {
   readonly fixture: StoreFixture;
   readonly location: string;
   readonly store: Store;
   /** Of another process, for all that the first knows. */
   readonly other: Store;
+  readonly #roots: Store[] = [];
 
   private constructor(fixture: StoreFixture, location: string, store: Store, other: Store) {
     this.fixture = fixture;
@@ -33,9 +38,13 @@ export class Stage implements AsyncDisposable {
     this.other = other;
   }
 
-  static async open(fixture: StoreFixture): Promise<Stage> {
+  static async open(fixture: StoreFixture, tenant: string = DEFAULT_TENANT): Promise<Stage> {
     const location = await fixture.location();
-    return new Stage(fixture, location, await openStore(location), await openStore(location));
+    const [store, other] = [await openStore(location), await openStore(location)];
+    if (tenant !== DEFAULT_TENANT) await store.tenants.create(tenantRow({ id: tenant }));
+    const stage = new Stage(fixture, location, await store.tenant(tenant), await other.tenant(tenant));
+    stage.#roots.push(store, other);
+    return stage;
   }
 
   /** A new session, and the lease on it. */
@@ -60,8 +69,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.store[Symbol.asyncDispose]();
-    await this.other[Symbol.asyncDispose]();
+    for (const store of this.#roots) await store[Symbol.asyncDispose]();
     await this.fixture[Symbol.asyncDispose]();
   }
 }

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { Lease } from "../store.ts";
 import type { BehaviourId } from "./behaviours.ts";
-import { sessionRow } from "./samples.ts";
+import { sent, sessionRow } from "./samples.ts";
 import { numbers, until, type Verify } from "./stage.ts";
 
 const MINUTE = 60_000;
@@ -75,6 +75,48 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     expect(abandoned).toEqual(expect.arrayContaining([rows[0]!.id, rows[1]!.id, released.session]));
     expect(abandoned).not.toContain(rows[2]!.id);
     expect(abandoned).not.toContain(held.session);
+  },
+
+  "lease.wanted": async (stage) => {
+    const wanted = async () =>
+      new Map((await stage.other.leases.wanted()).map(({ session, ...rest }) => [session, rest]));
+    const idle = sessionRow({ place: "machine:a" });
+    const waits = sessionRow({ place: "needs:gpu=yes" });
+    const died = sessionRow({ status: "running", place: null });
+    await stage.store.sessions.create(idle, []);
+    await stage.store.sessions.create(waits, [sent("one"), sent("two")]);
+    await stage.store.sessions.create(died, [sent("late")]);
+    const held = await stage.session({ status: "running" }, [sent("heard")]);
+    const found = await wanted();
+    expect(found.get(waits.id)).toEqual({ place: "needs:gpu=yes", since: expect.any(String) });
+    expect(Math.abs(Date.parse(found.get(waits.id)!.since) - Date.now())).toBeLessThan(MINUTE);
+    expect(found.get(died.id)).toEqual({ place: null, since: expect.any(String) });
+    expect([idle.id, held.session].filter((id) => found.has(id))).toEqual([]);
+    const lease = (await stage.store.leases.take(waits.id, "taker", MINUTE))!;
+    await stage.store.leases.release(held);
+    await stage.store.leases.take(died.id, "brief", 1);
+    await until(async () => ((await wanted()).has(died.id) ? true : undefined));
+    expect((await wanted()).has(waits.id)).toBe(false);
+    expect((await wanted()).has(held.session)).toBe(true);
+    const taken = (await stage.store.inbox.list(waits.id)).map(({ id }) => id);
+    await stage.store.events.append(lease, [], { taken });
+    await stage.store.leases.release(lease);
+    expect((await wanted()).has(waits.id)).toBe(false);
+  },
+
+  "lease.held": async (stage) => {
+    const rows = numbers(3).map(() => sessionRow());
+    for (const row of rows) await stage.store.sessions.create(row, []);
+    const holder = `holder of ${rows[0]!.id}`;
+    const kept = (await stage.store.leases.take(rows[0]!.id, holder, MINUTE))!;
+    const released = (await stage.store.leases.take(rows[1]!.id, holder, MINUTE))!;
+    await stage.store.leases.take(rows[2]!.id, holder, 1);
+    await stage.store.leases.release(released);
+    const held = await until(async () => {
+      const found = (await stage.other.leases.held()).filter((each) => each.holder === holder);
+      return found.length === 1 ? found : undefined;
+    });
+    expect(held).toEqual([{ session: kept.session, holder, expiresAt: expect.any(String) }]);
   },
 
   "lease.no-session": async (stage) => {

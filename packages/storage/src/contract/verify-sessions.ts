@@ -149,6 +149,29 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     expect((await list(next!)).data).toHaveLength(1);
   },
 
+  "session.place": async (stage) => {
+    const { row, ...lease } = await stage.session({ place: "any" });
+    const agentId = row.agent.id;
+    const read = () => stage.other.sessions.get(row.id);
+    const waiting = async () =>
+      (await stage.other.sessions.list({ limit: 100, agentId, waiting: true })).data.map(({ id }) => id);
+    expect(await read()).toMatchObject({ place: "any" });
+    expect(await waiting()).not.toContain(row.id);
+    const asks = { event_id: "sevt_1", type: "tool_confirmation", name: "Bash" } as const;
+    await stage.store.events.append(lease, [], { session: { place: "machine:b", waitingFor: [asks] } });
+    expect(await read()).toMatchObject({ place: "machine:b", waitingFor: [asks] });
+    expect(await waiting()).toContain(row.id);
+    await stage.store.events.append(lease, [], { session: { title: "Other" } });
+    expect(await read()).toMatchObject({ place: "machine:b", title: "Other" });
+    expect(await waiting()).toContain(row.id);
+    await stage.store.events.append(lease, [], { session: { place: null, waitingFor: [] } });
+    expect(await read()).toMatchObject({ place: null, waitingFor: [] });
+    expect(await waiting()).not.toContain(row.id);
+    // One that waits from the beginning, as a past that was imported may.
+    const asking = await stage.session({ waitingFor: [asks] });
+    expect(await waiting()).toContain(asking.session);
+  },
+
   "session.delete": async (stage) => {
     const { row, ...lease } = await stage.session({}, [sent("wait")]);
     const survivor = await stage.session();

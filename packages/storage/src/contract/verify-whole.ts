@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { SCHEMA_VERSION } from "../operations/migrations.ts";
+import { MIGRATIONS, POSTGRES, SCHEMA_VERSION, SQLITE } from "../operations/migrations.ts";
 import { openStore } from "../open-store.ts";
 import type { BehaviourId } from "./behaviours.ts";
 import { message, sessionRow } from "./samples.ts";
@@ -63,6 +63,38 @@ export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `stor
     const lease = (await store.leases.take(row.id, "me", 60_000))!;
     await store.events.append(lease, [{ thread: null, event: message("stored") }], { session: { title: "old" } });
     expect(await late.sessions.get(row.id)).toMatchObject({ title: "old" });
+  },
+
+  "schema.upgraded": async (stage) => {
+    const location = await stage.fixture.location();
+    const dialect = stage.fixture.name === "postgres" ? POSTGRES : SQLITE;
+    const execute = (text: string): Promise<void> => stage.fixture.execute(location, text);
+    if (dialect === POSTGRES) await execute("create schema tandem");
+    await execute(
+      `create table schema_version (version ${dialect.int} primary key, applied_at ${dialect.int} not null)`,
+    );
+    for (const [index, { statements }] of MIGRATIONS.slice(0, 5).entries()) {
+      for (const statement of statements(dialect)) await execute(statement);
+      await execute(`insert into schema_version values (${index + 1}, 0)`);
+    }
+    const [asking, quiet] = [sessionRow(), sessionRow({ title: 'says "waitingFor":[{' })];
+    for (const row of [asking, quiet]) {
+      const { id: _id, status: _status, agent, environmentId: _environment, place: _place, ...state } = row;
+      const asks = [{ event_id: "sevt_1", type: "tool_confirmation", name: "Bash" }];
+      const body = JSON.stringify({ ...state, waitingFor: row === asking ? asks : [] });
+      await execute(`insert into session (id, status, agent_id, agent_version, environment_id, micros, created_at,
+        updated_at, state) values ('${row.id}', 'idle', 'agent_1', 1, 'env_1', 0, 1, 1, '${body}')`);
+      await execute(`insert into agent_snapshot values ('${row.id}', '', '${JSON.stringify(agent)}')`);
+      await execute(`insert into log (session, seq, inbox_seq, lease_token) values ('${row.id}', 0, 0, 0)`);
+    }
+    await execute("insert into token values ('tok_1', 'old', 'abc', '[\"run\"]', 1, null)");
+    await using store = await openStore(location);
+    const { data } = await store.sessions.list({ limit: 10, waiting: true });
+    expect(data.map(({ id, place }) => ({ id, place }))).toEqual([{ id: asking.id, place: null }]);
+    expect(await store.tokens.findByHash("abc")).toMatchObject({ tenant: "default", scopes: ["run"] });
+    expect((await store.tenants.list()).map(({ id }) => id)).toEqual(["default"]);
+    const lease = (await store.leases.take(quiet.id, "me", 60_000))!;
+    expect(await store.events.append(lease, [{ thread: null, event: message("goes on") }])).toHaveLength(1);
   },
 
   "store.describe": async (stage) => {

@@ -23,9 +23,9 @@ export class PostgresDatabase implements Database {
     this.#schema = schema;
   }
 
-  /** Brings the tables of all tenants up to date. `connections` is how many it may have at most, besides some for searches. */
-  static async open(url: string, connections?: number): Promise<PostgresDatabase> {
-    const server = new PostgresServer(url, connections);
+  /** Brings the tables of all tenants up to date. */
+  static async open(url: string): Promise<PostgresDatabase> {
+    const server = new PostgresServer(url);
     const database = new PostgresDatabase(server, withoutPassword(url), POSTGRES_SCHEMA);
     try {
       if ((await database.#version()) < SCHEMA_VERSION) await migrateSchema(server.config);

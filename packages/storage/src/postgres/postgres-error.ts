@@ -33,6 +33,9 @@ export function isConnectionLost(error: unknown): boolean {
   return !isOurs && (state === undefined || /^(08|57P0|25P03)/.test(state));
 }
 
+/** Whether tables are not there. */
+export const isTableMissing = (error: unknown): boolean => sqlState(error) === "42P01";
+
 /** Anything that was thrown in the course of work, as the caller is to see it. */
 export function translate(error: unknown): TandemError {
   if (error instanceof TandemError) return error;

@@ -1,12 +1,14 @@
-import { RequestError } from "@tandem/protocol";
+import { RequestError, TandemError } from "@tandem/protocol";
 import { Pool, types, type ClientConfig, type PoolClient, type PoolConfig } from "pg";
 import type { Bell } from "../database.ts";
 import { Lane, type Outcome } from "../lane.ts";
-import { POSTGRES_SCHEMA } from "../operations/migrations.ts";
+import { POSTGRES_SCHEMA, schemaOf } from "../operations/migrations.ts";
+import { noSuchTenant } from "../operations/tenants.ts";
 import { performAsync, type Sql, type Work } from "../sql.ts";
 import { Doorbell } from "./doorbell.ts";
-import { isConnectionLost, translate } from "./postgres-error.ts";
+import { isConnectionLost, isTableMissing, translate } from "./postgres-error.ts";
 
+/** Unless the URL says otherwise. */
 const CONNECTIONS = 10;
 /** Of their own, so that searches never keep others from the database. */
 const SEARCH_CONNECTIONS = 3;
@@ -52,8 +54,7 @@ export class PostgresServer implements AsyncDisposable {
   readonly #listeners = new Map<string, (bell: Bell) => void>();
   #doorbell: Doorbell | undefined;
 
-  /** `connections` is how many it may open at most, besides those for searches. */
-  constructor(url: string, connections = CONNECTIONS) {
+  constructor(url: string) {
     this.config = {
       connectionString: url,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -71,7 +72,7 @@ export class PostgresServer implements AsyncDisposable {
         getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)) as never,
       },
     };
-    this.#pool = openPool({ ...this.config, max: connections });
+    this.#pool = openPool({ ...this.config, max: connectionsOf(url) });
   }
 
   /** On the tables of one schema, and on no others: statements name none. */
@@ -88,7 +89,9 @@ export class PostgresServer implements AsyncDisposable {
       return value;
     } catch (error) {
       isUsable = !isConnectionLost(error) && !spoilt.has(client);
-      throw translate(error);
+      // Somebody has deleted the tenant; the tables of all are there as long as the database is.
+      const isGone = isTableMissing(error) && schema !== POSTGRES_SCHEMA;
+      throw translate(isGone ? noSuchTenant(schema.slice(schemaOf("").length)) : error);
     } finally {
       client.release(!isUsable);
     }
@@ -191,6 +194,15 @@ export class PostgresServer implements AsyncDisposable {
       return outcomes;
     }
   }
+}
+
+/** `?connections=N` in the URL: a fleet has many processes, and a server room for so many connections. */
+function connectionsOf(url: string): number {
+  const wanted = Number(URL.parse(url)?.searchParams.get("connections") ?? CONNECTIONS);
+  if (Number.isInteger(wanted) && wanted >= 1) return wanted;
+  throw new TandemError("bad_location", "The number of connections in the database's URL is not one.", {
+    fix: `Write connections=${CONNECTIONS}, or leave it out.`,
+  });
 }
 
 /** Connections with a transaction that could not be undone. */

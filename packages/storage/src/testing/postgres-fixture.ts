@@ -18,9 +18,12 @@ export function postgresFixture(postgres: TestPostgres): StoreFixture {
     dump: async (url) => {
       const tables = await query(
         url,
-        "select table_name as name from information_schema.tables where table_schema = 'tandem' order by 1",
+        `select table_schema as schema, table_name as name from information_schema.tables
+          where table_schema like 'tandem%' order by 1, 2`,
       );
-      const rows = (tables as { name: string }[]).map(({ name }) => query(url, `select * from "${name}"`));
+      const rows = (tables as { schema: string; name: string }[]).map(({ schema, name }) =>
+        query(url, `select * from "${schema}"."${name}"`),
+      );
       return JSON.stringify(await Promise.all(rows));
     },
     execute: async (url, text) => void (await query(url, text)),

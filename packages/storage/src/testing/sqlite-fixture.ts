@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -8,27 +8,28 @@ export function sqliteFixture(): StoreFixture {
   const folder = mkdtempSync(join(tmpdir(), "tandem-sqlite-"));
   let count = 0;
   const open = (file: string): DatabaseSync => new DatabaseSync(file, { timeout: 5_000 });
+  const dump = (file: string): string => {
+    using database = open(file);
+    const tables = database.prepare("select name from sqlite_schema where type = 'table' order by name").all();
+    const rows = tables.map(({ name }) => {
+      const statement = database.prepare(`select * from "${String(name)}"`);
+      // Those of an index are larger than a number can be.
+      statement.setReadBigInts(true);
+      return statement.all();
+    });
+    const readable = (_: string, value: unknown): unknown => {
+      if (typeof value === "bigint") return Number(value);
+      return value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
+    };
+    return JSON.stringify(rows, readable);
+  };
   return {
     name: "sqlite",
     location: () => {
       count += 1;
       return Promise.resolve(join(folder, `${count}.db`));
     },
-    dump: (file) => {
-      using database = open(file);
-      const tables = database.prepare("select name from sqlite_schema where type = 'table' order by name").all();
-      const rows = tables.map(({ name }) => {
-        const statement = database.prepare(`select * from "${String(name)}"`);
-        // Those of an index are larger than a number can be.
-        statement.setReadBigInts(true);
-        return statement.all();
-      });
-      const readable = (_: string, value: unknown): unknown => {
-        if (typeof value === "bigint") return Number(value);
-        return value instanceof Uint8Array ? Buffer.from(value).toString("latin1") : value;
-      };
-      return Promise.resolve(JSON.stringify(rows, readable));
-    },
+    dump: (main) => Promise.resolve([main, ...tenantsOf(main)].map(dump).join("\n")),
     execute: (file, text) => {
       using database = open(file);
       database.exec(text);
@@ -39,4 +40,10 @@ export function sqliteFixture(): StoreFixture {
       return Promise.resolve();
     },
   };
+}
+
+function tenantsOf(main: string): string[] {
+  const folder = main.replace(/\.db$/, ".tenants");
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".db")) : [];
+  return files.map((name) => join(folder, name));
 }
