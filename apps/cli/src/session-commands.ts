@@ -9,6 +9,7 @@ import type { RunOptions } from "./commands/run.ts";
 import type { UpOptions } from "./commands/up.ts";
 import {
   DEMO_CHOICES,
+  FLEET_ROLE_CHOICES,
   EFFORT_CHOICES,
   LEVEL_CHOICES,
   MODE_CHOICES,
@@ -105,11 +106,34 @@ function addUp(up: Command, { examples, json, runner }: Parts): void {
         .choices(DEMO_CHOICES)
         .preset("always"),
     )
+    .addOption(
+      new Option(
+        "--as <role>",
+        "in a fleet: only answer and stream, or only run turns and jobs (default: fleet.role, all)",
+      ).choices(FLEET_ROLE_CHOICES),
+    )
+    .option("--label <name=value...>", "what environments can ask for, beside fleet.labels")
+    .option("--max-sessions <number>", "sessions that are held at once at most (default: fleet.maxSessions, 20)")
+    .option(
+      "--machine <name>",
+      "what this machine is called (default: TANDEM_MACHINE, fleet.machine, else the host's name)",
+    )
+    .option("--tenant <id...>", "take only sessions of these tenants (default: fleet.tenants, else all)")
+    .option(
+      "--advertise <url>",
+      "where others of the fleet reach this process (default: fleet.advertise, else loopback)",
+    )
     .addOption(json())
     .action((options: UpOptions, self: Command) =>
       runner(self, async (context) => (await import("./commands/up.ts")).up(context, options)),
     );
-  examples(up, "tandem up", "tandem up --port 0 --json", "tandem up --demo");
+  examples(
+    up,
+    "tandem up",
+    "tandem up --port 0 --json",
+    "tandem up --demo",
+    "tandem up --as worker --max-sessions 8 --label gpu=yes",
+  );
 }
 
 function addRun(run: Command, { examples, json, runner }: Parts): void {

@@ -1,0 +1,147 @@
+import { newId, TandemError, type Payer, type WorkerId } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
+import { hostname } from "node:os";
+import { holderName, loadQueue, loadSessions, sessionRoots } from "../compose.ts";
+import { databaseLocation } from "../config/database-location.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import type { FleetRole } from "../option-choices.ts";
+import type { ComposedRealm, RealmOptions } from "../tenants/compose-realm.ts";
+import type { TenantRealms } from "../tenants/realms.ts";
+
+export interface FleetOptions {
+  as?: FleetRole;
+  label?: string[];
+  maxSessions?: string;
+  machine?: string;
+  tenant?: string[];
+  advertise?: string;
+}
+
+type Log = { warn(details: Record<string, unknown>, message: string): void };
+
+/** What the engines of this process are told, and how it becomes one of the fleet. */
+export interface Membership extends AsyncDisposable {
+  readonly id: WorkerId;
+  readonly role: FleetRole;
+  readonly machine: string;
+  readonly holder: string;
+  readonly maxSessions: number;
+  /** What the realm of a tenant is told. */
+  readonly realmOf: (tenant: string, store: Store) => Pick<RealmOptions, "engine" | "fleet" | "runs">;
+  /** Keeps a row for others to see, and takes runs for all realms, from now on. */
+  join(parts: {
+    store: Store;
+    realms: Pick<TenantRealms, "of" | "open">;
+    address: string;
+    version: string;
+    payer: Payer | "nobody";
+    onDrainWish: () => void;
+  }): Promise<Joined>;
+}
+
+export interface Joined {
+  /** Takes nothing new, and says so. */
+  drain(): Promise<void>;
+  /** For when the engines have stopped. */
+  leave(deadlineMs: number): Promise<void>;
+}
+
+/** Undefined where there is no fleet: what is in a file is one process's. */
+export async function openMembership(
+  context: Context,
+  project: Project,
+  store: Store,
+  { options, log }: { options: FleetOptions; log: Log },
+): Promise<Membership | undefined> {
+  const { fleet } = project.config;
+  const role = options.as ?? fleet.role;
+  if ((await store.describe()).engine === "sqlite") {
+    if (role === "all") return undefined;
+    throw new TandemError("usage", `A ${role} needs a database that it can share: this one is a file of one process.`, {
+      fix: "Set storage.url in tandem.yaml, or DATABASE_URL, to a Postgres database.",
+    });
+  }
+  const machine = options.machine ?? context.env["TANDEM_MACHINE"] ?? fleet.machine ?? hostname();
+  const labels = { ...fleet.labels, ...readLabels(options.label ?? []) };
+  const tenants = options.tenant ?? fleet.tenants ?? null;
+  const maxSessions = options.maxSessions === undefined ? fleet.maxSessions : readCount(options.maxSessions);
+  const id = newId("worker");
+  const holder = `${holderName("tandem up")} ${id}`;
+  const { location } = await databaseLocation(context, project);
+  const { openPgBossQueue } = await loadQueue();
+  const queue = await openPgBossQueue(location, {
+    onTrouble: (error) => log.warn({ error: String(error) }, "the queue cannot be reached"),
+  });
+  const worker = { id, machine, labels, tenants };
+  return {
+    ...{ id, role, machine, holder, maxSessions },
+    realmOf: (tenant, own) => ({
+      engine: { fleet: { queue, role, tenant, worker, maxSessions }, holder },
+      fleet: { holder, role, store: own },
+      // A server alone needs no Claude Code.
+      ...(role === "server" && { runs: "later" }),
+    }),
+    async join({ store: shared, realms, address, version, payer, onDrainWish }) {
+      const { FleetMember } = await loadSessions();
+      const member = new FleetMember({
+        ...{ store: shared, queue, log, onDrainWish },
+        open: () => realms.open.map(({ engine }) => engine.runs),
+        runsOf: async (tenant) => (await realmIn(realms, tenant)).engine.runs,
+        row: {
+          ...{ ...worker, holder, role, maxSessions, roots: sessionRoots(project), version, payer },
+          address: options.advertise ?? fleet.advertise ?? address,
+          startedAt: new Date().toISOString(),
+        },
+      });
+      await member.start();
+      return { drain: () => member.drain(), leave: (deadlineMs) => member.stop(deadlineMs) };
+    },
+    [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose](),
+  };
+}
+
+async function realmIn(realms: Pick<TenantRealms, "of">, tenant: string): Promise<ComposedRealm> {
+  const realm = await realms.of(tenant);
+  if (realm) return realm;
+  throw new TandemError("unexpected", `There is no tenant ${tenant} any more.`);
+}
+
+/** Where a process listens for others of its fleet: a worker's door is not for people, and its port is nobody's to know. */
+export function innerDoor(project: Project, { options, port }: { options: FleetOptions; port: number | undefined }) {
+  const { fleet, server } = project.config;
+  const advertised = options.advertise ?? fleet.advertise;
+  const role = options.as ?? fleet.role;
+  const url = advertised === undefined ? undefined : readUrl(advertised);
+  return {
+    port:
+      port ?? (url ? Number(url.port || (url.protocol === "https:" ? 443 : 80)) : role === "worker" ? 0 : undefined),
+    // Others name it as it is advertised.
+    allowedHosts: [...server.allowedHosts, ...(url ? [url.host] : [])],
+  };
+}
+
+function readLabels(labels: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    labels.map((label) => {
+      const pair = /^([A-Za-z0-9][\w.-]{0,62})=([\w./:-]{1,100})$/.exec(label);
+      if (pair) return [pair[1]!, pair[2]!];
+      throw new TandemError("usage", `"${label}" is not a label.`, {
+        fix: "Write NAME=VALUE, such as --label gpu=yes.",
+      });
+    }),
+  );
+}
+
+function readCount(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new TandemError("usage", `"${text}" is not a number of sessions.`, { fix: "Write one of at least 1." });
+}
+
+function readUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol)) return url;
+  throw new TandemError("usage", `"${text}" is not an address that others could reach.`, {
+    fix: "Write it as http://HOST:PORT.",
+  });
+}

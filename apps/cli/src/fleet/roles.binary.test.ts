@@ -1,0 +1,36 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { always, text } from "@tandem/rehearsal";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { RunningUp } from "../testing/session-machine.ts";
+import { fleetMachine } from "./testing/fleet-machine.ts";
+
+let machine: Awaited<ReturnType<typeof fleetMachine>>;
+beforeAll(async () => {
+  machine = await fleetMachine();
+}, 60_000);
+afterAll(() => machine?.[Symbol.asyncDispose]());
+beforeEach(() => machine.reset([always(text("Yes."))]));
+
+const clientOf = ({ url, token }: RunningUp) => new Anthropic({ baseURL: url, apiKey: token, maxRetries: 0 });
+
+async function begin(client: Anthropic) {
+  const agent = await client.beta.agents.create({ name: "tester", model: "claude-sonnet-5-5" });
+  return client.beta.sessions.create({ agent: agent.id, environment_id: "env_local" });
+}
+
+test("a message that is sent at a server is answered by a worker, and streamed by the server", async () => {
+  const worker = await machine.up("--as", "worker", "--machine", "alpha");
+  const server = await machine.up("--as", "server");
+  const session = await begin(clientOf(worker));
+  const client = clientOf(server);
+  const stream = await client.beta.sessions.events.stream(session.id);
+  await client.beta.sessions.events.send(session.id, {
+    events: [{ type: "user.message", content: [{ type: "text", text: "Are you there?" }] }],
+  });
+  const said: string[] = [];
+  for await (const event of stream) {
+    if (event.type === "agent.message") said.push(...event.content.map((block) => block.text));
+    if (event.type === "session.status_idle") break;
+  }
+  expect(said).toEqual(["Yes."]);
+}, 60_000);

@@ -1,0 +1,54 @@
+import { startRehearsal, type Script } from "@tandem/rehearsal";
+import { startPostgres } from "@tandem/storage/testing";
+import { cp, mkdir } from "node:fs/promises";
+import type { RunOptions } from "../../testing/run-tandem.ts";
+import { scratchMachine } from "../../testing/run-tandem.ts";
+import { startUp, type RunningUp } from "../../testing/session-machine.ts";
+
+/** A machine with a Postgres, on which several `tandem up` run, each with a home and a state folder of its own. */
+export async function fleetMachine(settings = "") {
+  await using parts = new AsyncDisposableStack();
+  const postgres = parts.use(await startPostgres());
+  const rehearsal = parts.use(await startRehearsal([]));
+  const machine = parts.use(
+    await scratchMachine(
+      `llm:\n  claudeCode: { auth: api_key, apiKey: "env:SESSION_KEY", baseUrl: "${rehearsal.url}" }\n` +
+        `storage: { url: "env:TEST_DATABASE" }\n${settings}`,
+    ),
+  );
+  await machine.trust();
+  const running: RunningUp[] = [];
+  let database = "";
+  let homes = 0;
+
+  async function place(): Promise<RunOptions> {
+    homes += 1;
+    const home = machine.folder.join("homes", String(homes));
+    await mkdir(home, { recursive: true });
+    // What is trusted is trusted in each home.
+    await cp(machine.variables.TANDEM_HOME, `${home}/.tandem`, { recursive: true });
+    const own = { HOME: home, TANDEM_HOME: `${home}/.tandem`, CLAUDE_CONFIG_DIR: `${home}/.claude` };
+    return { env: { ...own, SESSION_KEY: "sk-ant-made-up", TEST_DATABASE: database } };
+  }
+
+  const owned = parts.move();
+  return {
+    ...{ rehearsal, folder: machine.folder.path, place },
+    run: machine.run,
+    /** An empty database, and nobody on it. */
+    async reset(script: Script): Promise<void> {
+      await Promise.all(running.splice(0).map((up) => up[Symbol.asyncDispose]()));
+      database = await postgres.createDatabase();
+      rehearsal.use(script);
+    },
+    async up(...args: string[]): Promise<RunningUp> {
+      const up = await startUp(machine.start(["up", "--json", "--port", "0", ...args], await place()));
+      running.push(up);
+      return up;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(running.map((up) => up[Symbol.asyncDispose]()));
+      await owned.disposeAsync();
+    },
+  };
+}
