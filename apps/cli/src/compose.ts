@@ -4,7 +4,7 @@ import type { Context as Knowledge, LlmSource } from "@tandem/context";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { Embedder, LlmBackend, LlmRuntime } from "@tandem/runtime";
 import type { Engine, EngineSettings } from "@tandem/sessions";
-import type { Caretaker, ConnectAgent, Logger, RunningServer, ServedContext, Telemetry } from "@tandem/server";
+import type { RunningServer, ServerParts, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
 import { existsSync, readdirSync } from "node:fs";
 import { homedir, hostname, userInfo } from "node:os";
@@ -153,6 +153,9 @@ export async function jobModels(
 /** The room that keeps: what goes in and out of a store as a whole belongs to it. */
 export const loadStorage = () => import("@tandem/storage");
 
+/** A worker that cannot reach the database for two thirds of this ends its turns; others take them over after it. */
+const FLEET_TAKEOVER_MS = 10_000;
+
 export interface EngineOptions {
   /** The command that the engine serves, for whoever finds a session held. */
   command: string;
@@ -172,6 +175,8 @@ export interface EngineOptions {
   runs?: boolean | "later";
   /** What others have asked or left is for a server, not for this command. */
   ownOnly?: boolean;
+  /** What only a server knows: its tenants and its fleet. */
+  more?: Partial<Pick<EngineSettings, "quotas" | "fleet" | "holder" | "sharedRecords">>;
 }
 
 /** Agents and sessions on that store. They run on Claude Code, whatever backend serves single calls. */
@@ -188,6 +193,7 @@ export async function createEngine(
     folders = [],
     runs = true,
     ownOnly = false,
+    more,
   }: EngineOptions,
 ): Promise<Engine> {
   await requireTrust(context.env, project);
@@ -197,6 +203,8 @@ export async function createEngine(
   const room = runs === true ? await load() : undefined;
   const { claudeCode, limits } = withAbsolutePaths(project);
   const { sessions } = project.config;
+  const isFleet = more?.fleet !== undefined;
+  const isSet = (path: string): boolean => project.settings.some((setting) => setting.path === path);
   const hostVariables = context.env;
   if (runs) checkMode(sessions.permissionMode, standingOf(hostVariables), "sessions.permissionMode");
   const readSecret = secretReader(context, project);
@@ -235,14 +243,14 @@ export async function createEngine(
     stateFolder,
     deadlines,
     idle: sessions.idle,
-    recovery: sessions.recovery,
+    recovery: isFleet && more?.fleet?.role !== "all" && !isSet("sessions.recovery") ? "resume" : sessions.recovery,
     quota: { action: sessions.onQuota, windows: sessions.quotaWindows },
     spending: {
       limits: project.config.budgets,
       project: project.folder,
       payer: async () => (given ? PAYERS.nobody : PAYERS[sessionPayerOf(project.config.llm)]),
     },
-    leaseTtl: sessions.takeover,
+    leaseTtl: isFleet && !isSet("sessions.takeover") ? FLEET_TAKEOVER_MS : sessions.takeover,
     holder: holderName(command),
     ownOnly,
     mcpTimeout: sessions.mcpTimeout,
@@ -258,6 +266,7 @@ export async function createEngine(
     openConversation: room?.openConversation ?? (runs === "later" ? await openLater(load, find) : refuseToRun),
     sweep: () => sweepProcesses(context.env),
     log,
+    ...more,
   });
 }
 
@@ -294,21 +303,18 @@ export async function startServer(
   project: Project,
   {
     port,
+    allowedHosts,
     ...parts
-  }: {
-    engine: Engine;
-    context?: ServedContext;
-    caretaker: Caretaker;
-    store: Store;
-    logger: Logger;
-    version: string;
-    acp: ConnectAgent;
-    port?: number;
+  }: Omit<ServerParts, "page" | "settings"> & {
+    port?: number | undefined;
+    /** Instead of the config's. */
+    allowedHosts?: string[] | undefined;
   },
 ): Promise<RunningServer> {
   const room = await import("@tandem/server");
   const page = pageFolder();
-  return room.startServer({ ...parts, ...(page && { page }), settings: await serverSettings(project, port) });
+  const settings = { ...(await serverSettings(project, port)), ...(allowedHosts && { allowedHosts }) };
+  return room.startServer({ ...parts, ...(page && { page }), settings });
 }
 
 /** The page, where it has been built: `npm start` does that, and packages have it. */
@@ -344,6 +350,9 @@ export const loadSessions = () => import("@tandem/sessions");
 /** Of that room, only what speaks ACP: an editor waits for its first answer. */
 export const loadAcp = () => import("@tandem/server/acp");
 
+/** The room that carries runs to workers. */
+export const loadQueue = () => import("@tandem/queue");
+
 /** The room that serves; its tokens and its logger belong to it. */
 export const loadServer = () => import("@tandem/server");
 
@@ -351,8 +360,11 @@ export const loadServer = () => import("@tandem/server");
 function secretReader(context: Context, project: Project): (reference: string) => Promise<string> {
   const place = { env: context.env, folder: project.folder, signal: context.signal };
   const { credentials } = project.config.llm.provider.vertex;
-  // All but this one, a JSON file, travel in a header.
-  return (reference) => (reference === credentials ? resolveSecret(reference, place) : resolveToken(reference, place));
+  return (reference) => {
+    if (reference === context.lent?.reference) return context.lent.read();
+    // All but this one, a JSON file, travel in a header.
+    return reference === credentials ? resolveSecret(reference, place) : resolveToken(reference, place);
+  };
 }
 
 /** Node's own requests do not heed HTTPS_PROXY by themselves; Claude Code's do. */

@@ -6,6 +6,8 @@ export interface Context {
   version: string;
   cwd: string;
   env: Variables;
+  /** A secret that somebody else has lent, under the name by which the config asks for it: see `openTenantProject`. */
+  lent?: { reference: string; read: () => Promise<string> };
   /** Aborted by Ctrl-C and SIGTERM. */
   signal: AbortSignal;
   /** From now on, the command may take so long to stop once the signal has fired; then the process ends regardless. */

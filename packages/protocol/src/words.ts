@@ -74,6 +74,11 @@ export const AUDIT_KINDS = [
   "trust.revoked",
   "token.created",
   "token.revoked",
+  "tenant.created",
+  "tenant.changed",
+  "tenant.archived",
+  "tenant.restored",
+  "tenant.deleted",
   "switch.stopped",
   "switch.released",
   // Worktrees

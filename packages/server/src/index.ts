@@ -2,6 +2,7 @@ export { ClientServers, type ClientServer } from "./acp/client-servers.ts";
 export type { ConnectAgent } from "./acp/net/acp-door.ts";
 export { connectAgents } from "./acp/net/connect-agents.ts";
 export type { Caretaker, ServerStatus } from "./caretaker.ts";
+export type { CredentialsReport } from "./credentials-report.ts";
 export type { FleetSeat } from "./fleet/fleet-seat.ts";
 export { createLogger, type Logger } from "./http/create-logger.ts";
 export { createToken } from "./http/create-token.ts";

@@ -34,6 +34,7 @@ export { describePlace, fits, placeWanted } from "./fleet/place.ts";
 export type { PreviewSource, PreviewWatch } from "./fleet/preview-source.ts";
 export type { SessionRuns } from "./fleet/session-runs.ts";
 export type { EngineSettings } from "./engine-settings.ts";
+export { KillSwitch } from "./budgets/kill-switch.ts";
 export type { Quotas } from "./quotas/quotas.ts";
 export { takenNow } from "./quotas/taken-now.ts";
 export type { Notifications, NotifySettings } from "./notify/notifier.ts";

@@ -1,24 +1,14 @@
 import { TandemError } from "@tandem/protocol";
+import { DEFAULT_TENANT } from "@tandem/storage";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
-import { checkLogin } from "../acp/check-login.ts";
-import { beginIn } from "../acp/open-acp-engine.ts";
-import {
-  createEngine,
-  hasContext,
-  loadServer,
-  openStore,
-  probeLogin,
-  sessionRoots,
-  startServer,
-  startTelemetry,
-} from "../compose.ts";
-import { contextServers, serveContext, startMemoryCapture } from "../serve-context.ts";
+import { loadServer, openStore, probeLogin, sessionRoots, startServer, startTelemetry } from "../compose.ts";
 import { databaseName } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome } from "../config/tandem-home.ts";
 import type { Context } from "../context.ts";
 import { sessionPayerOf } from "../describe-project.ts";
+import { innerDoor, openMembership, type FleetOptions, type Joined } from "../fleet/join-fleet.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import type { DemoChoice } from "../option-choices.ts";
 import { toPort } from "../port.ts";
@@ -27,13 +17,17 @@ import { announce } from "../server/announce.ts";
 import { LogFile, logFolder } from "../server/log-file.ts";
 import { findServer, writeServerFile } from "../server/server-file.ts";
 import { takeCare } from "../server/take-care.ts";
+import { composeRealm } from "../tenants/compose-realm.ts";
+import { TenantRealms } from "../tenants/realms.ts";
+import { stopEveryone } from "../tenants/stop-everyone.ts";
+import { createTenantOffice } from "../tenants/tenant-office.ts";
 
 /** For what is left to do once the turns have ended. */
 const REST_MS = 5_000;
 const CLOSE_MS = 2_000;
 const PROBE_MS = 10_000;
 
-export interface UpOptions {
+export interface UpOptions extends FleetOptions {
   port?: string;
   demo?: DemoChoice | true;
 }
@@ -59,41 +53,56 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
 
   const store = parts.use(await openStore(context, project));
   const demo = (await isDemoWanted(context, project, options.demo)) ? parts.use(await startDemo()) : undefined;
-  const serving = { command: "tandem up", log: logger };
-  const knowledge = hasContext(project) ? parts.use(await serveContext(context, project, store, serving)) : undefined;
-  const clientServers = new room.ClientServers();
-  const engine = await createEngine(context, project, store, {
-    ...serving,
-    sessionServers: (session) => clientServers.of(session),
-    ...(knowledge &&
-      project.config.sessions.context && {
-        hostServers: await contextServers(project, knowledge, store.sessions, logger),
-      }),
-    ...(demo && { credential: demo.credential }),
-  });
+  const caretaker = takeCare(context, project, { demo: demo !== undefined });
+  const lent = demo && { credential: demo.credential };
+  const member = await openMembership(context, project, store, { options, log: logger });
+  if (member) parts.use(member);
+  const own = parts.use(
+    await composeRealm(context, project, store, {
+      ...{ tenant: { id: DEFAULT_TENANT, name: DEFAULT_TENANT }, logger, caretaker, ...lent },
+      ...member?.realmOf(DEFAULT_TENANT, store),
+    }),
+  );
+  const { engine } = own;
+  const realms = parts.use(
+    new TenantRealms({
+      context,
+      project,
+      store,
+      logger,
+      own,
+      stopWithin,
+      ...lent,
+      ...(member && { fleetOf: member.realmOf }),
+    }),
+  );
   const tokenFile = join(home, "token");
   const { warning } = await room.ensureToken(tokenFile, store.tokens);
   if (warning) logger.warn(warning);
   // Listens before it takes up what others have left: a server that finds its port taken must not touch a session.
   const server = await startServer(project, {
-    ...{ engine, store, logger, port, version: context.version },
-    ...(knowledge && { context: knowledge }),
-    caretaker: takeCare(context, project, { demo: demo !== undefined }),
-    acp: room.connectAgents({
-      ...{ engine, clientServers, logger, version: context.version },
-      begin: (folder, agent) => beginIn(engine, project, folder, agent),
-      ...(!demo && { checkLogin: () => checkLogin(context, project, PROBE_MS) }),
-    }),
+    ...own,
+    engine: { ...engine, killSwitch: stopEveryone(engine.killSwitch, store, () => realms.open) },
+    ...{ realms, logger, version: context.version, ...innerDoor(project, { options, port }) },
+    office: createTenantOffice(context.env, store, (note) => engine.audit.note(note), realms),
   });
   const telemetry = await startTelemetry(project, { engine, store, version: context.version });
   if (telemetry) parts.use(telemetry);
   parts.defer(() => server.close(CLOSE_MS));
-  parts.defer(() => engine.stop(stopWithin));
+  let joined: Joined | undefined;
+  parts.defer(() => joined?.leave(REST_MS));
+  parts.defer(async () => void (await Promise.all([own.stop(stopWithin), realms.stop(stopWithin)])));
+  parts.defer(() => joined?.drain());
   parts.defer(() => server.drain());
   context.allowToStop(stopWithin + CLOSE_MS + REST_MS);
-  await engine.start();
-  await knowledge?.desk.resume();
-  if (knowledge) parts.use(await startMemoryCapture(project, knowledge, store, logger));
+  await own.start();
+  const drained = new AbortController();
+  joined = await member?.join({
+    ...{ store, realms, address: server.url, version: context.version, onDrainWish: () => drained.abort() },
+    payer: demo ? "nobody" : sessionPayerOf(project.config.llm),
+  });
+  const takenUp = realms.takeUp().catch((error: unknown) => logger.warn({ err: error }, "tenants were not looked at"));
+  parts.defer(() => takenUp);
 
   const { tls } = project.config.server;
   const info = {
@@ -108,9 +117,10 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   parts.use(await writeServerFile(context.env, info));
   logger.info({ url: server.url, demo: info.demo, payer: info.payer }, "up");
   progress[Symbol.dispose]();
-  const link = server.signInLink();
+  const link = await server.signInLink();
   await using _ = await announce(context, { info, link, engine, warning, logFile: log.file, stopWithinMs: stopWithin });
-  if (!context.signal.aborted) await once(context.signal, "abort");
+  const ends = AbortSignal.any([context.signal, drained.signal]);
+  if (!ends.aborted) await once(ends, "abort");
   logger.info("stopping");
   return 0;
 }

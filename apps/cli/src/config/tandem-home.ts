@@ -9,6 +9,10 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export const tandemHome = (env: Variables): string =>
   env["TANDEM_HOME"] ? resolve(env["TANDEM_HOME"]) : join(env["HOME"] || homedir(), ".tandem");
 
+/** Where it is kept whom and what the user trusts: for a tenant that is the operator's to say, and not in its own folder. */
+export const TRUST_HOME = "TANDEM_TRUST_HOME";
+export const trustHome = (env: Variables): string => env[TRUST_HOME] ?? tandemHome(env);
+
 /** For the user's eyes only: it says which folders may run commands, and holds the ledger of processes. */
 export async function ensureTandemHome(env: Variables): Promise<string> {
   const home = tandemHome(env);

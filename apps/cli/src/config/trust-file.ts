@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { ensureTandemHome, tandemHome, type Variables } from "./tandem-home.ts";
+import { ensureTandemHome, trustHome, type Variables } from "./tandem-home.ts";
 import { writeFileAtomically } from "./write-file-atomically.ts";
 
 /** A list of folders, each with what was trusted of it, where only the user can write. */
@@ -16,7 +16,7 @@ export class TrustFile<Entry extends z.ZodType> {
   }
 
   async read(env: Variables): Promise<Record<string, z.output<Entry>>> {
-    const file = join(tandemHome(env), this.#name);
+    const file = join(trustHome(env), this.#name);
     const info = await stat(file).catch(() => undefined);
     if (!info) return {};
     // Whoever can write this file can run programs as the user.
@@ -38,7 +38,7 @@ export class TrustFile<Entry extends z.ZodType> {
   async write(env: Variables, folders: Record<string, z.output<Entry>>): Promise<void> {
     await ensureTandemHome(env);
     const text = `${JSON.stringify({ version: 1, folders }, null, 2)}\n`;
-    await writeFileAtomically(join(tandemHome(env), this.#name), text, 0o600);
+    await writeFileAtomically(join(trustHome(env), this.#name), text, 0o600);
   }
 
   /** False if the folder was not in it. */

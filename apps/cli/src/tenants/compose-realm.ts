@@ -1,0 +1,78 @@
+import type { Credential } from "@tandem/claude-code";
+import type { Caretaker, Logger, Realm } from "@tandem/server";
+import type { EngineSettings } from "@tandem/sessions";
+import type { Store } from "@tandem/storage";
+import { checkLogin } from "../acp/check-login.ts";
+import { beginIn } from "../acp/open-acp-engine.ts";
+import { createEngine, hasContext, loadServer } from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import { contextServers, serveContext, startMemoryCapture } from "../serve-context.ts";
+
+const PROBE_MS = 10_000;
+
+export interface RealmOptions {
+  tenant: Realm["tenant"];
+  logger: Logger;
+  /** Instead of what the config names: for the demo. */
+  credential?: Credential;
+  /** What the engine is told beside what the config says. */
+  engine?: Partial<Pick<EngineSettings, "quotas" | "fleet" | "holder" | "sharedRecords">>;
+  /** Whether it runs turns, and so needs Claude Code: see `EngineOptions`. */
+  runs?: boolean | "later";
+  caretaker?: Caretaker;
+  standing?: Realm["standing"];
+  fleet?: Realm["fleet"];
+}
+
+/** All that one tenant has in this process. Disposed of when nobody asks it anything any more. */
+export interface ComposedRealm extends Realm, AsyncDisposable {
+  store: Store;
+  project: Project;
+  /** Takes up what others have left: from now on turns and jobs run. */
+  start(): Promise<void>;
+  /** Lets turns end until the deadline; it still answers. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** The realm of a tenant, the default one and any other, on its store. Nothing runs in it before it is started. */
+export async function composeRealm(
+  context: Context,
+  project: Project,
+  store: Store,
+  { tenant, logger, credential, engine: more, caretaker, standing, fleet, runs = true }: RealmOptions,
+): Promise<ComposedRealm> {
+  const room = await loadServer();
+  await using parts = new AsyncDisposableStack();
+  const serving = { command: "tandem up", log: logger };
+  const knowledge = hasContext(project) ? parts.use(await serveContext(context, project, store, serving)) : undefined;
+  const clientServers = new room.ClientServers();
+  const engine = await createEngine(context, project, store, {
+    ...{ ...serving, runs },
+    sessionServers: (session) => clientServers.of(session),
+    ...(knowledge &&
+      project.config.sessions.context && {
+        hostServers: await contextServers(project, knowledge, store.sessions, logger),
+      }),
+    ...(credential && { credential }),
+    ...(more && { more }),
+  });
+  const acp = room.connectAgents({
+    ...{ engine, clientServers, logger, version: context.version },
+    begin: (folder, agent) => beginIn(engine, project, folder, agent),
+    ...(!credential && { checkLogin: () => checkLogin(context, project, PROBE_MS) }),
+  });
+  const running = parts.use(new AsyncDisposableStack());
+  const owned = parts.move();
+  let stopping: Promise<void> | undefined;
+  return {
+    ...{ tenant, engine, context: knowledge, caretaker, standing, acp, fleet, store, project },
+    async start() {
+      await engine.start();
+      await knowledge?.desk.resume();
+      if (knowledge) running.use(await startMemoryCapture(project, knowledge, store, logger));
+    },
+    stop: (deadlineMs) => (stopping ??= running.disposeAsync().then(() => engine.stop(deadlineMs))),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}

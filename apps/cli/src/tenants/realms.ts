@@ -1,0 +1,190 @@
+import type { Logger, Realm, Realms } from "@tandem/server";
+import type { Quotas } from "@tandem/sessions";
+import { DEFAULT_TENANT, type Store, type TenantRow } from "@tandem/storage";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import { composeRealm, type ComposedRealm, type RealmOptions } from "./compose-realm.ts";
+import { hasWork } from "./has-work.ts";
+import { heedOperator } from "./stop-everyone.ts";
+import { openTenantProject } from "./tenant-project.ts";
+import { standingOf } from "./tenant-standing.ts";
+
+/** So soon does a process hear of what the operator has said of a tenant at another. */
+const LOOK_MS = 2_000;
+
+interface Parts {
+  /** The operator's. */
+  context: Context;
+  project: Project;
+  store: Store;
+  logger: Logger;
+  /** The default tenant's. */
+  own: ComposedRealm;
+  /** How long the turns of a tenant may take to end. */
+  stopWithin: number;
+  /** Instead of what tenants have: for the demo. */
+  credential?: RealmOptions["credential"];
+  /** What a tenant's realm is told of the fleet. */
+  fleetOf?: (tenant: string, store: Store) => Pick<RealmOptions, "engine" | "fleet">;
+}
+
+interface Opened {
+  row: TenantRow;
+  realm: Promise<ComposedRealm>;
+}
+
+/** The realms of this process: the default tenant's, and one for each other tenant that has something to do here. */
+export class TenantRealms implements Realms, AsyncDisposable {
+  readonly #parts: Parts;
+  readonly #opened = new Map<string, Opened>();
+  readonly #listeners: ((realm: Realm) => Promise<void>)[] = [];
+  readonly #closing = new Map<string, Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async of(tenant: string): Promise<ComposedRealm | undefined> {
+    if (tenant === DEFAULT_TENANT) return this.#parts.own;
+    const opened = this.#opened.get(tenant);
+    if (opened) return opened.realm;
+    if (this.#isClosed) return undefined;
+    await this.#closing.get(tenant);
+    const row = await this.#parts.store.tenants.get(tenant);
+    if (!row || row.archivedAt !== null) return undefined;
+    // Somebody else may have asked meanwhile.
+    return this.#opened.get(tenant)?.realm ?? this.#open(row);
+  }
+
+  onClose(listener: (realm: Realm) => Promise<void>): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Of those that are open, the default one first. One that is about to be is not among them yet. */
+  get open(): readonly ComposedRealm[] {
+    return [this.#parts.own, ...this.#ready];
+  }
+
+  /** How many turns of a tenant may run at once. Of one that is not known here, none was begun here. */
+  limitOf(tenant: string): number {
+    return this.#opened.get(tenant)?.row.limits.maxRunning ?? Infinity;
+  }
+
+  /** Opens the realms of tenants for whom something waits, or has been left by a process that died. */
+  async takeUp(): Promise<void> {
+    const { store, logger } = this.#parts;
+    for (const { id, archivedAt } of await store.tenants.list()) {
+      if (this.#isClosed) return;
+      if (id === DEFAULT_TENANT || archivedAt !== null || this.#opened.has(id)) continue;
+      try {
+        if (await hasWork(await store.tenant(id))) await this.of(id);
+      } catch (error) {
+        logger.warn({ err: error, tenant: id }, "a tenant's work could not be taken up");
+      }
+    }
+  }
+
+  /** What the operator has said of tenants counts from now on; those that are archived or gone are closed. */
+  async refresh(): Promise<void> {
+    const rows = new Map((await this.#parts.store.tenants.list()).map((row) => [row.id, row]));
+    const over: string[] = [];
+    for (const [id, opened] of this.#opened) {
+      const row = rows.get(id);
+      if (!row || row.archivedAt !== null || isMoved(row, opened.row)) over.push(id);
+      else opened.row = row;
+    }
+    await Promise.all(over.map((id) => this.close(id)));
+  }
+
+  /** Ends a tenant's turns and processes, and all that listens to them. It is opened again when it is asked for. */
+  close(tenant: string): Promise<void> {
+    const opened = this.#opened.get(tenant);
+    if (!opened) return this.#closing.get(tenant) ?? Promise.resolve();
+    this.#opened.delete(tenant);
+    const closing = this.#close(opened).finally(() => this.#closing.delete(tenant));
+    this.#closing.set(tenant, closing);
+    return closing;
+  }
+
+  /** Lets turns of all tenants end, together; they still answer. */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    const realms = await Promise.allSettled([...this.#opened.values()].map(({ realm }) => realm));
+    await Promise.all(
+      realms.map(async (each) => (each.status === "fulfilled" ? each.value.stop(deadlineMs) : undefined)),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(0);
+    await Promise.all([...this.#opened.keys()].map((tenant) => this.close(tenant)));
+    await Promise.allSettled(this.#closing.values());
+  }
+
+  readonly #ready = new Set<ComposedRealm>();
+
+  #open(row: TenantRow): Promise<ComposedRealm> {
+    const opened: Opened = { row, realm: this.#compose(row.id, row) };
+    this.#opened.set(row.id, opened);
+    this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref();
+    opened.realm.catch((error: unknown) => {
+      if (this.#opened.get(row.id) === opened) this.#opened.delete(row.id);
+      this.#parts.logger.error({ err: error, tenant: row.id }, "a tenant cannot be served");
+    });
+    return opened.realm;
+  }
+
+  async #compose(id: string, row: TenantRow): Promise<ComposedRealm> {
+    const { store, logger, credential, fleetOf } = this.#parts;
+    const { context, project } = await openTenantProject(this.#parts, row);
+    const own = await store.tenant(id);
+    const limits = (): Quotas => (this.#opened.get(id)?.row ?? row).limits;
+    const { engine, fleet } = fleetOf?.(id, own) ?? {};
+    const realm = await composeRealm(context, project, own, {
+      tenant: { id, name: row.name },
+      logger: logger.child({ tenant: id }),
+      ...(credential && { credential }),
+      engine: { quotas: limits, sharedRecords: store.records, ...engine },
+      standing: standingOf(own, limits),
+      ...(fleet && { fleet }),
+    });
+    try {
+      await realm.start();
+    } catch (error) {
+      await realm[Symbol.asyncDispose]();
+      throw error;
+    }
+    const killSwitch = heedOperator(realm.engine.killSwitch, this.#parts.own.engine.killSwitch);
+    const heeding = { ...realm, engine: { ...realm.engine, killSwitch } };
+    this.#ready.add(heeding);
+    return heeding;
+  }
+
+  async #close({ realm: opening }: Opened): Promise<void> {
+    const realm = await opening.catch(() => undefined);
+    if (!realm) return;
+    this.#ready.delete(realm);
+    const { stopWithin, logger } = this.#parts;
+    const { id } = realm.tenant;
+    try {
+      for (const listener of this.#listeners) await listener(realm);
+      await realm.stop(this.#isClosed ? 0 : stopWithin);
+      await realm[Symbol.asyncDispose]();
+      await realm.store[Symbol.asyncDispose]();
+    } catch (error) {
+      logger.warn({ err: error, tenant: id }, "a tenant's realm did not close as it should");
+    }
+  }
+
+  async #look(): Promise<void> {
+    // While the database is away, nobody can have said anything.
+    await this.refresh().catch(() => undefined);
+  }
+}
+
+/** What a realm is built with cannot change under it. */
+const isMoved = (now: TenantRow, before: TenantRow): boolean =>
+  now.name !== before.name || JSON.stringify(now.settings) !== JSON.stringify(before.settings);

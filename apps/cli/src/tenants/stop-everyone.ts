@@ -1,0 +1,64 @@
+import { RequestError } from "@tandem/protocol";
+import type { Engine } from "@tandem/sessions";
+import { DEFAULT_TENANT, type Store } from "@tandem/storage";
+import { loadSessions } from "../compose.ts";
+import type { ComposedRealm } from "./compose-realm.ts";
+
+/** In whose name tenants are stopped: no token is called that, as it would be seen in the tenants' logs. */
+const OPERATOR = "the operator";
+
+type Switch = Engine["killSwitch"];
+
+/** The operator's switch: it stops all tenants, and lets those go on again that have not stopped themselves. */
+export function stopEveryone(
+  own: Switch,
+  store: Pick<Store, "tenants" | "tenant">,
+  open: () => readonly ComposedRealm[],
+): Switch {
+  const tenants = async (work: (id: string) => Promise<void>): Promise<void> => {
+    const rows = await store.tenants.list();
+    await Promise.all(rows.filter(({ id }) => id !== DEFAULT_TENANT).map(({ id }) => work(id)));
+  };
+  const here = (id: string): Switch | undefined => open().find(({ tenant }) => tenant.id === id)?.engine.killSwitch;
+  const kept = async (id: string) => {
+    const { KillSwitch } = await loadSessions();
+    return new KillSwitch((await store.tenant(id)).records);
+  };
+  return {
+    ...own,
+    async stop(by, reason) {
+      let { interrupted, ...halt } = await own.stop(by, reason);
+      await tenants(async (id) => {
+        const one = here(id);
+        if ((await (one ?? (await kept(id))).state()) !== undefined) return;
+        if (one) interrupted += (await one.stop(OPERATOR, reason)).interrupted;
+        // Whoever has it open elsewhere hears of it by the store.
+        else await (await kept(id)).engage(OPERATOR, reason);
+      });
+      return { ...halt, interrupted };
+    },
+    async resume(by) {
+      await own.resume(by);
+      await tenants(async (id) => {
+        const one = here(id);
+        const state = await (one ?? (await kept(id))).state();
+        if (state?.by !== OPERATOR) return;
+        if (one) await one.resume(OPERATOR);
+        else await (await kept(id)).release();
+      });
+    },
+  };
+}
+
+/** A tenant's switch: what the operator has stopped, the tenant cannot let go on. */
+export const heedOperator = (own: Switch, operators: Switch): Switch => ({
+  ...own,
+  async resume(by) {
+    if (by !== OPERATOR && (await operators.state())) {
+      throw new RequestError("forbidden", "Everything was stopped by whoever runs the server.", {
+        fix: "It goes on when they say so.",
+      });
+    }
+    await own.resume(by);
+  },
+});

@@ -1,0 +1,17 @@
+import type { Store } from "@tandem/storage";
+import { toShown } from "../budgets/amounts.ts";
+import { today } from "../budgets/budget-companion.ts";
+import { keptBytes, openSessions } from "./limit-store.ts";
+import type { Quotas } from "./quotas.ts";
+
+/** What the sessions of a store take at the moment of what there are quotas for. */
+export async function takenNow(store: Pick<Store, "sessions" | "files" | "spending">): Promise<Required<Quotas>> {
+  const [maxRunning, maxSessions, fileBytes, accounts] = await Promise.all([
+    openSessions({ list: (query) => store.sessions.list({ ...query, statuses: ["running"] }) }),
+    openSessions(store.sessions),
+    keptBytes(store.files),
+    store.spending.read({ scope: "day", of: today() }),
+  ]);
+  const spent = accounts.find(({ unit }) => unit === "usd")?.spent ?? 0;
+  return { maxRunning, maxSessions, fileBytes, dailyUsd: toShown("usd", spent) };
+}
