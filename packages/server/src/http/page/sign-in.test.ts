@@ -30,10 +30,10 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
     body: JSON.stringify(body),
     headers: { "content-type": "application/json", ...headers },
   });
-const newCode = (): string => new URL(server.signInLink()).hash.slice("#code=".length);
+const newCode = async (): Promise<string> => new URL(await server.signInLink()).hash.slice("#code=".length);
 
 async function signedIn(): Promise<string> {
-  const response = await post("/v1/sign_in", { code: newCode() });
+  const response = await post("/v1/sign_in", { code: await newCode() });
   expect(response.status).toBe(200);
   return response.headers.get("set-cookie")!.split(";", 1)[0]!;
 }
@@ -80,7 +80,7 @@ describe("the page's files", () => {
 
 describe("signing in", () => {
   test("a code is good once, and its cookie is for the page alone", async () => {
-    const code = newCode();
+    const code = await newCode();
     const first = await post("/v1/sign_in", { code });
     const cookie = first.headers.get("set-cookie") ?? "";
     expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
@@ -91,8 +91,8 @@ describe("signing in", () => {
   test("a code is dead after a minute, and a try to use it then does not bring it back", async () => {
     const signIn = new SignIn(memoryTokens(), false);
     const made = Date.now();
-    const inTime = signIn.createCode("default", made);
-    const late = signIn.createCode("default", made);
+    const inTime = await signIn.createCode("default", made);
+    const late = await signIn.createCode("default", made);
     await expect(signIn.exchange(inTime.code, made + 59_999)).resolves.toMatchObject({ token: { name: "page" } });
     await expect(signIn.exchange(late.code, made + 60_000)).rejects.toThrow("not valid any more");
     await expect(signIn.exchange(late.code, made)).rejects.toThrow("not valid any more");

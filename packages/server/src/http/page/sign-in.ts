@@ -7,6 +7,7 @@ import { createToken } from "../create-token.ts";
 import { readJson } from "../read-body.ts";
 import { z } from "zod";
 import { WireError } from "../wire-error.ts";
+import { ownCodes, type SignInCodes } from "./sign-in-codes.ts";
 
 export const SIGN_IN_PATH = "/v1/sign_in";
 export const SIGN_OUT_PATH = "/v1/sign_out";
@@ -17,7 +18,6 @@ const LARGEST = 1_024;
 
 /** Long enough to click, too short to be found later. */
 const CODE_MS = 60_000;
-const MAX_CODES = 100;
 const COOKIE = "tandem_page";
 const COOKIE_SECONDS = 30 * 24 * 60 * 60;
 /** The name of tokens that browsers have; they are listed and revoked like any other. */
@@ -30,28 +30,27 @@ const PAGE_TOKEN = "page";
 export class SignIn {
   readonly #tokens: TokenStore;
   readonly #isSecure: boolean;
-  readonly #codes = new Map<string, { until: number; tenant: string }>();
+  readonly #codes: SignInCodes;
 
-  constructor(tokens: TokenStore, isSecure: boolean) {
+  constructor(tokens: TokenStore, isSecure: boolean, codes: SignInCodes = ownCodes()) {
     this.#tokens = tokens;
+    this.#codes = codes;
     this.#isSecure = isSecure;
   }
 
   /** Whoever has it is an admin of this tenant. */
-  createCode(tenant: string = DEFAULT_TENANT, now = Date.now()): { code: string; expiresAt: string } {
-    for (const [hash, { until }] of this.#codes) if (until <= now) this.#codes.delete(hash);
-    const [oldest] = this.#codes.keys();
-    if (this.#codes.size >= MAX_CODES && oldest !== undefined) this.#codes.delete(oldest);
+  async createCode(
+    tenant: string = DEFAULT_TENANT,
+    now: number = Date.now(),
+  ): Promise<{ code: string; expiresAt: string }> {
     const code = randomBytes(24).toString("base64url");
-    this.#codes.set(sha256(code), { until: now + CODE_MS, tenant });
+    await this.#codes.add(sha256(code), { until: now + CODE_MS, tenant });
     return { code, expiresAt: new Date(now + CODE_MS).toISOString() };
   }
 
   /** The cookie for a code. A code is dead after its use, whatever comes of it. */
   async exchange(code: string, now = Date.now()): Promise<{ cookie: string; token: TokenRow }> {
-    const hash = sha256(code);
-    const known = this.#codes.get(hash);
-    this.#codes.delete(hash);
+    const known = await this.#codes.take(sha256(code));
     if (!known || known.until <= now) {
       throw new WireError("unauthorized", "This link is not valid any more.", {
         fix: "Run `tandem open` for a new one.",

@@ -1,0 +1,271 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import Anthropic from "@anthropic-ai/sdk";
+import { always, slowly, text, toolUse } from "@tandem/rehearsal";
+import { whyNoPostgres } from "@tandem/storage/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { setFleetStage, type FleetStage, type StageMember } from "../testing/fleet-stage.ts";
+
+const without = whyNoPostgres();
+const WAIT_MS = 20_000;
+
+describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}`, () => {
+  let stage: FleetStage;
+  let first: StageMember;
+  let second: StageMember;
+  let worker: StageMember;
+  beforeAll(async () => {
+    stage = await setFleetStage();
+    [first, second, worker] = await Promise.all([
+      stage.join("server", { machine: "front" }),
+      stage.join("server", { machine: "front" }),
+      stage.join("worker", { machine: "back" }),
+    ]);
+  }, 60_000);
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  const clientOf = ({ server }: StageMember) =>
+    new Anthropic({ apiKey: first.server.secret, baseURL: server.url, maxRetries: 0 });
+  const at = (member: StageMember, path: string, init: RequestInit = {}) =>
+    fetch(`${member.server.url}${path}`, {
+      ...init,
+      headers: {
+        authorization: `Bearer ${first.server.secret}`,
+        ...(init.body ? { "content-type": "application/json" } : {}),
+        ...(init.headers as Record<string, string>),
+      },
+    });
+  const post = (member: StageMember, path: string, body: unknown = {}, headers: Record<string, string> = {}) =>
+    at(member, path, { method: "POST", body: JSON.stringify(body), headers });
+
+  async function newSession(member: StageMember, tools: unknown[] = []): Promise<string> {
+    const agent = await clientOf(member).beta.agents.create({
+      name: "a",
+      model: "claude-sonnet-5-5",
+      tools: tools as never,
+    });
+    const session = await clientOf(member).beta.sessions.create({ agent: agent.id, environment_id: "env_local" });
+    return session.id;
+  }
+  const say = (member: StageMember, session: string, words: string) =>
+    clientOf(member).beta.sessions.events.send(session, {
+      events: [{ type: "user.message", content: [{ type: "text", text: words }] }],
+    });
+  const types = async (member: StageMember, session: string): Promise<string[]> =>
+    (await clientOf(member).beta.sessions.events.list(session, { limit: 100 })).data.map(({ type }) => type);
+  const idle = (member: StageMember, session: string) =>
+    expect.poll(() => types(member, session), { timeout: WAIT_MS }).toContain("session.status_idle");
+
+  test("a session is made at a server, by the worker, in the worker's folder, and read at any", async () => {
+    await writeFile(join(stage.folderOf("back"), "here.txt"), "of the worker");
+    const session = await newSession(first);
+    expect((await worker.store.sessions.get(session))?.folder).toBe(stage.folderOf("back"));
+    const read = await at(second, `/v1/sessions/${session}/files/content?path=here.txt`);
+    expect(await read.json()).toMatchObject({ text: "of the worker" });
+    expect(read.headers.get("request-id")).toMatch(/^req_/);
+    const lines = worker.server.log.filter((line) => line["request_id"] === read.headers.get("request-id"));
+    expect(lines).toMatchObject([{ path: `/v1/sessions/${session}/files/content`, status: 200 }]);
+    const models = (await (await at(first, "/v1/models")).json()) as { data: { display_name: string }[] };
+    expect(models.data[0]?.display_name).toBe("Sonnet of back");
+  });
+
+  test("errors of the worker come as they are, under the id that the client knows", async () => {
+    const session = await newSession(first);
+    const answer = await at(first, `/v1/sessions/${session}/files/content?path=nowhere.txt`);
+    const body = (await answer.json()) as { request_id: string };
+    expect([answer.status, body]).toMatchObject([404, { type: "error", error: { type: "not_found_error" } }]);
+    expect(body.request_id).toBe(answer.headers.get("request-id"));
+    // A token is asked for at the inner door as at every other.
+    const path = `/v1/fleet/previews/${session}`;
+    const open = await fetch(`${worker.server.url}${path}`, {
+      headers: { "tandem-passed-on": `req_${"0".repeat(24)}` },
+    });
+    expect(open.status).toBe(401);
+  });
+
+  test("a turn is followed on both servers with its previews, in order, and none after its event", async () => {
+    const words = "one two three four five six seven eight";
+    stage.rehearsal.use([slowly(text(words), { chunkMs: 40 })]);
+    const session = await newSession(first);
+    const listen = async (member: StageMember) => {
+      const seen: { type: string; id?: string }[] = [];
+      let shown = "";
+      const stream = await clientOf(member).beta.sessions.events.stream(session, { event_deltas: ["agent.message"] });
+      const read = async () => {
+        for await (const event of stream) {
+          const of =
+            event.type === "event_start" ? event.event.id : event.type === "event_delta" ? event.event_id : event.id;
+          seen.push({ type: event.type, id: of });
+          if (event.type === "event_delta") shown += (event.delta as { content: { text: string } }).content.text;
+          if (event.type === "session.status_idle") return { seen, shown };
+        }
+        throw new Error("the stream ended");
+      };
+      return read;
+    };
+    const open = await Promise.all([listen(first), listen(second)]);
+    await say(second, session, "Count.");
+    for (const { seen, shown } of await Promise.all(open.map((read) => read()))) {
+      const message = seen.findIndex(({ type }) => type === "agent.message");
+      const deltas = seen.flatMap(({ type, id }, index) =>
+        type === "event_delta" && id === seen[message]!.id ? [index] : [],
+      );
+      expect(deltas.length).toBeGreaterThan(3);
+      expect(Math.max(...deltas)).toBeLessThan(message);
+      expect(seen.findIndex(({ type }) => type === "span.model_request_start")).toBeLessThan(Math.min(...deltas));
+      expect(words.startsWith(shown)).toBe(true);
+    }
+  });
+
+  test("an approval and a custom tool's result are taken at any server, and the worker goes on at once", async () => {
+    stage.rehearsal.use([
+      toolUse("mcp__tandem__weather", { city: "Bern" }),
+      toolUse("Bash", { command: "echo hi" }),
+      text("Done."),
+    ]);
+    const session = await newSession(first, [
+      { type: "custom", name: "weather", description: "w", input_schema: { type: "object" } },
+      { type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_ask" } } },
+    ]);
+    await say(first, session, "Weather, then greet.");
+    const waiting = async () => {
+      const row = await second.store.sessions.get(session);
+      return row?.waitingFor.map(({ type }) => type);
+    };
+    await expect.poll(waiting, { timeout: WAIT_MS }).toEqual(["custom_tool_result"]);
+    const use = (await second.store.sessions.get(session))!.waitingFor[0]!.event_id;
+    await clientOf(second).beta.sessions.events.send(session, {
+      events: [{ type: "user.custom_tool_result", custom_tool_use_id: use, content: [{ type: "text", text: "rain" }] }],
+    });
+    await expect.poll(waiting, { timeout: WAIT_MS }).toEqual(["tool_confirmation"]);
+    const listed = (await (await at(second, "/v1/approvals")).json()) as { data: { id: string; session_id: string }[] };
+    const approval = listed.data.find(({ session_id: of }) => of === session)!;
+    expect((await post(second, `/v1/approvals/${approval.id}`, { result: "allow" })).status).toBe(200);
+    await expect.poll(() => types(first, session), { timeout: WAIT_MS }).toContain("agent.message");
+  });
+
+  test("what changes a session goes to who writes it, whoever that is", async () => {
+    stage.rehearsal.use([slowly(text("Yes."), { firstByteMs: 1_500 })]);
+    const session = await newSession(first);
+    await say(first, session, "Go.");
+    await expect
+      .poll(async () => (await worker.store.leases.holder(session as never))?.holder, { timeout: WAIT_MS })
+      .toBe(worker.holder);
+    const renamed = await post(second, `/v1/sessions/${session}`, { title: "Renamed" });
+    expect([renamed.status, await renamed.json()]).toMatchObject([200, { title: "Renamed" }]);
+    const tasks = await at(first, `/v1/sessions/${session}/tasks`);
+    expect(tasks.status).toBe(200);
+    await idle(second, session);
+    expect((await at(second, `/v1/sessions/${session}`, { method: "DELETE" })).status).toBe(200);
+    expect((await at(first, `/v1/sessions/${session}`)).status).toBe(404);
+  });
+
+  test("the feed of one server shows what happens anywhere", async () => {
+    stage.rehearsal.use([always(text("Yes."))]);
+    const end = new AbortController();
+    const feed = first.engine.sessions.feed(end.signal)[Symbol.asyncIterator]();
+    expect((await feed.next()).value?.type).toBe("snapshot");
+    const session = await newSession(second);
+    await say(second, session, "Hello.");
+    const seen: string[] = [];
+    for (let item = await feed.next(); !item.done; item = await feed.next()) {
+      if (item.value.type === "changed" && item.value.session.id === session) seen.push(item.value.session.status);
+      if (seen.includes("running") && seen.at(-1) === "idle") break;
+    }
+    await at(second, `/v1/sessions/${session}`, { method: "DELETE" });
+    for (let item = await feed.next(); !item.done; item = await feed.next()) {
+      if (item.value.type === "removed" && item.value.id === session) break;
+    }
+    end.abort();
+  }, 60_000);
+
+  test("a link made at one server signs in at another, once; and the cookie is good at all of them", async () => {
+    const code = new URL(await first.server.signInLink()).hash.slice("#code=".length);
+    const tries = await Promise.all([post(second, "/v1/sign_in", { code }), post(worker, "/v1/sign_in", { code })]);
+    expect(tries.map(({ status }) => status).toSorted()).toEqual([200, 401]);
+    const cookie = tries
+      .find(({ status }) => status === 200)!
+      .headers.get("set-cookie")!
+      .split(";", 1)[0]!;
+    const session = await newSession(first);
+    // Also where it must be passed on: the worker knows the token, not the cookie.
+    const own = {
+      method: "POST",
+      headers: { cookie, "sec-fetch-site": "same-origin", "content-type": "application/json" },
+    };
+    const renamed = await fetch(`${first.server.url}/v1/sessions/${session}`, { ...own, body: '{"title":"By hand"}' });
+    expect([renamed.status, await renamed.json()]).toMatchObject([200, { title: "By hand" }]);
+  });
+
+  test("everything is stopped at once, everywhere, whichever server is told", async () => {
+    stage.rehearsal.use([slowly(text("Never."), { firstByteMs: 60_000 }), always(text("Yes."))]);
+    const session = await newSession(first);
+    await say(first, session, "Go.");
+    await expect.poll(() => types(second, session), { timeout: WAIT_MS }).toContain("span.model_request_start");
+    const stopped = await post(first, "/v1/stop", { reason: "a test" });
+    expect([stopped.status, await stopped.json()]).toMatchObject([
+      200,
+      { interrupted: 1, stopped: { reason: "a test" } },
+    ]);
+    expect(await types(second, session)).toContain("session.status_idle");
+    const notes = (await worker.engine.audit.list({ limit: 50 })).data.filter(({ kind }) => kind === "switch.stopped");
+    expect(notes).toHaveLength(1);
+    expect((await post(second, "/v1/resume")).status).toBe(200);
+    expect(await (await at(first, "/v1/stop")).json()).toEqual({ stopped: null });
+  });
+
+  test("a second try of a send waits for the first at another server, and is stored once", async () => {
+    const session = await newSession(first);
+    stage.rehearsal.use([always(text("Yes."))]);
+    const put = first.store.inbox.put.bind(first.store.inbox);
+    const held = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    const get = first.engine.sessions.get.bind(first.engine.sessions);
+    const asked = Promise.withResolvers<void>();
+    first.store.inbox.put = async (...args) => {
+      began.resolve();
+      await held.promise;
+      return put(...args);
+    };
+    const body = { events: [{ type: "user.message", content: [{ type: "text", text: "Once." }] }] };
+    const one = post(first, `/v1/sessions/${session}/events`, body);
+    await began.promise;
+    first.engine.sessions.get = (id) => {
+      asked.resolve();
+      return get(id);
+    };
+    const two = post(second, `/v1/sessions/${session}/events`, body, { "x-stainless-retry-count": "1" });
+    await asked.promise;
+    held.resolve();
+    const answers = await Promise.all([one, two]);
+    first.store.inbox.put = put;
+    first.engine.sessions.get = get;
+    const ids = await Promise.all(
+      answers.map(async (answer) => ((await answer.json()) as { data: { id: string }[] }).data[0]?.id),
+    );
+    expect(ids[0]).toBe(ids[1]);
+    await idle(first, session);
+    expect((await types(first, session)).filter((type) => type === "user.message")).toHaveLength(1);
+  });
+
+  test("a machine that is gone is named; what needs no folder is done without it", async () => {
+    const other = await stage.join("worker", { machine: "gone" });
+    const folder = stage.folderOf("gone");
+    const made = await post(first, "/v1/environments", { name: "gone", metadata: { "tandem.path": folder } });
+    expect(made.status).toBe(200);
+    const { id: environment } = (await made.json()) as { id: string };
+    const agent = await clientOf(first).beta.agents.create({ name: "a", model: "claude-sonnet-5-5" });
+    const session = await clientOf(first).beta.sessions.create({ agent: agent.id, environment_id: environment });
+    expect((await first.store.sessions.get(session.id))?.place).toBe("machine:gone");
+    await other.vanish();
+    const id = (await first.store.workers.list()).find(({ holder }) => holder === other.holder)!.id;
+    await first.store.workers.remove(id);
+    const read = await at(first, `/v1/sessions/${session.id}/files`);
+    expect([read.status, JSON.stringify(await read.json())]).toEqual([
+      503,
+      expect.stringContaining("a worker on gone"),
+    ]);
+    const renamed = await post(first, `/v1/sessions/${session.id}`, { title: "Alone" });
+    expect([renamed.status, await renamed.json()]).toMatchObject([200, { title: "Alone" }]);
+  });
+});

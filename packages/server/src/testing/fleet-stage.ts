@@ -1,0 +1,112 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findExecutable, openConversation, ProcessLedger } from "@tandem/claude-code";
+import { newId } from "@tandem/protocol";
+import { createEmbeddedQueue } from "@tandem/queue";
+import { startRehearsal, type Rehearsal } from "@tandem/rehearsal";
+import { createEngine, FleetMember, type Engine, type FleetSettings } from "@tandem/sessions";
+import { openStore, type Store } from "@tandem/storage";
+import { startPostgres } from "@tandem/storage/testing";
+import type { FleetSeat } from "../fleet/fleet-seat.ts";
+import { RemotePreviews } from "../fleet/remote-previews.ts";
+import { startTestServer, type TestServer } from "./start-test-server.ts";
+
+const DEADLINE_MS = 20_000;
+
+export interface StageMember {
+  engine: Engine;
+  store: Store;
+  server: TestServer;
+  holder: string;
+  /** As a crash would: nothing of it answers, beats or writes any more. */
+  vanish(): Promise<void>;
+}
+
+/** One Postgres and one queue, and as many members of a fleet on them as a test likes, each with a home and a door. */
+export interface FleetStage extends AsyncDisposable {
+  rehearsal: Rehearsal;
+  /** Of every process of a machine: where sessions of `env_local` work. */
+  folderOf(machine: string): string;
+  join(
+    role: FleetSettings["role"],
+    worker?: { machine?: string; labels?: Record<string, string> },
+  ): Promise<StageMember>;
+}
+
+export async function setFleetStage(): Promise<FleetStage> {
+  const root = await mkdtemp(join(tmpdir(), "tandem-fleet-"));
+  await using setup = new AsyncDisposableStack();
+  setup.defer(() => rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 }));
+  const postgres = setup.use(await startPostgres());
+  const url = await postgres.createDatabase();
+  const rehearsal = await startRehearsal([]);
+  setup.defer(() => rehearsal.close());
+  const queue = setup.use(createEmbeddedQueue());
+  const members = setup.use(new AsyncDisposableStack());
+  const log = { warn: () => undefined };
+
+  const join_: FleetStage["join"] = async (role, { machine = "here", labels = {} } = {}) => {
+    const id = newId("worker");
+    const holder = `${role} ${id}`;
+    const home = join(root, id);
+    const [folder, stateFolder] = [join(root, machine), join(home, "state")];
+    await Promise.all([mkdir(folder, { recursive: true }), mkdir(stateFolder, { recursive: true })]);
+    await using parts = new AsyncDisposableStack();
+    const store = parts.use(await openStore(url));
+    const seat: FleetSeat = { holder, role, store };
+    const ledger = new ProcessLedger(join(stateFolder, "processes"));
+    const worker = { id, machine, labels, tenants: null };
+    const engine = await createEngine(store, {
+      executable: findExecutable(undefined),
+      credential: async () => ({ type: "api_key", key: "sk-ant-made-up-key", baseUrl: rehearsal.url }),
+      hostVariables: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: root, NO_PROXY: "127.0.0.1" },
+      stateFolder,
+      deadlines: { spawn: DEADLINE_MS, init: DEADLINE_MS, firstByte: DEADLINE_MS, idle: DEADLINE_MS, exit: 2_000 },
+      ...{ idle: 60_000, recovery: "resume", leaseTtl: 3_000, holder, mcpTimeout: 10_000, roots: [folder] },
+      models: async () => [{ id: "claude-sonnet-5-5", name: `Sonnet of ${machine}`, aliases: ["sonnet"] }],
+      openConversation,
+      sweep: () => ledger.sweep(),
+      fleet: { queue, role, tenant: "default", worker, maxSessions: 10 },
+      previews: parts.use(new RemotePreviews(seat, { tenant: "default", logger: log })),
+      log,
+    });
+    const server = await startTestServer({
+      ...{ engine, tokens: store.tokens, records: store.records, check: () => store.check(), fleet: seat },
+    });
+    parts.use(server);
+    await engine.start();
+    const member = new FleetMember({
+      ...{ store, queue, log, open: () => [engine.runs], runsOf: async () => engine.runs },
+      row: {
+        ...{ id, holder, role, machine, labels, tenants: null, roots: [folder], address: server.url, payer: null },
+        ...{ version: "0", maxSessions: 10, startedAt: new Date().toISOString() },
+      },
+    });
+    await member.start();
+    const own = parts.move();
+    let ending: Promise<void> | undefined;
+    const end = async (): Promise<void> => {
+      await engine.stop(0);
+      await member.stop(0);
+      await own.disposeAsync();
+    };
+    members.defer(() => (ending ??= end()));
+    return {
+      ...{ engine, store, server, holder },
+      vanish: () =>
+        (ending ??= (async () => {
+          await server[Symbol.asyncDispose]();
+          await store[Symbol.asyncDispose]();
+        })()),
+    };
+  };
+
+  const all = setup.move();
+  return {
+    rehearsal,
+    folderOf: (machine) => join(root, machine),
+    join: join_,
+    [Symbol.asyncDispose]: () => all.disposeAsync(),
+  };
+}
