@@ -20,6 +20,8 @@ export interface RunQueue extends AsyncDisposable {
     places: readonly string[],
     capacity: () => number,
     handle: (run: Run, signal: AbortSignal) => Promise<void>,
+    /** Runs of these alone; of all without it. */
+    tenants?: readonly string[] | null,
   ): Working;
   /** A waiting run is gone, a dead one too; the signal of one that is under way fires, and it is not tried again. */
   cancel(key: string): Promise<void>;
@@ -41,6 +43,14 @@ export interface Run {
   priority: number;
   /** W3C trace context of whoever sent it. */
   traceparent?: string;
+}
+
+/** What `work` was asked for. */
+export interface WorkWishes {
+  places: readonly string[];
+  capacity: () => number;
+  handle: (run: Run, signal: AbortSignal) => Promise<void>;
+  tenants?: readonly string[] | null | undefined;
 }
 
 export interface Working {

@@ -108,10 +108,28 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       await queue.send(runOf("a", { place: "machine:two" }));
       await queue.send(runOf("b", { place: "machine:one" }));
       await hand.begins("b");
+      expect(hand.keys).not.toContain("a");
       await hand.working.serve("machine:two");
       await hand.begins("a", "b");
       await queue.send(runOf("c", { place: "machine:two", tenant: "new" }));
       await hand.begins("a", "b", "c");
+    });
+
+    test("takes runs of its tenants only, where it is for some", async () => {
+      const queue = await open();
+      const begun: string[] = [];
+      queue.work(
+        ["any"],
+        () => 10,
+        async ({ key }) => void begun.push(key),
+        ["acme", "b/c"],
+      );
+      for (const tenant of ["default", "acme", "b", "b/c"]) await queue.send(runOf(tenant, { tenant }));
+      await expect.poll(() => begun.toSorted()).toEqual(["acme", "b/c"]);
+      await aWhile();
+      expect(begun).toHaveLength(2);
+      const hand = new Hand(queue);
+      await hand.begins("b", "default");
     });
 
     test("the most urgent is first", async () => {
@@ -137,22 +155,19 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       for (const key of ["b1", "b2"]) await queue.send(runOf(key, { tenant: "b" }));
       const hand = new Hand(queue, ["any"], 4);
       await hand.begins("a1", "a2", "b1", "b2");
-      // With room for one, they take turns.
-      hand.capacity = 1;
-      for (const key of hand.underWay) hand.end(key);
-      await queue.send(runOf("b3", { tenant: "b" }));
-      await expect.poll(() => hand.keys.length).toBe(5);
-      await queue.send(runOf("b4", { tenant: "b" }));
-      for (const count of [6, 7]) {
-        hand.end(hand.keys.at(-1)!);
-        await expect.poll(() => hand.keys.length).toBe(count);
+    });
+
+    test("where there is room for one only, tenants take turns", async () => {
+      const queue = await open();
+      for (const key of ["a1", "a2", "a3", "a4"]) await queue.send(runOf(key, { tenant: "a" }));
+      for (const key of ["b1", "b2"]) await queue.send(runOf(key, { tenant: "b" }));
+      const hand = new Hand(queue, ["any"], 1);
+      const order = ["a1", "b1", "a2", "b2", "a3", "a4"];
+      for (const [index, key] of order.entries()) {
+        await expect.poll(() => hand.keys.length).toBe(index + 1);
+        expect(hand.keys[index]).toBe(key);
+        hand.end(key);
       }
-      expect(
-        hand.keys
-          .slice(4)
-          .map((key) => key[0])
-          .toSorted(),
-      ).toEqual(["a", "a", "b"]);
     });
 
     test("a tenant has no more under way than it may, in all workers together", async () => {

@@ -30,8 +30,8 @@ export function createEmbeddedQueue(options: QueueOptions = {}): RunQueue {
   const queue = new EmbeddedQueue(options);
   return {
     send: async (run) => queue.send(run),
-    work: (places, capacity, handle) => {
-      const worker = new EmbeddedWorker(queue, places, capacity, handle);
+    work: (places, capacity, handle, tenants) => {
+      const worker = new EmbeddedWorker(queue, { places, tenants, capacity, handle });
       queue.workers.add(worker);
       queue.look();
       return worker;
@@ -75,12 +75,12 @@ export class EmbeddedQueue {
     if (pauses.length > 0) this.#alarm = setTimeout(() => this.look(), Math.min(...pauses)).unref();
   }
 
-  /** The next run for a worker of these places; it is under way then. */
-  take(places: ReadonlySet<string>, served: Map<string, number>): RunUnderWay | undefined {
+  /** The next run for a worker; it is under way then. */
+  take(canTake: (run: Run) => boolean, served: Map<string, number>): RunUnderWay | undefined {
     const busy = new Map<string, number>();
     for (const { run } of this.#underWay.values()) busy.set(run.tenant, (busy.get(run.tenant) ?? 0) + 1);
     const ready = [...this.#waiting.values()].filter(
-      ({ run, from }) => places.has(run.place) && from <= Date.now() && !this.#underWay.has(run.key),
+      ({ run, from }) => canTake(run) && from <= Date.now() && !this.#underWay.has(run.key),
     );
     const best = mostUrgent(
       ready.map((it) => ({
@@ -95,7 +95,7 @@ export class EmbeddedQueue {
     );
     if (!best) return undefined;
     const { run, sentAt, from, failures } = best;
-    const taken: RunUnderWay = { run, sentAt, from, failures, abort: new AbortController() };
+    const taken = { run, sentAt, from, failures, abort: new AbortController() };
     this.#waiting.delete(best.run.key);
     this.#underWay.set(best.run.key, taken);
     served.set(run.tenant, performance.now());

@@ -1,31 +1,28 @@
-import type { Run, Working } from "../run-queue.ts";
+import type { Working, WorkWishes } from "../run-queue.ts";
 import type { EmbeddedQueue, RunUnderWay } from "./create-embedded-queue.ts";
 
 export class EmbeddedWorker implements Working {
   readonly #queue: EmbeddedQueue;
   readonly #places: Set<string>;
-  readonly #capacity: () => number;
-  readonly #handle: (run: Run, signal: AbortSignal) => Promise<void>;
+  readonly #wishes: WorkWishes;
   readonly #underWay = new Set<RunUnderWay>();
   readonly #served = new Map<string, number>();
   #paused = false;
   #onIdle = (): void => {};
 
-  constructor(
-    queue: EmbeddedQueue,
-    places: readonly string[],
-    capacity: () => number,
-    handle: (run: Run, signal: AbortSignal) => Promise<void>,
-  ) {
+  constructor(queue: EmbeddedQueue, wishes: WorkWishes) {
     this.#queue = queue;
-    this.#places = new Set(places);
-    this.#capacity = capacity;
-    this.#handle = handle;
+    this.#places = new Set(wishes.places);
+    this.#wishes = wishes;
   }
 
   takeOne(): boolean {
-    if (this.#paused || this.#underWay.size >= this.#capacity()) return false;
-    const taken = this.#queue.take(this.#places, this.#served);
+    if (this.#paused || this.#underWay.size >= this.#wishes.capacity()) return false;
+    const { tenants } = this.#wishes;
+    const taken = this.#queue.take(
+      ({ place, tenant }) => this.#places.has(place) && (!tenants || tenants.includes(tenant)),
+      this.#served,
+    );
     if (!taken) return false;
     this.#underWay.add(taken);
     void this.#run(taken);
@@ -36,7 +33,7 @@ export class EmbeddedWorker implements Working {
     // Never in the call that sent it: a sender does not wait for what its run does first.
     await Promise.resolve();
     try {
-      await this.#handle(taken.run, taken.abort.signal);
+      await this.#wishes.handle(taken.run, taken.abort.signal);
       this.#queue.end(taken);
     } catch (error) {
       this.#queue.fail(taken, error);

@@ -58,8 +58,9 @@ export async function openPgBossQueue(url: string, options: PgBossQueueOptions =
 
   return {
     send,
-    work: (places, capacity, handle) => {
-      const worker = new PgBossWorker(carrier, places, capacity, handle, (stopped) => workers.delete(stopped));
+    work: (places, capacity, handle, tenants) => {
+      const wishes = { places, capacity, handle, tenants };
+      const worker = new PgBossWorker(carrier, wishes, (stopped) => workers.delete(stopped));
       workers.add(worker);
       return worker;
     },

@@ -1,6 +1,6 @@
 import type { Db } from "pg-boss";
 import { mostUrgent, type Candidate } from "../most-urgent.ts";
-import type { Run, Working } from "../run-queue.ts";
+import type { Run, Working, WorkWishes } from "../run-queue.ts";
 import type { Carrier, TakenJob } from "./carrier.ts";
 import { inName, placeIn, tenantIn } from "./queue-name.ts";
 import { readRun } from "./read-run.ts";
@@ -28,8 +28,7 @@ interface Seen extends Candidate {
 export class PgBossWorker implements Working {
   readonly #carrier: Carrier;
   readonly #places: Set<string>;
-  readonly #capacity: () => number;
-  readonly #handle: (run: Run, signal: AbortSignal) => Promise<void>;
+  readonly #wishes: WorkWishes;
   readonly #onStopped: (worker: PgBossWorker) => void;
   readonly #underWay = new Map<string, UnderWay>();
   readonly #served = new Map<string, number>();
@@ -40,17 +39,10 @@ export class PgBossWorker implements Working {
   #trustFrom = 0;
   #onIdle = (): void => {};
 
-  constructor(
-    carrier: Carrier,
-    places: readonly string[],
-    capacity: () => number,
-    handle: (run: Run, signal: AbortSignal) => Promise<void>,
-    onStopped: (worker: PgBossWorker) => void,
-  ) {
+  constructor(carrier: Carrier, wishes: WorkWishes, onStopped: (worker: PgBossWorker) => void) {
     this.#carrier = carrier;
-    this.#places = new Set(places);
-    this.#capacity = capacity;
-    this.#handle = handle;
+    this.#places = new Set(wishes.places);
+    this.#wishes = wishes;
     this.#onStopped = onStopped;
     this.#poll = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
     this.look();
@@ -74,7 +66,7 @@ export class PgBossWorker implements Working {
   /** A run was sent to this queue, or came back to it. */
   heard(queue: string): void {
     if (!this.#hasRoom() || !this.#places.has(placeIn(queue))) return;
-    const load = this.#underWay.size / this.#capacity();
+    const load = this.#underWay.size / this.#wishes.capacity();
     setTimeout(() => this.look(), load * COURTESY_MS).unref();
   }
 
@@ -121,7 +113,7 @@ export class PgBossWorker implements Working {
   }
 
   #hasRoom(): boolean {
-    return !this.#paused && this.#underWay.size < this.#capacity();
+    return !this.#paused && this.#underWay.size < this.#wishes.capacity();
   }
 
   async #takeAll(): Promise<void> {
@@ -170,7 +162,8 @@ export class PgBossWorker implements Working {
 
   async #see(db?: Db): Promise<Seen[]> {
     const places = [...this.#places].map(inName);
-    const rows = await this.#carrier.sql(LOOK, [places], db);
+    const tenants = this.#wishes.tenants?.map(inName) ?? null;
+    const rows = await this.#carrier.sql(LOOK, [places, tenants], db);
     return rows.map(({ name, priority, since, busy, stale }) => ({
       name: String(name),
       tenant: tenantIn(String(name)),
@@ -194,7 +187,7 @@ export class PgBossWorker implements Working {
     this.#underWay.set(job.id, mine);
     let failure: { error: unknown } | undefined;
     try {
-      await this.#handle(run, abort.signal);
+      await this.#wishes.handle(run, abort.signal);
     } catch (error) {
       failure = { error };
     }

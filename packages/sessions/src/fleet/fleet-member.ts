@@ -56,6 +56,7 @@ export class FleetMember {
         [...this.#places],
         () => this.#capacity,
         (run, signal) => this.#handle(run, signal),
+        row.tenants,
       );
     }
     this.#timer = setInterval(() => (this.#beating = this.#beat()), BEAT_MS);
