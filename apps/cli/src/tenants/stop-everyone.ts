@@ -47,6 +47,11 @@ export function stopEveryone(
         else await (await kept(id)).release();
       });
     },
+    async heed() {
+      const others = open().filter(({ tenant }) => tenant.id !== DEFAULT_TENANT);
+      const ended = await Promise.all([own, ...others.map(({ engine }) => engine.killSwitch)].map((one) => one.heed()));
+      return ended.reduce((sum, one) => sum + one, 0);
+    },
   };
 }
 
