@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { CredentialsReport } from "./credentials-report.ts";
 
 // How the server is: who answers, who pays, whether it would work. Never a secret, only where one comes from.
 
@@ -70,4 +71,6 @@ export interface Caretaker {
   status(): Promise<ServerStatus>;
   /** All that `tandem doctor` looks at; takes seconds. */
   examine(): Promise<NamedFinding[]>;
+  /** What `tandem credentials` says. */
+  credentials(): Promise<CredentialsReport>;
 }

@@ -4,6 +4,7 @@ export { connectAgents } from "./acp/net/connect-agents.ts";
 export type { Caretaker, ServerStatus } from "./caretaker.ts";
 export type { CredentialsReport } from "./credentials-report.ts";
 export type { FleetSeat } from "./fleet/fleet-seat.ts";
+export { RemotePreviews } from "./fleet/remote-previews.ts";
 export { createLogger, type Logger } from "./http/create-logger.ts";
 export { createToken } from "./http/create-token.ts";
 export { ensureToken } from "./http/ensure-token.ts";

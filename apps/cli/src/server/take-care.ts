@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { Caretaker, ServerStatus } from "@tandem/server";
+import { readCredentials, wireReport } from "../credentials/read-credentials.ts";
 import { checkAuth, withoutModels } from "../check-auth.ts";
 import { sessionRoots } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
@@ -47,5 +48,9 @@ export function takeCare(context: Context, project: Project, { demo }: { demo: b
       };
     },
     examine: () => examine(context),
+    credentials: async () => {
+      const { report, uses } = await readCredentials(context, project);
+      return wireReport(report, uses);
+    },
   };
 }

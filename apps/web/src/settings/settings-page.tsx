@@ -13,6 +13,7 @@ const PAGES: Readonly<Record<SettingsName, LazyExoticComponent<ComponentType>>> 
   rules: lazy(() => import("./rules/rules-page.tsx")),
   budgets: lazy(() => import("./budgets-page.tsx")),
   trust: lazy(() => import("./trust-page.tsx")),
+  credentials: lazy(() => import("./credentials-page.tsx")),
   mcp: lazy(() => import("./mcp-page.tsx")),
   notifications: lazy(() => import("./notifications-page.tsx")),
   tokens: lazy(() => import("./tokens-page.tsx")),

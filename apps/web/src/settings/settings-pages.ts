@@ -7,6 +7,7 @@ export const SETTINGS_PAGES = [
   { name: "rules", label: "Rules" },
   { name: "budgets", label: "Budgets" },
   { name: "trust", label: "Trust" },
+  { name: "credentials", label: "Credentials" },
   { name: "mcp", label: "MCP servers" },
   { name: "notifications", label: "Notifications" },
   { name: "tokens", label: "Tokens" },

@@ -1,5 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import { type Caretaker, finding, serverStatus } from "../../caretaker.ts";
+import { credentialsReport } from "../../credentials-report.ts";
 import { type Call, jsonRoute, type Route } from "../route.ts";
 import { listOf } from "../schemas/page.ts";
 
@@ -28,6 +29,18 @@ export const statusRoutes: Route[] = [
     summary: "Check all that `tandem doctor` checks",
     response: listOf(finding),
     handle: async (call) => ({ data: await caretakerOf(call).examine() }),
+  }),
+  jsonRoute({
+    name: "credentials.retrieve",
+    method: "GET",
+    path: "/v1/credentials",
+    scope: "admin",
+    at: "here",
+    extension: true,
+    operator: true,
+    summary: "Say where credentials are and which are used, as `tandem credentials` does: kinds and sources, no values",
+    response: credentialsReport,
+    handle: async (call) => caretakerOf(call).credentials(),
   }),
 ];
 

@@ -1,0 +1,40 @@
+import type { CredentialReport } from "@tandem/claude-code";
+import type { CredentialsReport } from "@tandem/server";
+import type { Project } from "../config/load-project.ts";
+import type { Variables } from "../config/tandem-home.ts";
+import { type TandemUse, tandemUses } from "./tandem-uses.ts";
+
+/** Where credentials are and which are used. Looks only; nothing is sent or spent. */
+export async function readCredentials(
+  { env, cwd }: { env: Variables; cwd: string },
+  project: Project,
+): Promise<{ report: CredentialReport; uses: TandemUse[] }> {
+  const { reportCredentials } = await import("@tandem/claude-code");
+  const report = await reportCredentials({ variables: env, folder: cwd });
+  return { report, uses: tandemUses(project, report, env) };
+}
+
+/** The same for programs, and for the page. */
+export function wireReport(report: CredentialReport, uses: readonly TandemUse[]): CredentialsReport {
+  const { configDir, places, claudeCode, login, notices } = report;
+  return {
+    config_dir: { path: configDir.path, chosen_by: configDir.chosenBy },
+    places: places.map(({ readBy, login: details, ...place }) => ({
+      ...place,
+      read_by: readBy,
+      ...(details && {
+        login: {
+          expires_at: details.expiresAt?.toISOString() ?? null,
+          expired: details.expired,
+          renewable: details.renewable,
+          plan: details.plan ?? null,
+          scopes: [...details.scopes],
+        },
+      }),
+    })),
+    claude_code: { cloud: null, host: null, ...claudeCode, sends: { ...claudeCode.sends } },
+    login: { place: null, ...login },
+    tandem: [...uses],
+    notices,
+  };
+}

@@ -1,0 +1,157 @@
+import { useQuery } from "@tanstack/react-query";
+import { api } from "../api/client.ts";
+import { exactly } from "../text/format.ts";
+import { Problem } from "../ui/problem.tsx";
+import { Skeleton } from "../ui/skeleton.tsx";
+import { Badge, Mono, PageHead, Panel, Row, Rows, type Tone } from "./panel.tsx";
+
+interface Place {
+  id: string;
+  group: "environment" | "settings" | "state" | "login" | "keychain" | "others";
+  kind: string;
+  state: "found" | "absent" | "unreadable" | "malformed" | "unavailable";
+  detail?: string;
+  login?: { expires_at: string | null; expired: boolean; renewable: boolean; plan: string | null };
+}
+
+interface Use {
+  for: "calls" | "sessions";
+  backend: string;
+  source: string | null;
+  state: "found" | "absent" | "expired" | "unknown" | "none_needed";
+  payer: string;
+  because: string;
+}
+
+interface Report {
+  config_dir: { path: string };
+  places: Place[];
+  tandem: Use[];
+  notices: { about: string; text: string; fix?: string }[];
+}
+
+const GROUPS: Readonly<Record<Place["group"], string>> = {
+  environment: "Environment",
+  settings: "Settings of Claude Code",
+  state: "State of Claude Code",
+  login: "Login files",
+  keychain: "Keychain",
+  others: "Of other programs, never used here",
+};
+const KINDS: Readonly<Record<string, string>> = {
+  api_key: "API key",
+  bearer_token: "bearer token",
+  oauth_token: "OAuth token",
+  cloud: "cloud switch",
+};
+const USES: Readonly<Record<Use["for"], string>> = { sessions: "Sessions", calls: "Single calls" };
+const STATES: Readonly<Record<Use["state"], { tone: Tone; label: string }>> = {
+  found: { tone: "good", label: "there" },
+  absent: { tone: "bad", label: "missing" },
+  expired: { tone: "bad", label: "expired" },
+  unknown: { tone: "plain", label: "known when it is asked" },
+  none_needed: { tone: "plain", label: "none needed" },
+};
+
+/** Where credentials are on the server's machine, and which are used. What they are is nowhere in it. */
+export default function CredentialsPage() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ["/v1/credentials"],
+    queryFn: ({ signal }) => api.get<Report>("/v1/credentials", undefined, signal),
+  });
+  const found = data?.places.filter(({ state }) => state !== "absent" && state !== "unavailable") ?? [];
+  const empty = (data?.places.length ?? 0) - found.length;
+  return (
+    <>
+      <PageHead title="Credentials">
+        What is used, and where on the server’s machine there are others. Kinds and places only: no value leaves it.
+      </PageHead>
+      <Problem error={error} onRetry={() => void refetch()} className="mb-4" />
+      {!data && !error && <Skeleton rows={["w-24", "h-20", "w-24", "h-32"]} />}
+      {data && (
+        <>
+          <Panel title="Used">
+            <Rows>
+              {data.tandem.map((use) => (
+                <UsedRow key={use.for} use={use} />
+              ))}
+            </Rows>
+          </Panel>
+          {data.notices.length > 0 && (
+            <Panel title="To look at">
+              <Rows>
+                {data.notices.map(({ about, text, fix }) => (
+                  <Row key={about + text}>
+                    <span className="min-w-0 flex-1">
+                      <Mono>{about}</Mono>
+                      <span className="mt-0.5 block text-ink-soft">{text}</span>
+                      {fix !== undefined && <span className="mt-0.5 block text-sm text-ink-faint">{fix}</span>}
+                    </span>
+                  </Row>
+                ))}
+              </Rows>
+            </Panel>
+          )}
+          {found.length === 0 && (
+            <p className="mb-5 text-ink-soft">No other credential for Claude was found on the machine.</p>
+          )}
+          {Object.entries(GROUPS).map(([group, title]) => {
+            const own = found.filter((place) => place.group === group);
+            if (own.length === 0) return null;
+            return (
+              <Panel key={group} title={title}>
+                <Rows>
+                  {own.map((place) => (
+                    <PlaceRow key={place.id} place={place} />
+                  ))}
+                </Rows>
+              </Panel>
+            );
+          })}
+          <p className="text-xs text-ink-faint">
+            {empty} other places were looked at and have nothing. Claude Code’s folder: {data.config_dir.path}
+          </p>
+        </>
+      )}
+    </>
+  );
+}
+
+function UsedRow({ use: { for: purpose, backend, source, state, payer, because } }: { use: Use }) {
+  const { tone, label } = STATES[state];
+  return (
+    <Row>
+      <span className="w-24 shrink-0 font-medium">{USES[purpose]}</span>
+      <span className="min-w-0 flex-1">
+        {source === null ? <span className="text-ink-soft">{backend}</span> : <Mono>{source}</Mono>}
+        <span className="block text-xs text-ink-faint">
+          {state === "none_needed" ? "" : `Paid by ${payer.replaceAll("_", " ")} · `}
+          {because}
+        </span>
+      </span>
+      <Badge tone={tone}>{label}</Badge>
+    </Row>
+  );
+}
+
+function PlaceRow({ place: { id, kind, state, detail, login } }: { place: Place }) {
+  const isBroken = state === "unreadable" || state === "malformed";
+  const isOver = login?.expired === true && !login.renewable;
+  return (
+    <Row>
+      <span className="min-w-0 flex-1">
+        <Mono>{id}</Mono>
+        <span className="block text-xs text-ink-faint">{login ? loginWords(login) : detail}</span>
+      </span>
+      <Badge>{KINDS[kind] ?? kind}</Badge>
+      {(isBroken || isOver) && <Badge tone="bad">{isOver ? "expired" : state}</Badge>}
+    </Row>
+  );
+}
+
+function loginWords({ expires_at, expired, renewable, plan }: NonNullable<Place["login"]>): string {
+  const until = expires_at === null ? undefined : `${expired ? "since" : "until"} ${exactly(expires_at)}`;
+  return [plan ?? "unknown plan", until, renewable ? "renews itself" : "does not renew itself"]
+    .filter((word) => word !== undefined)
+    .join(", ");
+}
