@@ -19,6 +19,7 @@ export { findExecutable } from "./executable.ts";
 export { accountOf } from "./account-of.ts";
 export { checkVersion, type CheckedVersion } from "./check-version.ts";
 export { probeLogin, type LoginProbe } from "./probe-login.ts";
+export { Guardian } from "./guardian/guardian.ts";
 export { ProcessLedger, type SweepResult } from "./process-ledger.ts";
 export { readCredential } from "./read-credential.ts";
 export { DENIED_VARIABLES, inheritedVariables, isDenied } from "./variables.ts";

@@ -78,6 +78,14 @@ export class ProcessLedger {
     return result;
   }
 
+  /** Ends the children of a host that cannot do so itself. It forgets them when it can again. */
+  endChildrenOf(hostPid: number): void {
+    for (const name of readdirSync(this.#folder).filter((file) => /^\d+\.json$/.test(file))) {
+      const entry = readEntry(join(this.#folder, name));
+      if (entry?.hostPid === hostPid && isSame(entry.pid, entry.startedAt)) killGroup(entry.pid);
+    }
+  }
+
   /** Running children of dead hosts. Entries of processes that are gone are forgotten on the way. */
   orphans(): LedgerEntry[] {
     const found: LedgerEntry[] = [];

@@ -1,9 +1,10 @@
 import { newId, TandemError, type Payer, type WorkerId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { hostname } from "node:os";
-import { holderName, loadQueue, loadSessions, sessionRoots } from "../compose.ts";
+import { holderName, leaseTtlOf, loadClaudeCode, loadQueue, loadSessions, sessionRoots } from "../compose.ts";
 import { databaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
+import { ensureTandemHome } from "../config/tandem-home.ts";
 import type { Context } from "../context.ts";
 import type { FleetRole } from "../option-choices.ts";
 import type { ComposedRealm, RealmOptions } from "../tenants/compose-realm.ts";
@@ -94,11 +95,24 @@ export async function openMembership(
           startedAt: new Date().toISOString(),
         },
       });
+      const guardian = role === "server" ? undefined : await startGuardian(context, leaseTtlOf(project, true));
       await member.start();
-      return { drain: () => member.drain(), leave: (deadlineMs) => member.stop(deadlineMs) };
+      return {
+        drain: () => member.drain(),
+        async leave(deadlineMs) {
+          await member.stop(deadlineMs);
+          guardian?.[Symbol.dispose]();
+        },
+      };
     },
     [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose](),
   };
+}
+
+/** Before others may take the sessions of a process that was halted, its turns are gone. */
+async function startGuardian({ env }: Context, leaseTtl: number) {
+  const { Guardian } = await loadClaudeCode();
+  return new Guardian(await ensureTandemHome(env), leaseTtl / 2);
 }
 
 async function realmIn(realms: Pick<TenantRealms, "of">, tenant: string): Promise<ComposedRealm> {
@@ -117,7 +131,7 @@ export function innerDoor(project: Project, { options, port }: { options: FleetO
     port:
       port ?? (url ? Number(url.port || (url.protocol === "https:" ? 443 : 80)) : role === "worker" ? 0 : undefined),
     // Others name it as it is advertised.
-    allowedHosts: [...server.allowedHosts, ...(url ? [url.host] : [])],
+    allowedHosts: [...server.allowedHosts, ...(url ? [url.hostname] : [])],
   };
 }
 

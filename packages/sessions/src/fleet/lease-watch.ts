@@ -6,6 +6,8 @@ const GIVEN_UP = 2 / 3;
 /** So often in the time of a lease it is renewed, or tried to be. */
 const RENEWALS = 4;
 const LOOKS = 24;
+/** Who was halted for such a share of it finds its processes ended: its `Guardian` is as patient as this, and a little more. */
+const HALTED = 0.45;
 
 type Log = { warn(details: Record<string, unknown>, message: string): void };
 
@@ -21,6 +23,7 @@ export class LeaseWatch {
   /** When each was last known to be held: by this process's own clock, before the database was asked. */
   readonly #held = new Map<SessionActor, number>();
   #timers: NodeJS.Timeout[] = [];
+  #looked = performance.now();
 
   /** Without `givesUp`, whoever writes waits for the database, and learns then whether the session is still its own. */
   constructor(leases: Leases, { ttl, givesUp, log }: { ttl: number; givesUp: boolean; log: Log }) {
@@ -37,6 +40,7 @@ export class LeaseWatch {
   }
 
   start(): void {
+    this.#looked = performance.now();
     this.#timers = [
       setInterval(() => void this.#renew(), this.#ttl / RENEWALS),
       ...(this.#givesUp ? [setInterval(() => this.#look(), this.#ttl / LOOKS)] : []),
@@ -71,7 +75,11 @@ export class LeaseWatch {
 
   #look(): void {
     if (!this.#givesUp) return;
-    const limit = performance.now() - this.#ttl * GIVEN_UP;
-    for (const [actor, since] of this.#held) if (since < limit) actor.lost(new LeaseLost(actor.lease.session));
+    const now = performance.now();
+    const wasHalted = now - this.#looked > this.#ttl * HALTED;
+    this.#looked = now;
+    for (const [actor, since] of this.#held) {
+      if (wasHalted || now - since > this.#ttl * GIVEN_UP) actor.lost(new LeaseLost(actor.lease.session));
+    }
   }
 }

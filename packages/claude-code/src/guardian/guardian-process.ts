@@ -1,0 +1,31 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ProcessLedger } from "../process-ledger.ts";
+
+// What a `Guardian` starts. Its owner says all the time that it lives.
+const [home = "", owner, patience] = process.argv.slice(2);
+const LOOK_MS = 100;
+/** A process that was killed takes a moment to be gone. */
+const GONE_MS = 10_000;
+
+const ledgers = (): ProcessLedger[] => {
+  const tenants = join(home, "tenants");
+  const homes = [home, ...(existsSync(tenants) ? readdirSync(tenants).map((name) => join(tenants, name)) : [])];
+  const folders = homes.map((each) => join(each, "processes")).filter((folder) => existsSync(folder));
+  return folders.map((folder) => new ProcessLedger(folder));
+};
+
+let heard = performance.now();
+process.on("message", () => (heard = performance.now()));
+setInterval(() => {
+  if (performance.now() - heard < Number(patience)) return;
+  for (const ledger of ledgers()) ledger.endChildrenOf(Number(owner));
+}, LOOK_MS);
+
+process.once("disconnect", async () => {
+  const deadline = performance.now() + GONE_MS;
+  while (process.ppid === Number(owner) && performance.now() < deadline) await sleep(LOOK_MS);
+  for (const ledger of ledgers()) await ledger.sweep();
+  process.exit();
+});
