@@ -156,6 +156,10 @@ export const loadStorage = () => import("@tandem/storage");
 /** A worker that cannot reach the database for two thirds of this ends its turns; others take them over after it. */
 const FLEET_TAKEOVER_MS = 10_000;
 
+/** How long this process may be silent before others take its sessions. */
+export const leaseTtlOf = ({ config, settings }: Project, isFleet: boolean): number =>
+  isFleet && !settings.some(({ path }) => path === "sessions.takeover") ? FLEET_TAKEOVER_MS : config.sessions.takeover;
+
 export interface EngineOptions {
   /** The command that the engine serves, for whoever finds a session held. */
   command: string;
@@ -176,7 +180,7 @@ export interface EngineOptions {
   /** What others have asked or left is for a server, not for this command. */
   ownOnly?: boolean;
   /** What only a server knows: its tenants and its fleet. */
-  more?: Partial<Pick<EngineSettings, "quotas" | "fleet" | "holder" | "sharedRecords">>;
+  more?: Partial<Pick<EngineSettings, "quotas" | "fleet" | "holder" | "sharedRecords" | "previews">>;
 }
 
 /** Agents and sessions on that store. They run on Claude Code, whatever backend serves single calls. */
@@ -250,7 +254,7 @@ export async function createEngine(
       project: project.folder,
       payer: async () => (given ? PAYERS.nobody : PAYERS[sessionPayerOf(project.config.llm)]),
     },
-    leaseTtl: isFleet && !isSet("sessions.takeover") ? FLEET_TAKEOVER_MS : sessions.takeover,
+    leaseTtl: leaseTtlOf(project, isFleet),
     holder: holderName(command),
     ownOnly,
     mcpTimeout: sessions.mcpTimeout,
@@ -326,16 +330,11 @@ function pageFolder(): string | undefined {
 /** Traces of sessions, where a collector is named. */
 export async function startTelemetry(
   { config: { telemetry } }: Project,
-  { engine, store, version }: { engine: Engine; store: Store; version: string },
+  settings: { version: string; instance?: string },
 ): Promise<Telemetry | undefined> {
   if (telemetry.endpoint === undefined) return undefined;
   const room = await import("@tandem/server");
-  return room.startTelemetry({
-    endpoint: telemetry.endpoint,
-    version,
-    events: store.events,
-    agentOf: async (session) => (await engine.sessions.get(session)).agent,
-  });
+  return room.startTelemetry({ endpoint: telemetry.endpoint, ...settings });
 }
 
 /** The room that knows Claude Code: what it has written for itself is read there. */

@@ -28,6 +28,8 @@ export const userMessage = z
          * nothing but itself: an application passes on what its own users write.
          */
         commands: z.boolean().optional(),
+        /** The trace that it belongs to, as its request said (W3C Trace Context): the turn that it begins goes on with it. */
+        traceparent: z.string().max(100).optional(),
         ...sender,
       })
       .optional(),

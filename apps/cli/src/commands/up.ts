@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { DEFAULT_TENANT } from "@tandem/storage";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
-import { loadServer, openStore, probeLogin, sessionRoots, startServer, startTelemetry } from "../compose.ts";
+import { holderName, loadServer, openStore, probeLogin, sessionRoots, startServer } from "../compose.ts";
 import { databaseName } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome } from "../config/tandem-home.ts";
@@ -15,6 +15,7 @@ import { toPort } from "../port.ts";
 import { Progress } from "../progress.ts";
 import { announce } from "../server/announce.ts";
 import { LogFile, logFolder } from "../server/log-file.ts";
+import { observe } from "../server/observe.ts";
 import { findServer, writeServerFile } from "../server/server-file.ts";
 import { takeCare } from "../server/take-care.ts";
 import { composeRealm } from "../tenants/compose-realm.ts";
@@ -57,9 +58,10 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   const lent = demo && { credential: demo.credential };
   const member = await openMembership(context, project, store, { options, log: logger });
   if (member) parts.use(member);
+  const seen = parts.use(await observe(context, project, member?.holder ?? holderName("tandem up")));
   const own = parts.use(
     await composeRealm(context, project, store, {
-      ...{ tenant: { id: DEFAULT_TENANT, name: DEFAULT_TENANT }, logger, caretaker, ...lent },
+      ...{ tenant: { id: DEFAULT_TENANT, name: DEFAULT_TENANT }, logger, caretaker, observe: seen.watch, ...lent },
       ...member?.realmOf(DEFAULT_TENANT, store),
     }),
   );
@@ -72,6 +74,7 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
       logger,
       own,
       stopWithin,
+      observe: seen.watch,
       ...lent,
       ...(member && { fleetOf: member.realmOf }),
     }),
@@ -84,10 +87,9 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
     ...own,
     engine: { ...engine, killSwitch: stopEveryone(engine.killSwitch, store, () => realms.open) },
     ...{ realms, logger, version: context.version, ...innerDoor(project, { options, port }) },
+    ...{ metrics: seen.metrics, tracing: seen.tracing },
     office: createTenantOffice(context.env, store, (note) => engine.audit.note(note), realms),
   });
-  const telemetry = await startTelemetry(project, { engine, store, version: context.version });
-  if (telemetry) parts.use(telemetry);
   parts.defer(() => server.close(CLOSE_MS));
   let joined: Joined | undefined;
   parts.defer(() => joined?.leave(REST_MS));

@@ -42,8 +42,13 @@ async function openOwn(context: Context, project: Project, logger: Logger): Prom
         hostServers: await contextServers(project, knowledge, store.sessions, logger),
       }),
   });
-  const telemetry = await startTelemetry(project, { engine, store, version: context.version });
-  if (telemetry) parts.use(telemetry);
+  const telemetry = await startTelemetry(project, { version: context.version });
+  if (telemetry) {
+    parts.use(telemetry).watch({
+      events: store.events,
+      agentOf: async (session) => (await engine.sessions.get(session)).agent,
+    });
+  }
   const { openPrivateWire } = await loadServer();
   const { maxJsonBytes, maxUploadBytes, patientTimeoutMs } = await serverSettings(project, undefined);
   const wire = parts.use(

@@ -7,6 +7,7 @@ import { beginIn } from "../acp/open-acp-engine.ts";
 import { createEngine, hasContext, loadServer } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
+import type { Observation } from "../server/observe.ts";
 import { contextServers, serveContext, startMemoryCapture } from "../serve-context.ts";
 
 const PROBE_MS = 10_000;
@@ -23,6 +24,8 @@ export interface RealmOptions {
   caretaker?: Caretaker;
   standing?: Realm["standing"];
   fleet?: Realm["fleet"];
+  /** Counts and traces what sessions do. Returns how to stop. */
+  observe?: Observation["watch"];
 }
 
 /** All that one tenant has in this process. Disposed of when nobody asks it anything any more. */
@@ -40,13 +43,14 @@ export async function composeRealm(
   context: Context,
   project: Project,
   store: Store,
-  { tenant, logger, credential, engine: more, caretaker, standing, fleet, runs = true }: RealmOptions,
+  { tenant, logger, credential, engine: more, caretaker, standing, fleet, observe, runs = true }: RealmOptions,
 ): Promise<ComposedRealm> {
   const room = await loadServer();
   await using parts = new AsyncDisposableStack();
   const serving = { command: "tandem up", log: logger };
   const knowledge = hasContext(project) ? parts.use(await serveContext(context, project, store, serving)) : undefined;
   const clientServers = new room.ClientServers();
+  const previews = fleet && parts.use(new room.RemotePreviews(fleet, { tenant: tenant.id, logger }));
   const engine = await createEngine(context, project, store, {
     ...{ ...serving, runs },
     sessionServers: (session) => clientServers.of(session),
@@ -55,13 +59,14 @@ export async function composeRealm(
         hostServers: await contextServers(project, knowledge, store.sessions, logger),
       }),
     ...(credential && { credential }),
-    ...(more && { more }),
+    more: { ...more, ...(previews && { previews }) },
   });
   const acp = room.connectAgents({
     ...{ engine, clientServers, logger, version: context.version },
     begin: (folder, agent) => beginIn(engine, project, folder, agent),
     ...(!credential && { checkLogin: () => checkLogin(context, project, PROBE_MS) }),
   });
+  if (observe) parts.defer(observe({ tenant, engine, store }));
   const running = parts.use(new AsyncDisposableStack());
   const owned = parts.move();
   let stopping: Promise<void> | undefined;

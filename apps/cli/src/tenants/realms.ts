@@ -26,6 +26,7 @@ interface Parts {
   credential?: RealmOptions["credential"];
   /** What a tenant's realm is told of the fleet. */
   fleetOf?: (tenant: string, store: Store) => Pick<RealmOptions, "engine" | "fleet">;
+  observe?: RealmOptions["observe"];
 }
 
 interface Opened {
@@ -138,7 +139,7 @@ export class TenantRealms implements Realms, AsyncDisposable {
   }
 
   async #compose(id: string, row: TenantRow): Promise<ComposedRealm> {
-    const { store, logger, credential, fleetOf } = this.#parts;
+    const { store, logger, credential, fleetOf, observe } = this.#parts;
     const { context, project } = await openTenantProject(this.#parts, row);
     const own = await store.tenant(id);
     const limits = (): Quotas => (this.#opened.get(id)?.row ?? row).limits;
@@ -150,6 +151,7 @@ export class TenantRealms implements Realms, AsyncDisposable {
       engine: { quotas: limits, sharedRecords: store.records, ...engine },
       standing: standingOf(own, limits),
       ...(fleet && { fleet }),
+      ...(observe && { observe }),
     });
     try {
       await realm.start();

@@ -95,7 +95,8 @@ const isSame = (stored: SessionEvent, sent: ClientEvent): boolean =>
 
 function withoutSender(note: unknown): unknown {
   if (typeof note !== "object" || note === null) return note;
-  const { by: _, ...rest } = note as { by?: unknown };
+  // Each try is a span of its own.
+  const { by: _, traceparent: __, ...rest } = note as { by?: unknown; traceparent?: unknown };
   return rest;
 }
 

@@ -3,6 +3,7 @@ import { getRequestListener, type HttpBindings } from "@hono/node-server";
 import { RequestError } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Store, type TokenRow } from "@tandem/storage";
 import type { Metrics } from "../metrics/metrics.ts";
+import type { TracesRequests } from "../telemetry/request-tracer.ts";
 import { RealmDesks } from "../tenants/realm-desks.ts";
 import type { Realm, Realms } from "../tenants/realm.ts";
 import type { TenantOffice } from "../tenants/tenant-office.ts";
@@ -49,6 +50,8 @@ export interface ServerParts extends Omit<Realm, "tenant"> {
   settings?: Partial<ServerSettings>;
   /** What Prometheus can read at `/metrics`; without it, there is nothing there. */
   metrics?: Metrics;
+  /** Makes spans of requests, where traces are sent. */
+  tracing?: TracesRequests | undefined;
   /** The folder of the built page; without it, there is none. */
   page?: string;
 }
@@ -117,6 +120,7 @@ export function createServer(
     const exchange = beginExchange(incoming, outgoing, { logger, trustedProxy: settings.trustedProxy });
     exchanges.set(incoming, exchange);
     parts.metrics?.request(incoming, outgoing);
+    parts.tracing?.request(incoming, outgoing);
     if (isAddress(incoming)) return void listener(incoming, outgoing);
     const malformed = new RequestError("invalid_request", "This is not an address of this server.");
     const { status, headers, body } = errorReply(malformed, exchange.id);

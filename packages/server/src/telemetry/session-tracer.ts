@@ -1,5 +1,6 @@
-import { context, SpanKind, SpanStatusCode, trace, type Span, type Tracer } from "@opentelemetry/api";
+import { context, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Span, type Tracer } from "@opentelemetry/api";
 import type { LoggedEvent, SessionEvent, SessionId } from "@tandem/protocol";
+import { readTraceparent } from "./traceparent.ts";
 
 /** The names of OpenTelemetry's conventions for generative AI that we use; they are not in its stable package yet. */
 const GEN_AI = {
@@ -25,6 +26,8 @@ interface OpenTurn {
   span: Span;
   /** Requests and calls under way, by the id of the event that began them. */
   children: Map<string, Span>;
+  /** It has been counted up: with the next message, another one begins. */
+  isOver: boolean;
 }
 
 /**
@@ -34,6 +37,8 @@ interface OpenTurn {
 export class SessionTracer {
   readonly #tracer: Tracer;
   readonly #turns = new Map<SessionId, OpenTurn>();
+  /** Traces of messages whose turn has not begun yet. */
+  readonly #callers = new Map<SessionId, string>();
 
   constructor(tracer: Tracer) {
     this.#tracer = tracer;
@@ -48,6 +53,17 @@ export class SessionTracer {
     const at = new Date(event.processed_at ?? Date.now());
     const turn = this.#turns.get(session);
     switch (event.type) {
+      case "user.message": {
+        const caller = event.tandem?.traceparent;
+        if (caller !== undefined) this.#callers.set(session, caller);
+        if (turn && !turn.isOver) return this.#joined(session, turn);
+        if (turn) this.#end(session, at);
+        if (turn) this.#begin(session, at, agent);
+        return;
+      }
+      case "session.usage":
+        if (turn) turn.isOver = true;
+        return;
       case "session.status_running":
         if (!turn) this.#begin(session, at, agent);
         return;
@@ -95,17 +111,30 @@ export class SessionTracer {
     }
   }
 
+  /** A message that steers a turn is part of that one, whatever trace it came with. */
+  #joined(session: SessionId, turn: OpenTurn): void {
+    const caller = readTraceparent(this.#callers.get(session));
+    this.#callers.delete(session);
+    if (caller) turn.span.addLink({ context: caller });
+  }
+
   #begin(session: SessionId, at: Date, agent: AgentOf): void {
-    const span = this.#tracer.startSpan("invoke_agent", {
-      kind: SpanKind.INTERNAL,
-      startTime: at,
-      attributes: {
-        [GEN_AI.operation]: "invoke_agent",
-        [GEN_AI.provider]: "anthropic",
-        [GEN_AI.conversation]: session,
+    const caller = readTraceparent(this.#callers.get(session));
+    this.#callers.delete(session);
+    const span = this.#tracer.startSpan(
+      "invoke_agent",
+      {
+        kind: SpanKind.INTERNAL,
+        startTime: at,
+        attributes: {
+          [GEN_AI.operation]: "invoke_agent",
+          [GEN_AI.provider]: "anthropic",
+          [GEN_AI.conversation]: session,
+        },
       },
-    });
-    this.#turns.set(session, { span, children: new Map() });
+      caller ? trace.setSpanContext(ROOT_CONTEXT, caller) : ROOT_CONTEXT,
+    );
+    this.#turns.set(session, { span, children: new Map(), isOver: false });
     agent().then(
       ({ id, name }) =>
         span.updateName(`invoke_agent ${name}`).setAttributes({ [GEN_AI.agentId]: id, [GEN_AI.agentName]: name }),

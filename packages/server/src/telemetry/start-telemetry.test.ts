@@ -3,10 +3,11 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import type { EventId, LoggedEvent, SessionEventBody, SessionId } from "@tandem/protocol";
-import type { EventLog } from "@tandem/storage";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { startTelemetry } from "./start-telemetry.ts";
+import { MemoryEngine } from "../testing/memory-engine.ts";
+import { startTestServer } from "../testing/start-test-server.ts";
+import { startTelemetry, type Telemetry } from "./start-telemetry.ts";
 
 const exported = z.object({
   resourceSpans: z.array(
@@ -16,6 +17,7 @@ const exported = z.object({
           spans: z.array(
             z.object({
               name: z.string(),
+              traceId: z.string(),
               spanId: z.string(),
               parentSpanId: z.string().optional(),
               attributes: z.array(z.object({ key: z.string(), value: z.record(z.string(), z.unknown()) })),
@@ -51,21 +53,25 @@ const logged = (body: SessionEventBody, id = `sevt_${seq}`): LoggedEvent => ({
 });
 const usage = { input_tokens: 12, output_tokens: 3, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 
-test("a turn is sent as a trace with its requests and calls, and without what was said", async () => {
-  const collector = await startCollector();
+/** How to append to a log whose sessions are traced. */
+function watched(telemetry: Telemetry) {
   let append: (session: SessionId, events: readonly LoggedEvent[]) => void = () => undefined;
-  const events: Pick<EventLog, "onAppend"> = {
-    onAppend(listener) {
-      append = listener;
-      return () => undefined;
+  telemetry.watch({
+    events: {
+      onAppend(listener) {
+        append = listener;
+        return () => undefined;
+      },
     },
-  };
-  const telemetry = await startTelemetry({
-    endpoint: collector.endpoint,
-    version: "1.2.3",
-    events: events as EventLog,
     agentOf: async () => ({ id: "agent_1", name: "scout" }),
   });
+  return (session: SessionId, events: readonly LoggedEvent[]): void => append(session, events);
+}
+
+test("a turn is sent as a trace with its requests and calls, and without what was said", async () => {
+  const collector = await startCollector();
+  const telemetry = await startTelemetry({ endpoint: collector.endpoint, version: "1.2.3" });
+  const append = watched(telemetry);
   append("sesn_1" as SessionId, [
     logged({ type: "user.message", content: [{ type: "text", text: "a secret" }] }),
     logged({ type: "session.status_running" }),
@@ -98,5 +104,60 @@ test("a turn is sent as a trace with its requests and calls, and without what wa
   expect(request.attributes).toContainEqual({ key: "gen_ai.usage.input_tokens", value: { intValue: 12 } });
   expect(turn.attributes).toContainEqual({ key: "gen_ai.conversation.id", value: { stringValue: "sesn_1" } });
   expect(byName["execute_tool Bash"]!.status?.code).toBe(2);
+  expect(JSON.stringify(collector.spans)).not.toContain("a secret");
+});
+
+test("one trace from the client's request over the server to the turn and its model requests on another process", async () => {
+  const collector = await startCollector();
+  const [front, worker] = await Promise.all(
+    ["front", "worker"].map((instance) => startTelemetry({ endpoint: collector.endpoint, version: "1.2.3", instance })),
+  );
+  const memory = new MemoryEngine();
+  const server = await startTestServer({ engine: memory.engine, tracing: front });
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const session = memory.createSession();
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  const send = (traceparent: string) =>
+    server.request(`/v1/sessions/${session}/events`, {
+      method: "POST",
+      headers: { "content-type": "application/json", traceparent },
+      body: JSON.stringify({ events: [{ type: "user.message", content: [{ type: "text", text: "a secret" }] }] }),
+    });
+  expect((await send(`00-${traceId}-b7ad6b7169203331-01`)).status).toBe(200);
+  expect((await send("00-nonsense")).status).toBe(200);
+  // What waits in the inbox is all that the worker gets to know.
+  const { waiting } = await memory.engine.sessions.events(session, { limit: 10 });
+  const [first, second] = waiting.map(({ id, processed_at: _, ...body }) => logged(body, id));
+  const append = watched(worker!);
+  append(session, [first!, logged({ type: "session.status_running" })]);
+  await Promise.resolve();
+  append(session, [logged({ type: "span.model_request_start" }, "sevt_one")]);
+  append(session, [
+    logged({
+      type: "span.model_request_end",
+      ...{ model_request_start_id: "sevt_one" as EventId, is_error: false, model_usage: usage },
+      tandem: { model: "claude-sonnet-5-5", message_id: "msg_1" },
+    }),
+    logged({ type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null }),
+    second!,
+    logged({ type: "session.status_running" }),
+    logged({ type: "session.status_idle", stop_reason: { type: "end_turn" }, stop_details: null }),
+  ]);
+  await Promise.all([front![Symbol.asyncDispose](), worker![Symbol.asyncDispose]()]);
+  collector.close();
+  const ours = collector.spans.filter((span) => span.traceId === traceId);
+  const named = (name: string) => ours.find((span) => span.name === name)!;
+  expect(ours.map(({ name }) => name).toSorted()).toEqual([
+    "POST /v1/sessions/:id/events",
+    "chat claude-sonnet-5-5",
+    "invoke_agent scout",
+  ]);
+  expect(named("POST /v1/sessions/:id/events").parentSpanId).toBe("b7ad6b7169203331");
+  expect(named("invoke_agent scout").parentSpanId).toBe(named("POST /v1/sessions/:id/events").spanId);
+  expect(named("chat claude-sonnet-5-5").parentSpanId).toBe(named("invoke_agent scout").spanId);
+  // A header that names no trace begins one.
+  const others = collector.spans.filter((span) => span.traceId !== traceId);
+  expect(new Set(others.map((span) => span.traceId)).size).toBe(1);
+  expect(others.map(({ name }) => name).toSorted()).toEqual(["POST /v1/sessions/:id/events", "invoke_agent"]);
   expect(JSON.stringify(collector.spans)).not.toContain("a secret");
 });

@@ -1,8 +1,17 @@
 import type { SessionId } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
+import type { TracesRequests } from "./request-tracer.ts";
 
 /** Sends what is left when it is disposed of, within a few seconds. */
-export type Telemetry = AsyncDisposable;
+export interface Telemetry extends AsyncDisposable, TracesRequests {
+  /** Traces sessions of another tenant too. Returns how to stop. */
+  watch(sessions: TracedSessions): () => void;
+}
+
+export interface TracedSessions {
+  events: Pick<EventLog, "onAppend">;
+  agentOf: (session: SessionId) => Promise<{ id: string; name: string }>;
+}
 
 /**
  * Sends traces of sessions to an OpenTelemetry collector (OTLP over HTTP). Loaded and run only where an endpoint is
@@ -12,29 +21,45 @@ export async function startTelemetry(settings: {
   /** Such as `http://127.0.0.1:4318`. */
   endpoint: string;
   version: string;
-  events: EventLog;
-  agentOf: (session: SessionId) => Promise<{ id: string; name: string }>;
+  /** Which process this is, for traces that cross several. */
+  instance?: string;
 }): Promise<Telemetry> {
   // Loaded here, so that a server without it does not carry it.
-  const [{ SessionTracer }, { BatchSpanProcessor, TracerProvider }, { OTLPTraceExporter }, { resourceFromAttributes }] =
-    await Promise.all([
-      import("./session-tracer.ts"),
-      import("@opentelemetry/sdk-trace"),
-      import("@opentelemetry/exporter-trace-otlp-http"),
-      import("@opentelemetry/resources"),
-    ]);
+  const [
+    { RequestTracer },
+    { SessionTracer },
+    { BatchSpanProcessor, TracerProvider },
+    { OTLPTraceExporter },
+    { resourceFromAttributes },
+  ] = await Promise.all([
+    import("./request-tracer.ts"),
+    import("./session-tracer.ts"),
+    import("@opentelemetry/sdk-trace"),
+    import("@opentelemetry/exporter-trace-otlp-http"),
+    import("@opentelemetry/resources"),
+  ]);
   const exporter = new OTLPTraceExporter({ url: new URL("/v1/traces", settings.endpoint).href });
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ "service.name": "tandem", "service.version": settings.version }),
+    resource: resourceFromAttributes({
+      "service.name": "tandem",
+      "service.version": settings.version,
+      ...(settings.instance !== undefined && { "service.instance.id": settings.instance }),
+    }),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
-  const tracer = new SessionTracer(provider.getTracer("tandem", settings.version));
-  const stopListening = settings.events.onAppend((session, events) =>
-    tracer.note(session, events, () => settings.agentOf(session)),
-  );
+  const tracer = provider.getTracer("tandem", settings.version);
+  const sessions = new SessionTracer(tracer);
+  const requests = new RequestTracer(tracer);
+  const stops = new Set<() => void>();
   return {
+    request: (incoming, outgoing) => requests.request(incoming, outgoing),
+    watch({ events, agentOf }) {
+      const stop = events.onAppend((session, batch) => sessions.note(session, batch, () => agentOf(session)));
+      stops.add(stop);
+      return stop;
+    },
     async [Symbol.asyncDispose]() {
-      stopListening();
+      for (const stop of stops) stop();
       // A collector that is away must not keep a server from stopping.
       await provider.shutdown().catch(() => undefined);
     },

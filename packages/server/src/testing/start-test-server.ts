@@ -31,6 +31,7 @@ export async function startTestServer(parts: {
   acp?: ServerParts["acp"];
   fleet?: ServerParts["fleet"];
   metrics?: ServerParts["metrics"];
+  tracing?: ServerParts["tracing"];
   records?: Store["records"];
 }): Promise<TestServer> {
   const tokens = parts.tokens ?? memoryTokens();
@@ -52,6 +53,7 @@ export async function startTestServer(parts: {
     ...(parts.acp && { acp: parts.acp }),
     ...(parts.fleet && { fleet: parts.fleet }),
     ...(parts.metrics && { metrics: parts.metrics }),
+    tracing: parts.tracing,
   });
   const secretFor = async (scope: Scope) => (await createToken(tokens, { name: scope, scopes: [scope] })).secret;
   const secret = await secretFor("admin");

@@ -52,7 +52,9 @@ export class AccountLimits {
       const forget = old.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
       await this.#records.write(FLEET_SPACE, forget).catch(() => undefined);
     }
-    return limits.filter(({ resetsAt }) => Date.parse(resetsAt) > now).map(({ key: _, ...limit }) => limit);
+    return limits.filter(({ resetsAt }) => Date.parse(resetsAt) > now).map(({ account, kind, resetsAt, by, learnedAt }) => ({
+      ...{ account, kind, resetsAt, by, learnedAt },
+    }));
   }
 }
 

@@ -21,7 +21,8 @@ const sendParams = z
 /** Of all sessions of this process. */
 export const underWay = new SendsUnderWay();
 
-const begunAt = ({ begun }: Readonly<Record<string, unknown>>): number => (typeof begun === "number" ? begun : Infinity);
+const begunAt = ({ begun }: Readonly<Record<string, unknown>>): number =>
+  typeof begun === "number" ? begun : Infinity;
 
 export const sessionEventRoutes: Route[] = [
   jsonRoute({
@@ -65,7 +66,8 @@ export const sessionEventRoutes: Route[] = [
         const earlier = await findEarlierTry(engine.sessions, params.session_id, events, since);
         if (earlier) return { data: earlier };
       }
-      const send = () => engine.sessions.send(params.session_id, events, token.name);
+      const traced = events.map((event) => ofTrace(event, header("traceparent")));
+      const send = () => engine.sessions.send(params.session_id, traced, token.name);
       return { data: await underWay.run(params.session_id, send) };
     },
   }),
@@ -98,6 +100,14 @@ export const sessionEventRoutes: Route[] = [
     },
   }),
 ];
+
+/** A turn is of the trace of the request that began it, in whatever process it runs. */
+function ofTrace(event: ClientEvent, traceparent: string | undefined): ClientEvent {
+  if (event.type !== "user.message" || !traceparent || !TRACEPARENT.test(traceparent)) return event;
+  return { ...event, tandem: { ...event.tandem, traceparent } };
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 function accepted(event: ClientEvent | z.infer<typeof refusedEvent>, index: number): ClientEvent {
   const reason = REFUSED_CLIENT_EVENTS[event.type];
