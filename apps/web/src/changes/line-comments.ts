@@ -9,7 +9,7 @@ export interface LineComment extends DiffLine {
 export const commentId = ({ path, key }: Pick<LineComment, "path" | "key">): string => `${path}\n${key}`;
 
 /** All comments as one message to the agent, each with its place and the line itself. */
-export function promptOf(comments: readonly LineComment[]): string {
+export function promptOf(comments: readonly LineComment[], about = "your changes"): string {
   const said = comments
     .filter(({ words }) => words.trim() !== "")
     .toSorted((a, b) => a.path.localeCompare(b.path) || a.line - b.line);
@@ -20,7 +20,7 @@ export function promptOf(comments: readonly LineComment[]): string {
     const code = text.trim() === "" ? "" : `\n${fence(text)}`;
     return `${place}:${code}\n${words.trim()}`;
   });
-  const intro = said.length === 1 ? "A comment on your changes." : `${said.length} comments on your changes.`;
+  const intro = said.length === 1 ? `A comment on ${about}.` : `${said.length} comments on ${about}.`;
   return `${intro}\n\n${list.join("\n\n")}`;
 }
 

@@ -42,6 +42,7 @@ class Feed {
     // Only where the connection is safe, or the server on this machine, can tabs agree on who reads.
     if (!("locks" in navigator)) return this.#read(signal, () => undefined);
     const others = new BroadcastChannel(SHARED);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel reaches this origin alone
     const say = (said: Said): void => others.postMessage(said);
     others.addEventListener("message", ({ data }: MessageEvent<Said>) => this.#hear(data));
     signal.addEventListener("abort", () => others.close(), { once: true });

@@ -1,9 +1,12 @@
 import { Pencil } from "lucide-react";
 import { useState } from "react";
+import { commentId } from "../../changes/line-comments.ts";
+import type { useComments } from "../../changes/use-comments.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../badge.tsx";
 import { EditDialog } from "./edit-dialog.tsx";
 import { HunkCard } from "./hunk-card.tsx";
+import type { LineNotes } from "./hunk-lines.tsx";
 import type { Change, Hunk, useVerdict } from "./proposal-api.ts";
 
 /** A file of a proposal with its hunks. */
@@ -12,14 +15,20 @@ export function ChangeCard({
   hunks,
   verdict,
   isFolded,
+  comments,
 }: {
   change: Change;
   hunks: readonly Hunk[];
   verdict: ReturnType<typeof useVerdict>;
   isFolded: boolean;
+  comments: ReturnType<typeof useComments>;
 }) {
   const [isEditing, setEditing] = useState(false);
   const [isOpen, setOpen] = useState(!isFolded);
+  const notes: LineNotes = {
+    ...{ path: change.path, put: comments.put, drop: comments.drop },
+    of: (line) => comments.comments.find((comment) => commentId(comment) === commentId(line)),
+  };
   const canEdit = change.after !== null && change.hunks.some(({ state }) => state === "open" || state === "conflict");
   return (
     <section aria-label={change.path} className="overflow-clip rounded-lg border border-line bg-surface">
@@ -50,6 +59,7 @@ export function ChangeCard({
               hunk={hunk}
               change={change}
               verdict={verdict}
+              notes={notes}
               {...(canEdit && { onEdit: () => setEditing(true) })}
             />
           ))}

@@ -5,7 +5,7 @@ import { TextInput } from "../../ui/field.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Badge, type BadgeLook } from "../badge.tsx";
 import { EvidenceItem } from "../evidence-item.tsx";
-import { HunkLines } from "./hunk-lines.tsx";
+import { HunkLines, type LineNotes } from "./hunk-lines.tsx";
 import { around, lineRows } from "./line-rows.ts";
 import type { Change, Hunk, HunkState, useVerdict } from "./proposal-api.ts";
 
@@ -22,11 +22,13 @@ export function HunkCard({
   hunk,
   change,
   verdict,
+  notes,
   onEdit,
 }: {
   hunk: Hunk;
   change: Change;
   verdict: ReturnType<typeof useVerdict>;
+  notes: LineNotes;
   onEdit?: () => void;
 }) {
   const [lit, setLit] = useState<number>();
@@ -120,7 +122,7 @@ export function HunkCard({
           <span>{hunk.note}</span>
         </p>
       )}
-      <HunkLines rows={rows} lit={lit} onMark={(at) => setLit(lit === at ? undefined : at)} />
+      <HunkLines rows={rows} lit={lit} notes={notes} onMark={(at) => setLit(lit === at ? undefined : at)} />
       {used.length > 0 && (
         <ol className="space-y-1.5 px-3 py-2.5">
           {used.map((at) => (

@@ -5,16 +5,19 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { useComments } from "../../changes/use-comments.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { ChangeCard } from "./change-card.tsx";
 import { DecisionCard } from "./decision-card.tsx";
 import { type Hunk, useProposal, useVerdict } from "./proposal-api.ts";
+import { ProposalComments } from "./proposal-comments.tsx";
 import { StateBadge } from "./state-badge.tsx";
 
 /** A proposal, reviewed like code: hunk by hunk, each with what it rests on. */
 export function ProposalView({ id }: { id: string }) {
   const query = useProposal(id);
   const verdict = useVerdict(id);
+  const comments = useComments(id);
   const [asking, setAsking] = useState<"accept" | "reject" | "undo">();
   const [isAllShown, setAllShown] = useState(false);
   const root = useRef<HTMLElement>(null);
@@ -52,6 +55,7 @@ export function ProposalView({ id }: { id: string }) {
     a: ["Accept this change", press("accept")],
     r: ["Reject this change", press("reject")],
     e: ["Edit this file", press("edit")],
+    c: ["Comment on this change", press("comment")],
     "shift+a": ["Accept all that is open", () => open.length > 0 && setAsking("accept")],
     ...(hasUndo && { u: ["Undo what was accepted", () => setAsking("undo")] }),
   });
@@ -135,6 +139,7 @@ export function ProposalView({ id }: { id: string }) {
               change={change}
               hunks={change.hunks.filter(isWanted)}
               verdict={verdict}
+              comments={comments}
               isFolded={
                 changes.length > 12 && !change.hunks.some(({ state }) => state === "open" || state === "conflict")
               }
@@ -146,6 +151,7 @@ export function ProposalView({ id }: { id: string }) {
           {query.isFetchingNextPage ? "Reading …" : `More files: ${proposal.files - changes.length} left`}
         </Button>
       )}
+      <ProposalComments proposal={proposal} changes={changes} comments={comments} verdict={verdict} />
       <Confirm
         isOpen={asking === "accept"}
         onOpenChange={() => setAsking(undefined)}

@@ -1,0 +1,85 @@
+import { Bot } from "lucide-react";
+import { useState } from "react";
+import { type LineComment, promptOf } from "../../changes/line-comments.ts";
+import type { useComments } from "../../changes/use-comments.ts";
+import { startDraft } from "../../home/start/start-session.ts";
+import { openNewSession } from "../../shell/new-session.ts";
+import { Button } from "../../ui/button.tsx";
+import type { Change, Hunk, ProposalSummary, useVerdict } from "./proposal-api.ts";
+
+/**
+ * What becomes of words on lines of a proposal: an agent is asked to write it otherwise, or the changes that they are about
+ * are turned down, with the words as the reason.
+ */
+export function ProposalComments({
+  proposal,
+  changes,
+  comments: { comments, clear },
+  verdict,
+}: {
+  proposal: ProposalSummary;
+  changes: readonly Change[];
+  comments: ReturnType<typeof useComments>;
+  verdict: ReturnType<typeof useVerdict>;
+}) {
+  const [isShown, setShown] = useState(false);
+  if (comments.length === 0) return null;
+  const prompt = promptOf(comments, `the proposal “${proposal.title}” (${proposal.id})`);
+  const meant = hunksOf(comments, changes);
+  const ask = (): void => {
+    // What was begun there before is not lost.
+    const begun = startDraft.current.trim();
+    startDraft.set(begun === "" || begun === prompt ? prompt : `${begun}\n\n${prompt}`);
+    openNewSession();
+  };
+  const reject = async (): Promise<void> => {
+    for (const [hunk, words] of meant) {
+      await verdict.mutateAsync({ action: "reject", hunks: [hunk.id], reason: words.join("\n\n") });
+    }
+    clear();
+  };
+  return (
+    <section
+      aria-label="Comments"
+      className="sticky bottom-3 mt-4 rounded-lg border border-line-strong bg-surface px-3 py-2 shadow-float"
+    >
+      {isShown && (
+        <pre className="mb-2 max-h-60 overflow-auto rounded-md bg-raised px-3 py-2 font-mono text-xs whitespace-pre-wrap">
+          {prompt}
+        </pre>
+      )}
+      <div className="flex flex-wrap items-center gap-2">
+        <span className="text-sm">
+          {comments.length} {comments.length === 1 ? "comment" : "comments"}
+        </span>
+        <Button look="quiet" size="small" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+          {isShown ? "Hide" : "Show"} the message
+        </Button>
+        <span className="ml-auto flex flex-wrap gap-2">
+          {meant.size > 0 && (
+            <Button size="small" disabled={verdict.isPending} onClick={() => void reject().catch(() => undefined)}>
+              Reject {meant.size === 1 ? "that change" : `those ${meant.size} changes`} with them
+            </Button>
+          )}
+          <Button look="primary" size="small" icon={<Bot aria-hidden className="size-4" />} onClick={ask}>
+            Ask an agent …
+          </Button>
+        </span>
+      </div>
+    </section>
+  );
+}
+
+/** The open changes that are spoken of, with what is said about each. */
+function hunksOf(comments: readonly LineComment[], changes: readonly Change[]): Map<Hunk, string[]> {
+  const meant = new Map<Hunk, string[]>();
+  for (const { path, line, side, words } of comments) {
+    const hunks = changes.find((change) => change.path === path)?.hunks ?? [];
+    const hunk = hunks.find(({ old_start, old_lines, new_start, new_lines }) => {
+      const [from, count] = side === "old" ? [old_start, old_lines.length] : [new_start, new_lines.length];
+      return line >= from && line < from + count;
+    });
+    if (hunk?.state === "open") meant.set(hunk, [...(meant.get(hunk) ?? []), words]);
+  }
+  return meant;
+}
