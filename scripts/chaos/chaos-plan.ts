@@ -1,16 +1,22 @@
 import type { ChaosPlan } from "./chaos-run.ts";
 
-/** Two servers and four workers; a kill every second. */
+const SERVERS = 2;
+const WORKERS = 4;
+
+/** Two servers and four workers, two sessions at a time on each: as many Claude Code processes as two cores bear. */
 export function chaosPlan(
   size: Partial<Pick<ChaosPlan, "sessions" | "messages" | "atOnce" | "kills" | "deadlineMs">>,
 ): ChaosPlan {
-  const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+  const named = (role: "server" | "worker", count: number, args: readonly string[] = []) =>
+    Array.from({ length: count }, (_, index) => ({
+      ...{ name: `${role}-${index + 1}`, isServer: role === "server", args: ["--as", role, ...args] },
+    }));
   return {
-    members: numbers(6).map((number) => ({ name: `all-${number}`, isServer: true, args: [] })),
-    settings: "sessions: { takeover: 2s, recovery: resume, idle: 1s }\n",
+    members: [...named("server", SERVERS), ...named("worker", WORKERS, ["--max-sessions", "2"])],
+    settings: "sessions: { recovery: resume, idle: 1s }\n",
     sessions: 200,
     messages: 1,
-    atOnce: 16,
+    atOnce: 24,
     killEveryMs: 1_000,
     kills: 120,
     deadlineMs: 420_000,

@@ -96,8 +96,7 @@ export async function runChaos(plan: ChaosPlan, progress: (line: string) => void
   }
   await within(START_MS, Promise.all(stage.members.map((member) => member.retire())));
   const left = watch.left();
-  const sum = (of: (verdict: Verdict) => number): number =>
-    verdicts.reduce((total, verdict) => total + of(verdict), 0);
+  const sum = (of: (verdict: Verdict) => number): number => verdicts.reduce((total, verdict) => total + of(verdict), 0);
   return {
     problems: [
       ...sessions.flatMap(({ problems }) => problems),
