@@ -8,6 +8,7 @@ import { addDatabaseCommands } from "./database-commands.ts";
 import { addDemoCommand } from "./demo-command.ts";
 import { EXIT_CODES } from "./exit-code.ts";
 import { addFleetCommands } from "./fleet/fleet-commands.ts";
+import { addTenantCommands } from "./tenants/tenant-commands.ts";
 import { addIngestCommand } from "./ingest-command.ts";
 import { addMemoryCommands } from "./memory-commands.ts";
 import { AUTH_CHOICES, BACKEND_CHOICES, ROLE_CHOICES, type Shell, SHELLS } from "./option-choices.ts";
@@ -134,6 +135,7 @@ export function createProgram(version: string, runner: Runner): Command {
   addAuditCommands(program, AGENTS, { examples, json, runner });
   addRuleCommands(program, AGENTS, { examples, json, runner });
   addFleetCommands(program, AGENTS, { examples, json, runner });
+  addTenantCommands(program, AGENTS, { examples, json, runner });
   addAcpCommand(program, AGENTS, { examples, runner });
   addStdioCommand(program, AGENTS, { examples, runner });
 

@@ -324,12 +324,14 @@ function addToken(token: Command, { examples, json, runner }: Parts): void {
           SCOPE_CHOICES,
         ),
       )
+      .option("--tenant <id>", "whose it is: see `tandem tenants` (default: the operator's)")
       .addOption(json())
-      .action((name: string, options: { scope?: ("read" | "run" | "admin")[] }, self: Command) =>
+      .action((name: string, options: { scope?: ("read" | "run" | "admin")[]; tenant?: string }, self: Command) =>
         runner(self, async (context) => (await load()).create(context, name, options)),
       ),
     "tandem token create my-app",
     "tandem token create dashboard --scope read",
+    "tandem token create ada --tenant acme --scope admin",
   );
   examples(
     sub("list", "List tokens, without their secrets.")

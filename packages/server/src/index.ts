@@ -21,4 +21,11 @@ export { stdioSchema } from "./stdio/stdio-schema.ts";
 export type { Wire } from "./stdio/wire.ts";
 export { startTelemetry, type Telemetry } from "./telemetry/start-telemetry.ts";
 export type { Realm, Realms } from "./tenants/realm.ts";
-export type { CreateTenant, TenantOffice, TenantUse, TenantView, UpdateTenant } from "./tenants/tenant-office.ts";
+export {
+  tenantInUse,
+  tenantView,
+  type TenantOffice,
+  type TenantUse,
+  type TenantView,
+  type UpdateTenant,
+} from "./tenants/tenant-office.ts";

@@ -1,5 +1,5 @@
 import { nearest, TandemError } from "@tandem/protocol";
-import type { Scope } from "@tandem/storage";
+import { DEFAULT_TENANT, type Scope } from "@tandem/storage";
 import { loadServer, openStore } from "../compose.ts";
 import type { Context } from "../context.ts";
 import { localActor } from "../local-actor.ts";
@@ -8,20 +8,34 @@ import { ago } from "../shown.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 
 /** Makes a token. Its secret is shown here and never again. */
-export async function create(context: Context, name: string, { scope = ["run"] }: { scope?: Scope[] }): Promise<void> {
+export async function create(
+  context: Context,
+  name: string,
+  { scope = ["run"], tenant }: { scope?: Scope[]; tenant?: string },
+): Promise<void> {
   const server = await loadServer();
   await using store = await openStore(context, await openProjectOrDefaults(context));
-  const { secret, token } = await server.createToken(store.tokens, { name, scopes: [...new Set(scope)] });
-  const details = { id: token.id, name, scopes: token.scopes };
+  if (tenant !== undefined && !(await store.tenants.get(tenant))) {
+    const known = (await store.tenants.list()).map(({ id }) => id);
+    const meant = nearest(tenant, known);
+    throw new TandemError("not_found", `There is no tenant ${tenant}.`, {
+      fix: meant ? `Did you mean ${meant}?` : `Make it with \`tandem tenants create ${tenant}\`.`,
+    });
+  }
+  const { secret, token } = await server.createToken(store.tokens, {
+    ...{ name, scopes: [...new Set(scope)], ...(tenant !== undefined && { tenant }) },
+  });
+  const details = { id: token.id, name, scopes: token.scopes, ...(tenant !== undefined && { tenant }) };
   await store.audit.append([{ kind: "token.created", actor: localActor(), details }]);
   if (context.json) {
     const { id, scopes } = token;
-    await write(context.stdout, `${JSON.stringify({ id, name, scopes, secret }, null, 2)}\n`);
+    await write(context.stdout, `${JSON.stringify({ id, name, scopes, tenant: token.tenant, secret }, null, 2)}\n`);
     return;
   }
   await write(context.stdout, `${secret}\n`);
   const { dim } = styleFor(context.stderr);
-  const note = `${token.id}, ${token.scopes.join(", ")}. It is not shown again; \`tandem token revoke ${token.id}\` ends it.`;
+  const of = tenant === undefined ? "" : ` of ${tenant}`;
+  const note = `${token.id}${of}, ${token.scopes.join(", ")}. It is not shown again; \`tandem token revoke ${token.id}\` ends it.`;
   await write(context.stderr, `${dim(note)}\n`);
 }
 
@@ -30,10 +44,11 @@ export async function list(context: Context): Promise<void> {
   const tokens = await store.tokens.list();
   const { stdout, json } = context;
   if (json) {
-    const shown = tokens.map(({ id, name, scopes, createdAt, lastUsedAt }) => ({
+    const shown = tokens.map(({ id, name, scopes, tenant, createdAt, lastUsedAt }) => ({
       id,
       name,
       scopes,
+      tenant,
       created_at: createdAt,
       last_used_at: lastUsedAt,
     }));
@@ -41,9 +56,11 @@ export async function list(context: Context): Promise<void> {
     return;
   }
   const { dim, bold } = styleFor(stdout);
-  const rows = tokens.map(({ id, name, scopes, createdAt, lastUsedAt }) => [
+  const hasTenants = tokens.some(({ tenant }) => tenant !== DEFAULT_TENANT);
+  const rows = tokens.map(({ id, name, scopes, tenant, createdAt, lastUsedAt }) => [
     id,
     bold(printable(name)),
+    ...(hasTenants ? [tenant === DEFAULT_TENANT ? dim("operator") : tenant] : []),
     scopes.join(", "),
     dim(`made ${ago(createdAt)}`),
     dim(lastUsedAt ? `used ${ago(lastUsedAt)}` : "never used"),

@@ -1,8 +1,9 @@
 import { RequestError } from "@tandem/protocol";
 import type { TokenRow, TokenStore } from "@tandem/storage";
-import { AcpDoor, type ConnectAgent } from "../acp/net/acp-door.ts";
+import { AcpDoor, CONNECTION_HEADER, type ConnectAgent } from "../acp/net/acp-door.ts";
 import { Forwarder } from "../fleet/forwarder.ts";
 import { Roster } from "../fleet/roster.ts";
+import { Switchboard } from "../fleet/switchboard.ts";
 import type { Logger } from "../http/create-logger.ts";
 import type { FileRoom } from "../http/file-room.ts";
 import { RouteRunner } from "../http/run-route.ts";
@@ -10,7 +11,7 @@ import type { ServerSettings } from "../http/settings.ts";
 import type { OpenStreams } from "../http/sse/open-streams.ts";
 import { SessionHubs } from "../http/sse/session-hubs.ts";
 import type { Metrics } from "../metrics/metrics.ts";
-import { McpClients } from "../mcp/mcp-clients.ts";
+import { McpClients, MCP_HEADER } from "../mcp/mcp-clients.ts";
 import type { Realm } from "./realm.ts";
 import type { TenantOffice } from "./tenant-office.ts";
 
@@ -34,6 +35,8 @@ export class RealmDesk {
   readonly mcp: McpClients;
   /** Undefined where there is no ACP. */
   readonly acp: AcpDoor | undefined;
+  /** For conversations that this process has nothing to say in. */
+  readonly lines: { acp?: Switchboard; mcp?: Switchboard };
 
   /** `tokens` are those that the tenant may see; `office` is the operator's alone. */
   constructor(realm: Realm, shared: SharedParts, { tokens, office }: { tokens: TokenStore; office?: TenantOffice }) {
@@ -41,12 +44,14 @@ export class RealmDesk {
     const { settings, streams, room, version, isValid, logger, metrics } = shared;
     this.realm = realm;
     const hubs = new SessionHubs(engine.sessions, settings, logger, metrics && ((logged) => metrics.received(logged)));
+    const { fleet } = realm;
+    const roster = fleet && new Roster(fleet.store.workers);
+    const hasContext = context !== undefined;
     const forwarder =
-      realm.fleet &&
-      new Forwarder(realm.fleet, {
-        ...{ roster: new Roster(realm.fleet.store.workers), limits: settings, logger },
-        ...{ tenant: tenant.id, hasContext: context !== undefined },
-      });
+      fleet && roster && new Forwarder(fleet, { roster, limits: settings, logger, tenant: tenant.id, hasContext });
+    const line = (idHeader: string): Switchboard | undefined =>
+      fleet?.role === "server" && roster ? new Switchboard({ roster, tenant: tenant.id, idHeader, logger }) : undefined;
+    this.lines = { acp: line(CONNECTION_HEADER), ...(!hasContext && { mcp: line(MCP_HEADER) }) };
     this.runner = new RouteRunner({
       ...{ engine, context, caretaker, tokens, settings, hubs, streams, room, logger },
       ...{ tenant, standing, office, forwarder },

@@ -43,6 +43,8 @@ export const tenantView = z
   .meta({ id: "Tenant" });
 export type TenantView = z.infer<typeof tenantView>;
 
+export const tenantInUse = tenantView.extend({ use: tenantUse }).meta({ id: "TenantInUse" });
+
 const settings = z.strictObject({
   name: z.string().trim().min(1).max(100).optional().describe("For people; the page shows it."),
   credential: tenantCredential.nullable().optional().describe("Null: what its own tandem.yaml says."),

@@ -4,7 +4,7 @@ import {
   createTenant,
   ownTenant,
   type TenantOffice,
-  tenantUse,
+  tenantInUse,
   tenantView,
   updateTenant,
 } from "../../tenants/tenant-office.ts";
@@ -65,7 +65,7 @@ export const tenantRoutes: Route[] = [
     extension: true,
     operator: true,
     summary: "Retrieve a tenant, and what it takes now",
-    response: tenantView.extend({ use: tenantUse }).meta({ id: "TenantInUse" }),
+    response: tenantInUse,
     handle: (call) => officeOf(call).get(call.params.tenant_id),
   }),
   jsonRoute({

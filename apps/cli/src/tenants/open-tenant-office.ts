@@ -1,0 +1,33 @@
+import type { TenantOffice } from "@tandem/server";
+import { z } from "zod";
+import { loadServer, openStore } from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Context } from "../context.ts";
+import { serverFor } from "../sessions/open-client.ts";
+import { ServerConnection } from "../sessions/server-connection.ts";
+import { createTenantOffice } from "./tenant-office.ts";
+
+/** The tenants of our database, kept by the server that is up here, or else by this process. */
+export async function openTenantOffice(context: Context, project: Project): Promise<TenantOffice & AsyncDisposable> {
+  const server = await serverFor(context, project);
+  if (server) return serverOffice(await ServerConnection.open(server));
+  const store = await openStore(context, project);
+  const office = createTenantOffice(context.env, store, (note) => store.audit.append([note]));
+  return { ...office, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+}
+
+async function serverOffice(server: ServerConnection): Promise<TenantOffice & AsyncDisposable> {
+  const { tenantView, tenantInUse } = await loadServer();
+  const path = (...steps: string[]) => ["/v1/tenants", ...steps.map(encodeURIComponent)].join("/");
+  // Who asks is who the token belongs to.
+  return {
+    list: async () => (await server.call("GET", path(), { schema: z.object({ data: z.array(tenantView) }) })).data,
+    get: (id) => server.call("GET", path(id), { schema: tenantInUse }),
+    create: (body) => server.call("POST", path(), { schema: tenantView, body }),
+    update: (id, body) => server.call("POST", path(id), { schema: tenantView, body }),
+    archive: (id) => server.call("POST", path(id, "archive"), { schema: tenantView }),
+    restore: (id) => server.call("POST", path(id, "restore"), { schema: tenantView }),
+    delete: async (id) => void (await server.call("DELETE", path(id), { schema: z.unknown() })),
+    [Symbol.asyncDispose]: async () => server[Symbol.dispose](),
+  };
+}
