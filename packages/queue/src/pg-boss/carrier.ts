@@ -17,6 +17,7 @@ const CONNECTIONS = 4;
 export const PATIENCE_MS = 30_000;
 
 const DENIED = "42501";
+const NO_SUCH_SCHEMA = "3F000";
 
 export interface PgBossQueueOptions extends QueueOptions {
   /** Hears of what went wrong in the background, as Postgres being away. Nothing is lost by it: all of it is tried again. */
@@ -174,7 +175,7 @@ function settings(url: string, createSchema: boolean): ConstructorOptions & { qu
 
 function isDenied(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return ("code" in error && error.code === DENIED) || /permission denied/.test(error.message);
+  return "code" in error && (error.code === DENIED || error.code === NO_SUCH_SCHEMA);
 }
 
 const notAllowed = (cause: unknown): TandemError =>

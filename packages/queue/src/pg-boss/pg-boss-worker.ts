@@ -5,7 +5,7 @@ import type { Carrier, TakenJob } from "./carrier.ts";
 import { inName, placeIn, tenantIn } from "./queue-name.ts";
 import { readRun } from "./read-run.ts";
 import { giveBack, settle } from "./settle.ts";
-import { BEAT, LOCK_TAKING, LOOK } from "./statements.ts";
+import { BEAT, HURRY, LOCK_TAKING, LOOK } from "./statements.ts";
 
 /** How soon it is seen that a pause is over, or that another worker has died: nothing rings then. */
 const LOOK_EVERY_MS = 1_000;
@@ -130,9 +130,7 @@ export class PgBossWorker implements Working {
 
   async #takeOne(): Promise<boolean> {
     const seen = await this.#see();
-    if (Date.now() > this.#trustFrom) {
-      for (const { name } of seen.filter(({ stale }) => stale)) await this.#carrier.boss.supervise(name);
-    }
+    if (Date.now() > this.#trustFrom) await this.#wake(seen);
     if (!this.#next(seen)) return false;
     const job = await this.#carrier.transaction((db) => this.#claim(db));
     if (!job) return false;
@@ -149,6 +147,14 @@ export class PgBossWorker implements Working {
     this.#served.set(run.tenant, performance.now());
     void this.#perform({ job, run, abort: new AbortController() });
     return true;
+  }
+
+  /** Runs whose worker has died wait again: pg-boss would see to it, but not before a minute has passed. */
+  async #wake(seen: readonly Seen[]): Promise<void> {
+    for (const { name } of seen.filter(({ stale }) => stale)) {
+      await this.#carrier.boss.supervise(name);
+      if ((await this.#carrier.sql(HURRY, [name])).length > 0) this.#again = true;
+    }
   }
 
   /** With the lock, nobody else takes anything between what is seen here and what is taken. */

@@ -38,6 +38,12 @@ export const LOOK = `
   select distinct name, 0, 0::float8, 0, true from ${SCHEMA}.job_common
   where state = 'active' and group_id is not null and heartbeat_on + heartbeat_seconds * interval '1s' < now()`;
 
+/** A run of queue $1 whose worker has died, which may have had many reasons, is taken at once; if it dies again, it pauses. */
+export const HURRY = `
+  update ${SCHEMA}.job_common set start_after = now()
+  where name = $1 and state = 'retry' and retry_count = 0 and output @> '{"value":{"message":"job heartbeat timeout"}}'
+  returning 1`;
+
 /** Before a run of key $1 is sent to queue $2: its dead letter goes, and whether it waits for another attempt. */
 export const BEFORE_SEND = `
   with gone as (delete from ${SCHEMA}.job_common where name = 'dead' and singleton_key = $1 and state <= 'active')

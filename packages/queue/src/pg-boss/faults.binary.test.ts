@@ -1,0 +1,164 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
+import { PgBoss } from "pg-boss";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Hand, runOf } from "../contract/stage.ts";
+import type { RunQueue } from "../run-queue.ts";
+import { openPgBossQueue } from "./open-pg-boss-queue.ts";
+
+const WORKER = join(import.meta.dirname, "../testing/worker-process.ts");
+
+/** What only a queue that outlives its processes can do. */
+describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
+  let postgres: TestPostgres;
+  const stack = new AsyncDisposableStack();
+  let parts = new AsyncDisposableStack();
+  const open = async (url: string, onTrouble?: (error: Error) => void): Promise<RunQueue> =>
+    parts.use(await openPgBossQueue(url, { onTrouble }));
+
+  beforeAll(async () => {
+    postgres = stack.use(await startPostgres());
+  });
+  afterEach(async () => {
+    await parts.disposeAsync();
+    parts = new AsyncDisposableStack();
+  });
+  afterAll(() => stack.disposeAsync());
+
+  const startWorker = (url: string): { child: ChildProcess; said: string[] } => {
+    const child = spawn(process.execPath, [WORKER, url], { env: { PATH: "" }, stdio: ["ignore", "pipe", "inherit"] });
+    parts.defer(async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    });
+    const said: string[] = [];
+    createInterface({ input: child.stdout! }).on("line", (line) => said.push(line));
+    return { child, said };
+  };
+
+  test("what was sent waits for whoever comes, after all have gone", async () => {
+    const url = await postgres.createDatabase();
+    const first = await openPgBossQueue(url);
+    await first.send(runOf("a"));
+    await first[Symbol.asyncDispose]();
+    await new Hand(await open(url)).begins("a");
+  });
+
+  test("a worker that is killed with -9 is noticed, and its run taken by another within 15 s", async () => {
+    const url = await postgres.createDatabase();
+    const queue = await open(url);
+    await queue.send(runOf("a"));
+    const { child, said } = startWorker(url);
+    await expect.poll(() => said).toEqual(["begun a"]);
+    const hand = new Hand(queue);
+    const killedAt = Date.now();
+    child.kill("SIGKILL");
+    await hand.begins("a");
+    expect(Date.now() - killedAt).toBeLessThan(15_000);
+
+    hand.end("a");
+    await expect.poll(() => queue.depth()).toEqual([]);
+  });
+
+  test("a worker that slept loses its run, is told so, and cannot end what is another's now", async () => {
+    const url = await postgres.createDatabase();
+    const queue = await open(url);
+    await queue.send(runOf("a"));
+    const { child, said } = startWorker(url);
+    await expect.poll(() => said).toEqual(["begun a"]);
+    child.kill("SIGSTOP");
+    const hand = new Hand(queue);
+    await hand.begins("a");
+    child.kill("SIGCONT");
+    await expect.poll(() => said).toEqual(["begun a", "lost a"]);
+    expect(hand.signal("a").aborted).toBe(false);
+    expect(await queue.depth()).toMatchObject([{ waiting: 0, running: 1 }]);
+  });
+
+  test("while Postgres is away everything waits, and goes on when it is back", async () => {
+    const url = await postgres.createDatabase();
+    const troubles: Error[] = [];
+    const [queue, other] = await Promise.all([open(url, (error) => troubles.push(error)), open(url)]);
+    const hand = new Hand(queue);
+    await queue.send(runOf("long"));
+    await queue.send(runOf("ends meanwhile"));
+    await hand.begins("ends meanwhile", "long");
+    const rival = new Hand(other);
+
+    await postgres.kill();
+    const sent = other.send(runOf("sent meanwhile"));
+    hand.end("ends meanwhile");
+    // Longer than a worker may be silent otherwise.
+    await delay(12_000);
+    await postgres.start();
+
+    await sent;
+    await expect
+      .poll(() => [...hand.keys, ...rival.keys].toSorted())
+      .toEqual(["ends meanwhile", "long", "sent meanwhile"]);
+    await expect.poll(() => other.depth()).toMatchObject([{ waiting: 0, running: 2 }]);
+    expect(hand.signal("long").aborted).toBe(false);
+    expect(troubles.length).toBeGreaterThan(0);
+    hand.end("long");
+    await expect.poll(() => other.depth()).toMatchObject([{ waiting: 0, running: 1 }]);
+    // The bell is heard again too.
+    await expect
+      .poll(async () => {
+        const key = `bell ${Date.now()}`;
+        const sentAt = Date.now();
+        await other.send(runOf(key));
+        await expect.poll(() => [...hand.keys, ...rival.keys], { interval: 5 }).toContain(key);
+        return Date.now() - sentAt;
+      })
+      .toBeLessThan(500);
+  });
+
+  test("many processes that open it at once find one queue, with limits that hold across them", async () => {
+    const url = await postgres.createDatabase();
+    const queues = await Promise.all(
+      [1, 2, 3, 4].map(async () => parts.use(await openPgBossQueue(url, { limitOf: () => 3 }))),
+    );
+    const busy = new Set<string>();
+    let [most, overlaps, runs] = [0, 0, 0];
+    for (const queue of queues) {
+      queue.work(
+        ["any"],
+        () => 5,
+        async ({ key }) => {
+          if (busy.has(key)) overlaps += 1;
+          busy.add(key);
+          most = Math.max(most, busy.size);
+          await delay(60);
+          busy.delete(key);
+          runs += 1;
+        },
+      );
+    }
+    await Promise.all(Array.from({ length: 60 }, (_, index) => queues[index % 4]!.send(runOf(`s${index % 30}`))));
+    await expect.poll(() => queues[0]!.depth()).toEqual([]);
+    expect(runs).toBeGreaterThanOrEqual(30);
+    expect([most, overlaps]).toEqual([3, 0]);
+  });
+
+  test("a role that may not make the schema is told what an owner has to do, and that is enough", async () => {
+    const url = await postgres.createDatabase();
+    const admin = new PgBoss({ connectionString: url, schema: "elsewhere", schedule: false });
+    await admin.start();
+    parts.defer(() => admin.stop({ graceful: false }));
+    await admin.getDb().executeSql("create role clerk login");
+    const clerk = url.replace("postgres@", "clerk@");
+    const refusal = await openPgBossQueue(clerk).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: "queue_not_allowed", message: expect.stringContaining("tandem_queue") });
+    expect(refusal).toMatchObject({ fix: expect.stringContaining("CREATE SCHEMA tandem_queue AUTHORIZATION") });
+
+    await admin.getDb().executeSql("create schema tandem_queue authorization clerk");
+    const queue = await open(clerk);
+    await queue.send(runOf("a"));
+    await new Hand(queue).begins("a");
+  });
+});
