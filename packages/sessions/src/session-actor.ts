@@ -264,19 +264,26 @@ export class SessionActor {
   /** Lets go, and leaves a turn that is running to others: between two steps, or where it is when the time is over. */
   async handOver(withinMs: number): Promise<void> {
     this.#isStopping = true;
-    if (this.busy) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#onIdle.push(resolve);
-      this.#onStep = resolve;
-      const timer = setTimeout(resolve, withinMs);
-      await Promise.race([promise, this.ended]);
-      clearTimeout(timer);
+    const late = AbortSignal.timeout(withinMs);
+    while (!this.#gone) {
+      await this.#untilStep(late);
+      // What Claude Code has said is heard meanwhile: the model may have gone on with the next step.
+      if (this.busy) await this.#runner.caughtUp();
+      await this.#serial.run(async () => {
+        if (this.#gone || (this.busy && !this.#runner.isBetweenSteps && !late.aborted)) return;
+        if (this.busy) await this.#runner.handOver();
+        await this.#leave();
+      });
     }
-    await this.#serial.run(async () => {
-      if (this.#gone) return;
-      if (this.busy) await this.#runner.handOver();
-      await this.#leave();
-    });
+  }
+
+  async #untilStep(late: AbortSignal): Promise<void> {
+    if (!this.busy || this.#runner.isBetweenSteps || late.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onIdle.push(resolve);
+    this.#onStep = resolve;
+    late.addEventListener("abort", () => resolve(), { once: true });
+    await Promise.race([promise, this.ended]);
   }
 
   /** Ends a turn that nobody could go on with, and says why. What waits in the inbox stays there. */

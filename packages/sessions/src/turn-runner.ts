@@ -58,6 +58,7 @@ export class TurnRunner {
   #requests = 0;
   /** What came while the end of a turn is written down. */
   #held: ConversationOutput[] | undefined;
+  #isBetweenSteps = false;
   /** What the process was started with is not what the session says any more. */
   #isStale = false;
 
@@ -138,11 +139,21 @@ export class TurnRunner {
     else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
   }
 
+  /** Whether every call has its result, and the model has not said a word since: nothing is lost if the turn is left. */
+  get isBetweenSteps(): boolean {
+    return this.#isBetweenSteps;
+  }
+
+  /** Resolves when the transcript is as far as the log is. */
+  async caughtUp(): Promise<void> {
+    await this.#holder.current?.caughtUp();
+  }
+
   /** Leaves the turn where it is, for another worker to go on with. */
   async handOver(): Promise<void> {
     const { writer, ledger, settings } = this.#parts;
     if (!this.#turn) return;
-    await this.close("left");
+    await Promise.all([this.#companions.left(), this.close("lost")]);
     ledger.activeMs += this.#turn.ranMs;
     this.#turn = undefined;
     await writer.write([{ type: "tandem.handover", from: settings.holder }, { type: "session.status_rescheduled" }], {
@@ -351,7 +362,14 @@ export class TurnRunner {
     this.#inquiries.observe(event);
     void this.#announce();
     this.#settleLater();
-    if (isResult(event) && writer.open.size === 0 && this.#requests === 0) this.#parts.onStep();
+    this.#noteStep(event);
+  }
+
+  #noteStep({ type }: SessionEventBody): void {
+    if (!type.startsWith("agent.")) return;
+    const isResult = type === "agent.tool_result" || type === "agent.mcp_tool_result";
+    this.#isBetweenSteps = isResult && this.#parts.writer.open.size === 0 && this.#requests === 0;
+    if (this.#isBetweenSteps) this.#parts.onStep();
   }
 
   /** What a subagent asks for goes with its process, and need not be kept. */
@@ -514,6 +532,3 @@ export class TurnRunner {
     await Promise.all([this.#companions.left(), this.close("lost")]);
   }
 }
-
-const isResult = ({ type }: SessionEventBody): boolean =>
-  type === "agent.tool_result" || type === "agent.mcp_tool_result";

@@ -40,6 +40,7 @@ export const laterConversation =
       interrupt: async () => (await opening).interrupt(),
       stopTask: async (id) => (await opening).stopTask(id),
       kept: async (id) => (await opening).kept(id),
+      caughtUp: async () => (await opening).caughtUp(),
       flush: async () => (await opening).flush(),
       async close(turn) {
         isClosed = true;

@@ -29,7 +29,8 @@ test("a message that is sent at a server is answered by a worker, and streamed b
   });
   const said: string[] = [];
   for await (const event of stream) {
-    if (event.type === "agent.message") said.push(...event.content.map((block) => block.text));
+    if (event.type === "agent.message")
+      said.push(...event.content.flatMap((block) => (block.type === "text" ? [block.text] : [])));
     if (event.type === "session.status_idle") break;
   }
   expect(said).toEqual(["Yes."]);

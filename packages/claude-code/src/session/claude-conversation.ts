@@ -32,6 +32,9 @@ import { Watch } from "./watch.ts";
 type WithCancel = { cancelAsyncMessage(uuid: string): Promise<boolean> };
 const canCancel = (query: object): query is WithCancel => "cancelAsyncMessage" in query;
 
+/** Claude Code writes its transcript a tenth of a second later than it speaks. */
+const CAUGHT_UP_MS = 2_000;
+
 export class ClaudeConversation implements Conversation {
   readonly ready: Promise<void>;
   readonly #setup: ConversationSetup;
@@ -193,6 +196,11 @@ export class ClaudeConversation implements Conversation {
 
   kept(toolUseId: string): Promise<void> {
     return this.#gate.untilStored(toolUseId);
+  }
+
+  async caughtUp(): Promise<void> {
+    const stored = this.#mirror.stored(this.#gate.open, this.#gate.finished);
+    await this.#within(CAUGHT_UP_MS, "write its transcript", stored).catch(() => {});
   }
 
   flush(): Promise<void> {

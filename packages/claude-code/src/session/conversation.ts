@@ -263,6 +263,8 @@ export interface Conversation {
    * or after a moment, since a database that does not answer must not stop the agent.
    */
   kept(toolUseId: string): Promise<void>;
+  /** Resolves when the transcript store has all calls and results of the turn so far, or after a moment. */
+  caughtUp(): Promise<void>;
   /** Resolves once all that the transcript store was given is stored; rejects if some of it could not be. */
   flush(): Promise<void>;
   /**

@@ -57,6 +57,8 @@ export class Gate {
   readonly #names: ToolNames;
   readonly #announced = new Map<string, Announced>();
   readonly #awaited = new Map<string, () => void>();
+  /** The model's ids of the calls of the primary thread that have a result, in the turn that is under way. */
+  readonly finished = new Set<string>();
   /** Calls that may run, and the mode that Claude Code is in once they have. */
   readonly #passed = new Map<string, PermissionMode | undefined>();
   readonly #stored: (toolUseId: string) => Promise<void>;
@@ -96,6 +98,7 @@ export class Gate {
 
   /** Hears everything that the host is told, after the host has. */
   observe(output: ConversationOutput): void {
+    if (output.type === "turn_ended") this.finished.clear();
     if (output.type === "turn_ended" && output.outcome.stop !== "end_turn")
       return this.endAll((call) => call.thread === null);
     if (output.type !== "event") return;
@@ -122,6 +125,9 @@ export class Gate {
       case "agent.tool_result":
       case "agent.mcp_tool_result": {
         const eventId = event.type === "agent.tool_result" ? event.tool_use_id : event.mcp_tool_use_id;
+        for (const [id, call] of this.#announced) {
+          if (call.eventId === eventId && call.thread === null) this.finished.add(id);
+        }
         return this.endAll((call) => call.eventId === eventId);
       }
       default:

@@ -34,6 +34,14 @@ const answer = z.object({ message: z.object({ content: z.array(z.unknown()) }) }
 export const toolUseIds = (row: TranscriptLine): string[] =>
   (answer.safeParse(row).data?.message.content ?? []).flatMap((block) => call.safeParse(block).data?.id ?? []);
 
+const result = z.object({ type: z.literal("tool_result"), tool_use_id: z.string() });
+
+/** The calls whose results are in a line. */
+export const resultIds = (row: TranscriptLine): string[] =>
+  (answer.safeParse(row).data?.message.content ?? []).flatMap(
+    (block) => result.safeParse(block).data?.tool_use_id ?? [],
+  );
+
 const said = z.object({
   uuid: z.string(),
   attachment: z.object({ source_uuid: z.string() }).optional().catch(undefined),

@@ -3,7 +3,7 @@ import { LlmError } from "@tandem/protocol";
 import type { ConversationSetup, TranscriptStore } from "./conversation.ts";
 import { finishTurn } from "./finish-turn.ts";
 import { restoreTranscript } from "./restore-transcript.ts";
-import { messageUuids, type TranscriptLine, toolUseIds } from "./transcript-line.ts";
+import { messageUuids, resultIds, type TranscriptLine, toolUseIds } from "./transcript-line.ts";
 
 /** The transcript of the conversation itself; those of subagents have a path of their own. */
 const MAIN = "";
@@ -30,6 +30,8 @@ export class TranscriptMirror implements SessionStore {
   readonly #remembered = new Set<string>();
   /** Calls whose lines are stored. */
   readonly #calls = new Set<string>();
+  /** Calls whose results are. */
+  readonly #results = new Set<string>();
   #stored = Promise.withResolvers<void>();
 
   constructor(
@@ -66,9 +68,14 @@ export class TranscriptMirror implements SessionStore {
     this.#write().catch(() => {});
   }
 
-  /** Resolves when these calls are stored: Claude Code writes its transcript a little later than it speaks. */
-  async stored(toolUseIds: readonly string[]): Promise<void> {
-    while (!toolUseIds.every((id) => this.#calls.has(id))) await this.#stored.promise;
+  /**
+   * Resolves when these calls are stored, and the results of those that are finished: Claude Code writes its transcript a
+   * little later than it speaks.
+   */
+  async stored(calls: readonly string[], finished: Iterable<string> = []): Promise<void> {
+    const results = [...finished];
+    const isStored = () => calls.every((id) => this.#calls.has(id)) && results.every((id) => this.#results.has(id));
+    while (!isStored()) await this.#stored.promise;
   }
 
   /** Called once before Claude Code starts, and only to resume. */
@@ -130,6 +137,7 @@ export class TranscriptMirror implements SessionStore {
       await this.#store.append(subpath, lines);
       this.#waiting = this.#waiting.slice(batch.length);
       for (const id of lines.flatMap(toolUseIds)) this.#calls.add(id);
+      for (const id of lines.flatMap(resultIds)) this.#results.add(id);
       this.#stored.resolve();
       this.#stored = Promise.withResolvers();
     }

@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newId, type LoggedEvent } from "@tandem/protocol";
 import { createEmbeddedQueue, type RunQueue } from "@tandem/queue";
-import { always, text, toolUse } from "@tandem/rehearsal";
+import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { EngineSettings } from "../engine-settings.ts";
 import { isIdle, setEngineStage, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
@@ -25,7 +27,7 @@ interface Member extends RunningEngine {
 }
 
 /** An engine with a row, and its hands in the queue: as a process of a fleet is. */
-async function join_(
+async function enter(
   role: FleetSettings["role"],
   { machine = "here", maxSessions = 10, labels = {} }: Partial<FleetSettings["worker"] & { maxSessions: number }> = {},
   overrides: Partial<EngineSettings> = {},
@@ -51,8 +53,8 @@ const said = (events: readonly LoggedEvent[]): string[] =>
   events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
 
 test("what is sent at a server is answered by a worker, and heard at the server", async () => {
-  const server = await join_("server");
-  const worker = await join_("worker");
+  const server = await enter("server");
+  const worker = await enter("worker");
   const session = await worker.session();
   const message = await server.say(session, "Are you there?");
   const events = await server.until(session, isIdle);
@@ -62,4 +64,152 @@ test("what is sent at a server is answered by a worker, and heard at the server"
   const again = await server.turn(session, "Still?");
   expect(said(again)).toEqual(["Yes."]);
   expect(await judgeSession(server, session, [message])).toEqual([]);
+});
+
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
+const holderOf = async ({ store }: RunningEngine, { id }: { id: string }) =>
+  (await store.leases.holder(id as never))?.holder;
+
+test("a server writes what needs no turn, and lets go at once", async () => {
+  const server = await enter("server");
+  const worker = await enter("worker", {}, { idle: 50 });
+  const session = await worker.session();
+  const titled = await server.engine.sessions.update(session.id, { title: "Named by a server" });
+  expect(titled.title).toBe("Named by a server");
+  await expect.poll(() => holderOf(server, session)).toBeUndefined();
+  await server.engine.sessions.archive(session.id);
+  expect(typesOf(await server.until(session, isType("session.status_terminated")))).toContain("session.updated");
+});
+
+test("an idle session gives way to another where a worker may hold one", async () => {
+  const server = await enter("server");
+  const worker = await enter("worker", { maxSessions: 1 });
+  const [first, second] = [await worker.session(), await worker.session()];
+  await server.turn(first, "One?");
+  expect(await holderOf(server, first)).toBe(worker.holder);
+  await server.turn(second, "Two?");
+  expect(await holderOf(server, second)).toBe(worker.holder);
+  expect(await holderOf(server, first)).toBeUndefined();
+  // And comes back when somebody writes to it.
+  expect(said(await server.turn(first, "One again?"))).toEqual(["Yes."]);
+});
+
+test("a worker that is full leaves the rest to others", async () => {
+  const server = await enter("server");
+  const full = await enter("worker", { maxSessions: 1 });
+  const go = join(stage.folder, "go.txt");
+  stage.rehearsal.use([toolUse("Bash", { command: `tail -F ${go} | grep -m1 go` }), always(text("Yes."))]);
+  const [first, second] = [await full.session({}, allowAll), await full.session()];
+  await server.say(first, "Take your time.");
+  await server.until(first, isType("agent.tool_use"));
+  await server.say(second, "And me?");
+  const other = await enter("worker", { maxSessions: 1 });
+  await server.until(second, isIdle);
+  expect(await holderOf(server, second)).toBe(other.holder);
+  await writeFile(go, "go\n");
+  expect(said(await server.until(first, isIdle))).toEqual(["Yes."]);
+});
+
+test("a worker that is stopped leaves its turn between two steps, and another goes on with it", async () => {
+  const server = await enter("server");
+  const leaving = await enter("worker");
+  const done = join(stage.folder, "done.txt");
+  stage.rehearsal.use([
+    toolUse("Bash", { command: `echo begun > ${stage.folder}/begun.txt; tail -F ${done} | grep -m1 go` }),
+    // A model that takes its time: nobody hears it out.
+    slowly(text("Too late."), { firstByteMs: 10_000 }),
+    always(text("All done.")),
+  ]);
+  const session = await leaving.session({}, allowAll);
+  const message = await server.say(session, "Do it.");
+  await server.until(session, isType("agent.tool_use"));
+  await expect.poll(() => existsSync(join(stage.folder, "begun.txt")), { timeout: 10_000 }).toBe(true);
+  const staying = await enter("worker");
+  await leaving.member.drain();
+  const stopped = leaving.engine.stop(15_000);
+  await writeFile(done, "go\n");
+  await stopped;
+  const events = await server.until(session, isIdle);
+  expect(said(events)).toEqual(["All done."]);
+  expect(typesOf(events)).toContain("tandem.handover");
+  expect(typesOf(events)).not.toContain("tandem.recovered");
+  expect(await holderOf(server, session)).toBe(staying.holder);
+  // The result of the call reached the model as it was.
+  expect(stage.rehearsal.modelRequests.at(-1)!.toolResults).toMatchObject([
+    { isError: false, text: expect.stringMatching(/go$/) },
+  ]);
+  expect(await judgeSession(server, session, [message])).toEqual([]);
+  await leaving.member.stop(1_000);
+  expect((await server.store.workers.list()).map(({ holder }) => holder)).not.toContain(leaving.holder);
+});
+
+test("a turn that no worker can take says so, and again when one has come", async () => {
+  const server = await enter("server");
+  const here = await enter("worker", { machine: "alpha" });
+  const session = await here.session();
+  await here.member.drain();
+  await here.engine.stop(0);
+  await here.member.stop(0);
+  await server.say(session, "Is anybody there?");
+  const waiting = await server.until(session, isType("tandem.unplaced"));
+  expect(waiting.at(-1)?.event).toMatchObject({
+    place: "machine:alpha",
+    needs: "a worker on alpha, where its folder is",
+  });
+  await enter("worker", { machine: "beta" });
+  const back = await enter("worker", { machine: "alpha" });
+  const events = await server.until(session, isIdle);
+  expect(typesOf(events).filter((type) => type.includes("placed"))).toEqual(["tandem.unplaced", "tandem.placed"]);
+  expect(said(events)).toEqual(["Yes."]);
+  expect(await holderOf(server, session)).toBe(back.holder);
+});
+
+test("a session that no worker gets further says so, is left alone, and goes on when it is sent again", async () => {
+  const server = await enter("server");
+  const worker = await enter("worker");
+  const session = await worker.session();
+  const { get } = worker.store.sessions;
+  let isBroken = true;
+  worker.store.sessions.get = (id) => (isBroken ? Promise.reject(new Error("the disk is broken")) : get(id));
+  await server.say(session, "Hello?");
+  const events = await server.until(session, isType("session.error"));
+  expect(events.at(-1)?.event).toMatchObject({
+    error: { message: expect.stringContaining("the disk is broken"), tandem: { code: "unavailable" } },
+  });
+  expect((await server.engine.sessions.get(session.id)).status).toBe("idle");
+  expect(await queue.dead()).toHaveLength(1);
+  isBroken = false;
+  await queue.requeue(session.id);
+  expect(said(await server.until(session, isIdle))).toEqual(["Yes."]);
+});
+
+test("a worker that cannot renew its lease ends its process before the lease has run out", async () => {
+  const server = await enter("server");
+  const cut = await enter("worker", {}, { leaseTtl: 3_000 });
+  stage.rehearsal.use([toolUse("Bash", { command: `tail -F ${stage.folder}/nothing.txt` }), always(text("Done."))]);
+  const session = await cut.session({}, allowAll);
+  await server.say(session, "Wait.");
+  await server.until(session, isType("agent.tool_use"));
+  const [pid] = await stage.processes();
+  const away = () => Promise.reject(new Error("the database is away"));
+  cut.store.leases.renew = away;
+  const { expiresAt } = (await server.store.leases.holder(session.id as never))!;
+  await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 5_000, interval: 20 }).toBe(false);
+  expect(Date.now()).toBeLessThan(Date.parse(expiresAt));
+  expect(await holderOf(server, session)).toBe(cut.holder);
+  // It cannot take it again either, as it does not reach the database.
+  await cut.member.drain();
+  const staying = await enter("worker");
+  const events = await server.until(session, isIdle);
+  expect(typesOf(events)).toContain("tandem.recovered");
+  expect(await holderOf(server, session)).toBe(staying.holder);
+  expect(await judgeSession(server, session)).toEqual([]);
 });
