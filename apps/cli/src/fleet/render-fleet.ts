@@ -59,10 +59,13 @@ function workerRow(worker: FleetWorker, { dim, good, warn, bad }: Style): string
   const more = [...labels, ...tenants, worker.payer?.replaceAll("_", " ") ?? "", worker.version].filter(Boolean);
   const seen = state === "gone" ? `  not heard of for ${words(worker.silent_ms)}` : "";
   return [
-    `${paint("●")} ${id}`,
+    // Where it keeps no row, it is all there is.
+    `${paint("●")} ${id === "wrk_here" ? "this one" : id}`,
     role === "all" ? "all" : role,
     printable(machine),
-    role === "server" ? dim("–") : `${sessions}${most === null ? "" : ` of ${most}`} ${dim("sessions")}`,
+    role === "server"
+      ? dim("–")
+      : `${sessions}${most === null ? "" : ` of ${most}`} ${dim((most ?? sessions) === 1 ? "session" : "sessions")}`,
     role === "server" ? "" : `${rate} ${dim("turns/min")}`,
     `${state === "live" ? "" : paint(`${state}${seen}  `)}${dim(printable(more.join("  ")))}`,
   ];

@@ -18,6 +18,7 @@ const PAGES: Readonly<Record<SettingsName, LazyExoticComponent<ComponentType>>> 
   notifications: lazy(() => import("./notifications-page.tsx")),
   tokens: lazy(() => import("./tokens-page.tsx")),
   audit: lazy(() => import("./audit-page.tsx")),
+  fleet: lazy(() => import("./fleet/fleet-page.tsx")),
   appearance: lazy(() => import("./appearance-page.tsx")),
 };
 

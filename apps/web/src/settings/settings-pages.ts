@@ -12,6 +12,7 @@ export const SETTINGS_PAGES = [
   { name: "notifications", label: "Notifications" },
   { name: "tokens", label: "Tokens" },
   { name: "audit", label: "Audit" },
+  { name: "fleet", label: "Fleet" },
   { name: "appearance", label: "This browser" },
 ] as const;
 

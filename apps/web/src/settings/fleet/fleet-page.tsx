@@ -1,0 +1,160 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { DeadLetter, FleetLimit, FleetQueue, FleetStatus } from "@tandem/protocol";
+import { RotateCw } from "lucide-react";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { ago, exactly, lasting } from "../../text/format.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
+import { TurnsChart } from "./turns-chart.tsx";
+import { WorkerRow } from "./worker-row.tsx";
+
+const KEY = ["/v1/fleet"];
+const DEAD_KEY = ["/v1/fleet/dead"];
+/** Workers say how they are every two seconds. */
+const LOOK_EVERY_MS = 3_000;
+
+/** Which processes work on the database, what waits for them, and what needs somebody's attention. */
+export default function FleetPage() {
+  const queries = useQueryClient();
+  const fleet = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => api.get<FleetStatus>("/v1/fleet", {}, signal),
+    refetchInterval: LOOK_EVERY_MS,
+  });
+  const [leaving, setLeaving] = useState<FleetStatus["workers"][number]>();
+  const status = fleet.data;
+  return (
+    <>
+      <PageHead title="Fleet">All processes on this database: who runs sessions, and what waits for them.</PageHead>
+      <Problem error={fleet.error} onRetry={() => void fleet.refetch()} className="mb-4" />
+      {fleet.isPending && <p className="mb-5 text-ink-faint">Asking the server …</p>}
+      {status && (
+        <>
+          <Panel title="Now">
+            <Facts
+              facts={[
+                ["Turns", <TurnsChart key="turns" throughput={status.throughput} />],
+                [
+                  "Sessions held",
+                  status.leases.abandoned > 0
+                    ? `${status.leases.held}, and ${status.leases.abandoned} to be taken over`
+                    : status.leases.held,
+                ],
+                ["Waiting", <Waiting key="waiting" queue={status.queue} />],
+              ]}
+            />
+          </Panel>
+          <Panel title="Workers" note="One that is drained takes nothing more, and what it has goes to others.">
+            <Rows>
+              {status.workers.map((worker) => (
+                <WorkerRow key={worker.id} worker={worker} onDrain={() => setLeaving(worker)} />
+              ))}
+            </Rows>
+          </Panel>
+          {status.limits.length > 0 && <Limits limits={status.limits} />}
+          {status.dead > 0 && <GivenUp count={status.dead} />}
+        </>
+      )}
+      <Confirm
+        isOpen={leaving !== undefined}
+        onOpenChange={() => setLeaving(undefined)}
+        title={`Drain the worker on ${leaving?.machine ?? ""}?`}
+        verb="Drain"
+        act={async () => {
+          await api.post(`/v1/fleet/workers/${leaving?.id}/drain`);
+          await queries.invalidateQueries({ queryKey: KEY });
+        }}
+      >
+        Its turns are parked at the next safe point and go on elsewhere, and its process ends. Sessions whose folder is
+        on that machine alone wait until a worker is there again.
+      </Confirm>
+    </>
+  );
+}
+
+function Waiting({ queue }: { queue: readonly FleetQueue[] }) {
+  const waiting = queue.filter((place) => place.waiting > 0);
+  if (waiting.length === 0) return "nothing";
+  return (
+    <ul className="space-y-1">
+      {waiting.map(({ place, waiting: count, oldest_ms: oldest, served }) => (
+        <li key={place} className="flex flex-wrap items-center gap-x-2">
+          <span className="tabular-nums">{count}</span>
+          <span className="text-ink-soft">for</span>
+          {place === "any" ? "any worker" : <Mono>{place}</Mono>}
+          {oldest !== null && <span className="text-ink-faint">the oldest since {lasting(oldest)}</span>}
+          {!served && <Badge tone="bad">no worker can take it</Badge>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Limits({ limits }: { limits: readonly FleetLimit[] }) {
+  return (
+    <Panel title="Quotas used up" note="Whoever runs on the account waits for the reset before it asks again.">
+      <Rows>
+        {limits.map(({ account, kind, resets_at: resets, learned_by: by }) => (
+          <Row key={`${account} ${kind}`}>
+            <div className="min-w-40 flex-1">
+              <p>
+                <Mono>{account}</Mono> <span className="text-ink-soft">{kind.replaceAll("_", " ")}</span>
+              </p>
+              <p className="text-sm break-words text-ink-faint">as {by} has learned</p>
+            </div>
+            <Badge tone="wait">
+              resets <time dateTime={resets}>{exactly(resets)}</time>
+            </Badge>
+          </Row>
+        ))}
+      </Rows>
+    </Panel>
+  );
+}
+
+function GivenUp({ count }: { count: number }) {
+  const queries = useQueryClient();
+  const letters = useQuery({
+    queryKey: [...DEAD_KEY, count],
+    queryFn: ({ signal }) => api.get<{ data: DeadLetter[] }>("/v1/fleet/dead", {}, signal),
+  });
+  const requeue = useMutation({
+    mutationFn: (key: string) => api.post(`/v1/fleet/dead/${encodeURIComponent(key)}/requeue`),
+    onSuccess: () => Promise.all([KEY, DEAD_KEY].map((queryKey) => queries.invalidateQueries({ queryKey }))),
+  });
+  return (
+    <Panel title="Given up" note="These were tried as often as they may be. Send one again once its cause is mended.">
+      <Problem error={letters.error ?? requeue.error} className="m-3" />
+      <Rows>
+        {letters.data?.data.map(({ key, kind, tenant, error, attempts, at }) => (
+          <Row key={key}>
+            <div className="min-w-40 flex-1">
+              <p>
+                <Mono>{key}</Mono> <span className="text-ink-soft">{kind}</span>
+                {tenant !== "default" && <span className="text-ink-soft"> of {tenant}</span>}
+              </p>
+              <p className="text-sm break-words text-bad">{error}</p>
+              <p className="text-sm text-ink-faint">
+                after {attempts} {attempts === 1 ? "attempt" : "attempts"},{" "}
+                <time dateTime={at} title={exactly(at)}>
+                  {ago(at)}
+                </time>
+              </p>
+            </div>
+            <Button
+              size="small"
+              icon={<RotateCw aria-hidden className="size-4" />}
+              disabled={requeue.isPending}
+              onClick={() => requeue.mutate(key)}
+            >
+              Send again
+            </Button>
+          </Row>
+        ))}
+      </Rows>
+    </Panel>
+  );
+}

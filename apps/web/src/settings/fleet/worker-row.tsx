@@ -1,0 +1,58 @@
+import type { FleetWorker } from "@tandem/protocol";
+import { ago, lasting } from "../../text/format.ts";
+import { Button } from "../../ui/button.tsx";
+import { Badge, Row, type Tone } from "../panel.tsx";
+
+const TONES: Readonly<Record<FleetWorker["state"], Tone>> = { live: "good", draining: "wait", gone: "bad" };
+const ROLES: Readonly<Record<FleetWorker["role"], string>> = {
+  all: "server and worker",
+  server: "server",
+  worker: "worker",
+};
+
+const PAYERS: Readonly<Record<string, string>> = {
+  nobody: "a demo",
+  claude_login: "a Claude login",
+  claude_oauth_token: "a Claude OAuth token",
+  anthropic_api_key: "an API key",
+};
+
+export function WorkerRow({ worker, onDrain }: { worker: FleetWorker; onDrain: () => void }) {
+  const { id, machine, name, role, state, sessions, max_sessions: most, turns_per_minute: rate } = worker;
+  // Where it keeps no row, it is this server itself, and nobody else is there to take over.
+  const isAlone = id === "wrk_here";
+  const labels = Object.entries(worker.labels).map(([label, value]) => `${label}=${value}`);
+  const tenants = worker.tenants === null ? [] : [`for ${worker.tenants.join(", ")}`];
+  const more = [
+    isAlone ? "the only process" : id,
+    worker.payer === null ? "" : `on ${PAYERS[worker.payer] ?? worker.payer}`,
+    worker.version,
+    `started ${ago(worker.started_at)}`,
+  ];
+  return (
+    <Row>
+      <div className="min-w-52 flex-1">
+        <p className="flex flex-wrap items-center gap-2 font-medium" title={name}>
+          {machine}{" "}
+          <Badge tone={TONES[state]}>{state === "gone" ? `gone for ${lasting(worker.silent_ms)}` : state}</Badge>
+          <span className="font-normal text-ink-soft">{ROLES[role]}</span>
+        </p>
+        {role !== "server" && (
+          <p className="text-sm text-ink-soft">
+            {sessions}
+            {most === null ? "" : ` of ${most}`} {sessions === 1 && most === null ? "session" : "sessions"}, {rate}{" "}
+            turns a minute
+          </p>
+        )}
+        <p className="text-sm break-words text-ink-faint">
+          {[...labels, ...tenants, ...more].filter(Boolean).join(" · ")}
+        </p>
+      </div>
+      {state === "live" && !isAlone && role !== "server" && (
+        <Button look="quiet" size="small" onClick={onDrain}>
+          Drain …
+        </Button>
+      )}
+    </Row>
+  );
+}
