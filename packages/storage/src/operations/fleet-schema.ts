@@ -24,9 +24,9 @@ export function fleetSchema({
     `alter table session add column waiting ${int} not null default 0`,
     `update session set waiting = 1 where state like '%"waitingFor":[{%'`,
     "create index session_waiting on session (created_at, id) where waiting > 0",
-    // In the order in which it is asked for.
+    // In the order of lists.
     "drop index session_unfinished",
-    "create index session_unfinished on session (id) where status in ('running', 'rescheduling')",
+    "create index session_unfinished on session (created_at, id) where status in ('running', 'rescheduling')",
     // Not with the time, which changes all the while: an append or a renewal then writes no index.
     "create index log_held on log (lease_holder) where lease_holder is not null",
     ...(name === "postgres" ? [RING_WITH_SCHEMA, RING_ENDED_WITH_SCHEMA] : []),

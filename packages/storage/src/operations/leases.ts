@@ -1,7 +1,8 @@
 import { operation } from "../operation.ts";
 import { noSuchSession } from "../refusal.ts";
-import { all, one, sql, type Work } from "../sql.ts";
+import { all, list, one, sql, type Work } from "../sql.ts";
 import type { LogLease } from "./fence.ts";
+import { isUnfinished } from "./sessions.ts";
 
 // Whether a lease has run out is judged by the database's clock, which all its processes share.
 
@@ -58,25 +59,37 @@ export const readHolder = operation("leases.holder", function* (session: string)
 export const findAbandoned = operation("leases.abandoned", function* (): Work<{ id: string }[]> {
   return yield* all(sql<{ id: string }>`
     select session.id from session join log on log.session = session.id
-    where session.status in ('running', 'rescheduling') and (lease_holder is null or lease_until < now_ms())
-    order by session.id`);
+    where ${isUnfinished} and ${isUnheld}
+    order by session.created_at, session.id`);
 });
 
-/** Unheld and with something to do. In the order in which they began to wait, as far as that is known. */
-export const findWanted = operation("leases.wanted", function* (): Work<
-  { id: string; place: string | null; since: number }[]
-> {
-  return yield* all(sql<{ id: string; place: string | null; since: number }>`
+export interface Wanted {
+  id: string;
+  place: string | null;
+  since: number;
+}
+
+/** More ids than this in a statement, and a database may rather read all there is. */
+const LOOKED_UP_AT_ONCE = 200;
+const isUnheld = sql`(lease_holder is null or lease_until < now_ms())`;
+
+/** Unheld and with something to do, those first that have waited longest. In steps that know how little they look for. */
+export const findWanted = operation("leases.wanted", function* (): Work<Wanted[]> {
+  const found = yield* all(sql<Wanted>`
     select session.id, session.place, session.updated_at as since from session join log on log.session = session.id
-    where session.status in ('running', 'rescheduling') and (lease_holder is null or lease_until < now_ms())
-    union all
-    select session.id, session.place, inbox.put_at as since
-    from (select session, min(position) as position from inbox group by session) as first
-    join inbox on inbox.session = first.session and inbox.position = first.position
-    join session on session.id = first.session
-    join log on log.session = first.session
-    where session.status not in ('running', 'rescheduling') and (lease_holder is null or lease_until < now_ms())
-    order by 3, 1`);
+    where ${isUnfinished} and ${isUnheld} order by session.created_at, session.id`);
+  const waiting = yield* all(sql<{ session: string; since: number }>`
+    select session, min(put_at) as since from inbox group by session order by session`);
+  for (let from = 0; from < waiting.length; from += LOOKED_UP_AT_ONCE) {
+    const some = new Map(
+      waiting.slice(from, from + LOOKED_UP_AT_ONCE).map(({ session, since }) => [session, since] as const),
+    );
+    const rows = yield* all(sql<{ id: string; place: string | null }>`
+      select session.id, session.place from session join log on log.session = session.id
+      where session.id in ${list([...some.keys()])} and not (${isUnfinished}) and ${isUnheld}`);
+    for (const row of rows) found.push({ ...row, since: some.get(row.id)! });
+  }
+  return found.toSorted((a, b) => a.since - b.since);
 });
 
 export const listHeld = operation("leases.held", function* (): Work<(Holder & { session: string })[]> {

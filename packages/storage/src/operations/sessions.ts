@@ -56,6 +56,10 @@ export const getSession = operation("sessions.get", function* (id: string): Work
   return yield* one(sql<StoredSession>`select ${SELECT} where session.id = ${id}`);
 });
 
+/** Word for word as in the index, which is not found otherwise. */
+export const isUnfinished = sql`session.status in ('running', 'rescheduling')`;
+const UNFINISHED: ReadonlySet<SessionStatus> = new Set(["running", "rescheduling"]);
+
 export interface SessionFilter {
   agentId?: string;
   agentVersion?: number;
@@ -76,6 +80,7 @@ export const listSessions = operation("sessions.list", function* (args: { page: 
       ...(agentId === undefined ? [] : [sql`session.agent_id = ${agentId}`]),
       ...(agentVersion === undefined ? [] : [sql`session.agent_version = ${agentVersion}`]),
       ...(waiting ? [sql`session.waiting > 0`] : []),
+      ...(statuses?.every((status) => UNFINISHED.has(status)) ? [isUnfinished] : []),
       ...(statuses === undefined ? [] : [sql`session.status in ${list(statuses)}`]),
       ...within("session.created_at", created),
     ],

@@ -2,12 +2,14 @@ import { Client } from "pg";
 import type { StoreFixture } from "../contract/stage.ts";
 import type { TestPostgres } from "./postgres.ts";
 
+type Query = (text: string) => Promise<Record<string, unknown>[]>;
+
 export function postgresFixture(postgres: TestPostgres): StoreFixture {
-  const query = async (url: string, text: string): Promise<unknown[]> => {
+  const connected = async <T>(url: string, body: (query: Query) => Promise<T>): Promise<T> => {
     const client = new Client({ connectionString: url, options: "-c search_path=tandem" });
     await client.connect();
     try {
-      return (await client.query<Record<string, unknown>>(text)).rows;
+      return await body(async (text) => (await client.query<Record<string, unknown>>(text)).rows);
     } finally {
       await client.end();
     }
@@ -15,18 +17,18 @@ export function postgresFixture(postgres: TestPostgres): StoreFixture {
   return {
     name: "postgres",
     location: () => postgres.createDatabase(),
-    dump: async (url) => {
-      const tables = await query(
-        url,
-        `select table_schema as schema, table_name as name from information_schema.tables
-          where table_schema like 'tandem%' order by 1, 2`,
-      );
-      const rows = (tables as { schema: string; name: string }[]).map(({ schema, name }) =>
-        query(url, `select * from "${schema}"."${name}"`),
-      );
-      return JSON.stringify(await Promise.all(rows));
-    },
-    execute: async (url, text) => void (await query(url, text)),
+    dump: (url) =>
+      connected(url, async (query) => {
+        const tables = await query(
+          `select table_schema as schema, table_name as name from information_schema.tables
+            where table_schema like 'tandem%' order by 1, 2`,
+        );
+        const all: unknown[] = [];
+        for (const { schema, name } of tables)
+          all.push(await query(`select * from "${String(schema)}"."${String(name)}"`));
+        return JSON.stringify(all);
+      }),
+    execute: (url, text) => connected(url, async (query) => void (await query(text))),
     [Symbol.asyncDispose]: () => postgres[Symbol.asyncDispose](),
   };
 }

@@ -8,6 +8,8 @@ import type { Lease } from "../store.ts";
 export interface Writer extends AsyncDisposable {
   /** The highest number that it said was stored; waits for at least one. Rejects if it has ended by itself. */
   acknowledged(): Promise<number>;
+  /** Such as SIGSTOP and SIGCONT. */
+  signal(name: NodeJS.Signals): void;
   /** With SIGKILL. Resolves with the highest number that it got to say was stored. */
   kill(): Promise<number>;
 }
@@ -48,6 +50,7 @@ function start(script: URL, args: readonly string[]): Writer {
       if (failure) throw failure;
       return highest;
     },
+    signal: (name) => void child.kill(name),
     kill,
     [Symbol.asyncDispose]: async () => void (await kill()),
   };
