@@ -56,7 +56,8 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   const demo = (await isDemoWanted(context, project, options.demo)) ? parts.use(await startDemo()) : undefined;
   const caretaker = takeCare(context, project, { demo: demo !== undefined });
   const lent = demo && { credential: demo.credential };
-  const member = await openMembership(context, project, store, { options, log: logger });
+  const payer = demo ? "nobody" : sessionPayerOf(project.config.llm);
+  const member = await openMembership(context, project, store, { options, payer, log: logger });
   if (member) parts.use(member);
   const seen = parts.use(await observe(context, project, member?.holder ?? holderName("tandem up")));
   const own = parts.use(
@@ -76,7 +77,7 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
       stopWithin,
       observe: seen.watch,
       ...lent,
-      ...(member && { fleetOf: member.realmOf }),
+      ...(member && { fleetOf: member.realmOf, ownPerson: member.owner }),
     }),
   );
   const tokenFile = join(home, "token");
@@ -101,7 +102,7 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   const drained = new AbortController();
   joined = await member?.join({
     ...{ store, realms, address: server.url, version: context.version, onDrainWish: () => drained.abort() },
-    payer: demo ? "nobody" : sessionPayerOf(project.config.llm),
+    payer,
   });
   const takenUp = realms.takeUp().catch((error: unknown) => logger.warn({ err: error }, "tenants were not looked at"));
   parts.defer(() => takenUp);
@@ -113,7 +114,7 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
     ...(tls.certificate && { certificate: resolve(project.folder, tls.certificate) }),
     database: databaseName(context.env, project),
     roots: sessionRoots(project),
-    payer: demo ? "nobody" : sessionPayerOf(project.config.llm),
+    payer,
     demo: demo !== undefined,
   };
   parts.use(await writeServerFile(context.env, info));

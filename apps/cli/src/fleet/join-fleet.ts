@@ -7,6 +7,7 @@ import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome } from "../config/tandem-home.ts";
 import type { Context } from "../context.ts";
 import type { FleetRole } from "../option-choices.ts";
+import { ownerOfLogin } from "./login-rule.ts";
 import type { ComposedRealm, RealmOptions } from "../tenants/compose-realm.ts";
 import type { TenantRealms } from "../tenants/realms.ts";
 
@@ -28,6 +29,8 @@ export interface Membership extends AsyncDisposable {
   readonly machine: string;
   readonly holder: string;
   readonly maxSessions: number;
+  /** Whose worker this is, where it runs on somebody's own login: see `ownerOfLogin`. */
+  readonly owner: string | undefined;
   /** What the realm of a tenant is told. */
   readonly realmOf: (tenant: string, store: Store) => Pick<RealmOptions, "engine" | "fleet" | "runs">;
   /** Keeps a row for others to see, and takes runs for all realms, from now on. */
@@ -53,7 +56,7 @@ export async function openMembership(
   context: Context,
   project: Project,
   store: Store,
-  { options, log }: { options: FleetOptions; log: Log },
+  { options, payer: pays, log }: { options: FleetOptions; payer: Payer | "nobody"; log: Log },
 ): Promise<Membership | undefined> {
   const { fleet } = project.config;
   const role = options.as ?? fleet.role;
@@ -66,6 +69,7 @@ export async function openMembership(
   const machine = options.machine ?? context.env["TANDEM_MACHINE"] ?? fleet.machine ?? hostname();
   const labels = { ...fleet.labels, ...readLabels(options.label ?? []) };
   const tenants = options.tenant ?? fleet.tenants ?? null;
+  const owner = ownerOfLogin(role, tenants, pays);
   const maxSessions = options.maxSessions === undefined ? fleet.maxSessions : readCount(options.maxSessions);
   const id = newId("worker");
   const holder = `${holderName("tandem up")} ${id}`;
@@ -76,7 +80,7 @@ export async function openMembership(
   });
   const worker = { id, machine, labels, tenants };
   return {
-    ...{ id, role, machine, holder, maxSessions },
+    ...{ id, role, machine, holder, maxSessions, owner },
     realmOf: (tenant, own) => ({
       engine: { fleet: { queue, role, tenant, worker, maxSessions }, holder },
       fleet: { holder, role, store: own },

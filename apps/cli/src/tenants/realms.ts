@@ -27,6 +27,8 @@ interface Parts {
   /** What a tenant's realm is told of the fleet. */
   fleetOf?: (tenant: string, store: Store) => Pick<RealmOptions, "engine" | "fleet">;
   observe?: RealmOptions["observe"];
+  /** The tenant to whom the login of this machine belongs, where it is not the operator's. */
+  ownPerson?: string | undefined;
 }
 
 interface Opened {
@@ -140,7 +142,8 @@ export class TenantRealms implements Realms, AsyncDisposable {
 
   async #compose(id: string, row: TenantRow): Promise<ComposedRealm> {
     const { store, logger, credential, fleetOf, observe } = this.#parts;
-    const { context, project } = await openTenantProject(this.#parts, row);
+    const isOwn = this.#parts.ownPerson === id;
+    const { context, project } = await openTenantProject(this.#parts, row, { isOwn });
     const own = await store.tenant(id);
     const limits = (): Quotas => (this.#opened.get(id)?.row ?? row).limits;
     const { engine, fleet } = fleetOf?.(id, own) ?? {};

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { resolveToken } from "../config/resolve-secret.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
+import type { Variables } from "../config/tandem-home.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import { ensureTenantPlace, placeOfTenant, tenantSettings } from "./tenant-place.ts";
 
@@ -14,6 +15,8 @@ const LENT: SecretReference = "env:TANDEM_LENT_CREDENTIAL";
 export async function openTenantProject(
   operator: { context: Context; project: Project },
   row: TenantRow,
+  /** `isOwn`: the machine is the tenant's own, and so is the login on it. */
+  { isOwn = false }: { isOwn?: boolean } = {},
 ): Promise<{ context: Context; project: Project }> {
   const { env, signal } = operator.context;
   const place = placeOfTenant(env, row);
@@ -26,7 +29,7 @@ export async function openTenantProject(
   const { credential } = tenantSettings.parse(row.settings);
   const context: Context = {
     ...operator.context,
-    env: place.variables,
+    env: isOwn ? { ...place.variables, ...loginPlace(env) } : place.variables,
     cwd: place.project,
     project: place.project,
     ...(credential && {
@@ -61,3 +64,9 @@ export async function openTenantProject(
     },
   };
 }
+
+/** Where Claude Code looks for a login. */
+const loginPlace = (env: Variables): Variables => ({
+  HOME: env["HOME"],
+  CLAUDE_CONFIG_DIR: env["CLAUDE_CONFIG_DIR"],
+});

@@ -127,7 +127,7 @@ test("one trace from the client's request over the server to the turn and its mo
   expect((await send("00-nonsense")).status).toBe(200);
   // What waits in the inbox is all that the worker gets to know.
   const { waiting } = await memory.engine.sessions.events(session, { limit: 10 });
-  const [first, second] = waiting.map(({ id, processed_at: _, ...body }) => logged(body, id));
+  const [first, second] = waiting.map((event) => logged(event, event.id));
   const append = watched(worker!);
   append(session, [first!, logged({ type: "session.status_running" })]);
   await Promise.resolve();

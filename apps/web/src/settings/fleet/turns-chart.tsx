@@ -7,11 +7,8 @@ export function TurnsChart({ throughput }: { throughput: FleetStatus["throughput
   return (
     <div className="flex items-end gap-3">
       <span className="tabular-nums">{rate} a minute</span>
-      <span
-        role="img"
-        aria-label={`Turns of each of the last ${minutes.length} minutes: ${minutes.join(", ")}`}
-        className="flex h-5 items-end gap-0.5"
-      >
+      <span className="sr-only">{`Of each of the last ${minutes.length} minutes: ${minutes.join(", ")}`}</span>
+      <span aria-hidden className="flex h-5 items-end gap-0.5">
         {minutes.map((count, index) => (
           <span
             // Their place is what they are.

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { ownerOfLogin } from "./login-rule.ts";
+
+test("a worker on a login is for one person: none but one tenant, which is named", () => {
+  expect(ownerOfLogin("worker", ["anna"], "claude_login")).toBe("anna");
+  expect(ownerOfLogin("worker", ["anna"], "claude_oauth_token")).toBe("anna");
+  expect(() => ownerOfLogin("worker", null, "claude_login")).toThrow(
+    "This worker would run everybody's sessions on your Claude login, which serves you alone.",
+  );
+  expect(() => ownerOfLogin("worker", ["anna", "bob"], "claude_oauth_token")).toThrow(
+    "This worker would run the sessions of anna and bob on a token of your Claude login, which serves you alone.",
+  );
+  expect(() => ownerOfLogin("worker", [], "claude_login")).toThrow(/which serves you alone/);
+});
+
+test("what can be shared may serve all, and a server runs nothing", () => {
+  for (const payer of ["anthropic_api_key", "gateway_key", "nobody"] as const) {
+    expect(ownerOfLogin("worker", null, payer)).toBeUndefined();
+  }
+  expect(ownerOfLogin("server", null, "claude_login")).toBeUndefined();
+  expect(ownerOfLogin("all", null, "claude_login")).toBeUndefined();
+});
