@@ -1,9 +1,11 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Anthropic from "@anthropic-ai/sdk";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { whyNoPostgres } from "@tandem/storage/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
 import { setFleetStage, type FleetStage, type StageMember } from "../testing/fleet-stage.ts";
 
 const without = whyNoPostgres();
@@ -85,7 +87,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
 
   test("a turn is followed on both servers with its previews, in order, and none after its event", async () => {
     const words = "one two three four five six seven eight";
-    stage.rehearsal.use([slowly(text(words), { chunkMs: 40 })]);
+    stage.rehearsal.use([slowly(text(words), { tokenMs: 40 })]);
     const session = await newSession(first);
     const listen = async (member: StageMember) => {
       const seen: { type: string; id?: string }[] = [];
@@ -247,6 +249,43 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     await idle(first, session);
     expect((await types(first, session)).filter((type) => type === "user.message")).toHaveLength(1);
   });
+
+  test("an editor speaks to a server, and works with the worker: over a socket, and over requests at any server", async () => {
+    stage.rehearsal.use([always(text("Hello, editor."))]);
+    const initialize = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "initialize",
+      params: { protocolVersion: 1, clientCapabilities: {} },
+    };
+    const socket = new WebSocket(`${first.server.url.replace("http", "ws")}/acp`, {
+      headers: { authorization: `Bearer ${first.server.secret}` },
+    });
+    await once(socket, "open");
+    const answers: { id?: number; method?: string; result?: Record<string, unknown>; error?: unknown }[] = [];
+    socket.on("message", (data) => answers.push(JSON.parse(String(data)) as (typeof answers)[number]));
+    const ask = async (message: { id: number }) => {
+      socket.send(JSON.stringify(message));
+      await expect.poll(() => answers.find(({ id }) => id === message.id), { timeout: WAIT_MS }).toBeDefined();
+      return answers.find(({ id }) => id === message.id)!;
+    };
+    await ask(initialize);
+    const params = { cwd: stage.folderOf("back"), mcpServers: [] };
+    const { result } = await ask({ jsonrpc: "2.0", id: 2, method: "session/new", params } as { id: number });
+    const prompt = { sessionId: result!["sessionId"], prompt: [{ type: "text", text: "Hi." }] };
+    const ended = await ask({ jsonrpc: "2.0", id: 3, method: "session/prompt", params: prompt } as { id: number });
+    expect(ended.result).toMatchObject({ stopReason: "end_turn" });
+    expect(JSON.stringify(answers.filter(({ method }) => method === "session/update"))).toContain(" editor.");
+    socket.close();
+
+    const begun = await post(first, "/acp", initialize);
+    const connection = begun.headers.get("acp-connection-id") ?? "";
+    expect([begun.status, connection]).toEqual([200, expect.stringMatching(/.+/)]);
+    // The other server has never heard of it.
+    const list = { jsonrpc: "2.0", id: 4, method: "session/list", params: {} };
+    expect((await post(second, "/acp", list, { "acp-connection-id": connection })).status).toBe(202);
+    expect((await post(second, "/acp", list, { "acp-connection-id": "nobodys" })).status).toBe(404);
+  }, 60_000);
 
   test("a machine that is gone is named; what needs no folder is done without it", async () => {
     const other = await stage.join("worker", { machine: "gone" });

@@ -97,9 +97,10 @@ export async function passOn(
   }
 }
 
-function passedHeaders(headers: IncomingHttpHeaders, method: string): OutgoingHttpHeaders {
+/** Those of a request as another process is to see them. */
+export function passedHeaders(headers: IncomingHttpHeaders, method: string): OutgoingHttpHeaders {
   const passed = Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !NOT_PASSED_ON.has(name) && !name.startsWith("sec-")),
+    Object.entries(headers).filter(([name]) => !NOT_PASSED_ON.has(name) && !name.startsWith("sec-fetch-")),
   );
   // The page's cookie is one of the server that it came from; the token in it is everybody's.
   const secret =

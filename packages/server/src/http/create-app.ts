@@ -10,6 +10,7 @@ import type { RealmDesks } from "../tenants/realm-desks.ts";
 import { notValid, requireScope, type Authorizer } from "./authorize.ts";
 import type { Logger } from "./create-logger.ts";
 import { ACP_METHODS, ACP_PATH } from "../acp/net/acp-path.ts";
+import { passedOnAs } from "../fleet/passed-on.ts";
 import type { EntranceGuard } from "./entrance-guard.ts";
 import { errorReply } from "./error-reply.ts";
 import type { Exchange } from "./exchange.ts";
@@ -128,7 +129,9 @@ export function createApp(parts: {
     if (readiness.isStopping && c.req.method !== "DELETE") {
       throw new RequestError("unavailable", "The server is stopping.");
     }
-    return c.get("desk").mcp.handle(c.req.raw, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
+    const { mcp, lines } = c.get("desk");
+    if (lines.mcp && passedOnAs(c.env.incoming) === undefined) return lines.mcp.handle(c.env);
+    return mcp.handle(c.req.raw, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
   });
   if (hasAcp) {
     app.on([...ACP_METHODS], ACP_PATH, (c) => {
@@ -137,8 +140,9 @@ export function createApp(parts: {
       if (readiness.isStopping && c.req.method !== "DELETE") {
         throw new RequestError("unavailable", "The server is stopping.");
       }
-      const { acp } = c.get("desk");
+      const { acp, lines } = c.get("desk");
       if (!acp) throw nothingHere();
+      if (lines.acp && passedOnAs(c.env.incoming) === undefined) return lines.acp.handle(c.env);
       return acp.handle(c.req.method, { token, incoming: c.env.incoming, outgoing: c.env.outgoing });
     });
   }

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { RequestError } from "@tandem/protocol";
 import { ACP_PATH } from "../acp/net/acp-path.ts";
 import { notValid, requireScope, type Authorizer } from "./authorize.ts";
+import { passedOnAs } from "../fleet/passed-on.ts";
 import type { RealmDesks } from "../tenants/realm-desks.ts";
 import type { Logger } from "./create-logger.ts";
 import type { Readiness } from "./create-app.ts";
@@ -42,7 +43,9 @@ export async function takeUpgrade(
     requireScope(token, "run");
     if (readiness.isStopping) throw new RequestError("unavailable", "The server is stopping.");
     if (!desk.acp) throw new RequestError("not_found", "There is nothing at this address.");
-    desk.acp.upgrade(incoming, socket, head, token);
+    const elsewhere = passedOnAs(incoming) === undefined ? desk.lines.acp : undefined;
+    if (elsewhere) await elsewhere.upgrade(incoming, socket, head, exchange.id);
+    else desk.acp.upgrade(incoming, socket, head, token);
     const begun = performance.now();
     const line = { request_id: exchange.id, method: "GET", path: ACP_PATH, status: 101, token: token.id };
     socket.once("close", () => logger.info({ ...line, ms: Math.round(performance.now() - begun) }, "request"));

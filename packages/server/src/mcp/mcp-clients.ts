@@ -18,7 +18,7 @@ const MOST_OF_ONE_TOKEN = 100;
 const MOST_BODY_BYTES = 1_024 * 1_024;
 /** Older clients send several messages at once. */
 const MOST_MESSAGES = 20;
-const HEADER = "mcp-session-id";
+export const MCP_HEADER = "mcp-session-id";
 
 export interface McpParts {
   context: ServedContext | undefined;
@@ -60,7 +60,7 @@ export class McpClients {
   async handle(request: Request, { token, incoming, outgoing }: Arrival): Promise<Response> {
     const context = contextOf({ context: this.#parts.context });
     const parsedBody = request.method === "POST" ? await readMessages(incoming) : undefined;
-    const id = request.headers.get(HEADER);
+    const id = request.headers.get(MCP_HEADER);
     if (id === null) return this.#begin(request, parsedBody, { context, token });
     const client = this.#clients.get(id);
     // Somebody else's id is as unknown as one that never was.

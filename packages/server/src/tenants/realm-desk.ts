@@ -61,6 +61,7 @@ export class RealmDesk {
   }
 
   async close(): Promise<void> {
+    this.lines.acp?.close();
     await Promise.all([this.mcp.close(), this.acp?.close()]);
   }
 }

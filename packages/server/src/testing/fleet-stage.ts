@@ -2,14 +2,17 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findExecutable, openConversation, ProcessLedger } from "@tandem/claude-code";
-import { newId } from "@tandem/protocol";
+import { ENVIRONMENT_METADATA, newId } from "@tandem/protocol";
 import { createEmbeddedQueue } from "@tandem/queue";
 import { startRehearsal, type Rehearsal } from "@tandem/rehearsal";
 import { createEngine, FleetMember, type Engine, type FleetSettings } from "@tandem/sessions";
 import { openStore, type Store } from "@tandem/storage";
 import { startPostgres } from "@tandem/storage/testing";
+import { ClientServers } from "../acp/client-servers.ts";
+import { connectAgents } from "../acp/net/connect-agents.ts";
 import type { FleetSeat } from "../fleet/fleet-seat.ts";
 import { RemotePreviews } from "../fleet/remote-previews.ts";
+import { createLogger } from "../http/create-logger.ts";
 import { startTestServer, type TestServer } from "./start-test-server.ts";
 
 const DEADLINE_MS = 20_000;
@@ -57,6 +60,7 @@ export async function setFleetStage(): Promise<FleetStage> {
     const seat: FleetSeat = { holder, role, store };
     const ledger = new ProcessLedger(join(stateFolder, "processes"));
     const worker = { id, machine, labels, tenants: null };
+    const clientServers = new ClientServers();
     const engine = await createEngine(store, {
       executable: findExecutable(undefined),
       credential: async () => ({ type: "api_key", key: "sk-ant-made-up-key", baseUrl: rehearsal.url }),
@@ -67,11 +71,22 @@ export async function setFleetStage(): Promise<FleetStage> {
       models: async () => [{ id: "claude-sonnet-5-5", name: `Sonnet of ${machine}`, aliases: ["sonnet"] }],
       openConversation,
       sweep: () => ledger.sweep(),
+      sessionServers: (session) => clientServers.of(session),
       fleet: { queue, role, tenant: "default", worker, maxSessions: 10 },
       previews: parts.use(new RemotePreviews(seat, { tenant: "default", logger: log })),
       log,
     });
+    const acp = connectAgents({
+      ...{ engine, clientServers, version: "1.2.3", logger: createLogger({ destination: { write: () => undefined } }) },
+      begin: async (path) => ({
+        agent: (await engine.agents.create({ name: "a", model: "claude-sonnet-5-5" })).id,
+        environment_id: (
+          await engine.environments.create({ name: "e", metadata: { [ENVIRONMENT_METADATA.path]: path } })
+        ).id,
+      }),
+    });
     const server = await startTestServer({
+      acp,
       ...{ engine, tokens: store.tokens, records: store.records, check: () => store.check(), fleet: seat },
     });
     parts.use(server);

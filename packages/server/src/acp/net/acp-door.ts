@@ -21,7 +21,7 @@ import { within } from "./within.ts";
 
 /** A server that stops does not wait for an agent that does not let go. */
 const CLOSE_MS = 5_000;
-const CONNECTION_HEADER = "acp-connection-id";
+export const CONNECTION_HEADER = "acp-connection-id";
 /** As some clients call it. */
 const CONNECTION_ALIAS = "x-acp-connection-id";
 const SESSION_HEADER = "acp-session-id";

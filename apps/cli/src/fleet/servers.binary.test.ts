@@ -1,0 +1,143 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { always, slowly, text, toolUse } from "@tandem/rehearsal";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RunningUp } from "../testing/session-machine.ts";
+import { fleetMachine } from "./testing/fleet-machine.ts";
+
+// Two servers and a worker, each a `tandem up` of its own, on one Postgres. They take long to start: in the tests, one after
+// the other dies.
+
+const WAIT_MS = 30_000;
+let machine: Awaited<ReturnType<typeof fleetMachine>>;
+let first: RunningUp;
+let second: RunningUp;
+let worker: RunningUp;
+beforeAll(async () => {
+  machine = await fleetMachine();
+  await machine.reset([]);
+  [first, second, worker] = [
+    await machine.up("--as", "server"),
+    await machine.up("--as", "server"),
+    await machine.up("--as", "worker", "--machine", "alpha"),
+  ];
+}, 150_000);
+afterAll(() => machine?.[Symbol.asyncDispose]());
+
+// Each home has a token of its own, and all are good everywhere.
+const clientOf = ({ url }: RunningUp) => new Anthropic({ baseURL: url, apiKey: first.token, maxRetries: 0 });
+const ask = (up: RunningUp, path: string, init: RequestInit = {}) =>
+  fetch(`${up.url}${path}`, { ...init, headers: { authorization: `Bearer ${first.token}`, ...init.headers } });
+
+const CALLS = [
+  { type: "custom" as const, name: "weather", description: "w", input_schema: { type: "object" as const } },
+];
+
+async function begin(up: RunningUp, tools: typeof CALLS = []): Promise<string> {
+  const agent = await clientOf(up).beta.agents.create({ name: "tester", model: "claude-sonnet-5-5", tools });
+  return (await clientOf(up).beta.sessions.create({ agent: agent.id, environment_id: "env_local" })).id;
+}
+
+const say = (up: RunningUp, session: string, words: string) =>
+  clientOf(up).beta.sessions.events.send(session, {
+    events: [{ type: "user.message", content: [{ type: "text", text: words }] }],
+  });
+
+interface Frame {
+  id: string | undefined;
+  event: { type: string; id?: string };
+}
+
+/** Frames of a stream as they come, with the ids that a client goes on from. */
+async function* frames(up: RunningUp, session: string, after?: string): AsyncGenerator<Frame> {
+  const answer = await ask(up, `/v1/sessions/${session}/events/stream?event_deltas[]=agent.message`, {
+    headers: after === undefined ? {} : { "last-event-id": after },
+  });
+  expect(answer.status).toBe(200);
+  let rest = "";
+  for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
+    const parts = (rest + chunk).split("\n\n");
+    rest = parts.pop()!;
+    for (const part of parts) {
+      const data = /^data: (.*)$/m.exec(part)?.[1];
+      if (data) yield { id: /^id: (.*)$/m.exec(part)?.[1], event: JSON.parse(data) as Frame["event"] };
+    }
+  }
+}
+
+test("what only the worker's machine has is had at any server; an answer given at one reaches the worker", async () => {
+  machine.rehearsal.use([toolUse("mcp__tandem__weather", { city: "Bern" }), always(text("It rains."))]);
+  await writeFile(join(machine.folder, "project", "notes.txt"), "of the machine");
+  const session = await begin(second, CALLS);
+  const file = await ask(first, `/v1/sessions/${session}/files/content?path=notes.txt`);
+  expect(await file.json()).toMatchObject({ text: "of the machine" });
+  const shell = await ask(second, `/v1/sessions/${session}/shell`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ command: "cat notes.txt" }),
+  });
+  expect(await shell.json()).toMatchObject({ output: expect.stringContaining("of the machine") });
+  await say(first, session, "Weather?");
+  const waiting = async () =>
+    (await clientOf(second).beta.sessions.events.list(session)).data.find(
+      ({ type }) => type === "agent.custom_tool_use",
+    );
+  await expect.poll(waiting, { timeout: WAIT_MS }).toBeDefined();
+  await expect
+    .poll(async () => (await clientOf(first).beta.sessions.retrieve(session)).status, { timeout: WAIT_MS })
+    .toBe("idle");
+  await clientOf(second).beta.sessions.events.send(session, {
+    events: [
+      {
+        type: "user.custom_tool_result",
+        custom_tool_use_id: (await waiting())!.id,
+        content: [{ type: "text", text: "rain" }],
+      },
+    ],
+  });
+  const types = async () => (await clientOf(first).beta.sessions.events.list(session)).data.map(({ type }) => type);
+  await expect.poll(types, { timeout: WAIT_MS }).toContain("agent.message");
+}, 120_000);
+
+test("a server that is killed in the middle of an answer: its client goes on at the other, and misses nothing", async () => {
+  machine.rehearsal.use([slowly(text("A long story. ".repeat(30)), { tokenMs: 150 })]);
+  const session = await begin(first);
+  const stream = frames(first, session);
+  const opened = stream.next();
+  await say(second, session, "Count.");
+  const seen: Frame[] = [(await opened).value as Frame];
+  try {
+    for await (const frame of stream) {
+      seen.push(frame);
+      if (frame.event.type === "event_delta") first.child.kill("SIGKILL");
+    }
+  } catch {
+    // It broke off, as connections do.
+  }
+  expect(seen.some(({ event }) => event.type === "agent.message")).toBe(false);
+  const last = seen.findLast(({ id }) => id !== undefined)!.id!;
+  const rest: Frame[] = [];
+  for await (const frame of frames(second, session, last)) {
+    rest.push(frame);
+    if (frame.event.type === "session.status_idle") break;
+  }
+  // Who comes in the middle of an answer sees it from its beginning.
+  expect(rest.map(({ event }) => event.type)).toContain("event_start");
+  const logged = [...seen, ...rest].filter(({ id }) => id !== undefined);
+  expect(logged.map(({ id }) => Number(id))).toEqual(logged.map((_, index) => index + 1));
+  expect(logged.filter(({ event }) => event.type === "agent.message")).toHaveLength(1);
+}, 120_000);
+
+test("a worker that dies while it is asked is looked for again, and named", async () => {
+  const session = await begin(second);
+  await worker.stop("SIGKILL");
+  const answer = await ask(second, `/v1/sessions/${session}/files`);
+  expect([answer.status, await answer.text()]).toEqual([503, expect.stringMatching(/alpha/)]);
+  machine.rehearsal.use([always(text("Yes."))]);
+  const next = await machine.up("--as", "worker", "--machine", "alpha");
+  await expect
+    .poll(async () => (await ask(second, `/v1/sessions/${session}/files`)).status, { timeout: WAIT_MS })
+    .toBe(200);
+  await next.stop();
+}, 120_000);
