@@ -41,6 +41,11 @@ const BENCHES: Record<string, { about: string; load: () => Promise<{ run: (args:
     about: "an editor's agent: start, first and warm prompt, second session, cancel, memory; a peer beside it",
     load: () => import("./acp/acp.ts"),
   },
+  queue: {
+    about:
+      "the queue of runs, in memory and on pg-boss: statements and time per run, runs per second, what waiting costs",
+    load: () => import("./queue/queue.ts"),
+  },
   scan: {
     about: "a catalogue of 1,000 tables: scans of it, and questions about it; time, CPU and memory",
     load: () => import("./scan/scan.ts"),

@@ -155,6 +155,7 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       for (const key of ["b1", "b2"]) await queue.send(runOf(key, { tenant: "b" }));
       const hand = new Hand(queue, ["any"], 4);
       await hand.begins("a1", "a2", "b1", "b2");
+      expect(hand.underWay).toHaveLength(4);
     });
 
     test("where there is room for one only, tenants take turns", async () => {

@@ -37,7 +37,7 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
       await once(child, "exit");
     });
     const said: string[] = [];
-    createInterface({ input: child.stdout! }).on("line", (line) => said.push(line));
+    createInterface({ input: child.stdout }).on("line", (line) => said.push(line));
     return { child, said };
   };
 
@@ -46,7 +46,9 @@ describe.skipIf(whyNoPostgres())("pg-boss under faults", () => {
     const first = await openPgBossQueue(url);
     await first.send(runOf("a"));
     await first[Symbol.asyncDispose]();
-    await new Hand(await open(url)).begins("a");
+    const hand = new Hand(await open(url));
+    await hand.begins("a");
+    expect(hand.underWay).toEqual(["a"]);
   });
 
   test("a worker that is killed with -9 is noticed, and its run taken by another within 15 s", async () => {

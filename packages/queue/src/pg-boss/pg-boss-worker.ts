@@ -9,7 +9,10 @@ import { BEAT, HURRY, LOCK_TAKING, LOOK } from "./statements.ts";
 
 /** How soon it is seen that a pause is over, or that another worker has died: nothing rings then. */
 const LOOK_EVERY_MS = 1_000;
-/** A worker that has much to do answers the bell so much later than one that has nothing: the idle ones take more. */
+/**
+ * A worker that has much to do answers the bell so much later than one that has nothing, and no two at the same moment: the idle
+ * ones take more, and most others find nothing left.
+ */
 const COURTESY_MS = 20;
 /** After Postgres was away, every worker may say that it is alive before anybody is taken for dead. */
 const GRACE_MS = 6_000;
@@ -33,6 +36,8 @@ export class PgBossWorker implements Working {
   readonly #underWay = new Map<string, UnderWay>();
   readonly #served = new Map<string, number>();
   readonly #poll: NodeJS.Timeout;
+  /** How often the bell rang for each queue. */
+  readonly #rings = new Map<string, number>();
   #paused = false;
   #looking: Promise<void> | undefined;
   #again = false;
@@ -65,9 +70,15 @@ export class PgBossWorker implements Working {
 
   /** A run was sent to this queue, or came back to it. */
   heard(queue: string): void {
-    if (!this.#hasRoom() || !this.#places.has(placeIn(queue))) return;
+    if (!this.#places.has(placeIn(queue))) return;
+    this.#rings.set(queue, this.#ringsOf(queue) + 1);
+    if (!this.#hasRoom()) return;
     const load = this.#underWay.size / this.#wishes.capacity();
-    setTimeout(() => this.look(), load * COURTESY_MS).unref();
+    setTimeout(() => this.look(), (load + Math.random() / 4) * COURTESY_MS).unref();
+  }
+
+  #ringsOf(queue: string): number {
+    return this.#rings.get(queue) ?? 0;
   }
 
   cancelled(key: string): void {
@@ -128,11 +139,12 @@ export class PgBossWorker implements Working {
     }
   }
 
+  /** Whether there may be more. */
   async #takeOne(): Promise<boolean> {
     const seen = await this.#see();
     if (Date.now() > this.#trustFrom) await this.#wake(seen);
     if (!this.#next(seen)) return false;
-    const job = await this.#carrier.transaction((db) => this.#claim(db));
+    const { job, isLast } = await this.#carrier.transaction((db) => this.#claim(db));
     if (!job) return false;
     const run = readRun(job.data);
     if (!run) {
@@ -146,7 +158,7 @@ export class PgBossWorker implements Working {
     }
     this.#served.set(run.tenant, performance.now());
     void this.#perform({ job, run, abort: new AbortController() });
-    return true;
+    return !isLast;
   }
 
   /** Runs whose worker has died wait again: pg-boss would see to it, but not before a minute has passed. */
@@ -158,12 +170,13 @@ export class PgBossWorker implements Working {
   }
 
   /** With the lock, nobody else takes anything between what is seen here and what is taken. */
-  async #claim(db: Db): Promise<TakenJob | undefined> {
+  async #claim(db: Db): Promise<{ job?: TakenJob | undefined; isLast?: boolean }> {
     await this.#carrier.sql(LOCK_TAKING, [], db);
-    const next = this.#next(await this.#see(db));
-    if (!next) return undefined;
+    const seen = await this.#see(db);
+    const next = this.#next(seen);
+    if (!next) return {};
     const [job] = await this.#carrier.boss.fetch<unknown>(next.name, { groupConcurrency: 1, db });
-    return job;
+    return { job, isLast: seen.length === 1 };
   }
 
   async #see(db?: Db): Promise<Seen[]> {
@@ -191,6 +204,7 @@ export class PgBossWorker implements Working {
   async #perform(mine: UnderWay): Promise<void> {
     const { job, run, abort } = mine;
     this.#underWay.set(job.id, mine);
+    const rings = this.#ringsOf(job.name);
     let failure: { error: unknown } | undefined;
     try {
       await this.#wishes.handle(run, abort.signal);
@@ -203,8 +217,11 @@ export class PgBossWorker implements Working {
     } catch (error) {
       this.#carrier.trouble(error);
     }
+    const wasFull = !this.#hasRoom();
     this.#underWay.delete(job.id);
     if (this.#underWay.size === 0) this.#onIdle();
-    this.look();
+    // Something may have waited for this: for room, for its tenant's limit, or for its key.
+    const isLimited = this.#carrier.options.limitOf !== undefined;
+    if (wasFull || isLimited || this.#ringsOf(job.name) > rings) this.look();
   }
 }

@@ -12,7 +12,7 @@ export const CREATE_KEY_INDEX = `create index if not exists tandem_key on ${SCHE
 export const LOCK_TAKING = "select pg_advisory_xact_lock(hashtext('tandem_queue.take'))";
 
 /**
- * Of the places in $1 and the tenants in $2, or all: the run at the head of each queue that could be taken now, with how many of its tenant's are under way;
+ * Of the places in $1 and the tenants in $2, or all: the first two runs of each queue that could be taken now, with how many of its tenant's are under way;
  * and the queues where a worker has not been heard of, as `stale`.
  */
 export const LOOK = `
@@ -30,7 +30,7 @@ export const LOOK = `
         select 1 from ${SCHEMA}.job_common a
         where a.name = j.name and a.state = 'active' and a.group_id is not null and a.group_id = j.group_id
       )
-    order by j.priority desc, j.created_on limit 1
+    order by j.priority desc, j.created_on limit 2
   ) head
   left join busy on busy.tenant = split_part(q.name, '/', 2)
   where split_part(q.name, '/', 1) = any($1) and ($2::text[] is null or split_part(q.name, '/', 2) = any($2))
