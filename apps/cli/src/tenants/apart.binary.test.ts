@@ -1,0 +1,260 @@
+import { text, toolUse, type ModelRequest } from "@tandem/rehearsal";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, readlink, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { must, OPERATORS_SECRET, tenantStage, until, type Answer } from "./testing/tenant-stage.ts";
+
+let stage: Awaited<ReturnType<typeof tenantStage>>;
+const tokens: Record<string, string> = {};
+
+/** Has each session say what its commands see; one that is told to wait waits until it is interrupted. */
+function script({ lastUserText, toolResults }: ModelRequest) {
+  if (lastUserText.includes("look") && toolResults.length === 0) return toolUse("Bash", { command: "env; pwd" });
+  if (lastUserText.includes("wait") && toolResults.length === 0) {
+    return toolUse("Bash", { command: "tail -F /dev/null" });
+  }
+  return text("Done.");
+}
+
+beforeAll(async () => {
+  stage = await tenantStage(script, "", { AWS_REGION: "nowhere", SHELL_NOTE: OPERATORS_SECRET });
+  for (const id of ["acme", "zeta"]) tokens[id] = await stage.tenant(id);
+}, 120_000);
+afterAll(() => stage?.[Symbol.asyncDispose]());
+
+const as = (id: string) => ({
+  get: (path: string) => must(stage.call(tokens[id]!, "GET", path)),
+  post: (path: string, body?: unknown) => must(stage.call(tokens[id]!, "POST", path, body)),
+  try: (path: string, body?: unknown) => stage.call(tokens[id]!, "POST", path, body),
+});
+
+/** A session that was told something, in a folder of the tenant's own. */
+async function begin(id: string, words?: string): Promise<string> {
+  const agent = await as(id).post("/v1/agents", {
+    ...{ name: "worker", model: "sonnet" },
+    tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } }],
+  });
+  const session = await as(id).post("/v1/sessions", { agent: agent.body.id, environment_id: "env_local" });
+  if (words !== undefined) await say(id, session.body.id, words);
+  return session.body.id;
+}
+
+const say = (id: string, session: string, words: string) =>
+  as(id).post(`/v1/sessions/${session}/events`, {
+    events: [{ type: "user.message", content: [{ type: "text", text: words }] }],
+  });
+
+const interrupt = (id: string, session: string) =>
+  as(id).post(`/v1/sessions/${session}/events`, { events: [{ type: "user.interrupt" }] });
+
+const status = (id: string, session: string, wanted: string) =>
+  until(
+    () => as(id).get(`/v1/sessions/${session}`),
+    ({ body }) => body["status"] === wanted,
+  );
+
+const typesOf = ({ body }: Answer): unknown[] => body.data.map(({ type }) => type);
+
+/** Claude Code processes of a tenant, as the system knows them. */
+async function processesOf(id: string) {
+  const names = await readdir(join(stage.homeOf(id), "processes"));
+  const pids = [...new Set(names.map((name) => Number.parseInt(name, 10)))];
+  return Promise.all(
+    pids.map(async (pid) => ({
+      pid,
+      cwd: await readlink(`/proc/${pid}/cwd`),
+      variables: Object.fromEntries(
+        (await readFile(`/proc/${pid}/environ`, "utf8"))
+          .split("\0")
+          .filter(Boolean)
+          .map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
+      ) as Record<string, string>,
+    })),
+  );
+}
+
+describe("two tenants have nothing in common", () => {
+  test.skipIf(process.platform !== "linux")(
+    "folders, variables and processes are their own",
+    async () => {
+      const sessions: Record<string, string> = {};
+      for (const id of ["acme", "zeta"]) sessions[id] = await begin(id, "Please wait");
+      for (const id of ["acme", "zeta"]) {
+        await until(
+          () => as(id).get(`/v1/sessions/${sessions[id]}/events`),
+          (answer) => typesOf(answer).includes("agent.tool_use"),
+        );
+      }
+      const [acme, zeta] = [await processesOf("acme"), await processesOf("zeta")];
+      expect([acme.length, zeta.length]).toEqual([1, 1]);
+      expect(acme[0]!.pid).not.toBe(zeta[0]!.pid);
+      for (const [id, [found]] of Object.entries({ acme, zeta })) {
+        const home = stage.homeOf(id);
+        expect(found!.cwd).toBe(join(home, "project"));
+        const { HOME, CLAUDE_CONFIG_DIR, TMPDIR } = found!.variables;
+        for (const folder of [HOME, CLAUDE_CONFIG_DIR, TMPDIR]) expect(folder).toContain(`${home}/`);
+        // Nothing of the operator's, and nothing that leads to it.
+        const shown = JSON.stringify(found!.variables);
+        expect(shown).not.toContain(OPERATORS_SECRET);
+        expect(shown).not.toContain("sk-ant");
+        expect(Object.keys(found!.variables)).not.toContain("AWS_REGION");
+        expect(Object.keys(found!.variables).filter((name) => name.startsWith("TANDEM_"))).toEqual([]);
+      }
+      for (const id of ["acme", "zeta"]) await interrupt(id, sessions[id]!);
+      for (const id of ["acme", "zeta"]) await status(id, sessions[id]!, "idle");
+    },
+    120_000,
+  );
+
+  test("the model is asked with each one's own key, and is told of each one's own variables", async () => {
+    stage.machine.rehearsal.use(script);
+    for (const id of ["acme", "zeta"]) await status(id, await begin(id, "Please look around"), "idle");
+    const requests = await atLeast(
+      () => stage.machine.rehearsal.modelRequests.filter((each) => each.toolResults.length > 0),
+      2,
+    );
+    const byKey = new Map(requests.map((request) => [request.headers["x-api-key"], JSON.stringify(request.body)]));
+    expect([...byKey.keys()].toSorted()).toEqual(["sk-ant-acme", "sk-ant-zeta"]);
+    for (const [id, other] of [
+      ["acme", "zeta"],
+      ["zeta", "acme"],
+    ] as const) {
+      const body = byKey.get(`sk-ant-${id}`)!;
+      expect(body).toContain(`HOME=${stage.homeOf(id)}/home`);
+      expect(body).toContain(`${stage.homeOf(id)}/project`);
+      expect(body).not.toContain(stage.homeOf(other));
+      expect(body).not.toContain(OPERATORS_SECRET);
+    }
+  }, 120_000);
+
+  test("what is kept of them is for nobody else's eyes", async () => {
+    for (const id of ["acme", "zeta"]) {
+      const home = stage.homeOf(id);
+      for (const folder of [
+        home,
+        ...["project", "home", "claude", "tmp", "processes"].map((name) => join(home, name)),
+      ]) {
+        expect(`${folder}: ${((await stat(folder)).mode & 0o777).toString(8)}`).toBe(`${folder}: 700`);
+      }
+    }
+  });
+
+  test("whoever signs in by a tenant's link is that tenant, and sees its tokens alone", async () => {
+    const { body } = await as("acme").post("/v1/sign_in/codes");
+    const signedIn = await fetch(`${stage.up.url}/v1/sign_in`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ code: body["code"] }),
+    });
+    const cookie = signedIn.headers.get("set-cookie")!.split(";")[0]!;
+    const own = (await (await fetch(`${stage.up.url}/v1/tenant`, { headers: { cookie } })).json()) as { id: string };
+    expect(own.id).toBe("acme");
+    const listed = await as("acme").get("/v1/tokens");
+    expect(new Set(listed.body.data.map(({ tenant }) => tenant))).toEqual(new Set(["acme"]));
+    const all = await must(stage.call(stage.up.token, "GET", "/v1/tokens"));
+    expect(new Set(all.body.data.map(({ tenant }) => tenant))).toEqual(new Set(["default", "acme", "zeta"]));
+  });
+});
+
+describe("a tenant takes no more than it may, and is told so", () => {
+  const limit = (quotas: Record<string, number | null>) =>
+    must(stage.call(stage.up.token, "POST", "/v1/tenants/acme", { quotas }));
+
+  test("turns at once: a message waits, and begins when one has ended", async () => {
+    await limit({ turns: 1 });
+    const first = await begin("acme", "Please wait");
+    await status("acme", first, "running");
+    const second = await begin("acme", "Hello");
+    const log = () => as("acme").get(`/v1/sessions/${second}/events`);
+    const told = await until(log, (answer) => typesOf(answer).includes("tandem.notice"));
+    expect(JSON.stringify(told.body)).toContain("1 turn runs already, which is as many as may at once.");
+    expect(typesOf(told)).not.toContain("session.status_running");
+    // Nobody else waits for it.
+    await status("zeta", await begin("zeta", "Hello"), "idle");
+    await interrupt("acme", first);
+    await until(log, (answer) => typesOf(answer).includes("agent.message"));
+    expect(typesOf(await log()).filter((type) => type === "tandem.notice")).toHaveLength(1);
+    await limit({ turns: null });
+  }, 120_000);
+
+  test("sessions, and bytes of files", async () => {
+    const { body } = await as("acme").get("/v1/tenant");
+    const { open_sessions: open } = body["use"] as { open_sessions: number };
+    expect(open).toBeGreaterThan(0);
+    await limit({ sessions: open, file_bytes: 1_000 });
+    const [agent] = (await as("acme").get("/v1/agents")).body.data;
+    const refused = await as("acme").try("/v1/sessions", { agent: agent!["id"], environment_id: "env_local" });
+    expect([refused.status, refused.text]).toEqual([
+      403,
+      expect.stringContaining(`There are ${open} sessions, which is as many as there may be.`),
+    ]);
+    const form = new FormData();
+    form.append("file", new Blob(["x".repeat(1_001)]), "large.txt");
+    const large = await as("acme").try("/v1/files", form);
+    expect([large.status, large.text]).toEqual([413, expect.stringContaining("2 kB do not fit")]);
+    await limit({ sessions: null, file_bytes: null });
+    await as("acme").post("/v1/sessions", { agent: agent!["id"], environment_id: "env_local" });
+  }, 60_000);
+
+  test("money of a day: whatever its own admins say, the operator's limit is the highest", async () => {
+    await limit({ usd_per_day: 0.000_001 });
+    await as("acme").post("/v1/budgets", { scope: "day", limits: { usd: 1_000 } });
+    const session = await begin("acme", "Hello");
+    const log = await until(
+      () => as("acme").get(`/v1/sessions/${session}/events`),
+      (answer) => typesOf(answer).includes("tandem.budget"),
+    );
+    expect(JSON.stringify(log.body)).toContain("All sessions of the day together used");
+    const spent = await as("acme").get("/v1/budgets");
+    expect(spent.body.data.find(({ scope, unit }) => scope === "day" && unit === "usd")).toMatchObject({
+      limit: 0.000_001,
+    });
+    await limit({ usd_per_day: null });
+  }, 60_000);
+});
+
+describe("the operator", () => {
+  test("stops everybody, and no tenant can go on before the operator does", async () => {
+    const stop = () => as("zeta").get("/v1/stop");
+    await must(stage.call(stage.up.token, "POST", "/v1/stop", { reason: "Something is in a loop" }));
+    expect((await stop()).body["stopped"]).toMatchObject({ by: "the operator", reason: "Something is in a loop" });
+    expect((await as("zeta").try("/v1/resume")).status).toBe(403);
+    await must(stage.call(stage.up.token, "POST", "/v1/resume"));
+    expect((await stop()).body["stopped"]).toBeNull();
+  }, 60_000);
+
+  test("archives a tenant: its tokens are refused in the same words as any other, and its turns end", async () => {
+    const session = await begin("zeta", "Please wait");
+    await status("zeta", session, "running");
+    const operator = (method: string, path: string) => stage.call(stage.up.token, method, path);
+    await must(operator("POST", "/v1/tenants/zeta/archive"));
+    const words = ({ status: code, text: said }: Answer) => [code, said.replaceAll(/req_\w+/g, "req")];
+    const refused = await stage.call(tokens["zeta"]!, "GET", "/v1/sessions");
+    expect(words(refused)).toEqual(words(await stage.call("tandem_nobodys", "GET", "/v1/sessions")));
+    expect(await readdir(join(stage.homeOf("zeta"), "processes"))).toEqual([]);
+    await must(operator("POST", "/v1/tenants/zeta/restore"));
+    expect((await as("zeta").get(`/v1/sessions/${session}`)).body["status"]).toBe("idle");
+  }, 60_000);
+
+  test("deletes a tenant for good, but nothing that is being served, and no folder that is not its own", async () => {
+    const folder = stage.machine.folder.join("lent");
+    await mkdir(folder);
+    const operator = (method: string, path: string, body?: unknown) => stage.call(stage.up.token, method, path, body);
+    await must(operator("POST", "/v1/tenants", { id: "lab", project: folder }));
+    const taken = await operator("POST", "/v1/tenants", { id: "other", project: join(folder) });
+    expect([taken.status, taken.text]).toEqual([400, expect.stringContaining("shares files with the project of lab")]);
+    expect((await operator("DELETE", "/v1/tenants/lab")).status).toBe(409);
+    await must(operator("POST", "/v1/tenants/lab/archive"));
+    await must(operator("DELETE", "/v1/tenants/lab"));
+    expect((await operator("GET", "/v1/tenants/lab")).status).toBe(404);
+    expect([existsSync(stage.homeOf("lab")), existsSync(folder)]).toEqual([false, true]);
+  }, 60_000);
+});
+
+/** Waits until there are so many. */
+async function atLeast<T>(read: () => readonly T[], count: number): Promise<readonly T[]> {
+  const deadline = Date.now() + 30_000;
+  while (read().length < count && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
+  return read();
+}
