@@ -99,7 +99,7 @@ export async function createEngine(given: Store, settings: EngineSettings): Prom
   const expiry = new ApprovalExpiry(store, approvals, settings.log);
   const notifier = new Notifier(store, settings.notify ?? NOBODY, settings);
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
-  const places = new SessionPlaces(roots, stateFolder, worktrees.maker, settings.fleet?.worker.machine);
+  const places = new SessionPlaces(roots, stateFolder, worktrees.maker, settings);
   const environments = new EnvironmentCatalogue(store.environments, places, settings.roots[0]!);
   const sessions = new SessionService({
     store,

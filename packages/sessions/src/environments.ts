@@ -12,6 +12,7 @@ import {
 import type { EnvironmentStore, Page, PageQuery } from "@tandem/storage";
 import { mergeMetadata } from "./agents.ts";
 import type { Environments } from "./engine.ts";
+import { LABEL } from "./fleet/place.ts";
 import type { SessionPlaces } from "./session-places.ts";
 
 const EPOCH = "2026-01-01T00:00:00.000Z";
@@ -117,13 +118,27 @@ export class EnvironmentCatalogue implements Environments {
   }
 
   async #checkMetadata(metadata: Record<string, string>): Promise<void> {
-    const { path, isolation, branch } = ENVIRONMENT_METADATA;
-    const unknown = Object.keys(metadata).find(
-      (key) => key.startsWith("tandem.") && ![path, isolation, branch].some((known) => known === key),
-    );
+    const { path, isolation, branch, needs, volume, git } = ENVIRONMENT_METADATA;
+    const known: readonly string[] = Object.values(ENVIRONMENT_METADATA);
+    const unknown = Object.keys(metadata).find((key) => key.startsWith("tandem.") && !known.includes(key));
     if (unknown) throw invalid(`metadata.${unknown}: there is no such setting of an environment`);
     const folder = metadata[path];
     const kind = metadata[isolation];
+    if (metadata[needs]?.split(",").some((label) => !LABEL.test(label.trim()))) {
+      throw invalid(`metadata.${needs}: expected labels such as "gpu=yes,region=eu"`);
+    }
+    if (metadata[volume] !== undefined && (folder === undefined || !LABEL.test(`volume=${metadata[volume]}`))) {
+      throw invalid(`metadata.${volume}: expected the name of a volume, and the folder on it in ${path}`);
+    }
+    if (metadata[git] !== undefined) {
+      if (folder !== undefined || kind !== undefined) {
+        throw invalid(
+          `metadata.${git}: expected either a remote or ${path}; worktrees are made of the remote by themselves`,
+        );
+      }
+      await this.#places.checkRemote(metadata[git]);
+      return;
+    }
     if (kind !== undefined && kind !== "worktree") {
       throw invalid(`metadata.${isolation}: expected "worktree", the only kind there is`);
     }

@@ -9,22 +9,38 @@ import {
   type SessionId,
 } from "@tandem/protocol";
 import type { FileStore, SessionRow } from "@tandem/storage";
-import { createScratchFolder, isInside, removeFolder, writeInside, type AllowedRoots } from "@tandem/workspace";
+import {
+  createScratchFolder,
+  isInside,
+  parseRemote,
+  RemoteClones,
+  removeFolder,
+  writeInside,
+  type AllowedRoots,
+  type GitRemote,
+} from "@tandem/workspace";
+import type { EngineSettings } from "./engine-settings.ts";
 import { placeOf } from "./fleet/place.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import type { WorktreeMaker } from "./worktrees/worktree-maker.ts";
 
-/** Where sessions work: a folder as it is, a git worktree of one, or a private scratch folder. */
+/** Where sessions work: a folder as it is, a git worktree of one or of a remote's clone, or a private scratch folder. */
 export class SessionPlaces {
   readonly #roots: AllowedRoots;
   readonly #stateFolder: string;
   readonly #scratch: string;
   readonly #maker: WorktreeMaker;
+  readonly #clones: RemoteClones;
   readonly #machine: string | undefined;
 
-  /** `machine` is that of a fleet. */
-  constructor(roots: AllowedRoots, stateFolder: string, maker: WorktreeMaker, machine?: string) {
-    this.#machine = machine;
+  constructor(
+    roots: AllowedRoots,
+    stateFolder: string,
+    maker: WorktreeMaker,
+    { hostVariables, fleet }: Pick<EngineSettings, "hostVariables" | "fleet">,
+  ) {
+    this.#machine = fleet?.worker.machine;
+    this.#clones = new RemoteClones(join(stateFolder, "clones"), hostVariables);
     this.#roots = roots;
     this.#stateFolder = stateFolder;
     this.#scratch = join(stateFolder, "scratch");
@@ -33,17 +49,24 @@ export class SessionPlaces {
 
   /** Makes the folder of a new session. `metadata` is the session's, which may name its worktree. */
   async prepare(environment: Environment, session: SessionId, metadata: SessionRow["metadata"] = {}): Promise<string> {
-    const path = environment.metadata[ENVIRONMENT_METADATA.path];
-    if (path === undefined) return createScratchFolder(this.#scratch, session);
-    const folder = await this.resolve(path);
-    if (environment.metadata[ENVIRONMENT_METADATA.isolation] !== "worktree") return folder;
-    const branch = environment.metadata[ENVIRONMENT_METADATA.branch];
-    const name = metadata[SESSION_METADATA.worktree];
-    return this.#maker.make(session, {
-      repository: folder,
-      ...(branch !== undefined && { branch }),
-      ...(name !== undefined && { name }),
-    });
+    const { path, isolation, branch: branchKey, git } = ENVIRONMENT_METADATA;
+    const { [path]: folder, [branchKey]: branch, [git]: remote } = environment.metadata;
+    const wanted = metadata[SESSION_METADATA.worktree];
+    const name = wanted === undefined ? {} : { name: wanted };
+    if (remote !== undefined) {
+      const clone = await this.#clones.open(await this.checkRemote(remote));
+      return this.#maker.make(session, { ...clone, ...name, ...(branch !== undefined && { branch }) });
+    }
+    if (folder === undefined) return createScratchFolder(this.#scratch, session);
+    const repository = await this.resolve(folder);
+    if (environment.metadata[isolation] !== "worktree") return repository;
+    return this.#maker.make(session, { repository, ...name, ...(branch !== undefined && { branch }) });
+  }
+
+  /** A remote that may be cloned. A folder of this machine is one if sessions may work there. */
+  async checkRemote(text: string): Promise<GitRemote> {
+    const remote = parseRemote(text);
+    return remote.path === undefined ? remote : { ...remote, url: await this.resolve(remote.path) };
   }
 
   /** Which workers have the folder that was made ready here; null where there is but one process. */

@@ -30,6 +30,8 @@ export interface GitOptions {
   /** Another index than the repository's own. */
   indexFile?: string;
   signal?: AbortSignal;
+  /** For a remote: over these protocols alone, with what the user of this process has set up to reach it. */
+  outside?: { protocols: readonly string[]; variables: Readonly<Record<string, string | undefined>> };
 }
 
 export interface GitOutcome {
@@ -66,7 +68,7 @@ export async function git(folder: string, args: readonly string[], options: GitO
 
 /**
  * Runs a git command in a folder: no shell, no hooks, no prompts, no network, no settings of the user or the machine, and
- * no locks that it could do without. Whatever comes from outside must stand behind `--` or `--end-of-options`, or have
+ * no locks that it could do without, unless it is for `outside`. Whatever comes from outside must stand behind `--` or `--end-of-options`, or have
  * been checked.
  */
 export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutcome> {
@@ -74,7 +76,10 @@ export async function runGit(folder: string, args: readonly string[], options: G
   signal?.throwIfAborted();
   const child = spawn("git", args, {
     cwd: folder,
-    env: { ...variables({ ...settings, ...SETTINGS }), ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }) },
+    env: {
+      ...variables({ ...settings, ...SETTINGS }, options.outside),
+      ...(indexFile !== undefined && { GIT_INDEX_FILE: indexFile }),
+    },
     stdio: ["pipe", "pipe", "pipe"],
     // A group of its own: git starts further processes, which must not outlive it.
     detached: true,
@@ -121,8 +126,12 @@ export async function runGit(folder: string, args: readonly string[], options: G
   }
 }
 
-function variables(settings: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(settings);
+function variables(
+  settings: Readonly<Record<string, string>>,
+  outside: GitOptions["outside"],
+): Record<string, string | undefined> {
+  const allowed = (outside?.protocols ?? []).map((name) => [`protocol.${name}.allow`, "always"] as const);
+  const entries = [...Object.entries(settings), ...allowed];
   return {
     // A relative entry would find programs in the folder itself.
     PATH: (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute).join(delimiter),
@@ -142,8 +151,16 @@ function variables(settings: Readonly<Record<string, string>>): Record<string, s
         [`GIT_CONFIG_VALUE_${index}`, value],
       ]),
     ),
+    ...(outside && { ...USERS_OWN, ...outside.variables }),
   };
 }
+
+/** What is otherwise kept out: the settings in which a user says how remotes are reached. */
+const USERS_OWN = {
+  GIT_CONFIG_NOSYSTEM: undefined,
+  GIT_CONFIG_GLOBAL: undefined,
+  GIT_SSH_COMMAND: "ssh -oBatchMode=yes",
+} as const;
 
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;

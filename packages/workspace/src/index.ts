@@ -7,6 +7,7 @@ export { COMMAND_FOLDERS, mainFolderOf, readFolderConfig, type FolderConfig } fr
 export { git, GitFailed, runGit, type GitOptions } from "./git.ts";
 export { isInside } from "./is-inside.ts";
 export { listFolder, type FolderEntry } from "./list-folder.ts";
+export { parseRemote, RemoteClones, type GitRemote } from "./remote-clones.ts";
 export { readInside, type FileContent } from "./read-inside.ts";
 export { createScratchFolder, removeFolder } from "./scratch-folder.ts";
 export { searchFolder, type SearchHit, type SearchQuery } from "./search-folder.ts";
