@@ -7,7 +7,9 @@ import { z } from "zod";
 const { Client } = createRequire(import.meta.resolve("@tandem/storage"))("pg") as { Client: typeof PgClient };
 
 const counts = z.object({
-  commits: z.coerce.number(),
+  /** Those that were begun: most that write, and each waits for the disk once. */
+  transactions: z.coerce.number(),
+  writes: z.coerce.number(),
   walBytes: z.coerce.number(),
   statements: z.coerce.number(),
   queueStatements: z.coerce.number(),
@@ -30,7 +32,8 @@ export async function costsSoFar(database: string): Promise<Costs> {
   const [row] = await ask(
     database,
     `select
-       (select xact_commit from pg_stat_database where datname = current_database()) as commits,
+       (select coalesce(sum(calls), 0) from pg_stat_statements where toplevel and query = 'commit') as transactions,
+       (select coalesce(sum(calls), 0) from pg_stat_statements where toplevel and query ~* '^\\s*(insert|update|delete|with)') as writes,
        (select wal_bytes from pg_stat_wal) as "walBytes",
        (select coalesce(sum(calls), 0) from pg_stat_statements where toplevel) as statements,
        (select coalesce(sum(calls), 0) from pg_stat_statements where toplevel and query ilike '%pgboss%') as "queueStatements",

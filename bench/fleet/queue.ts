@@ -53,7 +53,7 @@ export async function queue(): Promise<Section[]> {
   const seconds = (performance.now() - before.at) / 1_000;
   const costs = costsBetween(before.costs, await costsSoFar(database));
   const pickup = { p50: lags.quantile(0.5), p99: lags.quantile(0.99) };
-  const perRun = (key: "commits" | "statements" | "walBytes"): number =>
+  const perRun = (key: "transactions" | "statements" | "walBytes"): number =>
     (costs[key] - (idle[key] / 5) * seconds) / ONE_BY_ONE;
   const begun = performance.now();
   await Promise.all(Array.from({ length: AT_ONCE }, (_, number) => send(`many-${number}`)));
@@ -67,8 +67,8 @@ export async function queue(): Promise<Section[]> {
       figures: [
         { what: "sent to begun, p50 / p99, ms", value: `${ms(pickup.p50)} / ${ms(pickup.p99)}` },
         {
-          what: "commits, statements of a run",
-          value: `${perRun("commits").toFixed(1)}, ${perRun("statements").toFixed(1)}`,
+          what: "transactions, statements of a run",
+          value: `${perRun("transactions").toFixed(1)}, ${perRun("statements").toFixed(1)}`,
         },
         { what: "WAL of a run, kB", value: (perRun("walBytes") / 1_000).toFixed(1) },
         { what: "statements/s of two processes at rest", value: (idle.statements / 5).toFixed(1) },

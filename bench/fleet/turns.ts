@@ -74,7 +74,8 @@ async function measure(workers: number): Promise<Figure[]> {
       what: "CPU of a turn, worker and Claude Code, s",
       value: ((cpu.workers + cpu.claude - before.cpu.workers - before.cpu.claude) / done).toFixed(2),
     },
-    { what: "Postgres per turn: commits", value: perTurn("commits").toFixed(1) },
+    { what: "Postgres per turn: transactions", value: perTurn("transactions").toFixed(1) },
+    { what: "… statements that write", value: perTurn("writes").toFixed(1) },
     {
       what: "… statements, of which the queue's",
       value: `${perTurn("statements").toFixed(1)}, ${perTurn("queueStatements").toFixed(1)}`,
@@ -83,8 +84,8 @@ async function measure(workers: number): Promise<Figure[]> {
     { what: "… WAL, kB", value: (perTurn("walBytes") / 1_000).toFixed(1) },
     { what: "… on disk, kB", value: (costs.bytes / done / 1_000).toFixed(1) },
     {
-      what: "Postgres of a fleet at rest: commits/s, statements/s",
-      value: `${count(idle.commits / IDLE_SECONDS)}, ${count(idle.statements / IDLE_SECONDS)}`,
+      what: "Postgres of a fleet at rest: transactions/s, statements/s",
+      value: `${count(idle.transactions / IDLE_SECONDS)}, ${count(idle.statements / IDLE_SECONDS)}`,
     },
   ];
 }

@@ -13,7 +13,7 @@ export function chaosPlan(
     }));
   return {
     members: [...named("server", SERVERS), ...named("worker", WORKERS, ["--max-sessions", "2"])],
-    settings: "sessions: { recovery: resume, idle: 1s }\n",
+    settings: "sessions: { idle: 1s }\n",
     sessions: 200,
     messages: 1,
     atOnce: 24,

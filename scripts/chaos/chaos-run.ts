@@ -47,7 +47,7 @@ export interface ChaosReport {
 /** After the last client has seen its end, everything else has to come to rest within this. */
 const REST_MS = 60_000;
 const POSTGRES_AWAY_MS = 1_000;
-const START_MS = 90_000;
+const START_MS = 180_000;
 /** Between a server's death and another's start there may be nobody at all. */
 const NOBODY_MS = 60_000;
 
@@ -198,10 +198,11 @@ async function rest(stage: FleetStage, sessions: readonly ChaosSession[]): Promi
     const behind: string[] = [];
     for (const { id, follower } of sessions) {
       if (id === undefined) continue;
-      const [last] = await store.events.read(id as SessionId, { order: "desc", limit: 1 });
+      const recent = await store.events.read(id as SessionId, { order: "desc", limit: 20 });
+      const last = recent.find(({ event }) => !event.type.startsWith("tandem."));
       const status = (await store.sessions.get(id))?.status;
       if (status !== "idle") behind.push(`${id} is ${status}`);
-      else if (last && !last.event.type.startsWith("tandem.") && follower?.seen.at(-1)?.id !== last.event.id) {
+      else if (last && follower?.seen.at(-1)?.id !== last.event.id) {
         behind.push(`the stream of ${id} is behind: ${last.event.type} is the last in the log`);
       }
     }

@@ -4,7 +4,7 @@ import { startUp, type RunningUp } from "../../apps/cli/src/testing/session-mach
 
 /** As a supervisor does: not at once, so that others notice, and not long after. */
 const RESTART_MS = 300;
-const START_MS = 60_000;
+const START_MS = 180_000;
 
 /** One process of a fleet, and whoever starts it again after it has died. */
 export class FleetMember {

@@ -38,7 +38,8 @@ export function follow(way: "frames" | "sdk", session: string, anyServer: AnySer
 
   const add = (data: unknown): void => {
     const { success, data: event } = seenEvent.safeParse(data);
-    if (!success) return;
+    // Ours that arise while a session is idle are in lists, and in streams only of who asks for them.
+    if (!success || event.type.startsWith("tandem.")) return;
     seen.push(event);
     known.add(event.id);
     changed.resolve();
