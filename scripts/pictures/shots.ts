@@ -60,6 +60,7 @@ export function shots({ refunds, fork, shipping, letter, plan, review, stock }: 
       "rules",
       "budgets",
       "trust",
+      "credentials",
       "mcp",
       "tokens",
       "notifications",

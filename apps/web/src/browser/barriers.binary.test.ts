@@ -162,8 +162,11 @@ describe.skipIf(browserPath === undefined)("nobody is kept out", { timeout: PATI
       for (const [name, { at, open }] of Object.entries(dialogs)) {
         await go(at);
         await open(page);
-        await page.locator("[role=dialog], [role=menu], .diff-widget-content").first().waitFor();
+        const over = page.locator("[role=dialog], [role=menu], .diff-widget-content").first();
+        await over.waitFor();
         await look(name);
+        await page.keyboard.press("Escape");
+        await over.waitFor({ state: "detached" });
       }
       await go("a session that asks about an edit");
       for (const [name, button] of Object.entries(panels)) {

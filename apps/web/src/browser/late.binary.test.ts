@@ -94,7 +94,7 @@ describe.skipIf(browserPath === undefined)("who comes late", { timeout: PATIENCE
     expect(stage.complaints()).toEqual([]);
   });
 
-  test("brings back what was done in a worktree as a patch, and takes it back", async () => {
+  test("brings back what was done in a worktree, as a patch or by a merge, and takes it back", async () => {
     const git = (...args: string[]) =>
       execFileSync("git", ["-c", "user.name=A", "-c", "user.email=a@example.com", ...args], { cwd: stage.project });
     git("init", "-q", "-b", "main");
@@ -118,7 +118,8 @@ describe.skipIf(browserPath === undefined)("who comes late", { timeout: PATIENCE
     const made = join(stage.project, "here.md");
     expect(existsSync(made)).toBe(false);
 
-    await page.getByRole("navigation", { name: "Views of the session" }).getByRole("link", { name: "Changes" }).click();
+    const views = page.getByRole("navigation", { name: "Views of the session" });
+    await views.getByRole("link", { name: "Changes" }).click();
     const worktree = page.getByRole("region", { name: "Worktree" });
     await worktree.getByRole("button", { name: "Apply as a patch …" }).click();
     const apply = page.getByRole("dialog", { name: "Apply as a patch" });
@@ -130,6 +131,31 @@ describe.skipIf(browserPath === undefined)("who comes late", { timeout: PATIENCE
     expect(await readFile(made, "utf8")).toBe("Here.\n");
     await worktree.getByRole("button", { name: "Undo the patch" }).click();
     await worktree.getByRole("button", { name: "Undo the patch" }).waitFor({ state: "detached" });
+    expect(existsSync(made)).toBe(false);
+
+    await views.getByRole("link", { name: "Talk" }).click();
+    await page.getByRole("textbox", { name: "Message" }).fill("Commit it here");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page
+      .getByRole("article", { name: /^Bash: git/ })
+      .getByRole("button", { name: "Allow once" })
+      .click();
+    await page.getByRole("log").getByText("It is committed.").waitFor();
+    await views.getByRole("link", { name: "Changes" }).click();
+    await worktree.getByText("1 commit, 1 file", { exact: true }).waitFor();
+    await worktree.getByRole("button", { name: "Merge …" }).click();
+    const merge = page.getByRole("dialog", { name: "Merge" });
+    await merge.getByText("Brings 1 commit onto main, by moving it forward.").waitFor();
+    expect(existsSync(made)).toBe(false);
+    await merge.getByRole("button", { name: "Merge" }).click();
+    await merge.waitFor({ state: "detached" });
+    await worktree.getByText("merged into main", { exact: true }).waitFor();
+    expect(git("log", "-1", "--format=%s", "main").toString().trim()).toBe("Here");
+    expect(await readFile(made, "utf8")).toBe("Here.\n");
+    const undo = worktree.getByRole("button", { name: "Undo the merge into main" });
+    await undo.click();
+    await undo.waitFor({ state: "detached" });
+    expect(git("log", "-1", "--format=%s", "main").toString().trim()).toBe("Notes");
     expect(existsSync(made)).toBe(false);
     await rm(join(stage.project, ".git"), { recursive: true });
     expect(stage.complaints()).toEqual([]);

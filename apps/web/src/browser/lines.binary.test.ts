@@ -2,18 +2,12 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startBreakableLine } from "./testing/breakable-line.ts";
 import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { turnTab } from "./testing/turn-tab.ts";
 
 let stage: PageStage;
 
 const talkOf = (page: Page) => page.getByRole("log");
 const lost = (page: Page) => page.getByText("The server cannot be reached; trying again.");
-
-/** As if another tab lay over it: without a screen, all tabs are on top. */
-const turn = (state: string): string =>
-  `Object.defineProperty(document, "visibilityState", { configurable: true, get: () => "${state}" });
-   document.dispatchEvent(new Event("visibilitychange"));`;
-const HIDE = turn("hidden");
-const SHOW = turn("visible");
 
 describe.skipIf(browserPath === undefined)(
   "lines that break, and windows beside each other",
@@ -73,13 +67,13 @@ describe.skipIf(browserPath === undefined)(
       for (const tab of tabs) {
         await tab.goto(`${stage.url}/sessions/${session}`);
         await talkOf(tab).getByText("Hello from the agent.").waitFor();
-        if (tab !== tabs.at(-1)) await tab.evaluate(HIDE);
+        if (tab !== tabs.at(-1)) await turnTab(tab, "hidden");
       }
       const last = tabs.at(-1)!;
       await last.getByRole("textbox", { name: "Message" }).fill("And after that");
       await last.getByRole("button", { name: "Send" }).click();
       await talkOf(last).getByText("That came after.").waitFor();
-      await first.evaluate(SHOW);
+      await turnTab(first, "visible");
       await talkOf(first).getByText("That came after.").waitFor();
       // Whichever read for all: when it is closed, another one does.
       for (const tab of tabs.slice(0, -1)) await tab.close();

@@ -15,6 +15,7 @@ export function CompareFiles({ a, b }: { a: string; b: string }) {
     <section aria-label="Files">
       <h2 className="mb-2 text-sm font-medium text-ink-soft">Files</h2>
       <Problem error={left.error ?? right.error} />
+      {(left.isPending || right.isPending) && <p className="text-sm text-ink-faint">Reading …</p>}
       {left.data && right.data && pairs.length === 0 && (
         <p className="text-sm text-ink-soft">Neither of them has changed a file.</p>
       )}

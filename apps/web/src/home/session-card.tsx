@@ -63,14 +63,14 @@ export function SessionRow({ session, isUnread, isPinned }: Shown) {
       <StateDot state={stateOf(session)} />
       <SessionLink session={session} isUnread={isUnread} />
       {isPinned && <Pinned />}
-      <span className="ml-auto hidden w-32 shrink-0 truncate text-sm text-ink-faint lg:block">
+      <span className="ml-auto hidden w-24 shrink-0 truncate text-sm text-ink-faint lg:block">
         {session.agent.name}
       </span>
-      <span className="hidden w-32 shrink-0 truncate text-sm text-ink-faint md:block" title={session.folder}>
+      <span className="hidden w-28 shrink-0 truncate text-sm text-ink-faint md:block" title={session.folder}>
         {folderName(session.folder)}
       </span>
       <time
-        className="hidden w-24 shrink-0 truncate text-right text-sm text-ink-faint md:block"
+        className="hidden w-20 shrink-0 truncate text-right text-sm text-ink-faint md:block"
         dateTime={session.updated_at}
         title={exactly(session.updated_at)}
       >

@@ -8,7 +8,8 @@ type ToolPart = PartOf<"tool">;
 /** What one line of the timeline shows. Its key is that of its first part, wherever the line came to begin. */
 export type Row = { key: string; rewound: boolean } & (
   | { type: "user"; message: Message }
-  | { type: "part"; part: Exclude<Part, { type: "tool" | "step" | "subtask" }> }
+  /** `isPassed`: a list of things to do that a later one of the same turn has taken the place of. */
+  | { type: "part"; part: Exclude<Part, { type: "tool" | "step" | "subtask" }>; isPassed?: boolean }
   | { type: "tool"; part: ToolPart; thread: string | null; lane: Lane | undefined }
   | { type: "group"; parts: readonly ToolPart[] }
   | { type: "subtask"; part: PartOf<"subtask">; call: ToolPart | undefined }
@@ -120,7 +121,7 @@ export function rowsOfTurn(
 ): Row[] {
   const rows = stopLast(messages.flatMap((message) => rowsOfMessage(message, own)));
   const sum = isOver ? sumTurn(messages) : undefined;
-  const grouped = group(withoutRepetition(rows));
+  const grouped = group(passLists(withoutRepetition(rows)));
   if (!sum) return grouped;
   // What was said after the turn's end stands below its sum.
   const end = grouped.findLastIndex((row) => row.key !== "" && isOfTurn(row, messages, sum.turn)) + 1;
@@ -128,6 +129,12 @@ export function rowsOfTurn(
   const miss = cacheMissOf(messages, lastStepOf(earlier));
   const footer: Row = { key: `${sum.turn}:footer`, rewound, type: "footer", sum, miss };
   return [...grouped.slice(0, end), footer, ...grouped.slice(end)];
+}
+
+/** A list is kept step by step, and repeated each time: only how it stood in the end is worth all its lines. */
+function passLists(rows: readonly Row[]): Row[] {
+  const last = rows.findLastIndex((row) => isOf(row, "todo"));
+  return rows.map((row, index) => (index < last && isOf(row, "todo") ? { ...row, isPassed: true } : row));
 }
 
 /** What had been said when somebody stopped the turn is told after that: it stands above it all the same. */
@@ -244,7 +251,7 @@ export function isSameRow(before: Row, after: Row): boolean {
     case "user":
       return (before as typeof after).message === after.message;
     case "part":
-      return (before as typeof after).part === after.part;
+      return (before as typeof after).part === after.part && (before as typeof after).isPassed === after.isPassed;
     case "tool":
       return (before as typeof after).part === after.part && (before as typeof after).lane === after.lane;
     case "group": {

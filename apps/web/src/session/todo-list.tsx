@@ -1,5 +1,5 @@
 import type { Todo } from "@tandem/protocol";
-import { CircleCheck, CircleDashed, CircleDot } from "lucide-react";
+import { CircleCheck, CircleDashed, CircleDot, ListChecks } from "lucide-react";
 
 const ICONS = { completed: CircleCheck, in_progress: CircleDot, pending: CircleDashed } as const;
 const LOOKS = { completed: "text-good", in_progress: "text-accent", pending: "text-ink-faint" } as const;
@@ -30,3 +30,15 @@ export function TodoList({ todos }: { todos: readonly Todo[] }) {
 
 export const doneOf = (todos: readonly Todo[]): string =>
   `${todos.filter(({ status }) => status === "completed").length} of ${todos.length} done`;
+
+/** In one line: how far it was, and what was under way. */
+export function PassedTodos({ todos }: { todos: readonly Todo[] }) {
+  const current = todos.find(({ status }) => status === "in_progress");
+  return (
+    <p className="flex min-h-7 items-center gap-2 text-sm text-ink-faint">
+      <ListChecks aria-hidden className="size-4 shrink-0" />
+      <span className="shrink-0 tabular-nums">{doneOf(todos)}</span>
+      {current && <span className="min-w-0 truncate">{current.active_form ?? current.content}</span>}
+    </p>
+  );
+}

@@ -198,10 +198,10 @@ function SetBudget() {
           )}
         </Field>
         <div className="flex items-center gap-3 sm:col-span-full">
-          <Button type="submit" look="primary" disabled={isBad || save.isPending}>
-            {form.value === "" ? "Take the limit away" : "Set"}
+          <Button type="submit" look={form.value === "" ? "plain" : "primary"} disabled={isBad || save.isPending}>
+            {form.value === "" ? "Take the limit away" : "Set the limit"}
           </Button>
-          {save.isSuccess && <output className="text-sm text-good">Set.</output>}
+          {save.isSuccess && <output className="text-sm text-good">Done.</output>}
         </div>
         <Problem error={save.error} className="sm:col-span-full" />
       </form>

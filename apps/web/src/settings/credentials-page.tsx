@@ -4,6 +4,7 @@ import { exactly } from "../text/format.ts";
 import { Problem } from "../ui/problem.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows, type Tone } from "./panel.tsx";
+import { PAYERS } from "./status/server-status.ts";
 
 interface Place {
   id: string;
@@ -125,7 +126,7 @@ function UsedRow({ use: { for: purpose, backend, source, state, payer, because }
       <span className="min-w-0 flex-1">
         {source === null ? <span className="text-ink-soft">{backend}</span> : <Mono>{source}</Mono>}
         <span className="block text-xs text-ink-faint">
-          {state === "none_needed" ? "" : `Paid by ${payer.replaceAll("_", " ")} · `}
+          {state === "none_needed" ? "" : `${PAYERS[payer] ?? payer} pays · `}
           {because}
         </span>
       </span>

@@ -76,7 +76,7 @@ function ModelRow({
   const { aliases, efforts, price } = tandem;
   return (
     <tr className="align-top">
-      <th scope="row" className="min-w-60 px-3 py-2 text-left font-normal">
+      <th scope="row" className="w-1/2 min-w-64 px-3 py-2 text-left font-normal">
         <span className="font-medium">{display_name}</span>
         {lifecycle !== "active" && (
           <span className="ml-2">

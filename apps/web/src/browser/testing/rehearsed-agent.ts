@@ -134,6 +134,18 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
   ],
   "Do that instead": [says("Then I do that.")],
   "And after that": [says("That came after.")],
+  "Commit it here": [
+    runs("git add -A && git -c user.name=A -c user.email=a@example.com commit -qm Here"),
+    says("It is committed."),
+  ],
+  "What do you see": [
+    ({ body, messages }) => {
+      const pictures = messages.flatMap(({ content }) => content).filter(({ type }) => type === "image").length;
+      // A file comes as a document of its own, or within the words.
+      const text = /alpha and omega/.exec(JSON.stringify(body))?.[0] ?? "none";
+      return says(`${pictures} ${pictures === 1 ? "picture" : "pictures"}, the words ${text}.`);
+    },
+  ],
   "Write it down here": [runs("echo Here. > here.md"), says("Written down.")],
   "Count the words": [slowly(says(COUNTED), 60)],
   "Be hostile": [

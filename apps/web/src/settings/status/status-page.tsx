@@ -118,7 +118,14 @@ function Shown({ status }: { status: ServerStatus }) {
           ]}
         />
       </Panel>
-      <Panel title="Single calls" note="Scans, ingest and memory use these. `tandem setup` chooses the backend.">
+      <Panel
+        title="Single calls"
+        note={
+          <>
+            Scans, ingest and memory use these. <Mono>tandem setup</Mono> chooses the backend.
+          </>
+        }
+      >
         <Facts
           facts={[
             ["Backend", status.backend],

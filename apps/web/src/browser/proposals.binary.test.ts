@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+
+let stage: PageStage;
+
+interface Decided {
+  state: string;
+  changes: { path: string; hunks: { id: string; state: string; note?: string }[] }[];
+}
+
+const wiki = (page: string): string => join(stage.project, "context", "wiki", page);
+
+describe.skipIf(browserPath === undefined)("proposals for the context", { timeout: PATIENCE_MS }, () => {
+  beforeAll(async () => {
+    stage = await setPageStage({ context: true });
+  }, PATIENCE_MS);
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  test("are accepted and rejected in part, commented on, edited, accepted as a whole, and taken back", async () => {
+    const page = await stage.open();
+    await page.goto(`${stage.url}/context/proposals`);
+    await page.getByRole("link", { name: /^Ingest of docs/ }).click();
+    const hunk = (id: string) => page.getByRole("group", { name: new RegExp(`^Change ${id},`) });
+    const id = new URL(page.url()).pathname.split("/").at(-1)!;
+    const decided = async () => {
+      const { changes } = await stage.api<Decided>(`/v1/proposals/${id}`);
+      const found = changes.flatMap(({ hunks }) => hunks.map((one) => [one.id, one] as const));
+      return Object.fromEntries(found);
+    };
+
+    await hunk("3").getByRole("button", { name: "Accept" }).click();
+    await hunk("3").waitFor({ state: "detached" });
+    expect(await readFile(wiki("metrics/delivery-time.md"), "utf8")).toContain("# Delivery time");
+
+    await hunk("4").getByRole("button", { name: "Reject" }).click();
+    await hunk("4").getByRole("textbox", { name: "Why" }).fill("Finance has another one");
+    await page.keyboard.press("Enter");
+    await hunk("4").waitFor({ state: "detached" });
+    expect((await decided())["4"]).toMatchObject({ state: "rejected", note: "Finance has another one" });
+    expect(existsSync(wiki("metrics/revenue.md"))).toBe(false);
+
+    // Words on a line go to an agent, or with the rejection.
+    await hunk("5")
+      .getByRole("button", { name: /^Comment on line \d+, added$/ })
+      .nth(4)
+      .click();
+    await page.getByRole("textbox", { name: /^Comment on line/ }).fill("Nobody reads this");
+    await page.getByRole("button", { name: "Add the comment" }).click();
+    await page.reload();
+    const comments = page.getByRole("region", { name: "Comments" });
+    await comments.getByRole("button", { name: "Ask an agent …" }).click();
+    const dialog = page.getByRole("dialog", { name: "New session" });
+    const prompt = await dialog.getByRole("textbox", { name: "What is to be done" }).inputValue();
+    expect(prompt).toMatch(/proposal “Ingest of docs”.*`wiki\/newsletter\.md`, line \d+:.*Nobody reads this$/s);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await comments.getByRole("button", { name: "Reject that change with them" }).click();
+    await comments.waitFor({ state: "detached" });
+    expect((await decided())["5"]).toMatchObject({ state: "rejected", note: "Nobody reads this" });
+
+    // One's own words take the place of the proposed ones; all that is left is accepted by a key.
+    await page
+      .getByRole("region", { name: "wiki/how-to/monthly-revenue.md" })
+      .getByRole("button", { name: "Edit" })
+      .click();
+    const text = page.getByRole("textbox", { name: "Text of wiki/how-to/monthly-revenue.md" });
+    await text.fill(`${await text.inputValue()}\nAsk Ada before the tenth.\n`);
+    await page.getByRole("button", { name: "Use my text" }).click();
+    await text.waitFor({ state: "detached" });
+    expect(existsSync(wiki("how-to/monthly-revenue.md"))).toBe(false);
+    await page.keyboard.press("Shift+a");
+    await page.getByRole("button", { name: "Accept", exact: true }).last().click();
+    await page.getByText("accepted in part").first().waitFor();
+    expect(await readFile(wiki("how-to/monthly-revenue.md"), "utf8")).toContain("Ask Ada before the tenth.");
+
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("dialog", { name: "Undo what was accepted?" }).getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => existsSync(wiki("how-to/monthly-revenue.md")), { timeout: 45_000 }).toBe(false);
+    expect(stage.complaints()).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+import type { Locator } from "playwright-core";
+
+interface GivenFile {
+  name: string;
+  type: string;
+  /** In base64. */
+  content: string;
+}
+
+/** The smallest picture there is. */
+export const PICTURE: GivenFile = {
+  name: "dot.png",
+  type: "image/png",
+  content: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+};
+
+export const textFile = (name: string, text: string): GivenFile => ({
+  ...{ name, type: "text/plain" },
+  content: Buffer.from(text).toString("base64"),
+});
+
+/** What a browser does when somebody pastes files into a field, or drops them on it. */
+export const giveFiles = (place: Locator, way: "paste" | "drop", files: readonly GivenFile[]): Promise<void> =>
+  place.evaluate(
+    (element, { way: how, files: given }) => {
+      const data = new DataTransfer();
+      for (const { name, type, content } of given) {
+        const bytes = Uint8Array.from(atob(content), (char) => char.codePointAt(0) ?? 0);
+        data.items.add(new File([bytes], name, { type }));
+      }
+      const init = { bubbles: true, cancelable: true };
+      if (how === "paste") element.dispatchEvent(new ClipboardEvent("paste", { ...init, clipboardData: data }));
+      else {
+        for (const type of ["dragover", "drop"]) {
+          element.dispatchEvent(new DragEvent(type, { ...init, dataTransfer: data }));
+        }
+      }
+    },
+    { way, files: [...files] },
+  );
