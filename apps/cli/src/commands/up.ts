@@ -74,7 +74,6 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
       store,
       logger,
       own,
-      stopWithin,
       observe: seen.watch,
       ...lent,
       ...(member && { fleetOf: member.realmOf, ownPerson: member.owner }),

@@ -11,6 +11,8 @@ import { standingOf } from "./tenant-standing.ts";
 
 /** So soon does a process hear of what the operator has said of a tenant at another. */
 const LOOK_MS = 2_000;
+/** So long may turns take to end where a tenant's credential or folder has become another one. */
+const MOVE_MS = 5_000;
 
 interface Parts {
   /** The operator's. */
@@ -20,8 +22,6 @@ interface Parts {
   logger: Logger;
   /** The default tenant's. */
   own: ComposedRealm;
-  /** How long the turns of a tenant may take to end. */
-  stopWithin: number;
   /** Instead of what tenants have: for the demo. */
   credential?: RealmOptions["credential"];
   /** What a tenant's realm is told of the fleet. */
@@ -32,7 +32,9 @@ interface Parts {
 }
 
 interface Opened {
+  /** As it is now. */
   row: TenantRow;
+  tenant: Realm["tenant"];
   realm: Promise<ComposedRealm>;
 }
 
@@ -95,18 +97,22 @@ export class TenantRealms implements Realms, AsyncDisposable {
     const over: string[] = [];
     for (const [id, opened] of this.#opened) {
       const row = rows.get(id);
-      if (!row || row.archivedAt !== null || isMoved(row, opened.row)) over.push(id);
-      else opened.row = row;
+      if (!row || row.archivedAt !== null) over.push(id);
+      else if (isMoved(row, opened.row)) void this.close(id, MOVE_MS);
+      else {
+        opened.row = row;
+        opened.tenant.name = row.name;
+      }
     }
     await Promise.all(over.map((id) => this.close(id)));
   }
 
   /** Ends a tenant's turns and processes, and all that listens to them. It is opened again when it is asked for. */
-  close(tenant: string): Promise<void> {
+  close(tenant: string, deadlineMs = 0): Promise<void> {
     const opened = this.#opened.get(tenant);
     if (!opened) return this.#closing.get(tenant) ?? Promise.resolve();
     this.#opened.delete(tenant);
-    const closing = this.#close(opened).finally(() => this.#closing.delete(tenant));
+    const closing = this.#close(opened, deadlineMs).finally(() => this.#closing.delete(tenant));
     this.#closing.set(tenant, closing);
     return closing;
   }
@@ -130,7 +136,8 @@ export class TenantRealms implements Realms, AsyncDisposable {
   readonly #ready = new Set<ComposedRealm>();
 
   #open(row: TenantRow): Promise<ComposedRealm> {
-    const opened: Opened = { row, realm: this.#compose(row.id, row) };
+    const tenant = { id: row.id, name: row.name };
+    const opened: Opened = { row, tenant, realm: this.#compose(tenant, row) };
     this.#opened.set(row.id, opened);
     this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref();
     opened.realm.catch((error: unknown) => {
@@ -140,7 +147,8 @@ export class TenantRealms implements Realms, AsyncDisposable {
     return opened.realm;
   }
 
-  async #compose(id: string, row: TenantRow): Promise<ComposedRealm> {
+  async #compose(tenant: Realm["tenant"], row: TenantRow): Promise<ComposedRealm> {
+    const { id } = tenant;
     const { store, logger, credential, fleetOf, observe } = this.#parts;
     const isOwn = this.#parts.ownPerson === id;
     const { context, project } = await openTenantProject(this.#parts, row, { isOwn });
@@ -148,7 +156,7 @@ export class TenantRealms implements Realms, AsyncDisposable {
     const limits = (): Quotas => (this.#opened.get(id)?.row ?? row).limits;
     const { engine, fleet } = fleetOf?.(id, own) ?? {};
     const realm = await composeRealm(context, project, own, {
-      tenant: { id, name: row.name },
+      tenant,
       logger: logger.child({ tenant: id }),
       ...(credential && { credential }),
       engine: { quotas: limits, sharedRecords: store.records, ...engine },
@@ -168,15 +176,15 @@ export class TenantRealms implements Realms, AsyncDisposable {
     return heeding;
   }
 
-  async #close({ realm: opening }: Opened): Promise<void> {
+  async #close({ realm: opening }: Opened, deadlineMs: number): Promise<void> {
     const realm = await opening.catch(() => undefined);
     if (!realm) return;
     this.#ready.delete(realm);
-    const { stopWithin, logger } = this.#parts;
+    const { logger } = this.#parts;
     const { id } = realm.tenant;
     try {
       for (const listener of this.#listeners) await listener(realm);
-      await realm.stop(this.#isClosed ? 0 : stopWithin);
+      await realm.stop(deadlineMs);
       await realm[Symbol.asyncDispose]();
       await realm.store[Symbol.asyncDispose]();
     } catch (error) {
@@ -192,4 +200,4 @@ export class TenantRealms implements Realms, AsyncDisposable {
 
 /** What a realm is built with cannot change under it. */
 const isMoved = (now: TenantRow, before: TenantRow): boolean =>
-  now.name !== before.name || JSON.stringify(now.settings) !== JSON.stringify(before.settings);
+  JSON.stringify(now.settings) !== JSON.stringify(before.settings);
