@@ -2,7 +2,7 @@ import type { Credential } from "@tandem/claude-code";
 import type { Connection } from "@tandem/connectors";
 import type { Context as Knowledge, LlmSource } from "@tandem/context";
 import { type CallReport, type LlmConfig, TandemError } from "@tandem/protocol";
-import type { Embedder, LlmBackend, LlmRuntime } from "@tandem/runtime";
+import type { Embedder, LlmBackend, LlmRuntime, SharedQuotas } from "@tandem/runtime";
 import type { Engine, EngineSettings } from "@tandem/sessions";
 import type { RunningServer, ServerParts, Telemetry } from "@tandem/server";
 import type { Store } from "@tandem/storage";
@@ -48,10 +48,10 @@ export async function createRuntime(
   context: Context,
   project: Project,
   onReport: (report: CallReport) => void,
+  quotas?: SharedQuotas,
 ): Promise<LlmRuntime> {
-  const backend = await createBackend(context, project);
-  const runtime = await import("@tandem/runtime");
-  return runtime.createRuntime({ config: project.config.llm, backend, sink: onReport });
+  const [backend, runtime] = [await createBackend(context, project), await import("@tandem/runtime")];
+  return runtime.createRuntime({ config: project.config.llm, backend, sink: onReport, ...(quotas && { quotas }) });
 }
 
 /** What the chosen binary says of the user's own Claude login; nothing is spent and no token renewed. */
@@ -139,13 +139,14 @@ export const loadContext = () => import("@tandem/context");
 export async function jobModels(
   context: Context,
   project: Project,
+  quotas?: SharedQuotas,
 ): Promise<{ llm: LlmSource | undefined; modelOf: (role: string) => string }> {
   const { provider, models } = project.config.llm;
   const { resolveModel, roleModels } = await import("@tandem/runtime");
   const byRole = new Map<string, string>(roleModels(models).map(({ role, model }) => [role, model]));
   const { backend } = provider;
   return {
-    llm: backend === "none" ? undefined : { backend, open: (onReport) => createRuntime(context, project, onReport) },
+    llm: backend === "none" ? undefined : { backend, open: (sink) => createRuntime(context, project, sink, quotas) },
     modelOf: (role) => resolveModel(backend, byRole.get(role) ?? models.default),
   };
 }
@@ -356,7 +357,7 @@ export const loadQueue = () => import("@tandem/queue");
 export const loadServer = () => import("@tandem/server");
 
 /** Reads a secret from where the config says that it is kept. */
-function secretReader(context: Context, project: Project): (reference: string) => Promise<string> {
+export function secretReader(context: Context, project: Project): (reference: string) => Promise<string> {
   const place = { env: context.env, folder: project.folder, signal: context.signal };
   const { credentials } = project.config.llm.provider.vertex;
   return (reference) => {

@@ -16,6 +16,7 @@ import type { Project } from "./config/load-project.ts";
 import { requireTrust } from "./config/trust.ts";
 import type { Context } from "./context.ts";
 import { Databases } from "./databases.ts";
+import { sharedQuotas } from "./fleet/shared-quotas.ts";
 
 export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobDesk };
 
@@ -24,7 +25,11 @@ export async function serveContext(
   context: Context,
   project: Project,
   store: Store,
-  { command, log }: Pick<EngineOptions, "command" | "log">,
+  {
+    command,
+    log,
+    sharedRecords: shared,
+  }: Pick<EngineOptions, "command" | "log"> & Pick<EngineSettings, "sharedRecords">,
 ): Promise<OpenedContext> {
   await requireTrust(context.env, project);
   const room = await loadContext();
@@ -37,7 +42,8 @@ export async function serveContext(
   const connect = (name: string) => openNamedConnection(context, project, name);
   const connections = parts.use(new Databases(project.config.connections, connect));
   const catalogue = new room.CatalogueReader(folder);
-  const models = await jobModels(context, project);
+  const quotas = await sharedQuotas(context, project, shared ?? store.records);
+  const models = await jobModels(context, project, quotas);
   const reading = { folder, user, search, catalogue, connections };
   const desk = parts.use(
     new room.JobDesk({

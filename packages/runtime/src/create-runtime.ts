@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { acceptLoop, acceptObjectSchema, acceptPrompt, describeMisfit } from "./accept-request.ts";
 import type { Clock } from "./clock.ts";
 import { systemClock } from "./clock.ts";
-import { type GovernedCall, Governor } from "./governor.ts";
+import { type GovernedCall, Governor, type SharedQuotas } from "./governor.ts";
 import type { BackendCall, LlmBackend, LoopAnswer } from "./llm-backend.ts";
 import type { CallRequest, LlmRuntime, LoopRequest, LoopResult, ObjectRequest, StepFinished } from "./llm-runtime.ts";
 import { Meter } from "./meter.ts";
@@ -18,14 +18,16 @@ export interface RuntimeParts {
   sink: (report: CallReport) => void;
   log?: { warn(message: string, details: { error: unknown }): void };
   clock?: Clock;
+  /** What other processes on the same account know about its quotas. */
+  quotas?: SharedQuotas;
 }
 
 /** How a call ended, as its caller learns it, and what it used. */
 type Ending<T> = ({ type: "done"; value: T } | { type: "failed"; error: LlmError }) & { usage: Usage };
 
 /** Whatever is thrown below becomes an `LlmError` here, once, and every call is reported here, once. */
-export function createRuntime({ config, backend, sink, log, clock = systemClock }: RuntimeParts): LlmRuntime {
-  const governor = new Governor(config.limits, clock);
+export function createRuntime({ config, backend, sink, log, quotas, clock = systemClock }: RuntimeParts): LlmRuntime {
+  const governor = new Governor(config.limits, clock, quotas);
   const closing = new AbortController();
   const underWay = new Set<Promise<unknown>>();
 
@@ -49,6 +51,7 @@ export function createRuntime({ config, backend, sink, log, clock = systemClock 
     const signal = AbortSignal.any([closing.signal, ...(request.signal ? [request.signal] : [])]);
     const meter = new Meter();
     const governed = governor.begin({
+      model,
       signal,
       patienceMs: request.patienceMs ?? config.limits.patience,
       onWait: (wait) => void survive("onWait", () => request.onWait?.(wait)),

@@ -223,3 +223,49 @@ describe("abort", () => {
     expect(times).toEqual([]);
   });
 });
+
+describe("quotas that others on the account know of", () => {
+  it("asks nobody until the reset, and looks again then", async () => {
+    const known = [at(60_000), at(90_000)];
+    const asked: string[] = [];
+    const shared = {
+      until: async (model: string) => {
+        asked.push(model);
+        return known.shift();
+      },
+      learned: async () => undefined,
+    };
+    const { clock, advance, begin } = setUp({ shared });
+    const { operation, times } = failing(clock);
+    const { call, waits } = begin();
+    const result = call.attempt(operation);
+    await advance(200_000);
+    expect(await result).toBe("done");
+    expect(times).toEqual([91_000]);
+    expect(waits.map(({ reason }) => reason)).toEqual(["quota", "quota"]);
+    expect(asked).toEqual(["sonnet", "sonnet", "sonnet"]);
+  });
+
+  it("fails at once where that is longer than the call may wait", async () => {
+    const { clock, begin } = setUp({ shared: { until: async () => at(600_000), learned: async () => undefined } });
+    const { operation, times } = failing(clock);
+    await expect(begin({ patienceMs: 1_000 }).call.attempt(operation)).rejects.toMatchObject({ code: "rate_limited" });
+    expect(times).toEqual([]);
+  });
+
+  it("tells them what it has learned, and does without them where they cannot be asked", async () => {
+    const told: Date[] = [];
+    const shared = {
+      until: async () => Promise.reject(new Error("away")),
+      learned: async (resetsAt: Date) => {
+        told.push(resetsAt);
+        throw new Error("away");
+      },
+    };
+    const { clock, advance, begin } = setUp({ shared });
+    const result = begin().call.attempt(failing(clock, quota(60_000)).operation);
+    await advance(120_000);
+    expect(await result).toBe("done");
+    expect(told).toEqual([at(60_000)]);
+  });
+});

@@ -38,7 +38,17 @@ interface Trial {
   returning: Promise<void> | undefined;
 }
 
+/** What is known about quotas beyond this runtime: by other processes on the same account. */
+export interface SharedQuotas {
+  /** Until when nobody need ask a model; undefined if it may be asked now. */
+  until(model: string): Promise<Date | undefined>;
+  /** Tells the others. */
+  learned(resetsAt: Date): Promise<void>;
+}
+
 interface CallTerms {
+  /** The model that is asked. */
+  model: string;
   signal: AbortSignal;
   /** How long this call may wait for quotas, all waits together. */
   patienceMs: number;
@@ -53,9 +63,11 @@ export class Governor {
   readonly #attempts: number;
   readonly #slots: Slots;
   readonly #clock: Clock;
+  readonly #shared: SharedQuotas | undefined;
   #pausedUntil = 0;
 
-  constructor(limits: { concurrency: number; attempts: number }, clock: Clock = systemClock) {
+  constructor(limits: { concurrency: number; attempts: number }, clock: Clock = systemClock, shared?: SharedQuotas) {
+    this.#shared = shared;
     this.#attempts = limits.attempts;
     this.#slots = new Slots(limits.concurrency);
     this.#clock = clock;
@@ -66,7 +78,7 @@ export class Governor {
     return this.#slots.limit;
   }
 
-  begin({ signal, patienceMs, onWait }: CallTerms): GovernedCall {
+  begin({ model, signal, patienceMs, onWait }: CallTerms): GovernedCall {
     let retries = 0;
     let waitedMs = 0;
     let patienceLeft = patienceMs;
@@ -100,9 +112,12 @@ export class Governor {
     /** Others may have found a quota used up before this call came, or while it stood in line. */
     const enter = async (attempt: number) => {
       for (;;) {
-        while (this.#pausedUntil > this.#clock.now()) {
-          if (!this.#isWithin(patienceLeft, this.#pausedUntil)) throw usedUp(new Date(this.#pausedUntil));
-          await waitForQuota(this.#pausedUntil, attempt);
+        for (;;) {
+          const elsewhere = this.#shared ? await this.#knownElsewhere(this.#shared, model) : 0;
+          const until = Math.max(this.#pausedUntil, elsewhere);
+          if (until <= this.#clock.now()) break;
+          if (!this.#isWithin(patienceLeft, until)) throw usedUp(new Date(until));
+          await waitForQuota(until, attempt);
         }
         const slot = await takeSlot(attempt);
         if (this.#pausedUntil <= this.#clock.now()) return slot;
@@ -165,6 +180,7 @@ export class Governor {
           if (!(error instanceof LlmError) || signal.aborted) throw error;
           const quotaUntil = this.#endOfQuota(error);
           if (quotaUntil !== undefined) {
+            void this.#shared?.learned(new Date(quotaUntil - RESET_MARGIN_MS)).catch(() => undefined);
             if (!this.#isWithin(patienceLeft, quotaUntil)) throw error;
             this.#pausedUntil = Math.max(this.#pausedUntil, quotaUntil);
             await waitForQuota(quotaUntil, number + 1);
@@ -203,6 +219,12 @@ export class Governor {
         return waitedMs;
       },
     };
+  }
+
+  /** Until when others know a quota of this model's to be used up. Where they cannot be asked, the service is. */
+  async #knownElsewhere(shared: SharedQuotas, model: string): Promise<number> {
+    const until = await shared.until(model).catch(() => undefined);
+    return until ? until.getTime() + RESET_MARGIN_MS : 0;
   }
 
   #isWithin(patienceLeft: number, until: number): boolean {

@@ -48,7 +48,10 @@ export async function composeRealm(
   const room = await loadServer();
   await using parts = new AsyncDisposableStack();
   const serving = { command: "tandem up", log: logger };
-  const knowledge = hasContext(project) ? parts.use(await serveContext(context, project, store, serving)) : undefined;
+  const shared = more?.sharedRecords && { sharedRecords: more.sharedRecords };
+  const knowledge = hasContext(project)
+    ? parts.use(await serveContext(context, project, store, { ...serving, ...shared }))
+    : undefined;
   const clientServers = new room.ClientServers();
   const previews = fleet && parts.use(new room.RemotePreviews(fleet, { tenant: tenant.id, logger }));
   const engine = await createEngine(context, project, store, {

@@ -37,7 +37,7 @@ export function createOpenAiEmbedder(settings: OpenAiSettings, clock: Clock): Em
       const signal = AbortSignal.any(signals);
       const onWait = options.onWait ?? (() => {});
       const portions = [...portionsOf(texts)].map(async (portion) => {
-        const { attempt } = governor.begin({ signal, patienceMs: PATIENCE_MS, onWait });
+        const { attempt } = governor.begin({ model: settings.model, signal, patienceMs: PATIENCE_MS, onWait });
         const made = await attempt(() => request(settings, portion, signal));
         vectors.check(made, portion.length);
         return made;

@@ -1,6 +1,6 @@
 import { LlmError } from "@tandem/protocol";
 import type { Clock } from "../clock.ts";
-import { Governor } from "../governor.ts";
+import { Governor, type SharedQuotas } from "../governor.ts";
 import type { Wait } from "../llm-runtime.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
@@ -40,12 +40,16 @@ function manualClock(random = 0.5) {
   };
 }
 
-export function setUp(options: { concurrency?: number; attempts?: number; random?: number } = {}) {
+export function setUp(
+  options: { concurrency?: number; attempts?: number; random?: number; shared?: SharedQuotas } = {},
+) {
   const time = manualClock(options.random);
-  const governor = new Governor({ concurrency: options.concurrency ?? 4, attempts: options.attempts ?? 3 }, time.clock);
+  const limits = { concurrency: options.concurrency ?? 4, attempts: options.attempts ?? 3 };
+  const governor = new Governor(limits, time.clock, options.shared);
   const begin = (terms: { signal?: AbortSignal; patienceMs?: number } = {}) => {
     const waits: Wait[] = [];
     const call = governor.begin({
+      model: "sonnet",
       signal: terms.signal ?? new AbortController().signal,
       patienceMs: terms.patienceMs ?? 300_000,
       onWait: (wait) => waits.push(wait),
