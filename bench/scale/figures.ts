@@ -1,20 +1,22 @@
-/** What one turn costs: measured by `npm run bench fleet` and its neighbours; see bench/README.md. */
+/** What turns cost: measured by `npm run bench fleet` and its neighbours; see bench/README.md and docs/guides/database.md. */
 export interface Figures {
-  /** Of Postgres, for a turn of one request without tools; of which `queue` are the queue's own. */
-  commitsPerTurn: number;
-  queueCommitsPerTurn: number;
-  walBytesPerTurn: number;
-  /** On disk for good: events, transcript, their indexes. */
+  /** Of Postgres, for a turn of one model request and no tools, whose session is held by a worker already. */
+  transactionsPerStep: number;
+  notificationsPerStep: number;
+  walBytesPerStep: number;
+  /** To call a worker for a session that nobody holds. */
+  transactionsPerCall: number;
+  /** On disk for good, of a turn with three tool calls of 2 kB: events, transcript, their indexes. */
   storedBytesPerTurn: number;
-  notificationsPerTurn: number;
-  /** Commits per second of a process that has nothing to do: it looks, beats and listens. */
-  idleCommitsPerProcess: number;
-  /** A worker's and its Claude Code's, for a turn of a warm process; and to start one. */
-  cpuSecondsPerTurn: number;
+  storedBytesPerSession: number;
+  /** Per second, of a process that has nothing to do: it looks, beats and listens. */
+  idleTransactionsPerProcess: number;
+  /** Of a worker and its Claude Code: for a request of a warm process, and to start one. */
+  cpuSecondsPerStep: number;
   cpuSecondsPerStart: number;
   /** Of one Claude Code process, by its share of memory. */
   processMb: number;
-  /** Connections to Postgres of one process of ours. */
+  /** Connections to Postgres of one process of ours, at most. */
   connectionsPerProcess: number;
 }
 
@@ -23,7 +25,7 @@ export interface Habits {
   turnsPerSession: number;
   thinkSeconds: number;
   turnSeconds: { median: number; p95: number };
-  /** Model requests and tool calls of a turn: each brings events, and so commits, of its own. */
+  /** Model requests of a turn, with the tool calls between them: each brings events, and so transactions, of its own. */
   stepsPerTurn: number;
   /** How long an idle session keeps its process: `sessions.idle`. */
   warmSeconds: number;
@@ -34,7 +36,7 @@ export interface Habits {
 
 /** What one of each bears. Of Postgres: a well-kept one with 16 cores and local NVMe, at half of what it does in benches. */
 export interface Limits {
-  commitsPerSecond: number;
+  transactionsPerSecond: number;
   walMbPerSecond: number;
   notificationsPerSecond: number;
   connections: number;
@@ -46,16 +48,17 @@ export interface Limits {
 }
 
 export const FIGURES: Figures = {
-  commitsPerTurn: 14,
-  queueCommitsPerTurn: 4,
-  walBytesPerTurn: 60_000,
-  storedBytesPerTurn: 20_000,
-  notificationsPerTurn: 10,
-  idleCommitsPerProcess: 4,
-  cpuSecondsPerTurn: 0.25,
+  transactionsPerStep: 20,
+  notificationsPerStep: 8,
+  walBytesPerStep: 41_000,
+  transactionsPerCall: 6,
+  storedBytesPerTurn: 17_000,
+  storedBytesPerSession: 5_000,
+  idleTransactionsPerProcess: 2,
+  cpuSecondsPerStep: 0.3,
   cpuSecondsPerStart: 0.9,
   processMb: 111,
-  connectionsPerProcess: 12,
+  connectionsPerProcess: 19,
 };
 
 export const HABITS: Habits = {
@@ -69,7 +72,7 @@ export const HABITS: Habits = {
 };
 
 export const LIMITS: Limits = {
-  commitsPerSecond: 8_000,
+  transactionsPerSecond: 8_000,
   walMbPerSecond: 100,
   notificationsPerSecond: 3_000,
   connections: 500,

@@ -19,7 +19,7 @@ export interface Needs {
   workers: number;
   servers: number;
   streams: number;
-  commitsPerSecond: number;
+  transactionsPerSecond: number;
   walMbPerSecond: number;
   notificationsPerSecond: number;
   storedGbPerDay: number;
@@ -43,17 +43,18 @@ export function needsOf(sessionsPerDay: number, figures: Figures, habits: Habits
   const streams = Math.ceil(peakSessions * habits.streamsPerSession);
   const servers = Math.max(2, Math.ceil(streams / limits.streamsPerServer));
   const processes = workers + servers;
-  // A turn is begun, queued and ended once; each of its steps brings its own events.
-  const once = figures.queueCommitsPerTurn;
-  const commitsPerTurn = once + (figures.commitsPerTurn - once) * habits.stepsPerTurn;
-  const commitsPerSecond = peakTurnsPerSecond * commitsPerTurn + processes * figures.idleCommitsPerProcess;
-  const walMbPerSecond = (peakTurnsPerSecond * figures.walBytesPerTurn * habits.stepsPerTurn) / 1e6;
-  const notificationsPerSecond = peakTurnsPerSecond * figures.notificationsPerTurn * habits.stepsPerTurn;
-  const storedGbPerDay = (turnsPerDay * figures.storedBytesPerTurn * habits.stepsPerTurn) / 1e9;
+  // A worker is called when a session begins, or was idle for so long that its process has gone.
+  const calls = habits.thinkSeconds > habits.warmSeconds ? 1 : 1 / habits.turnsPerSession;
+  const perTurn = figures.transactionsPerStep * habits.stepsPerTurn + figures.transactionsPerCall * calls;
+  const transactionsPerSecond = peakTurnsPerSecond * perTurn + processes * figures.idleTransactionsPerProcess;
+  const walMbPerSecond = (peakTurnsPerSecond * figures.walBytesPerStep * habits.stepsPerTurn) / 1e6;
+  const notificationsPerSecond = peakTurnsPerSecond * figures.notificationsPerStep * habits.stepsPerTurn;
+  const stored = turnsPerDay * figures.storedBytesPerTurn + sessionsPerDay * figures.storedBytesPerSession;
+  const storedGbPerDay = stored / 1e9;
   const storedGb = storedGbPerDay * habits.retentionDays;
   const connections = processes * figures.connectionsPerProcess;
   const pressures = [
-    { what: "commits", share: commitsPerSecond / limits.commitsPerSecond },
+    { what: "transactions", share: transactionsPerSecond / limits.transactionsPerSecond },
     { what: "WAL", share: walMbPerSecond / limits.walMbPerSecond },
     { what: "notifications", share: notificationsPerSecond / limits.notificationsPerSecond },
     { what: "connections", share: connections / limits.connections },
@@ -61,7 +62,15 @@ export function needsOf(sessionsPerDay: number, figures: Figures, habits: Habits
   ].sort((a, b) => b.share - a.share);
   return {
     ...{ sessionsPerDay, turnsPerDay, peakTurnsPerSecond, flow, places, placesPerWorker, workers, servers, streams },
-    ...{ commitsPerSecond, walMbPerSecond, notificationsPerSecond, storedGbPerDay, storedGb, connections, pressures },
+    ...{
+      transactionsPerSecond,
+      walMbPerSecond,
+      notificationsPerSecond,
+      storedGbPerDay,
+      storedGb,
+      connections,
+      pressures,
+    },
     cells: Math.max(1, Math.ceil(pressures[0]!.share)),
   };
 }
@@ -72,7 +81,7 @@ function placesOf(figures: Figures, habits: Habits, limits: Limits): number {
   // For each turn under way there are idle processes of sessions whose people think, until they are given back.
   const warm = Math.min(habits.warmSeconds, habits.thinkSeconds) / turn;
   const byMemory = limits.workerMemoryMb / (figures.processMb * (1 + warm));
-  const cpu = figures.cpuSecondsPerTurn * habits.stepsPerTurn + figures.cpuSecondsPerStart / habits.turnsPerSession;
+  const cpu = figures.cpuSecondsPerStep * habits.stepsPerTurn + figures.cpuSecondsPerStart / habits.turnsPerSession;
   // Half of the cores are for what the tools do, which is not ours to know.
   const byCores = (limits.workerCores / 2) * (turn / cpu);
   return Math.max(1, Math.floor(Math.min(byMemory, byCores)));

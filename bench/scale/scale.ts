@@ -23,7 +23,7 @@ export function scaleTable(): string {
     row("workers of 8 cores and 32 GB", (each) => count(each.workers)),
     row("open streams", (each) => count(each.streams)),
     row("servers", (each) => count(each.servers)),
-    row("Postgres: commits per second", (each) => count(each.commitsPerSecond)),
+    row("Postgres: transactions per second", (each) => count(each.transactionsPerSecond)),
     row("Postgres: WAL, MB per second", (each) => amount(each.walMbPerSecond)),
     row("Postgres: notifications per second", (each) => count(each.notificationsPerSecond)),
     row("Postgres: connections without a pooler", (each) => count(each.connections)),

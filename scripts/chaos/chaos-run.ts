@@ -155,7 +155,7 @@ async function prepare(client: Anthropic): Promise<{ agents: Record<Kind, string
   return { agents: { talk: allowing, command: allowing, approval: asking, custom }, environment: "env_local" };
 }
 
-/** A kill at every beat, of anybody; and once, in the middle, of the database. */
+/** A kill at every beat, of anybody who is up; and once, in the middle, of the database. */
 async function wreak(
   { members, postgres }: FleetStage,
   { killEveryMs, kills: wanted }: ChaosPlan,
@@ -166,8 +166,12 @@ async function wreak(
   let [total, postgresRestarts] = [0, 0];
   while (!signal.aborted && total < wanted) {
     await sleep(killEveryMs);
-    const living = members.filter(({ pid }) => pid !== undefined);
-    const victim = living[Math.floor(Math.random() * living.length)];
+    const ready = members.filter(({ up }) => up !== undefined);
+    // On a machine that starts processes more slowly than they are killed, there would soon be nobody to kill in the middle
+    // of anything: the last worker but one is left alone until another is there.
+    const workers = ready.filter(({ isServer }) => !isServer);
+    const candidates = workers.length > 1 ? ready : ready.filter(({ isServer }) => isServer);
+    const victim = candidates[Math.floor(Math.random() * candidates.length)];
     if (victim?.kill()) {
       kills[victim.name]! += 1;
       total += 1;
