@@ -16,6 +16,8 @@ const CONNECTIONS = 4;
 /** How long calls wait for a Postgres that is away: about as long as it takes to restart one. */
 export const PATIENCE_MS = 30_000;
 
+const TELL_EVERY_MS = 30_000;
+
 const DENIED = "42501";
 const NO_SUCH_SCHEMA = "3F000";
 
@@ -42,6 +44,7 @@ export class Carrier {
   /** Fires when the queue closes. */
   readonly closing = new AbortController();
   readonly #known = new Set<string>();
+  readonly #told = new Map<string, number>();
   /** pg-boss's own, once it listens; without it nobody hears, and runs are found a second later. */
   #channel = "tandem_queue";
   #onRing: (payload: string) => void = () => {};
@@ -100,8 +103,13 @@ export class Carrier {
     this.#onReconnect = onReconnect;
   }
 
+  /** The same trouble is told once in a while: while Postgres is away, it comes several times a second. */
   trouble(error: unknown): void {
-    this.options.onTrouble?.(error instanceof Error ? error : new Error(String(error)));
+    const { message } = error instanceof Error ? error : new Error(String(error));
+    const told = this.#told.get(message);
+    if (told !== undefined && Date.now() - told < TELL_EVERY_MS) return;
+    this.#told.set(message, Date.now());
+    this.options.onTrouble?.(error instanceof Error ? error : new Error(message));
   }
 
   async sql(text: string, values?: unknown[], db: Db = this.boss.getDb()): Promise<Row[]> {
@@ -147,7 +155,6 @@ export class Carrier {
   }
 
   async close(): Promise<void> {
-    this.closing.abort();
     await this.boss.stop({ graceful: false });
   }
 }

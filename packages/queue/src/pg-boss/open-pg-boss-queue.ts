@@ -78,6 +78,8 @@ export async function openPgBossQueue(url: string, options: PgBossQueueOptions =
         .toSorted((a, b) => (a.place < b.place ? -1 : 1));
     },
     [Symbol.asyncDispose]: async () => {
+      // What is left is tried once: whoever closes it does not wait for a Postgres that is away.
+      carrier.closing.abort();
       await Promise.all([...workers].map((worker) => worker.stop(0)));
       clearInterval(heart);
       await carrier.close();

@@ -14,6 +14,8 @@ const LOOK_EVERY_MS = 1_000;
  * ones take more, and most others find nothing left.
  */
 const COURTESY_MS = 20;
+/** Of its room that a worker takes at once. */
+const SHARE = 0.25;
 /** After Postgres was away, every worker may say that it is alive before anybody is taken for dead. */
 const GRACE_MS = 6_000;
 
@@ -131,7 +133,7 @@ export class PgBossWorker implements Working {
     try {
       do {
         this.#again = false;
-        while (this.#hasRoom() && (await this.#takeOne()));
+        while (this.#hasRoom() && (await this.#takeSome()));
       } while (this.#again);
     } catch (error) {
       this.#trustFrom = Date.now() + GRACE_MS;
@@ -140,25 +142,26 @@ export class PgBossWorker implements Working {
   }
 
   /** Whether there may be more. */
-  async #takeOne(): Promise<boolean> {
+  async #takeSome(): Promise<boolean> {
     const seen = await this.#see();
     if (Date.now() > this.#trustFrom) await this.#wake(seen);
     if (!this.#next(seen)) return false;
-    const { job, isLast } = await this.#carrier.transaction((db) => this.#claim(db));
-    if (!job) return false;
+    const { jobs, isLast } = await this.#carrier.transaction((db) => this.#claim(db));
+    for (const job of jobs) await this.#begin(job);
+    return !isLast;
+  }
+
+  async #begin(job: TakenJob): Promise<void> {
     const run = readRun(job.data);
     if (!run) {
       this.#carrier.trouble(new Error(`A run in queue "${job.name}" could not be read, and was thrown away.`));
       await this.#carrier.boss.deleteJob(job.name, job);
-      return true;
-    }
-    if (this.#paused) {
+    } else if (this.#paused) {
       await giveBack(this.#carrier, job, run);
-      return false;
+    } else {
+      this.#served.set(run.tenant, performance.now());
+      void this.#perform({ job, run, abort: new AbortController() });
     }
-    this.#served.set(run.tenant, performance.now());
-    void this.#perform({ job, run, abort: new AbortController() });
-    return !isLast;
   }
 
   /** Runs whose worker has died wait again: pg-boss would see to it, but not before a minute has passed. */
@@ -169,14 +172,21 @@ export class PgBossWorker implements Working {
     }
   }
 
-  /** With the lock, nobody else takes anything between what is seen here and what is taken. */
-  async #claim(db: Db): Promise<{ job?: TakenJob | undefined; isLast?: boolean }> {
+  /**
+   * With the lock, nobody else takes anything between what is seen here and what is taken. Where all that waits is in one queue,
+   * several are taken at once, but a part of the room only: others may have more of it.
+   */
+  async #claim(db: Db): Promise<{ jobs: TakenJob[]; isLast: boolean }> {
     await this.#carrier.sql(LOCK_TAKING, [], db);
     const seen = await this.#see(db);
     const next = this.#next(seen);
-    if (!next) return {};
-    const [job] = await this.#carrier.boss.fetch<unknown>(next.name, { groupConcurrency: 1, db });
-    return { job, isLast: seen.length === 1 };
+    if (!next) return { jobs: [], isLast: true };
+    const isOnly = seen.every(({ name }) => name === next.name);
+    const limit = this.#carrier.options.limitOf?.(next.tenant) ?? Infinity;
+    const room = Math.ceil((this.#wishes.capacity() - this.#underWay.size) * SHARE);
+    const batchSize = isOnly ? Math.max(1, Math.min(room, limit - next.busy)) : 1;
+    const jobs = await this.#carrier.boss.fetch<unknown>(next.name, { groupConcurrency: 1, batchSize, db });
+    return { jobs, isLast: jobs.length < batchSize || seen.length === 1 };
   }
 
   async #see(db?: Db): Promise<Seen[]> {
