@@ -96,7 +96,9 @@ export async function createEngine(given: Store, settings: EngineSettings): Prom
     rules,
     log: settings.log,
   });
-  const expiry = new ApprovalExpiry(store, approvals, settings.log);
+  // Not all at the same moment: the first to come denies it for all.
+  const othersMs = settings.fleet ? 1_000 + 4_000 * Math.random() : 0;
+  const expiry = new ApprovalExpiry(store, approvals, settings.log, othersMs);
   const notifier = new Notifier(store, settings.notify ?? NOBODY, settings);
   const worktrees = createWorktrees(store, { ...settings, stateFolder }, audit);
   const places = new SessionPlaces(roots, stateFolder, worktrees.maker, settings);

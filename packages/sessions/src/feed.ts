@@ -27,8 +27,8 @@ export class Feed {
   readonly #followers = new Set<Follower>();
   readonly #costing = new Set<SessionId>();
   readonly #grown = new Set<SessionId>();
-  #looking: NodeJS.Timeout | undefined;
-  #lookingAtAll: NodeJS.Timeout | undefined;
+  #isLooking = false;
+  #isLookingAtAll = false;
   #stopListening: (() => void) | undefined;
 
   constructor(store: Store) {
@@ -65,16 +65,20 @@ export class Feed {
 
   #look(session: SessionId): void {
     this.#grown.add(session);
-    this.#looking ??= setTimeout(() => {
-      this.#looking = undefined;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    setTimeout(() => {
+      this.#isLooking = false;
       for (const id of this.#grown) this.changed(id);
       this.#grown.clear();
     }, LOOK_MS).unref();
   }
 
   #lookAtAll(): void {
-    this.#lookingAtAll ??= setTimeout(() => {
-      this.#lookingAtAll = undefined;
+    if (this.#isLookingAtAll) return;
+    this.#isLookingAtAll = true;
+    setTimeout(() => {
+      this.#isLookingAtAll = false;
       this.#compareAll().catch(() => this.#followers.size > 0 && this.#lookAtAll());
     }, LOOK_AT_ALL_MS).unref();
   }

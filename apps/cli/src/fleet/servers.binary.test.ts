@@ -27,7 +27,7 @@ afterAll(() => machine?.[Symbol.asyncDispose]());
 
 // Each home has a token of its own, and all are good everywhere.
 const clientOf = ({ url }: RunningUp) => new Anthropic({ baseURL: url, apiKey: first.token, maxRetries: 0 });
-const ask = (up: RunningUp, path: string, init: RequestInit = {}) =>
+const ask = (up: RunningUp, path: string, init: RequestInit & { headers?: Record<string, string> } = {}) =>
   fetch(`${up.url}${path}`, { ...init, headers: { authorization: `Bearer ${first.token}`, ...init.headers } });
 
 const CALLS = [

@@ -55,8 +55,9 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     });
   const types = async (member: StageMember, session: string): Promise<string[]> =>
     (await clientOf(member).beta.sessions.events.list(session, { limit: 100 })).data.map(({ type }) => type);
-  const idle = (member: StageMember, session: string) =>
-    expect.poll(() => types(member, session), { timeout: WAIT_MS }).toContain("session.status_idle");
+  const idle = async (member: StageMember, session: string): Promise<void> => {
+    await expect.poll(() => types(member, session), { timeout: WAIT_MS }).toContain("session.status_idle");
+  };
 
   test("a session is made at a server, by the worker, in the worker's folder, and read at any", async () => {
     await writeFile(join(stage.folderOf("back"), "here.txt"), "of the worker");
@@ -184,7 +185,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
   test("a link made at one server signs in at another, once; and the cookie is good at all of them", async () => {
     const code = new URL(await first.server.signInLink()).hash.slice("#code=".length);
     const tries = await Promise.all([post(second, "/v1/sign_in", { code }), post(worker, "/v1/sign_in", { code })]);
-    expect(tries.map(({ status }) => status).toSorted()).toEqual([200, 401]);
+    expect(tries.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
     const cookie = tries
       .find(({ status }) => status === 200)!
       .headers.get("set-cookie")!
@@ -263,7 +264,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     });
     await once(socket, "open");
     const answers: { id?: number; method?: string; result?: Record<string, unknown>; error?: unknown }[] = [];
-    socket.on("message", (data) => answers.push(JSON.parse(String(data)) as (typeof answers)[number]));
+    socket.on("message", (data: Buffer) => answers.push(JSON.parse(data.toString()) as (typeof answers)[number]));
     const ask = async (message: { id: number }) => {
       socket.send(JSON.stringify(message));
       await expect.poll(() => answers.find(({ id }) => id === message.id), { timeout: WAIT_MS }).toBeDefined();

@@ -46,7 +46,7 @@ export class SessionPreviews implements PreviewWatch {
   readonly #torn = new Set<string>();
   #waiting: { seq: number; resolve: () => void }[] = [];
   #looking = false;
-  #showing: NodeJS.Immediate | undefined;
+  #isShowing = false;
   #retryMs = FIRST_RETRY_MS;
   #retry: NodeJS.Timeout | undefined;
 
@@ -100,15 +100,18 @@ export class SessionPreviews implements PreviewWatch {
       this.#shown.delete(event.id);
       this.#torn.delete(event.id);
     }
-    this.#waiting = this.#waiting.filter(({ seq, resolve }) => seq > gate.seq || void resolve());
+    for (const { seq, resolve } of this.#waiting) if (seq <= gate.seq) resolve();
+    this.#waiting = this.#waiting.filter(({ seq }) => seq > gate.seq);
     this.#showSoon(gate);
     if (events.some(({ event }) => MAY_HAVE_MOVED.has(event.type))) void this.#look(gate);
   }
 
   /** Whoever follows the log in this process is handed the same events now, and has taken them by then. */
   #showSoon(gate: PreviewGate): void {
-    this.#showing ??= setImmediate(() => {
-      this.#showing = undefined;
+    if (this.#isShowing) return;
+    this.#isShowing = true;
+    setImmediate(() => {
+      this.#isShowing = false;
       this.#show(gate.take());
     });
   }

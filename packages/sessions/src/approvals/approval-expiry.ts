@@ -13,6 +13,7 @@ export class ApprovalExpiry {
   readonly #store: Store;
   readonly #desk: ApprovalDesk;
   readonly #log: { warn(details: Record<string, unknown>, message: string): void };
+  readonly #othersMs: number;
   /** When each is due, by id. */
   readonly #due = new Map<string, number>();
   readonly #alarm = new Alarm();
@@ -23,10 +24,13 @@ export class ApprovalExpiry {
     store: Store,
     desk: ApprovalDesk,
     log: { warn(details: Record<string, unknown>, message: string): void },
+    /** So much later is denied what another process has asked: it does so itself, unless it has died. */
+    othersMs = 0,
   ) {
     this.#store = store;
     this.#desk = desk;
     this.#log = log;
+    this.#othersMs = othersMs;
   }
 
   /** Resolves when what was overdue has been denied. With `ownOnly`, only what this process asks is watched. */
@@ -54,7 +58,7 @@ export class ApprovalExpiry {
     try {
       for (const { id, session_id: session, expires_at: at } of await this.#desk.pending()) {
         await this.#desk.index(id, session);
-        this.#note(id, at);
+        if (!this.#due.has(id)) this.#note(id, at, this.#othersMs);
       }
       await this.#denyDue();
     } catch (error) {
@@ -62,9 +66,9 @@ export class ApprovalExpiry {
     }
   }
 
-  #note(id: string, at: string | null): void {
+  #note(id: string, at: string | null, laterMs = 0): void {
     if (at === null) return;
-    this.#due.set(id, Date.parse(at));
+    this.#due.set(id, Date.parse(at) + laterMs);
     this.#setAlarm();
   }
 

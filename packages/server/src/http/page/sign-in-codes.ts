@@ -42,8 +42,8 @@ export function sharedCodes(records: Records): SignInCodes {
         key,
         ...entry.parse(value),
       }));
-      const oldest = others.toSorted((a, b) => a.until - b.until).slice(0, Math.max(0, others.length - MAX_CODES + 1));
-      const gone = others.filter((other) => other.until <= Date.now() || oldest.includes(other));
+      const newestFirst = others.toSorted((a, b) => b.until - a.until);
+      const gone = newestFirst.filter(({ until }, index) => until <= Date.now() || index >= MAX_CODES - 1);
       await records.write(SPACE, [
         ...gone.map(({ key }) => ({ type: "delete" as const, kind: KIND, key })),
         { type: "put", kind: KIND, key: hash, value: code },
