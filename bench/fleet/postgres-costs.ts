@@ -36,7 +36,7 @@ export async function costsSoFar(database: string): Promise<Costs> {
        (select coalesce(sum(calls), 0) from pg_stat_statements where toplevel and query ~* '^\\s*(insert|update|delete|with)') as writes,
        (select wal_bytes from pg_stat_wal) as "walBytes",
        (select coalesce(sum(calls), 0) from pg_stat_statements where toplevel) as statements,
-       (select coalesce(sum(calls), 0) from pg_stat_statements where toplevel and query ilike '%pgboss%') as "queueStatements",
+       (select coalesce(sum(calls), 0) from pg_stat_statements where toplevel and query ilike '%tandem_queue%') as "queueStatements",
        (select coalesce(sum(calls), 0) from pg_stat_statements where query ilike '%pg_notify(%' and query not ilike '%create %') as notifications,
        pg_database_size(current_database()) as bytes`,
   );
