@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { AgentFlags } from "./sessions/read-agent.ts";
+import type { PruneOptions } from "./commands/prune-sessions.ts";
 import type { ListOptions } from "./commands/sessions.ts";
 import type { ConvertOptions } from "./commands/convert.ts";
 import type { ImportClaudeOptions } from "./commands/import-claude.ts";
@@ -92,11 +93,12 @@ function addSessionTools(
 function addOpen(open: Command, { examples, json, runner }: Parts): void {
   open
     .option("--no-browser", "only print the link")
+    .option("--tenant <id>", "for somebody of a tenant, who sees nothing else: see `tandem tenants`")
     .addOption(json())
-    .action((options: { browser: boolean }, self: Command) =>
+    .action((options: { browser: boolean; tenant?: string }, self: Command) =>
       runner(self, async (context) => (await import("./commands/open.ts")).open(context, options)),
     );
-  examples(open, "tandem open", "tandem open --no-browser");
+  examples(open, "tandem open", "tandem open --no-browser", "tandem open --no-browser --tenant acme");
 }
 
 function addUp(up: Command, { examples, json, runner }: Parts): void {
@@ -244,6 +246,18 @@ function addSessions(sessions: Command, { examples, json, runner }: Parts): void
         runner(self, async (context) => (await load()).remove(context, ids, options)),
       ),
     "tandem sessions rm last",
+  );
+  examples(
+    sub("prune", "Delete sessions that have not changed for long.")
+      .option("--days <number>", "for so many days", "90")
+      .option("--export <dir>", "write each into a file there first, with everything but uploaded files")
+      .option("--dry-run", "only say how many")
+      .option("-y, --yes", "do not ask")
+      .addOption(json())
+      .action((options: PruneOptions, self: Command) =>
+        runner(self, async (context) => (await import("./commands/prune-sessions.ts")).pruneSessions(context, options)),
+      ),
+    "tandem sessions prune --days 90 --export old",
   );
 }
 

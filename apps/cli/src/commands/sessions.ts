@@ -11,6 +11,7 @@ import { findAgent } from "../sessions/find-agent.ts";
 import { findSession } from "../sessions/find-session.ts";
 import { openClient } from "../sessions/open-client.ts";
 import { renderMessages } from "../sessions/render-messages.ts";
+import { writeExport } from "../sessions/write-export.ts";
 import { ago, toCount, usd } from "../shown.ts";
 import { printable, styleFor, table, widthOf, write } from "../terminal.ts";
 
@@ -94,16 +95,7 @@ export async function exportSession(context: Context, id: string, { output }: { 
     return;
   }
   const file = resolve(context.cwd, output);
-  // The first line shows whether there is such a session: no empty file is left for one that is not there.
-  const iterator = lines[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  await using handle = await open(file, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
-    const reason = cause.code === "EEXIST" ? "it is there already" : `the system says ${cause.code}`;
-    throw new TandemError("write_failed", `Cannot write ${file}: ${reason}.`, { fix: "Choose another path.", cause });
-  });
-  let count = 0;
-  for (let step = first; !step.done; step = await iterator.next(), count += 1) await handle.write(`${step.value}\n`);
-  await handle.sync();
+  const count = await writeExport(lines, file);
   const text = `${session}: ${count} lines in ${file}`;
   await write(context.stdout, context.json ? `${JSON.stringify({ session, file, lines: count })}\n` : `${text}\n`);
 }

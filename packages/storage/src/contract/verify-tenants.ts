@@ -48,9 +48,10 @@ export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Ver
     });
     await expect(tenants.update("default", { archivedAt })).rejects.toMatchObject({ code: "conflict" });
     await expect(tenants.delete("default")).rejects.toMatchObject({ code: "conflict" });
-    for (const attempt of [tenants.update("nobody", {}), tenants.delete("nobody"), stage.store.tenant("nobody")]) {
-      await expect(attempt).rejects.toMatchObject({ code: "not_found" });
-    }
+    const notFound = { code: "not_found" };
+    await expect(tenants.update("nobody", {})).rejects.toMatchObject(notFound);
+    await expect(tenants.delete("nobody")).rejects.toMatchObject(notFound);
+    await expect(stage.store.tenant("nobody")).rejects.toMatchObject(notFound);
     expect(await stage.store.tenant("default")).toBe(stage.store);
   },
 

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { newId, type SessionId } from "@tandem/protocol";
 import { Client } from "pg";
@@ -227,6 +228,43 @@ describe.skipIf(missing)(`a Postgres that many share${missing ? ` (skipped: ${mi
     expect(await query(url, `select distinct schema from tenant where id like 'old-%'`)).toEqual([
       { schema: String(SCHEMA_VERSION) },
     ]);
+  });
+
+  test("events and transcripts may be partitioned by log, as the guide says, and no statement notices", async () => {
+    const url = await postgres.createDatabase();
+    await using store = await openStore(url);
+    const sessions = [sessionRow(), sessionRow()];
+    const write = async (index: number, token: number): Promise<void> => {
+      const lease = { session: sessions[index]!.id, token };
+      await append(store, lease, "one");
+      await store.events.append(lease, [{ thread: null, event: message("two") }], { session: { title: "two" } });
+      await store.transcripts.append(lease, "main", [{ uuid: newId("event") }]);
+    };
+    await store.sessions.create(sessions[0]!, []);
+    await store.leases.take(sessions[0]!.id, "me", 600_000);
+    await write(0, 1);
+    const guide = readFileSync(new URL("../../../../docs/guides/database.md", import.meta.url), "utf8");
+    const [, statements] = /```sql\n([^]*?partition by range[^]*?)```/.exec(guide)!;
+    await query(url, statements!);
+    await store.sessions.create(sessions[1]!, []);
+    await store.leases.take(sessions[1]!.id, "me", 600_000);
+    for (const index of [0, 1]) await write(index, 1);
+    const texts = async (index: number) =>
+      (await store.events.read(sessions[index]!.id, { limit: 9 })).map(({ event }) => textOf(event));
+    expect(await texts(0)).toEqual(["one", "two", "one", "two"]);
+    expect(await texts(1)).toEqual(["one", "two"]);
+    const [again] = await store.events.read(sessions[1]!.id, { limit: 1 });
+    await expect(
+      store.events.append({ session: sessions[1]!.id, token: 1 }, [{ thread: null, event: again!.event }]),
+    ).resolves.toEqual([again]);
+    const where = (table: string) =>
+      query(url, `select distinct tableoid::regclass::text as part from ${table} order by 1`);
+    expect(await where("event")).toEqual([{ part: "event_0" }, { part: "event_1" }]);
+    expect(await where("transcript")).toEqual([{ part: "transcript_0" }, { part: "transcript_1" }]);
+    await store.sessions.delete({ session: sessions[0]!.id, token: 1 });
+    await query(url, "drop table event_0; drop table transcript_0");
+    expect(await texts(1)).toEqual(["one", "two"]);
+    expect(await store.transcripts.load(sessions[1]!.id, "main")).toHaveLength(1);
   });
 
   test("what a sweep and the fleet's views ask for is found by an index, however many sessions there are", async () => {
