@@ -9,13 +9,19 @@ import { styleFor, write } from "../terminal.ts";
 const signInCode = z.object({ code: z.string(), expires_at: z.string() });
 
 /** A link to the page of the server that is up, which signs in whoever follows it: once, within a minute. */
-export async function open(context: Context, { browser }: { browser: boolean }): Promise<void> {
+export async function open(
+  context: Context,
+  { browser, tenant }: { browser: boolean; tenant?: string },
+): Promise<void> {
   const server = await findServer(context.env);
   if (!server) {
     throw new TandemError("not_running", "No server is up.", { fix: "Start one: tandem up" });
   }
   using connection = await ServerConnection.open(server);
-  const { code, expires_at } = await connection.call("POST", "/v1/sign_in/codes", { schema: signInCode });
+  const { code, expires_at } = await connection.call("POST", "/v1/sign_in/codes", {
+    schema: signInCode,
+    ...(tenant !== undefined && { body: { tenant } }),
+  });
   const link = `${server.url}/#code=${code}`;
   const { stdout, json } = context;
   if (json) {

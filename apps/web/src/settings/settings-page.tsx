@@ -3,7 +3,8 @@ import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type ComponentType, lazy, type LazyExoticComponent, Suspense } from "react";
 import { Missing } from "../shell/missing.tsx";
 import { usePageTitle } from "../shell/page-title.ts";
-import { SETTINGS_PAGES, type SettingsName } from "./settings-pages.ts";
+import { useOwnTenant } from "../live/own-tenant.ts";
+import { settingsPagesOf, type SettingsName } from "./settings-pages.ts";
 
 const PAGES: Readonly<Record<SettingsName, LazyExoticComponent<ComponentType>>> = {
   status: lazy(() => import("./status/status-page.tsx")),
@@ -26,7 +27,8 @@ const PAGES: Readonly<Record<SettingsName, LazyExoticComponent<ComponentType>>> 
 export function SettingsPage() {
   const { _splat: path = "" } = useParams({ from: "/settings/$" });
   const asked = path.split("/")[0] ?? "";
-  const current = SETTINGS_PAGES.find(({ name }) => name === (asked === "" ? "status" : asked));
+  const pages = settingsPagesOf(useOwnTenant());
+  const current = asked === "" ? pages[0] : pages.find(({ name }) => name === asked);
   usePageTitle(current ? `${current.label}, settings` : "Settings");
   if (!current) return <Missing />;
   const Page = PAGES[current.name];
@@ -39,7 +41,7 @@ export function SettingsPage() {
         <p className="hidden px-2 pb-2 text-base font-semibold md:block">Settings</p>
         {asked === "" && <h1 className="px-2 pb-2 text-lg font-semibold md:hidden">Settings</h1>}
         <ul>
-          {SETTINGS_PAGES.map(({ name, label }) => (
+          {pages.map(({ name, label }) => (
             <li key={name}>
               <Link
                 to="/settings/$"

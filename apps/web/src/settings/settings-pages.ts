@@ -16,4 +16,11 @@ export const SETTINGS_PAGES = [
   { name: "appearance", label: "This browser" },
 ] as const;
 
+/** About the machine itself: other tenants have nothing there. */
+const OPERATORS: ReadonlySet<string> = new Set(["status", "trust", "credentials", "fleet"]);
+
+/** Those that a tenant has. */
+export const settingsPagesOf = ({ is_operator }: { is_operator: boolean }) =>
+  SETTINGS_PAGES.filter(({ name }) => is_operator || !OPERATORS.has(name));
+
 export type SettingsName = (typeof SETTINGS_PAGES)[number]["name"];

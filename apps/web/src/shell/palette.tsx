@@ -6,7 +6,8 @@ import { fits } from "../home/find-sessions.ts";
 import { togglePin } from "../home/pins.ts";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
-import { SETTINGS_PAGES } from "../settings/settings-pages.ts";
+import { useOwnTenant } from "../live/own-tenant.ts";
+import { settingsPagesOf } from "../settings/settings-pages.ts";
 import { setTheme, THEMES } from "../settings/theme.ts";
 import { ago } from "../text/format.ts";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
@@ -37,6 +38,7 @@ export default function Palette({
   const shortcuts = useLive(groups);
   const [words, setWords] = useState("");
   const known = useKnown(words);
+  const tenant = useOwnTenant();
   const open = sessions.get(openId ?? "");
   const found = [...sessions.values()]
     .filter((session) => fits(session, { q: words }))
@@ -63,7 +65,7 @@ export default function Palette({
       : []),
     [
       "Settings",
-      SETTINGS_PAGES.map(({ name, label }) => ({
+      settingsPagesOf(tenant).map(({ name, label }) => ({
         label,
         act: () => void navigate({ to: "/settings/$", params: { _splat: name } }),
       })),

@@ -3,6 +3,7 @@ import { BookOpen, Inbox, LayoutGrid, Search, Settings } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
+import { useOwnTenant } from "../live/own-tenant.ts";
 import { WaitingNotice } from "../inbox/waiting-notice.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { Announcer } from "./announcer.tsx";
@@ -43,7 +44,7 @@ export function Shell() {
       <aside className="hidden min-h-0 flex-col border-r border-line bg-surface md:flex">
         <div className="flex items-center gap-2 px-3 pt-3 pb-2">
           <img src="/icon.svg" alt="" className="size-6" />
-          <span className="font-semibold">Tandem</span>
+          <OwnName />
           <button
             type="button"
             onClick={() => setPaletteOpen(true)}
@@ -83,6 +84,21 @@ export function Shell() {
       <Announcer />
       <WaitingNotice />
     </div>
+  );
+}
+
+/** Whose sessions these are, where they are not the operator's. */
+function OwnName() {
+  const { name, is_operator } = useOwnTenant();
+  return (
+    <span className="min-w-0 leading-tight">
+      <span className="font-semibold">Tandem</span>
+      {!is_operator && (
+        <span className="block truncate text-xs text-ink-soft" title={name}>
+          {name}
+        </span>
+      )}
+    </span>
   );
 }
 

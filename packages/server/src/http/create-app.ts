@@ -19,7 +19,15 @@ import { refusedRoutes } from "./routes/refused.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { METRICS_PATH, metricsResponse } from "../metrics/serve-metrics.ts";
 import type { PageFiles } from "./page/page-files.ts";
-import { CODES_PATH, cookieSecret, readCode, type SignIn, SIGN_IN_PATH, SIGN_OUT_PATH } from "./page/sign-in.ts";
+import {
+  CODES_PATH,
+  cookieSecret,
+  readCode,
+  readTenant,
+  type SignIn,
+  SIGN_IN_PATH,
+  SIGN_OUT_PATH,
+} from "./page/sign-in.ts";
 import { WireError } from "./wire-error.ts";
 
 interface Surroundings {
@@ -96,8 +104,15 @@ export function createApp(parts: {
     Response.json({ type: "signed_out" }, { headers: { "set-cookie": await signIn.leave(c.get("token")) } }),
   );
   app.post(CODES_PATH, async (c) => {
-    requireScope(c.get("token"), "admin");
-    const { code, expiresAt } = await signIn.createCode(c.get("token").tenant);
+    const token = c.get("token");
+    requireScope(token, "admin");
+    const tenant = (await readTenant(c.env.incoming)) ?? token.tenant;
+    const isOwn = tenant === token.tenant;
+    // Only who runs the server may let somebody in as somebody else.
+    if (!isOwn && (token.tenant !== DEFAULT_TENANT || !(await desks.of(tenant)))) {
+      throw new RequestError("not_found", `There is no tenant ${tenant}.`);
+    }
+    const { code, expiresAt } = await signIn.createCode(tenant);
     return Response.json({ type: "sign_in_code", code, expires_at: expiresAt });
   });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { RequestError } from "@tandem/protocol";
+import { RequestError, tenantId } from "@tandem/protocol";
 import { DEFAULT_TENANT, type TokenRow, type TokenStore } from "@tandem/storage";
 import { sha256 } from "../sha256.ts";
 import { createToken } from "../create-token.ts";
@@ -14,6 +14,7 @@ export const SIGN_OUT_PATH = "/v1/sign_out";
 export const CODES_PATH = "/v1/sign_in/codes";
 
 const signInParams = z.strictObject({ code: z.string().min(1).max(200) });
+const codeParams = z.strictObject({ tenant: tenantId.optional() });
 const LARGEST = 1_024;
 
 /** Long enough to click, too short to be found later. */
@@ -86,6 +87,13 @@ export function cookieSecret(headers: IncomingHttpHeaders, method: string): stri
   const site = headers["sec-fetch-site"];
   const isOwn = site === "same-origin" || (site === undefined && headers.origin !== undefined);
   return method === "GET" || isOwn ? secret : undefined;
+}
+
+/** Whom a link is asked for; undefined where nobody is named. */
+export async function readTenant(incoming: IncomingMessage): Promise<string | undefined> {
+  const { success, data } = codeParams.safeParse((await readJson(incoming, LARGEST)) ?? {});
+  if (success) return data.tenant;
+  throw new RequestError("invalid_request", "This takes `tenant`, the id of one, and nothing else.");
 }
 
 /** The code of a request to sign in. */
