@@ -308,4 +308,10 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     const renamed = await post(first, `/v1/sessions/${session.id}`, { title: "Alone" });
     expect([renamed.status, await renamed.json()]).toMatchObject([200, { title: "Alone" }]);
   });
+
+  test("what all of them have noted is one chain", async () => {
+    const verdict = await second.engine.audit.verify([]);
+    expect(verdict).toMatchObject({ ok: true, broken: null });
+    expect(verdict.entries).toBeGreaterThan(5);
+  });
 });

@@ -54,6 +54,23 @@ test("what could not be delivered is delivered after a restart, once", async () 
   await somebody.close();
 });
 
+test("several processes that find the same to tell tell it once, and quietly", async () => {
+  const somebody = await listenAt(0);
+  const quiet = await stage.open({ notify: { ...settings(somebody.port), webhooks: [] } });
+  stage.rehearsal.use([toolUse("Bash", { command: "touch told.txt" })]);
+  await untilAsked(quiet, await quiet.session());
+  const warnings: string[] = [];
+  const log = { warn: (_: unknown, message: string) => void warnings.push(message) };
+  const engines = await Promise.all(
+    Array.from({ length: 4 }, () => stage.open({ notify: settings(somebody.port), log })),
+  );
+  await expect.poll(() => somebody.received, { timeout: 20_000 }).toMatchObject([{ type: "approval" }]);
+  // Each has looked through what it found by then.
+  for (const engine of [...engines, quiet]) await engine.stop();
+  expect([somebody.received.length, warnings]).toEqual([1, []]);
+  await somebody.close();
+});
+
 test("a redirect is not followed, and not tried again", async () => {
   const elsewhere = await listenAt(0, 307);
   const warnings: string[] = [];

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { newId, RequestError, type Approval, type LoggedEvent, type SessionId } from "@tandem/protocol";
-import type { StoredRecord, Store } from "@tandem/storage";
+import type { RecordChange, StoredRecord, Store } from "@tandem/storage";
 import { z } from "zod";
 import { Alarm } from "../alarm.ts";
 import { describe, worthTelling, type Notification, type NotifyEvent } from "./notification.ts";
@@ -148,10 +148,10 @@ export class Notifier implements Notifications {
         key: `${found.key}/${hash(url)}`,
         value: { url, notification: { ...notification }, attempts: 0, next_at: now, until: now + DEADLINE_MS },
       }));
-    await this.#store.records.write(SPACE, [
-      { type: "put", kind: TOLD, key: found.key, value: { at: now }, version: 0 },
-      ...entries.map(({ key, value }) => ({ type: "put" as const, kind: DUE, key, value })),
-    ]);
+    const changes = entries.map(({ key, value }) => ({ type: "put" as const, kind: DUE, key, value }));
+    const told = { type: "put" as const, kind: TOLD, key: found.key, value: { at: now }, version: 0 };
+    // Another process may tell of it at the same time.
+    if (!(await this.#isFirst([told, ...changes]))) return;
     if (this.#settings.desktop) await this.#show(notification);
     await this.#deliverDue();
   }
@@ -209,9 +209,13 @@ export class Notifier implements Notifications {
     return Infinity;
   }
 
-  async #claim(key: string, value: Due, version: number): Promise<boolean> {
+  #claim(key: string, value: Due, version: number): Promise<boolean> {
+    return this.#isFirst([{ type: "put", kind: DUE, key, value, version }]);
+  }
+
+  async #isFirst(changes: readonly RecordChange[]): Promise<boolean> {
     try {
-      await this.#store.records.write(SPACE, [{ type: "put", kind: DUE, key, value, version }]);
+      await this.#store.records.write(SPACE, changes);
       return true;
     } catch (error) {
       if (error instanceof RequestError && error.code === "conflict") return false;
