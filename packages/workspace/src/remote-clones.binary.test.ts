@@ -53,7 +53,7 @@ it("is cloned once, fetched from then on, and worktrees are made of it", async (
   await asUser(one.folder, "config", "remote.origin.uploadpack", `touch ${state.at("evil")};`);
   await clones.open(remote);
   expect(existsSync(state.at("evil"))).toBe(false);
-  const [folder] = (await readdir(state.path)).filter((name) => /^[0-9a-f]{24}$/.test(name));
+  const folder = (await readdir(state.path)).find((name) => /^[0-9a-f]{24}$/.test(name));
   expect(await git(state.at(`${folder}/mirror.git`), ["config", "remote.origin.url"])).toBe(`${origin.path}\n`);
 });
 

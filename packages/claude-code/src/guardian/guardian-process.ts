@@ -23,9 +23,11 @@ setInterval(() => {
   for (const ledger of ledgers()) ledger.endChildrenOf(Number(owner));
 }, LOOK_MS);
 
-process.once("disconnect", async () => {
+async function endOrphans(): Promise<void> {
   const deadline = performance.now() + GONE_MS;
   while (process.ppid === Number(owner) && performance.now() < deadline) await sleep(LOOK_MS);
   for (const ledger of ledgers()) await ledger.sweep();
   process.exit();
-});
+}
+
+process.once("disconnect", () => void endOrphans());

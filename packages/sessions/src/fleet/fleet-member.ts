@@ -59,7 +59,7 @@ export class FleetMember {
         row.tenants,
       );
     }
-    this.#timer = setInterval(() => (this.#beating = this.#beat()), BEAT_MS);
+    this.#timer = setInterval(() => void (this.#beating = this.#beat()), BEAT_MS);
     this.#timer.unref();
   }
 

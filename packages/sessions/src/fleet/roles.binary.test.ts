@@ -176,7 +176,7 @@ test("a session that no worker gets further says so, is left alone, and goes on 
   const server = await enter("server");
   const worker = await enter("worker");
   const session = await worker.session();
-  const { get } = worker.store.sessions;
+  const get = worker.store.sessions.get.bind(worker.store.sessions);
   let isBroken = true;
   worker.store.sessions.get = (id) => (isBroken ? Promise.reject(new Error("the disk is broken")) : get(id));
   await server.say(session, "Hello?");

@@ -34,7 +34,7 @@ export async function fleetMachine(settings = "") {
   const owned = parts.move();
   return {
     ...{ rehearsal, folder: machine.folder.path, place },
-    run: machine.run,
+    run: (args: readonly string[], options?: RunOptions) => machine.run(args, options),
     /** An empty database, and nobody on it. */
     async reset(script: Script): Promise<void> {
       await Promise.all(running.splice(0).map((up) => up[Symbol.asyncDispose]()));

@@ -1,0 +1,121 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { always, slowly, text, toolUse } from "@tandem/rehearsal";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { RunningUp } from "../testing/session-machine.ts";
+import { fleetMachine } from "./testing/fleet-machine.ts";
+
+let machine: Awaited<ReturnType<typeof fleetMachine>>;
+beforeAll(async () => {
+  machine = await fleetMachine();
+}, 60_000);
+afterAll(() => machine?.[Symbol.asyncDispose]());
+const go = () => join(machine.folder, "go.txt");
+const waits = (name: string) =>
+  toolUse("Bash", { command: `echo $$ > ${machine.folder}/${name}.pid; tail -F ${go()} | grep -m1 go` });
+beforeEach(() => machine.reset([]));
+
+const clientOf = ({ url, token }: RunningUp) => new Anthropic({ baseURL: url, apiKey: token, maxRetries: 0 });
+
+/** A session whose agent is in the middle of a command that waits, on this worker, which is the only one so far. */
+async function begin(worker: RunningUp, name: string) {
+  const client = clientOf(worker);
+  const agent = await client.beta.agents.create({
+    name: "tester",
+    model: "claude-sonnet-5-5",
+    tools: [{ type: "agent_toolset_20260401", default_config: { permission_policy: { type: "always_allow" } } }],
+  });
+  const session = await client.beta.sessions.create({ agent: agent.id, environment_id: "env_local" });
+  await client.beta.sessions.events.send(session.id, {
+    events: [{ type: "user.message", content: [{ type: "text", text: "Do it." }] }],
+  });
+  const pidFile = join(machine.folder, `${name}.pid`);
+  await expect.poll(() => existsSync(pidFile), { timeout: 40_000 }).toBe(true);
+  return { id: session.id, command: Number(readFileSync(pidFile, "utf8")) };
+}
+
+const eventsOf = async (up: RunningUp, session: string) => {
+  const types: string[] = [];
+  for await (const event of clientOf(up).beta.sessions.events.list(session, { limit: 100 })) types.push(event.type);
+  return types;
+};
+const isAlive = (pid: number): boolean => {
+  try {
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+};
+const processesOf = (up: RunningUp): number[] => {
+  const folder = join(dirname(up.tokenFile), "processes");
+  return existsSync(folder) ? readdirSync(folder).map((name) => Number.parseInt(name, 10)) : [];
+};
+const idleAt = (up: RunningUp, session: string, timeout: number) =>
+  expect.poll(() => eventsOf(up, session), { timeout, interval: 250 }).toContain("session.status_idle");
+
+test("a worker that is killed in the middle of a turn: nothing of it runs on, and another goes on within 20 s", async () => {
+  machine.rehearsal.use([waits("killed"), always(text("Done."))]);
+  const first = await machine.up("--as", "worker");
+  const server = await machine.up("--as", "server");
+  const { id, command } = await begin(first, "killed");
+  const second = await machine.up("--as", "worker");
+  const [claude = 0] = processesOf(first);
+  const killed = Date.now();
+  first.child.kill("SIGKILL");
+  // Long before anybody else may take the session.
+  await expect.poll(() => isAlive(claude) || isAlive(command), { timeout: 5_000, interval: 20 }).toBe(false);
+  await expect.poll(() => eventsOf(server, id), { timeout: 30_000, interval: 100 }).toContain("tandem.recovered");
+  expect(Date.now() - killed).toBeLessThan(20_000);
+  await idleAt(server, id, 40_000);
+  const types = await eventsOf(server, id);
+  expect(types.filter((type) => type === "agent.tool_use")).toHaveLength(1);
+  expect(types.filter((type) => type === "agent.tool_result")).toHaveLength(1);
+  expect(types.filter((type) => type === "agent.message")).toHaveLength(1);
+  expect(processesOf(second)).toHaveLength(1);
+}, 180_000);
+
+test("a worker that is halted: its turn is ended before another may take the session, and it writes nothing more", async () => {
+  machine.rehearsal.use([waits("halted"), always(text("Done."))]);
+  const halted = await machine.up("--as", "worker");
+  const server = await machine.up("--as", "server");
+  const { id, command } = await begin(halted, "halted");
+  await machine.up("--as", "worker");
+  const [claude = 0] = processesOf(halted);
+  halted.child.kill("SIGSTOP");
+  await expect.poll(() => isAlive(claude) || isAlive(command), { timeout: 9_000, interval: 20 }).toBe(false);
+  // Nobody has it yet.
+  expect(await eventsOf(server, id)).not.toContain("tandem.recovered");
+  await idleAt(server, id, 60_000);
+  const before = await eventsOf(server, id);
+  halted.child.kill("SIGCONT");
+  // It is one of the fleet again, and the session is not its own any more.
+  await expect.poll(() => fetch(`${halted.url}/readyz`).then(({ status }) => status), { timeout: 20_000 }).toBe(204);
+  expect(processesOf(halted)).toEqual([]);
+  expect(await eventsOf(server, id)).toEqual(before);
+}, 180_000);
+
+test("a worker that is asked to stop leaves its turn to another, and is gone from the fleet", async () => {
+  machine.rehearsal.use([waits("drained"), slowly(text("Too late."), { firstByteMs: 30_000 }), always(text("Done."))]);
+  const leaving = await machine.up("--as", "worker");
+  const server = await machine.up("--as", "server");
+  const { id } = await begin(leaving, "drained");
+  const staying = await machine.up("--as", "worker");
+  const stopped = leaving.stop("SIGTERM");
+  await expect
+    .poll(() => fetch(`${leaving.url}/readyz`).then(({ status }) => status), { timeout: 10_000, interval: 20 })
+    .toBe(503);
+  await writeFile(go(), "go\n");
+  expect((await stopped).code).toBe(0);
+  await idleAt(server, id, 40_000);
+  const types = await eventsOf(server, id);
+  expect(types).toContain("tandem.handover");
+  expect(types).not.toContain("tandem.recovered");
+  expect(types.filter((type) => type === "agent.tool_result")).toHaveLength(1);
+  expect(types.filter((type) => type === "agent.message")).toHaveLength(1);
+  expect(processesOf(staying)).toHaveLength(1);
+  const status = await machine.run(["fleet", "status", "--json"], await machine.place());
+  const { workers } = JSON.parse(status.stdout) as { workers: { role: string }[] };
+  expect(workers.map(({ role }) => role).toSorted()).toEqual(["server", "worker"]);
+}, 180_000);
