@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { secretPaths } from "./secret-paths.ts";
@@ -28,4 +28,25 @@ test("a sandbox hides Tandem's folder and credentials, but not the session's own
       join(home, ".claude.json"),
     ].toSorted(),
   );
+});
+
+test("a tenant's sandbox hides the operator's folder and other tenants', too", () => {
+  const operator = mkdtempSync(join(tmpdir(), "tandem-secret-paths-"));
+  onTestFinished(() => rmSync(operator, { recursive: true }));
+  const stateFolder = join(operator, "tenants", "acme");
+  const project = join(stateFolder, "project");
+  for (const folder of [project, join(operator, "tenants", "zeta"), join(operator, "tandem.tenants")]) {
+    mkdirSync(folder, { recursive: true });
+  }
+  writeFileSync(join(operator, "token"), "");
+  const hidden = secretPaths({
+    ...{ stateFolder, folder: project },
+    hostVariables: { HOME: join(stateFolder, "home"), TANDEM_TRUST_HOME: operator },
+  });
+  for (const path of ["token", "tandem.tenants", "tenants/zeta", "tenants/acme/token"]) {
+    expect(hidden).toContain(join(operator, path));
+  }
+  expect(hidden.filter((path) => `${project}/`.startsWith(`${path}/`))).toEqual([]);
+  // Whoever has started the server keeps a login there.
+  expect(hidden).toContain(join(homedir(), ".claude", ".credentials.json"));
 });
