@@ -117,7 +117,7 @@ const screens = {
   "a phone": { ...STILL, viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true },
 } as const;
 
-describe.skipIf(browserPath === undefined)("nobody is kept out", { timeout: PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("nobody is kept out", { timeout: 2 * PATIENCE_MS }, () => {
   beforeAll(async () => {
     stage = await setPageStage({ context: true });
     await furnish();

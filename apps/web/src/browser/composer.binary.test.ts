@@ -8,6 +8,8 @@ import { turnTab } from "./testing/turn-tab.ts";
 
 let stage: PageStage;
 
+const SOON = { timeout: 45_000 };
+
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
 const talkOf = (page: Page) => page.getByRole("log");
 
@@ -106,7 +108,7 @@ describe.skipIf(browserPath === undefined)(
         page.evaluate("told.map(({ title, body }) => ({ title, body }))") as Promise<{ title: string; body: string }[]>;
       // Nobody is told of what they look at.
       await stage.start("Run something");
-      await page.waitForFunction("document.title.startsWith('(1)')");
+      await expect.poll(() => page.title(), SOON).toMatch(/^\(1\)/);
       expect(await told()).toEqual([]);
 
       await turnTab(page, "hidden");

@@ -42,7 +42,7 @@ export function HunkLines({
   const shown = isWhole ? rows : rows.slice(0, SHOWN);
   return (
     <>
-      <ol aria-label="Lines, and what each rests on" className="border-y border-line font-mono text-xs leading-5">
+      <ol aria-label="Lines, and what each rests on" className="border-y border-line font-mono text-xs leading-6">
         {shown.map((row, at) => {
           const line = lineOf(row);
           const note = notes.of(line);
@@ -50,7 +50,7 @@ export function HunkLines({
           return (
             <li
               key={at}
-              className={`group/line grid grid-cols-[1.25rem_minmax(0,1fr)_3.5rem] sm:grid-cols-[2.5rem_1.25rem_minmax(0,1fr)_3.5rem] ${LOOKS[row.type]}`}
+              className={`group/line grid grid-cols-[1.5rem_minmax(0,1fr)_3.5rem] sm:grid-cols-[2.5rem_1.5rem_minmax(0,1fr)_3.5rem] ${LOOKS[row.type]}`}
             >
               <span className="pr-1.5 text-right text-ink-faint select-none tabular-nums max-sm:hidden">
                 {row.number}
@@ -65,10 +65,10 @@ export function HunkLines({
                 <span aria-hidden className="group-hover/line:hidden">
                   {SIGNS[row.type]}
                 </span>
-                <MessageSquarePlus aria-hidden className="mx-auto mt-1 hidden size-3 group-hover/line:block" />
+                <MessageSquarePlus aria-hidden className="mx-auto mt-1.5 hidden size-3 group-hover/line:block" />
               </button>
               <span
-                className={`min-h-5 pr-2 whitespace-pre-wrap wrap-anywhere ${lit !== undefined && row.evidence.includes(lit) ? "bg-accent-soft" : ""}`}
+                className={`min-h-6 pr-2 whitespace-pre-wrap wrap-anywhere ${lit !== undefined && row.evidence.includes(lit) ? "bg-accent-soft" : ""}`}
               >
                 {row.text}
               </span>
