@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Conversation, TurnEnd } from "@tandem/claude-code";
-import { SESSION_METADATA, type EventOf, type SessionEventBody } from "@tandem/protocol";
+import { LlmError, SESSION_METADATA, type EventOf, type SessionEventBody } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { Alarm } from "./alarm.ts";
 import type { QuotaSettings } from "./engine-settings.ts";
+import type { AccountLimit } from "./fleet/account-limits.ts";
 import type { TurnParts } from "./turn-parts.ts";
 import { wishOf } from "./turn-wish.ts";
 import { accountsOf, type Turn } from "./turn.ts";
@@ -27,6 +28,8 @@ export class Parking {
   readonly #settings: QuotaSettings;
   readonly #alarm = new Alarm();
   #kind = "quota";
+  /** A limit that is believed to hold, and asked about in spite of that. */
+  #trying: AccountLimit | undefined;
   #until: number | undefined;
   /** How often the turn has waited. */
   #windows = 0;
@@ -51,11 +54,22 @@ export class Parking {
   /** Rejects with `rate_limited` if others on the account know that its quota is used up: then nobody need be asked. */
   async check(message: EventOf<"user.message">): Promise<void> {
     const { writer, settings, limits } = this.#parts;
-    await limits.check(wishOf(writer.row, settings, message).model);
+    const { model } = wishOf(writer.row, settings, message);
+    // Who would wait anyway has nothing to gain by trying.
+    const known = await limits.of(model, { try: !this.#wantsToWait });
+    this.#trying = known?.tried ? known.limit : undefined;
+    if (!known || known.tried) return;
+    const { kind, resetsAt, by } = known.limit;
+    this.#kind = kind;
+    const words = `A quota of this account (${kind}) is used up until ${resetsAt}, as ${by} has learned.`;
+    throw new LlmError("rate_limited", words, { resetsAt: new Date(resetsAt) });
   }
 
-  /** Tells others on the account what a turn that has ended so ran into. */
+  /** Tells others on the account what a turn that has ended so ran into, or that a limit does not hold any more. */
   async learn({ error }: TurnEnd): Promise<void> {
+    const trying = this.#trying;
+    this.#trying = undefined;
+    if (trying && !error) await this.#parts.limits.lifted(trying);
     const resetsAt = error?.tandem?.resets_at;
     if (resetsAt !== undefined) await this.#parts.limits.learn(this.#kind, resetsAt);
   }
@@ -65,8 +79,11 @@ export class Parking {
     const resetsAt = error?.tandem?.resets_at;
     if (stop !== "error" || resetsAt === undefined) return false;
     if (unasked && Date.parse(resetsAt) - Date.now() < BRIEF_MS) return true;
-    const wish = this.#parts.writer.row.metadata[SESSION_METADATA.onQuota] ?? this.#settings.action;
-    return wish === "wait" && this.#windows < this.#settings.windows;
+    return this.#wantsToWait && this.#windows < this.#settings.windows;
+  }
+
+  get #wantsToWait(): boolean {
+    return (this.#parts.writer.row.metadata[SESSION_METADATA.onQuota] ?? this.#settings.action) === "wait";
   }
 
   /** Writes down what the turn has taken, and that it waits from now on. */

@@ -3,7 +3,7 @@ import { openPgBossQueue } from "@tandem/queue";
 import { always, text } from "@tandem/rehearsal";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
@@ -30,14 +30,14 @@ const exported = z.object({
 let machine: Awaited<ReturnType<typeof fleetMachine>>;
 let spans: { name: string; traceId: string; process: string }[] = [];
 const collector = createServer((request, response) => {
-  void json(request).then((body) => {
-    for (const { resource, scopeSpans } of exported.parse(body).resourceSpans) {
-      const process = JSON.stringify(resource.attributes.find(({ key }) => key === "service.instance.id")?.value);
-      for (const scope of scopeSpans) spans.push(...scope.spans.map((span) => ({ ...span, process })));
-    }
-    response.end("{}");
-  });
+  void keep(request).finally(() => response.end("{}"));
 });
+async function keep(request: IncomingMessage): Promise<void> {
+  for (const { resource, scopeSpans } of exported.parse(await json(request)).resourceSpans) {
+    const process = JSON.stringify(resource.attributes.find(({ key }) => key === "service.instance.id")?.value);
+    for (const scope of scopeSpans) spans.push(...scope.spans.map((span) => ({ ...span, process })));
+  }
+}
 
 beforeAll(async () => {
   await once(collector.listen(0, "127.0.0.1"), "listening");

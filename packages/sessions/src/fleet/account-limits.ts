@@ -1,3 +1,4 @@
+import { RequestError } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import { FLEET_SPACE } from "./fleet-space.ts";
@@ -7,10 +8,16 @@ const LISTED = 500;
 /** What was reset long ago is removed; sooner, somebody might be about to say it anew. */
 const KEPT_MS = 60 * 60 * 1_000;
 
-const stored = z.object({ kind: z.string(), resetsAt: z.string(), by: z.string(), learnedAt: z.string() });
+const stored = z.object({
+  kind: z.string(),
+  resetsAt: z.string(),
+  by: z.string(),
+  learnedAt: z.string(),
+  triedAt: z.string().optional(),
+});
 
 /** A quota that is used up, as one process has learned and all may know. */
-export interface AccountLimit extends z.infer<typeof stored> {
+export interface AccountLimit extends Omit<z.infer<typeof stored>, "triedAt"> {
   /** As `accountOf` names it: no secret. */
   account: string;
 }
@@ -37,6 +44,29 @@ export class AccountLimits {
     await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key: `${account} ${kind}`, value }]);
   }
 
+  /** Whether somebody may see now whether a limit still holds: for one in each span of time, of all processes. */
+  async mayTry({ account, kind }: AccountLimit, everyMs: number): Promise<boolean> {
+    const key = `${account} ${kind}`;
+    const found = await this.#records.get(FLEET_SPACE, KIND, key);
+    if (!found) return true;
+    const value = stored.parse(found.value);
+    if (Date.now() - Date.parse(value.triedAt ?? value.learnedAt) < everyMs) return false;
+    try {
+      const tried = { ...value, triedAt: new Date().toISOString() };
+      await this.#records.write(FLEET_SPACE, [{ type: "put", kind: KIND, key, value: tried, version: found.version }]);
+      return true;
+    } catch (error) {
+      // Somebody else was first.
+      if (error instanceof RequestError && error.code === "conflict") return false;
+      throw error;
+    }
+  }
+
+  /** It does not hold any more: more was bought, or an administrator has raised it. */
+  async forget({ account, kind }: AccountLimit): Promise<void> {
+    await this.#records.write(FLEET_SPACE, [{ type: "delete", kind: KIND, key: `${account} ${kind}` }]);
+  }
+
   /** All that hold now. */
   list(): Promise<AccountLimit[]> {
     return this.#read("");
@@ -52,9 +82,11 @@ export class AccountLimits {
       const forget = old.map(({ key }) => ({ type: "delete" as const, kind: KIND, key }));
       await this.#records.write(FLEET_SPACE, forget).catch(() => undefined);
     }
-    return limits.filter(({ resetsAt }) => Date.parse(resetsAt) > now).map(({ account, kind, resetsAt, by, learnedAt }) => ({
-      ...{ account, kind, resetsAt, by, learnedAt },
-    }));
+    return limits
+      .filter(({ resetsAt }) => Date.parse(resetsAt) > now)
+      .map(({ account, kind, resetsAt, by, learnedAt }) => ({
+        ...{ account, kind, resetsAt, by, learnedAt },
+      }));
   }
 }
 

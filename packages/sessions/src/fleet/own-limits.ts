@@ -1,4 +1,3 @@
-import { LlmError } from "@tandem/protocol";
 import type { EngineSettings } from "../engine-settings.ts";
 import type { AccountLimit, AccountLimits } from "./account-limits.ts";
 
@@ -6,6 +5,9 @@ import type { AccountLimit, AccountLimits } from "./account-limits.ts";
 const ACCOUNT_MS = 60_000;
 /** Shorter ones are over before others could have come to know of them. */
 const WORTH_TELLING_MS = 2_000;
+
+/** A limit that somebody has lifted would be believed in until its reset, for days perhaps, if nobody ever tried. */
+const TRY_EVERY_MS = 5 * 60_000;
 
 type Settings = Pick<EngineSettings, "credential" | "hostVariables" | "holder" | "log">;
 
@@ -20,12 +22,23 @@ export class OwnLimits {
     this.#settings = settings;
   }
 
-  /** Rejects with `rate_limited` if a model need not be asked before a quota has been reset. */
-  async check(model: string): Promise<void> {
+  /**
+   * What keeps a model from being asked before a quota has been reset. With `try`, one of all who would ask may do so now
+   * and then: limits are lifted too. What came of it is told with `lifted` or `learn`.
+   */
+  async of(
+    model: string,
+    { try: wantsToTry }: { try: boolean },
+  ): Promise<{ limit: AccountLimit; tried: boolean } | undefined> {
     const limit = await this.#find(model);
-    if (!limit) return;
-    const words = `A quota of this account (${limit.kind}) is used up until ${limit.resetsAt}, as ${limit.by} has learned.`;
-    throw new LlmError("rate_limited", words, { resetsAt: new Date(limit.resetsAt) });
+    if (!limit) return undefined;
+    const tried = wantsToTry && (await this.#limits.mayTry(limit, TRY_EVERY_MS).catch(() => false));
+    return { limit, tried };
+  }
+
+  /** Never rejects. */
+  async lifted(limit: AccountLimit): Promise<void> {
+    await this.#limits.forget(limit).catch(() => undefined);
   }
 
   async #find(model: string): Promise<AccountLimit | undefined> {
