@@ -149,8 +149,8 @@ test("every route that changes something wants more than to read, and none of th
   // Its body is a question; what it asks can only read.
   const asking = new Set(["context.sql", "rules.test"]);
   for (const route of routeTable) {
-    // The audit is about everybody, and so are tokens.
-    if (/^(audit|tokens)\./.test(route.name)) {
+    // The audit is about everybody, and so are tokens, tenants and what sessions are paid with.
+    if (/^(audit|tokens|tenants|credentials)\./.test(route.name)) {
       expect(route.scope).toBe("admin");
       continue;
     }
@@ -182,6 +182,7 @@ test("GET routes only call what reads", async () => {
     "diff",
     "checkpoints",
     "commands",
+    "dead",
   ]);
   const watch = (target: object, path: string): object =>
     new Proxy(target, {

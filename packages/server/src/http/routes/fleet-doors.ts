@@ -24,7 +24,7 @@ export const fleetDoorRoutes: Route[] = [
     name: "fleet.sends.settled",
     method: "GET",
     path: "/v1/fleet/sends/:session_id",
-    scope: "run",
+    scope: "read",
     at: "here",
     extension: true,
     summary: "For servers: wait until no send to a session is under way here, and say when the first of them began",
