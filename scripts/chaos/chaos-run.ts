@@ -175,8 +175,8 @@ async function wreak(
     if (victim?.kill()) {
       kills[victim.name]! += 1;
       total += 1;
+      if (total % 15 === 0) beat();
     }
-    if (total % 15 === 0) beat();
     if (total < wanted / 2 || postgresRestarts > 0) continue;
     postgresRestarts += 1;
     await postgres.kill();
