@@ -23,3 +23,23 @@ export function mostUrgent<C extends Candidate>(
     (a, b) => b.priority - a.priority || a.busy - b.busy || a.served - b.served || a.since - b.since,
   )[0];
 }
+
+/** The next few, as they would be taken one after the other. */
+export function nextOf<C extends Candidate>(
+  candidates: readonly C[],
+  count: number,
+  limitOf?: (tenant: string) => number,
+): C[] {
+  const left = candidates.map((candidate) => ({ ...candidate }));
+  const next: C[] = [];
+  for (let first = mostUrgent(left, limitOf); first && next.length < count; first = mostUrgent(left, limitOf)) {
+    const { tenant } = first;
+    next.push(first);
+    left.splice(left.indexOf(first), 1);
+    for (const other of left.filter((candidate) => candidate.tenant === tenant)) {
+      other.busy += 1;
+      other.served = Infinity;
+    }
+  }
+  return next;
+}

@@ -1,5 +1,5 @@
 import type { Db } from "pg-boss";
-import { mostUrgent, type Candidate } from "../most-urgent.ts";
+import { mostUrgent, nextOf, type Candidate } from "../most-urgent.ts";
 import type { Run, Working, WorkWishes } from "../run-queue.ts";
 import type { Carrier, TakenJob } from "./carrier.ts";
 import { inName, placeIn, tenantIn } from "./queue-name.ts";
@@ -24,6 +24,8 @@ interface UnderWay {
   run: Run;
   abort: AbortController;
 }
+
+type Found = "nothing" | "some" | "plenty";
 
 interface Seen extends Candidate {
   name: string;
@@ -133,7 +135,8 @@ export class PgBossWorker implements Working {
     try {
       do {
         this.#again = false;
-        while (this.#hasRoom() && (await this.#takeSome()));
+        let found: Found = "some";
+        while (found !== "nothing" && this.#hasRoom()) found = await this.#takeSome(found);
       } while (this.#again);
     } catch (error) {
       this.#trustFrom = Date.now() + GRACE_MS;
@@ -141,14 +144,16 @@ export class PgBossWorker implements Working {
     }
   }
 
-  /** Whether there may be more. */
-  async #takeSome(): Promise<boolean> {
-    const seen = await this.#see();
-    if (Date.now() > this.#trustFrom) await this.#wake(seen);
-    if (!this.#next(seen)) return false;
-    const { jobs, isLast } = await this.#carrier.transaction((db) => this.#claim(db));
+  /** What it finds says whether there may be more; where there certainly is, it is taken without a look before. */
+  async #takeSome(before: Found): Promise<Found> {
+    if (before !== "plenty") {
+      const seen = await this.#see();
+      if (Date.now() > this.#trustFrom) await this.#wake(seen);
+      if (!mostUrgent(ready(seen), this.#carrier.options.limitOf)) return "nothing";
+    }
+    const { jobs, found } = await this.#carrier.transaction((db) => this.#claim(db));
     for (const job of jobs) await this.#begin(job);
-    return !isLast;
+    return found;
   }
 
   async #begin(job: TakenJob): Promise<void> {
@@ -173,20 +178,20 @@ export class PgBossWorker implements Working {
   }
 
   /**
-   * With the lock, nobody else takes anything between what is seen here and what is taken. Where all that waits is in one queue,
-   * several are taken at once, but a part of the room only: others may have more of it.
+   * With the lock, nobody else takes anything between what is seen here and what is taken. Several are taken at once, but for a
+   * part of the room only: others may have more of it.
    */
-  async #claim(db: Db): Promise<{ jobs: TakenJob[]; isLast: boolean }> {
+  async #claim(db: Db): Promise<{ jobs: TakenJob[]; found: Found }> {
+    const { boss, options } = this.#carrier;
     await this.#carrier.sql(LOCK_TAKING, [], db);
-    const seen = await this.#see(db);
-    const next = this.#next(seen);
-    if (!next) return { jobs: [], isLast: true };
-    const isOnly = seen.every(({ name }) => name === next.name);
-    const limit = this.#carrier.options.limitOf?.(next.tenant) ?? Infinity;
+    const seen = ready(await this.#see(db));
     const room = Math.ceil((this.#wishes.capacity() - this.#underWay.size) * SHARE);
-    const batchSize = isOnly ? Math.max(1, Math.min(room, limit - next.busy)) : 1;
-    const jobs = await this.#carrier.boss.fetch<unknown>(next.name, { groupConcurrency: 1, batchSize, db });
-    return { jobs, isLast: jobs.length < batchSize || seen.length === 1 };
+    const jobs: TakenJob[] = [];
+    for (const [name, batchSize] of share(seen, room, options.limitOf)) {
+      jobs.push(...(await boss.fetch<unknown>(name, { groupConcurrency: 1, batchSize, db })));
+    }
+    if (jobs.length === 0 || seen.length === 1) return { jobs, found: "nothing" };
+    return { jobs, found: jobs.length < room ? "some" : "plenty" };
   }
 
   async #see(db?: Db): Promise<Seen[]> {
@@ -202,13 +207,6 @@ export class PgBossWorker implements Working {
       served: this.#served.get(tenantIn(String(name))) ?? 0,
       stale: stale === true,
     }));
-  }
-
-  #next(seen: readonly Seen[]): Seen | undefined {
-    return mostUrgent(
-      seen.filter(({ stale }) => !stale),
-      this.#carrier.options.limitOf,
-    );
   }
 
   async #perform(mine: UnderWay): Promise<void> {
@@ -234,4 +232,17 @@ export class PgBossWorker implements Working {
     const isLimited = this.#carrier.options.limitOf !== undefined;
     if (wasFull || isLimited || this.#ringsOf(job.name) > rings) this.look();
   }
+}
+
+const ready = (seen: readonly Seen[]): Seen[] => seen.filter(({ stale }) => !stale);
+
+/** How many to take from each queue. Of the only one, more than are seen: there may be as many. */
+function share(seen: readonly Seen[], room: number, limitOf?: (tenant: string) => number): Map<string, number> {
+  const next = nextOf(seen, room, limitOf);
+  const [first] = next;
+  if (!first) return new Map();
+  const isOnly = seen.every(({ name }) => name === first.name);
+  if (isOnly)
+    return new Map([[first.name, Math.max(1, Math.min(room, (limitOf?.(first.tenant) ?? Infinity) - first.busy))]]);
+  return new Map([...Map.groupBy(next, ({ name }) => name)].map(([name, runs]) => [name, runs.length]));
 }

@@ -13,16 +13,25 @@ export const LOCK_TAKING = "select pg_advisory_xact_lock(hashtext('tandem_queue.
 
 /**
  * Of the places in $1 and the tenants in $2, or all: the first two runs of each queue that could be taken now, with how many of its tenant's are under way;
- * and the queues where a worker has not been heard of, as `stale`.
+ * and the queues where a worker has not been heard of, as `stale`. It steps from one queue with waiting runs to the next: however
+ * many queues there are and however much waits in them, those alone take time.
  */
 export const LOOK = `
-  with busy as (
+  with recursive q (name) as (
+    (select name from ${SCHEMA}.job_common where state < 'active' and not blocked order by name limit 1)
+    union all
+    select (
+      select j.name from ${SCHEMA}.job_common j
+      where j.name > q.name and j.state < 'active' and not j.blocked order by j.name limit 1
+    ) from q where q.name is not null
+  ),
+  busy as (
     select split_part(name, '/', 2) as tenant, count(*)::int as runs
     from ${SCHEMA}.job_common where state = 'active' and group_id is not null group by 1
   )
   select q.name, head.priority, (extract(epoch from head.created_on) * 1000)::float8 as since,
     coalesce(busy.runs, 0) as busy, false as stale
-  from ${SCHEMA}.queue q
+  from q
   cross join lateral (
     select j.priority, j.created_on from ${SCHEMA}.job_common j
     where j.name = q.name and j.state < 'active' and not j.blocked and j.start_after <= now()
