@@ -54,7 +54,7 @@ export function readBudget(text: string): number | undefined {
 }
 
 /** What it begins with. */
-export interface FirstWords {
+interface FirstWords {
   prompt: string;
   files: readonly Attachment[];
 }
