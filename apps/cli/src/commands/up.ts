@@ -57,7 +57,10 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   const caretaker = takeCare(context, project, { demo: demo !== undefined });
   const lent = demo && { credential: demo.credential };
   const payer = demo ? "nobody" : sessionPayerOf(project.config.llm);
-  const member = await openMembership(context, project, store, { options, payer, log: logger });
+  const member = await openMembership(context, project, store, {
+    ...{ options, payer, log: logger },
+    limitOf: (tenant) => realms.limitOf(tenant),
+  });
   if (member) parts.use(member);
   const seen = parts.use(await observe(context, project, member?.holder ?? holderName("tandem up")));
   const own = parts.use(
@@ -76,7 +79,7 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
       own,
       observe: seen.watch,
       ...lent,
-      ...(member && { fleetOf: member.realmOf, ownPerson: member.owner }),
+      ...(member && { fleetOf: member.realmOf, ownPerson: member.owner, serves: member.tenants }),
     }),
   );
   const tokenFile = join(home, "token");

@@ -29,6 +29,8 @@ export interface Membership extends AsyncDisposable {
   readonly machine: string;
   readonly holder: string;
   readonly maxSessions: number;
+  /** Whose sessions it takes; null for everybody's. */
+  readonly tenants: readonly string[] | null;
   /** Whose worker this is, where it runs on somebody's own login: see `ownerOfLogin`. */
   readonly owner: string | undefined;
   /** What the realm of a tenant is told. */
@@ -56,7 +58,12 @@ export async function openMembership(
   context: Context,
   project: Project,
   store: Store,
-  { options, payer: pays, log }: { options: FleetOptions; payer: Payer | "nobody"; log: Log },
+  {
+    options,
+    payer: pays,
+    limitOf,
+    log,
+  }: { options: FleetOptions; payer: Payer | "nobody"; limitOf: (tenant: string) => number; log: Log },
 ): Promise<Membership | undefined> {
   const { fleet } = project.config;
   const role = options.as ?? fleet.role;
@@ -76,11 +83,12 @@ export async function openMembership(
   const { location } = await databaseLocation(context, project);
   const { openPgBossQueue } = await loadQueue();
   const queue = await openPgBossQueue(location, {
+    limitOf,
     onTrouble: (error) => log.warn({ error: String(error) }, "the queue cannot be reached"),
   });
   const worker = { id, machine, labels, tenants };
   return {
-    ...{ id, role, machine, holder, maxSessions, owner },
+    ...{ id, role, machine, holder, maxSessions, tenants, owner },
     realmOf: (tenant, own) => ({
       engine: { fleet: { queue, role, tenant, worker, maxSessions }, holder },
       fleet: { holder, role, store: own },

@@ -115,7 +115,7 @@ describe("two tenants have nothing in common", () => {
       2,
     );
     const byKey = new Map(requests.map((request) => [request.headers["x-api-key"], JSON.stringify(request.body)]));
-    expect([...byKey.keys()].toSorted()).toEqual(["sk-ant-acme", "sk-ant-zeta"]);
+    expect(new Set(byKey.keys())).toEqual(new Set(["sk-ant-acme", "sk-ant-zeta"]));
     for (const [id, other] of [
       ["acme", "zeta"],
       ["zeta", "acme"],

@@ -4,13 +4,15 @@ import { DEFAULT_TENANT, type Store, type TenantRow } from "@tandem/storage";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
 import { composeRealm, type ComposedRealm, type RealmOptions } from "./compose-realm.ts";
-import { hasWork } from "./has-work.ts";
+import { hasWork, isWanted } from "./has-work.ts";
 import { heedOperator } from "./stop-everyone.ts";
 import { openTenantProject } from "./tenant-project.ts";
 import { standingOf } from "./tenant-standing.ts";
 
 /** So soon does a process hear of what the operator has said of a tenant at another. */
 const LOOK_MS = 2_000;
+/** So often is every tenant looked at in a fleet. */
+const SWEEP_MS = 10_000;
 /** So long may turns take to end where a tenant's credential or folder has become another one. */
 const MOVE_MS = 5_000;
 
@@ -24,6 +26,8 @@ interface Parts {
   own: ComposedRealm;
   /** Instead of what tenants have: for the demo. */
   credential?: RealmOptions["credential"];
+  /** Whose sessions this process takes; absent or null for everybody's. */
+  serves?: readonly string[] | null;
   /** What a tenant's realm is told of the fleet. */
   fleetOf?: (tenant: string, store: Store) => Pick<RealmOptions, "engine" | "fleet">;
   observe?: RealmOptions["observe"];
@@ -44,7 +48,9 @@ export class TenantRealms implements Realms, AsyncDisposable {
   readonly #opened = new Map<string, Opened>();
   readonly #listeners: ((realm: Realm) => Promise<void>)[] = [];
   readonly #closing = new Map<string, Promise<void>>();
+  #limits = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
+  #sweeping: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(parts: Parts) {
@@ -72,28 +78,24 @@ export class TenantRealms implements Realms, AsyncDisposable {
     return [this.#parts.own, ...this.#ready];
   }
 
-  /** How many turns of a tenant may run at once. Of one that is not known here, none was begun here. */
+  /** How many turns of a tenant may run at once, as far as is known here. */
   limitOf(tenant: string): number {
-    return this.#opened.get(tenant)?.row.limits.maxRunning ?? Infinity;
+    return this.#limits.get(tenant) ?? Infinity;
   }
 
-  /** Opens the realms of tenants for whom something waits, or has been left by a process that died. */
+  /**
+   * Opens the realms of tenants for whom something waits, or has been left by a process that died. In a fleet, also from now
+   * on: the process that had a tenant's sessions may have been the only one that knew of them.
+   */
   async takeUp(): Promise<void> {
-    const { store, logger } = this.#parts;
-    for (const { id, archivedAt } of await store.tenants.list()) {
-      if (this.#isClosed) return;
-      if (id === DEFAULT_TENANT || archivedAt !== null || this.#opened.has(id)) continue;
-      try {
-        if (await hasWork(await store.tenant(id))) await this.of(id);
-      } catch (error) {
-        logger.warn({ err: error, tenant: id }, "a tenant's work could not be taken up");
-      }
-    }
+    const { fleetOf } = this.#parts;
+    if (fleetOf) this.#sweeping = setInterval(() => void this.#takeUp(isWanted), SWEEP_MS).unref();
+    await this.#takeUp(fleetOf ? isWanted : hasWork);
   }
 
   /** What the operator has said of tenants counts from now on; those that are archived or gone are closed. */
   async refresh(): Promise<void> {
-    const rows = new Map((await this.#parts.store.tenants.list()).map((row) => [row.id, row]));
+    const rows = new Map((await this.#list()).map((row) => [row.id, row]));
     const over: string[] = [];
     for (const [id, opened] of this.#opened) {
       const row = rows.get(id);
@@ -121,6 +123,7 @@ export class TenantRealms implements Realms, AsyncDisposable {
   async stop(deadlineMs: number): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
+    clearInterval(this.#sweeping);
     const realms = await Promise.allSettled([...this.#opened.values()].map(({ realm }) => realm));
     await Promise.all(
       realms.map(async (each) => (each.status === "fulfilled" ? each.value.stop(deadlineMs) : undefined)),
@@ -190,6 +193,30 @@ export class TenantRealms implements Realms, AsyncDisposable {
     } catch (error) {
       logger.warn({ err: error, tenant: id }, "a tenant's realm did not close as it should");
     }
+  }
+
+  async #takeUp(wants: (store: Store) => Promise<boolean>): Promise<void> {
+    const { store, logger, serves } = this.#parts;
+    const rows = await this.#list().catch((error: unknown) => {
+      logger.warn({ err: error }, "tenants could not be looked at");
+      return [];
+    });
+    for (const { id, archivedAt } of rows) {
+      if (this.#isClosed) return;
+      const isOurs = id !== DEFAULT_TENANT && archivedAt === null && (serves?.includes(id) ?? true);
+      if (!isOurs || this.#opened.has(id)) continue;
+      try {
+        if (await wants(await store.tenant(id))) await this.of(id);
+      } catch (error) {
+        logger.warn({ err: error, tenant: id }, "a tenant's work could not be taken up");
+      }
+    }
+  }
+
+  async #list(): Promise<TenantRow[]> {
+    const rows = await this.#parts.store.tenants.list();
+    this.#limits = new Map(rows.map(({ id, limits }) => [id, limits.maxRunning ?? Infinity]));
+    return rows;
   }
 
   async #look(): Promise<void> {

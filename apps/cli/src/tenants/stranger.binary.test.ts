@@ -81,7 +81,7 @@ const places = [
   {
     name: "Postgres",
     why: whyNoPostgres(),
-    async open() {
+    open: async () => {
       const postgres = await startPostgres();
       return {
         settings: `storage: { url: "env:TEST_DATABASE" }\n`,
@@ -182,7 +182,7 @@ describe.each(places)("on $name", ({ why, open }) => {
         ...{ memory_store_id: store.body.id, memory_id: memory.body.id, memory_version_id: first(versions) },
         ...{ rule_id: rule.body.id, job_id: job.body.id, proposal_id: first(proposals), tenant_id: "acme" },
         ...{ key: session.body.id, worker_id: "wrk_01", task_id: "task_1", mcp_server_id: "mcp_01" },
-        ...{ known: String(known.body["id"] ?? "") },
+        ...{ known: known.body["id"] ?? "" },
       };
     }
 

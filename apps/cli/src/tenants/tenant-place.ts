@@ -12,7 +12,6 @@ export const tenantSettings = z.object({
   project: z.string().optional(),
   credential: tenantCredential.nullable().default(null),
 });
-export type TenantSettings = z.infer<typeof tenantSettings>;
 
 /** Where a tenant lives on this machine. No two have a folder in common. */
 export interface TenantPlace {
@@ -24,7 +23,7 @@ export interface TenantPlace {
   variables: Variables;
 }
 
-export const tenantsFolder = (env: Variables): string => join(tandemHome(env), "tenants");
+const tenantsFolder = (env: Variables): string => join(tandemHome(env), "tenants");
 
 export function placeOfTenant(env: Variables, { id, settings }: Pick<TenantRow, "id" | "settings">): TenantPlace {
   const home = join(tenantsFolder(env), id);

@@ -2,7 +2,7 @@ import { tenantCredential, tenantId, tenantQuotas, type TenantQuotas } from "@ta
 import { z } from "zod";
 
 /** What a tenant takes now, and may. */
-export const tenantUse = z
+const tenantUse = z
   .object({
     running_turns: z.int(),
     open_sessions: z.int(),
@@ -57,7 +57,7 @@ export const createTenant = settings
     project: z.string().min(1).optional().describe("A folder of the server's machine; one of its own where left out."),
   })
   .meta({ id: "CreateTenant" });
-export type CreateTenant = z.infer<typeof createTenant>;
+type CreateTenant = z.infer<typeof createTenant>;
 
 export const updateTenant = settings.meta({ id: "UpdateTenant" });
 export type UpdateTenant = z.infer<typeof updateTenant>;
