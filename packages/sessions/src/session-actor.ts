@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   RequestError,
   type BackgroundTask,
@@ -12,6 +13,7 @@ import { haltText, type Halt } from "./budgets/kill-switch.ts";
 import type { EngineSettings } from "./engine-settings.ts";
 import { isUnplaced } from "./fleet/calling.ts";
 import type { OwnLimits } from "./fleet/own-limits.ts";
+import { isCancelled } from "./is-cancelled.ts";
 import type { DefinitionBook } from "./mcp/definition-book.ts";
 import type { PreviewOutlet } from "./outbox.ts";
 import type { Rules } from "./rules/rule-book.ts";
@@ -20,6 +22,7 @@ import { SessionWriter } from "./session-writer.ts";
 import type { Accompany } from "./turn-companion.ts";
 import { errorDetail, interruptedTurn, turnFailure } from "./turn-failure.ts";
 import { TurnRunner } from "./turn-runner.ts";
+import { TurnWaits } from "./turn-waits.ts";
 import { needsNewProcess } from "./turn-wish.ts";
 import { UsageLedger } from "./usage-ledger.ts";
 import { isAnswer } from "./waiting-room.ts";
@@ -61,8 +64,7 @@ export class SessionActor {
   readonly #serial = new Serial();
   readonly #alarm = new Alarm();
   readonly #ended = Promise.withResolvers<void>();
-  #onIdle: (() => void)[] = [];
-  #onStep: (() => void) | undefined;
+  readonly #waits = new TurnWaits();
   #gone = false;
   #isStopping = false;
   #isFinishing = false;
@@ -85,13 +87,13 @@ export class SessionActor {
       onBegin: () => this.#alarm.clear(),
       onWaiting: () => {
         if (this.#runner.mayLeave) this.#leaveAfter(around.settings.approvals?.keepProcess ?? WAITING_MS);
-        this.#tellIdle();
+        this.#waits.tellIdle();
       },
       onEnd: () => {
         this.#leaveAfter(around.settings.idle);
-        this.#tellIdle();
+        this.#waits.tellIdle();
       },
-      onStep: () => this.#onStep?.(),
+      onStep: () => this.#waits.tellStep(),
     });
   }
 
@@ -244,21 +246,14 @@ export class SessionActor {
   async idle(withinMs: number): Promise<void> {
     this.#isStopping = true;
     if (!this.running || this.#runner.hasAsked) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onIdle.push(resolve);
     // What is about to be asked is worth a moment: then it can be answered later.
-    const timer = setTimeout(resolve, this.#runner.waits ? Math.max(withinMs, ASKED_MS) : withinMs);
-    await promise;
-    clearTimeout(timer);
+    const ms = this.#runner.waits ? Math.max(withinMs, ASKED_MS) : withinMs;
+    await Promise.race([this.#waits.idle(), sleep(ms, undefined, { ref: false })]);
   }
 
   /** Resolves when no turn is running, one waits for somebody, or the session is not this process's any more. */
   async settled(): Promise<void> {
-    while (this.busy && !this.#gone) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#onIdle.push(resolve);
-      await Promise.race([promise, this.ended]);
-    }
+    while (this.busy && !this.#gone) await Promise.race([this.#waits.idle(), this.ended]);
   }
 
   /** Lets go, and leaves a turn that is running to others: between two steps, or where it is when the time is over. */
@@ -266,7 +261,8 @@ export class SessionActor {
     this.#isStopping = true;
     const late = AbortSignal.timeout(withinMs);
     while (!this.#gone) {
-      await this.#untilStep(late);
+      const isHere = !this.busy || this.#runner.isBetweenSteps || late.aborted;
+      if (!isHere) await Promise.race([this.#waits.step(late), this.ended]);
       // What Claude Code has said is heard meanwhile: the model may have gone on with the next step.
       if (this.busy) await this.#runner.caughtUp();
       await this.#serial.run(async () => {
@@ -275,15 +271,6 @@ export class SessionActor {
         await this.#leave();
       });
     }
-  }
-
-  async #untilStep(late: AbortSignal): Promise<void> {
-    if (!this.busy || this.#runner.isBetweenSteps || late.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onIdle.push(resolve);
-    this.#onStep = resolve;
-    late.addEventListener("abort", () => resolve(), { once: true });
-    await Promise.race([promise, this.ended]);
   }
 
   /** Ends a turn that nobody could go on with, and says why. What waits in the inbox stays there. */
@@ -297,9 +284,7 @@ export class SessionActor {
   }
 
   /** Lets go, unless it is busy by now. */
-  leave(): Promise<void> {
-    return this.#serial.run(() => this.#leave());
-  }
+  readonly leave = (): Promise<void> => this.#serial.run(() => this.#leave());
 
   /** Lets go of process and lease. A turn that waits for somebody stays open, for whoever takes the session up next. */
   stop(why: Interruption): Promise<void> {
@@ -395,10 +380,6 @@ export class SessionActor {
     }
   }
 
-  #tellIdle(): void {
-    for (const resolve of this.#onIdle.splice(0)) resolve();
-  }
-
   #leaveAfter(ms: number): void {
     this.#alarm.set(ms, () => this.#unattended(this.#serial.run(() => this.#leave())));
   }
@@ -417,9 +398,3 @@ export class SessionActor {
     }
   }
 }
-
-/** Whether a message that waits for a turn of its own is one whose turn somebody has interrupted. */
-const isCancelled = (event: SessionEvent, waiting: readonly SessionEvent[]): boolean =>
-  event.type === "user.message" &&
-  event.tandem?.delivery !== "steer" &&
-  waiting.some((other) => other.type === "user.interrupt" && other.tandem?.turn_event_id === event.id);

@@ -8,6 +8,7 @@ import { createEngine, hasContext, loadServer } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
 import type { Observation } from "../server/observe.ts";
+import { takeUpJobs } from "../fleet/take-up-jobs.ts";
 import { contextServers, serveContext, startMemoryCapture } from "../serve-context.ts";
 
 const PROBE_MS = 10_000;
@@ -77,8 +78,11 @@ export async function composeRealm(
     ...{ tenant, engine, context: knowledge, caretaker, standing, acp, fleet, store, project },
     async start() {
       await engine.start();
-      await knowledge?.desk.resume();
-      if (knowledge) running.use(await startMemoryCapture(project, knowledge, store, logger));
+      // Jobs are for workers, as turns are.
+      if (!knowledge || fleet?.role === "server") return;
+      await knowledge.desk.resume();
+      if (fleet) running.use(takeUpJobs(knowledge.desk, logger));
+      running.use(await startMemoryCapture(project, knowledge, store, logger));
     },
     stop: (deadlineMs) => (stopping ??= running.disposeAsync().then(() => engine.stop(deadlineMs))),
     [Symbol.asyncDispose]: () => owned.disposeAsync(),

@@ -1,0 +1,28 @@
+/** Who waits until a session is idle, or its turn is between two steps. */
+export class TurnWaits {
+  #idle: (() => void)[] = [];
+  #step: (() => void)[] = [];
+
+  idle(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#idle.push(resolve);
+    return promise;
+  }
+
+  /** Or idle, which is as good; or late. */
+  step(late: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#idle.push(resolve);
+    this.#step.push(resolve);
+    late.addEventListener("abort", () => resolve(), { once: true });
+    return promise;
+  }
+
+  tellIdle(): void {
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  tellStep(): void {
+    for (const resolve of this.#step.splice(0)) resolve();
+  }
+}
