@@ -29,7 +29,7 @@ export const fleetWorker = z
   .meta({ id: "FleetWorker" });
 export type FleetWorker = z.infer<typeof fleetWorker>;
 
-export const fleetQueue = z
+const fleetQueue = z
   .object({
     /** `machine:NAME`, `needs:LABEL=VALUE,…` or `any`. */
     place: z.string(),

@@ -8,7 +8,7 @@ export interface Telemetry extends AsyncDisposable, TracesRequests {
   watch(sessions: TracedSessions): () => void;
 }
 
-export interface TracedSessions {
+interface TracedSessions {
   events: Pick<EventLog, "onAppend">;
   agentOf: (session: SessionId) => Promise<{ id: string; name: string }>;
 }

@@ -1,4 +1,4 @@
-export interface Sample {
+interface Sample {
   name: string;
   labels: Record<string, string>;
   value: number;
