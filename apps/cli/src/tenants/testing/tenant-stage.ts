@@ -72,7 +72,7 @@ export async function must(answering: Promise<Answer>): Promise<Answer> {
 
 /** Asks again until the answer fits. */
 export async function until(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean): Promise<Answer> {
-  const deadline = Date.now() + 60_000;
+  const deadline = Date.now() + 150_000;
   for (;;) {
     const answer = await ask();
     if (fits(answer)) return answer;
