@@ -42,7 +42,7 @@ export function describePlace(place: string | null): string {
 }
 
 /** `gpu=yes,region=eu`; what is none of that is not among them. */
-export function parseLabels(text: string): Map<string, string> {
+function parseLabels(text: string): Map<string, string> {
   const pairs = text.split(",").map((pair) => LABEL.exec(pair.trim()));
   return new Map(pairs.flatMap((pair) => (pair ? [[pair[1]!, pair[2]!]] : [])));
 }
