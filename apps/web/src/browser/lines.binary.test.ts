@@ -83,6 +83,7 @@ describe.skipIf(browserPath === undefined)(
       await last.goto(`${stage.url}/sessions/${other}`);
       await last.getByRole("button", { name: "Allow once" }).click();
       await talkOf(last).getByText("It ran.").waitFor();
+      expect(stage.complaints().filter((text) => !/ERR_/.test(text))).toEqual([]);
       await last.context().close();
     });
 
