@@ -229,7 +229,7 @@ export class PgBossWorker implements Working {
     this.#underWay.delete(job.id);
     if (this.#underWay.size === 0) this.#onIdle();
     // Something may have waited for this: for room, for its tenant's limit, or for its key.
-    const isLimited = this.#carrier.options.limitOf !== undefined;
+    const isLimited = Number.isFinite(this.#carrier.options.limitOf?.(run.tenant) ?? Infinity);
     if (wasFull || isLimited || this.#ringsOf(job.name) > rings) this.look();
   }
 }
