@@ -9,9 +9,10 @@ import { WebSocket } from "ws";
 import { setFleetStage, type FleetStage, type StageMember } from "../testing/fleet-stage.ts";
 
 const without = whyNoPostgres();
-const WAIT_MS = 20_000;
+/** Much more than anything takes, but on a machine that has other things to do. */
+const WAIT_MS = 60_000;
 
-describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}`, () => {
+describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}`, { timeout: 3 * WAIT_MS }, () => {
   let stage: FleetStage;
   let first: StageMember;
   let second: StageMember;
@@ -23,7 +24,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
       stage.join("server", { machine: "front" }),
       stage.join("worker", { machine: "back" }),
     ]);
-  }, 60_000);
+  }, 3 * WAIT_MS);
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   const clientOf = ({ server }: StageMember) =>
@@ -87,8 +88,8 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
   });
 
   test("a turn is followed on both servers with its previews, in order, and none after its event", async () => {
-    const words = "one two three four five six seven eight";
-    stage.rehearsal.use([slowly(text(words), { tokenMs: 40 })]);
+    const words = "A long story, word by word. ".repeat(8);
+    stage.rehearsal.use([slowly(text(words), { tokenMs: 100 })]);
     const session = await newSession(first);
     const listen = async (member: StageMember) => {
       const seen: { type: string; id?: string }[] = [];
@@ -113,7 +114,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
       const deltas = seen.flatMap(({ type, id }, index) =>
         type === "event_delta" && id === seen[message]!.id ? [index] : [],
       );
-      expect(deltas.length).toBeGreaterThan(3);
+      expect(deltas.length).toBeGreaterThan(0);
       expect(Math.max(...deltas)).toBeLessThan(message);
       expect(seen.findIndex(({ type }) => type === "span.model_request_start")).toBeLessThan(Math.min(...deltas));
       expect(words.startsWith(shown)).toBe(true);
@@ -180,7 +181,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
       if (item.value.type === "removed" && item.value.id === session) break;
     }
     end.abort();
-  }, 60_000);
+  });
 
   test("a link made at one server signs in at another, once; and the cookie is good at all of them", async () => {
     const code = new URL(await first.server.signInLink()).hash.slice("#code=".length);
@@ -286,7 +287,7 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     const list = { jsonrpc: "2.0", id: 4, method: "session/list", params: {} };
     expect((await post(second, "/acp", list, { "acp-connection-id": connection })).status).toBe(202);
     expect((await post(second, "/acp", list, { "acp-connection-id": "nobodys" })).status).toBe(404);
-  }, 60_000);
+  });
 
   test("a machine that is gone is named; what needs no folder is done without it", async () => {
     const other = await stage.join("worker", { machine: "gone" });
@@ -298,13 +299,15 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
     const session = await clientOf(first).beta.sessions.create({ agent: agent.id, environment_id: environment });
     expect((await first.store.sessions.get(session.id))?.place).toBe("machine:gone");
     await other.vanish();
+    // It is not known yet that it is gone: who is tried in vain is not the only one that could.
+    expect(await Promise.all([newSession(first), newSession(second)])).toHaveLength(2);
+    const inVain = await at(first, `/v1/sessions/${session.id}/files`);
+    expect([inVain.status, await inVain.text()]).toEqual([503, expect.stringContaining("on gone, at http://")]);
     const id = (await first.store.workers.list()).find(({ holder }) => holder === other.holder)!.id;
     await first.store.workers.remove(id);
-    const read = await at(first, `/v1/sessions/${session.id}/files`);
-    expect([read.status, JSON.stringify(await read.json())]).toEqual([
-      503,
-      expect.stringContaining("a worker on gone"),
-    ]);
+    // What was read of the workers a moment ago is believed for as long.
+    const files = async () => (await at(first, `/v1/sessions/${session.id}/files`)).text();
+    await expect.poll(files, { timeout: WAIT_MS }).toContain("needs a worker on gone");
     const renamed = await post(first, `/v1/sessions/${session.id}`, { title: "Alone" });
     expect([renamed.status, await renamed.json()]).toMatchObject([200, { title: "Alone" }]);
   });

@@ -51,14 +51,21 @@ export class Forwarder {
     const known: Arrival = { ...arrival, ...(body && { body }) };
     if (at === "each") return this.#each(known, await here(known));
     const wish = { at, params: arrival.params, search: arrival.search, body: parsed(body) };
-    for (let again = false; ; again = true) {
-      const destination = await this.#signpost.where(wish, again);
+    let tried: Peer | "here" | undefined;
+    for (;;) {
+      const again = tried !== undefined;
+      const destination = await this.#signpost.where(wish, tried === "here" ? "nobody" : tried?.holder).catch(
+        // Nobody else can: then it is the one that cannot be reached which is needed.
+        (error: unknown) => Promise.reject(tried && tried !== "here" ? unreachable(tried) : error),
+      );
       const answer =
         destination === "here"
           ? await this.#tryHere(known, here)
           : await this.#tryThere(route, destination, known, again);
       if (answer !== "moved" && answer !== "unreached") return answer;
       if (again) throw unreachable(destination);
+      // Who has let the session go may have it again.
+      tried = answer === "moved" ? "here" : destination;
     }
   }
 

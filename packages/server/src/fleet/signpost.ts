@@ -17,6 +17,9 @@ export interface Wish {
   body: unknown;
 }
 
+/** Its holder's name; `nobody` where it was this process. */
+type Tried = string | undefined;
+
 const named = z.object({
   environment_id: z.string().optional().catch(undefined),
   metadata: z.record(z.string(), z.unknown()).optional().catch(undefined),
@@ -36,22 +39,22 @@ export class Signpost {
     this.#hasContext = hasContext;
   }
 
-  /** Rejects with `unavailable`, and what is needed, where nobody can. `again`: what was said before has led nowhere. */
-  async where(wish: Wish, again: boolean): Promise<Destination> {
+  /** Rejects with `unavailable`, and what is needed, where nobody can. `tried`: who was named before, and led nowhere. */
+  async where(wish: Wish, tried: Tried = undefined): Promise<Destination> {
     switch (wish.at) {
       case "here":
         return "here";
       case "context":
-        return this.#hasContext ? "here" : ((await this.#choose(null, again)) ?? "here");
+        return this.#hasContext ? "here" : ((await this.#choose(null, tried)) ?? "here");
       case "worker":
-        return this.#forWorker(wish, again);
+        return this.#forWorker(wish, tried);
       case "writer":
       case "folder":
-        return this.#forSession(wish.at, wish.params["session_id"] ?? "", again);
+        return this.#forSession(wish.at, wish.params["session_id"] ?? "", tried);
     }
   }
 
-  async #forWorker({ search, body }: Wish, again: boolean): Promise<Destination> {
+  async #forWorker({ search, body }: Wish, tried: Tried): Promise<Destination> {
     const { environment_id: id, metadata } = named.catch({}).parse(body ?? {});
     const environment = id === undefined || id === LOCAL_ENVIRONMENT ? undefined : await this.#environment(id);
     // It says itself that there is none.
@@ -60,7 +63,7 @@ export class Signpost {
       search.get("folder") ?? metadata?.[ENVIRONMENT_METADATA.path] ?? environment?.metadata[ENVIRONMENT_METADATA.path];
     const folder = typeof path === "string" ? path : undefined;
     const place = (environment && placeWanted(environment)) ?? null;
-    const found = await this.#choose(place, again, folder);
+    const found = await this.#choose(place, tried, folder);
     if (found) return found;
     if (id === undefined && folder === undefined) return "here";
     throw new RequestError("unavailable", `No worker is up that could do this: it needs ${describePlace(place)}.`, {
@@ -68,14 +71,14 @@ export class Signpost {
     });
   }
 
-  async #forSession(at: "writer" | "folder", id: string, again: boolean): Promise<Destination> {
+  async #forSession(at: "writer" | "folder", id: string, tried: Tried): Promise<Destination> {
     const row = await this.#seat.store.sessions.get(id);
     if (!row) return "here";
     const held = await this.#seat.store.leases.holder(id as SessionId);
     if (held?.holder === this.#seat.holder) return "here";
-    const holder = held && (await this.#roster.find(held.holder, again));
-    if (isReachable(holder)) return holder;
-    const found = await this.#choose(row.place, again, row.folder);
+    const holder = held && (await this.#roster.find(held.holder, tried !== undefined));
+    if (isReachable(holder) && holder.holder !== tried) return holder;
+    const found = await this.#choose(row.place, tried, row.folder);
     if (found) return found;
     // A session whose machine is gone for good can still be renamed, archived and deleted.
     if (at === "writer" || row.place === null) return "here";
@@ -90,8 +93,10 @@ export class Signpost {
   }
 
   /** This process if it can, else who has the most room. One under whose roots a folder is goes before all others. */
-  async #choose(place: string | null, again: boolean, folder?: string): Promise<Destination | undefined> {
-    const rows = (await this.#roster.living(again)).filter((row) => fits(row, place, this.#tenant) && !row.draining);
+  async #choose(place: string | null, tried: Tried, folder?: string): Promise<Destination | undefined> {
+    const rows = (await this.#roster.living(tried !== undefined)).filter(
+      (row) => fits(row, place, this.#tenant) && !row.draining && row.holder !== tried,
+    );
     const having =
       folder === undefined ? rows : rows.filter(({ roots }) => roots.some((root) => contains(root, folder)));
     const able = having.length > 0 ? having : rows;
