@@ -13,6 +13,7 @@ import { createLeases } from "./stores/leases.ts";
 import { parseLocation } from "./location.ts";
 import { createRecords } from "./stores/records.ts";
 import { readSchema } from "./operations/migrate.ts";
+import { getTenant } from "./operations/tenants.ts";
 import { createSearchIndex } from "./stores/search-index.ts";
 import { createSessionStore } from "./stores/session-store.ts";
 import { createSpending } from "./stores/spending.ts";
@@ -32,20 +33,25 @@ type Shared = Pick<Store, "tokens" | "tenants" | "workers" | "tenant">;
  */
 export async function openStore(location: string, meanwhile?: () => void): Promise<Store> {
   const database = await openDatabase(location, meanwhile);
-  const open = new Map<string, Promise<Store>>();
-  const forget = (id: string): void => void open.delete(id);
-  const tenant = (id: string): Promise<Store> => {
-    if (id === DEFAULT_TENANT) return Promise.resolve(store);
-    const found = open.get(id);
-    if (found) return found;
-    const opening = database.tenant(id).then((theirs) => createStore(theirs, shared, () => forget(id)));
-    open.set(id, opening);
-    opening.catch(() => forget(id));
-    return opening;
-  };
+  const open = new Map<string, { createdAt: number; store: Promise<Store> }>();
   const close = async (id: string): Promise<void> => {
-    const theirs = await open.get(id)?.catch(() => undefined);
+    const theirs = await open.get(id)?.store.catch(() => undefined);
     await theirs?.[Symbol.asyncDispose]();
+  };
+  const tenant = async (id: string): Promise<Store> => {
+    if (id === DEFAULT_TENANT) return store;
+    const row = await database.read(getTenant, id);
+    // Deleted, and perhaps made again, by another process.
+    const stale = open.get(id);
+    if (stale && stale.createdAt !== row?.created_at) await close(id);
+    const found = open.get(id);
+    if (found) return found.store;
+    const opened = { createdAt: row?.created_at ?? 0, store: database.tenant(id).then((theirs) => make(theirs)) };
+    const forget = (): void => void (open.get(id) === opened && open.delete(id));
+    const make = (theirs: Database): Store => createStore(theirs, shared, forget);
+    open.set(id, opened);
+    opened.store.catch(forget);
+    return opened.store;
   };
   const shared: Shared = {
     tokens: createTokenStore(database),

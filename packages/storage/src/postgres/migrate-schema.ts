@@ -12,11 +12,18 @@ const MIGRATION_LOCK = 7_306_181_992;
 const LONGEST_MS = 3_600_000;
 /** Who waits for a table makes all others wait behind it. */
 const TABLE_LOCK_MS = 10_000;
+/** Longer than elsewhere: nothing else can be done anyway, and a start on a busy machine is slow. */
+const IDLE_IN_TRANSACTION_MS = 60_000;
 
 /** Brings the tables that all share, or a tenant's own, up to date: all of it or nothing, on a connection of its own. */
 export async function migrateSchema(config: ClientConfig, tenant?: string): Promise<void> {
-  const limits = { statement_timeout: LONGEST_MS, query_timeout: LONGEST_MS, lock_timeout: LONGEST_MS };
-  const client = new Client({ ...config, ...limits });
+  const client = new Client({
+    ...config,
+    statement_timeout: LONGEST_MS,
+    query_timeout: LONGEST_MS,
+    lock_timeout: LONGEST_MS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+  });
   // What happens to it is said by whatever was under way.
   client.on("error", () => {});
   try {

@@ -39,7 +39,7 @@ export function createJobStore(database: Database, broadcast: Broadcast): JobSto
       return readList("jobs", { limit, cursor, order }, read, decodeJob);
     },
     take: async (id, holder, ttlMs) => {
-      const token = await database.write(takeJob, { session: id, holder, ttlMs }, id);
+      const token = await database.write(takeJob, { session: id, holder, ttlMs });
       return token === undefined ? undefined : { job: id, token };
     },
     renew: async (leases, ttlMs) => {

@@ -36,7 +36,8 @@ export async function renewAll(
 export function createLeases(database: Database): Leases {
   return {
     take: async (session, holder, ttlMs) => {
-      const token = await database.write(takeLease, { session, holder, ttlMs }, session);
+      // Not among the writes of sessions: it may have to wait for a holder that was stopped while it wrote.
+      const token = await database.write(takeLease, { session, holder, ttlMs });
       return token === undefined ? undefined : { session, token };
     },
     renew: async (leases, ttlMs) => {

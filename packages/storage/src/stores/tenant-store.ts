@@ -36,7 +36,9 @@ export function createTenantStore(
         limits: JSON.stringify(limits),
         settings: JSON.stringify(settings),
       });
+      // Makes its tables. Whoever works for it opens it again.
       await tenants.open(id);
+      await tenants.close(id);
     },
     get: async (id) => {
       const row = await database.read(getTenant, id);
