@@ -104,7 +104,7 @@ describe("two tenants have nothing in common", () => {
       for (const id of ["acme", "zeta"]) await interrupt(id, sessions[id]!);
       for (const id of ["acme", "zeta"]) await status(id, sessions[id]!, "idle");
     },
-    120_000,
+    300_000,
   );
 
   test("the model is asked with each one's own key, and is told of each one's own variables", async () => {
