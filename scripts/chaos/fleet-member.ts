@@ -89,9 +89,12 @@ export class FleetMember {
         clearTimeout(late);
       }
       await ended;
-      if (!this.#wasKilled && !this.#isRetired) {
+      const last = this.words.slice(from);
+      // One that finds no database when it starts says so and ends: that is what a supervisor is for.
+      const foundNothing = this.#running === undefined && last.includes('"code":"unavailable"');
+      if (!this.#wasKilled && !this.#isRetired && !foundNothing) {
         this.crashes.push(
-          `${this.name} ended by itself (${child.exitCode ?? child.signalCode}): ${this.words.slice(from).slice(-2_000)}`,
+          `${this.name} ended by itself (${child.exitCode ?? child.signalCode}): ${last.slice(-2_000)}`,
         );
       }
       if (!this.#isRetired) await sleep(RESTART_MS);

@@ -21,10 +21,12 @@ export class ProcessWatch {
 
   look(): void {
     const owned = new Set(this.#hosts().flatMap((pid) => [pid, ...descendantsOf(pid)]));
-    const claudes = processesIn(this.#folder).flatMap((pid) => {
+    const found = processesIn(this.#folder).flatMap((pid) => {
       const line = commandLine(pid);
-      return line?.includes("--input-format") ? [{ pid, line }] : [];
+      return line?.includes("--input-format") ? [{ pid, line, parent: parentOf(pid) }] : [];
     });
+    // What Claude Code starts has its command line until it has its own.
+    const claudes = found.filter(({ parent }) => !found.some(({ pid }) => pid === parent));
     this.mostProcesses = Math.max(this.mostProcesses, claudes.length);
     const now = Date.now();
     for (const pid of this.#orphans.keys())
@@ -37,11 +39,11 @@ export class ProcessWatch {
         this.#tell(`Claude Code ${pid} runs without a host for ${now - since} ms`, `orphan ${pid}`);
     }
     const sessions = Map.groupBy(claudes, ({ line }) => /--(?:session-id|resume)[= ](\S+)/.exec(line)?.[1] ?? "");
-    for (const [session, found] of sessions) {
-      if (session === "" || found.length < 2) continue;
-      const hosted = found.filter(({ pid }) => owned.has(pid));
-      if (hosted.length > 1)
-        this.#tell(`session ${session} has processes ${found.map(({ pid }) => pid).join()}`, session);
+    for (const [session, twins] of sessions) {
+      const hosted = twins.filter(({ pid }) => session !== "" && owned.has(pid));
+      if (hosted.length < 2) continue;
+      const names = hosted.map(({ pid, parent }) => `${pid} of ${parent}`).join(", ");
+      this.#tell(`session ${session} has processes ${names}`, session);
     }
   }
 
@@ -54,6 +56,14 @@ export class ProcessWatch {
     if (this.#told.has(key)) return;
     this.#told.add(key);
     this.problems.push(problem);
+  }
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    return undefined;
   }
 }
 
