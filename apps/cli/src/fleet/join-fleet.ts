@@ -68,8 +68,13 @@ export async function openMembership(
   const { fleet } = project.config;
   const role = options.as ?? fleet.role;
   if ((await store.describe()).engine === "sqlite") {
-    if (role === "all") return undefined;
-    throw new TandemError("usage", `A ${role} needs a database that it can share: this one is a file of one process.`, {
+    const { label, maxSessions: max, machine: name, tenant, advertise } = options;
+    const [flag] = Object.entries({ label, "max-sessions": max, machine: name, tenant, advertise }).find(
+      ([, value]) => value !== undefined,
+    ) ?? [undefined];
+    if (role === "all" && flag === undefined) return undefined;
+    const who = role === "all" ? `What --${flag} is about` : `A ${role}`;
+    throw new TandemError("usage", `${who} needs a database that can be shared: this one is a file of one process.`, {
       fix: "Set storage.url in tandem.yaml, or DATABASE_URL, to a Postgres database.",
     });
   }
