@@ -91,8 +91,17 @@ async function measure(workers: number): Promise<Figure[]> {
 }
 
 function cpuOf(members: readonly FleetMember[]): { servers: number; workers: number; claude: number } {
-  const sum = (pids: readonly number[]): number => pids.reduce((total, pid) => total + vitalsOf(pid).cpuSeconds, 0);
+  const sum = (pids: readonly number[]): number => pids.reduce((total, pid) => total + cpuSeconds(pid), 0);
   const of = (isServer: boolean): number[] =>
     members.flatMap((member) => (member.isServer === isServer && member.pid ? [member.pid] : []));
   return { servers: sum(of(true)), workers: sum(of(false)), claude: sum(of(false).flatMap(descendantsOf)) };
+}
+
+/** Of a process that may be gone: a git of a checkpoint, say. */
+function cpuSeconds(pid: number): number {
+  try {
+    return vitalsOf(pid).cpuSeconds;
+  } catch {
+    return 0;
+  }
 }
