@@ -5,7 +5,7 @@ const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 
 /** The server or the way to it is in trouble, not the statement: it may be better in a moment. */
-export function isPassing(error: unknown): boolean {
+function isPassing(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const isSqlState = /^(?=.*\d)[0-9A-Z]{5}$/.test(code);
   return isSqlState ? /^(08|40|53|57|58|55P03|25P0[23])/.test(code) : !(error instanceof TandemError);
