@@ -52,8 +52,9 @@ const processesOf = (up: RunningUp): number[] => {
   const folder = join(dirname(up.tokenFile), "processes");
   return existsSync(folder) ? readdirSync(folder).map((name) => Number.parseInt(name, 10)) : [];
 };
-const idleAt = (up: RunningUp, session: string, timeout: number) =>
-  expect.poll(() => eventsOf(up, session), { timeout, interval: 250 }).toContain("session.status_idle");
+async function idleAt(up: RunningUp, session: string, timeout: number): Promise<void> {
+  await expect.poll(() => eventsOf(up, session), { timeout, interval: 250 }).toContain("session.status_idle");
+}
 
 test("a worker that is killed in the middle of a turn: nothing of it runs on, and another goes on within 20 s", async () => {
   machine.rehearsal.use([waits("killed"), always(text("Done."))]);
