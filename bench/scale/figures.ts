@@ -48,14 +48,14 @@ export interface Limits {
 }
 
 export const FIGURES: Figures = {
-  transactionsPerStep: 20,
-  notificationsPerStep: 8,
+  transactionsPerStep: 17.4,
+  notificationsPerStep: 7.2,
   walBytesPerStep: 41_000,
-  transactionsPerCall: 6,
+  transactionsPerCall: 7,
   storedBytesPerTurn: 17_000,
   storedBytesPerSession: 5_000,
-  idleTransactionsPerProcess: 2,
-  cpuSecondsPerStep: 0.3,
+  idleTransactionsPerProcess: 0.7,
+  cpuSecondsPerStep: 0.32,
   cpuSecondsPerStart: 0.9,
   processMb: 111,
   connectionsPerProcess: 19,
