@@ -114,7 +114,8 @@ describe.skipIf(browserPath === undefined)(
       await stage.start("Run it twice");
       await expect.poll(told, SOON).toEqual([{ title: "Run it twice", body: "Tester asks for Bash" }]);
       await page.evaluate(`told[0].made.dispatchEvent(new Event("click"))`);
-      await page.getByRole("article", { name: "Bash: echo again-1" }).waitFor();
+      await page.getByRole("heading", { name: "Waiting for you", level: 1 }).waitFor();
+      await page.getByText("echo again-1").first().waitFor();
       expect(new URL(page.url()).pathname).toBe("/inbox");
       expect(stage.complaints()).toEqual([]);
       await page.context().close();
