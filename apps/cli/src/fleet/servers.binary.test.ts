@@ -27,8 +27,11 @@ afterAll(() => machine?.[Symbol.asyncDispose]());
 
 // Each home has a token of its own, and all are good everywhere.
 const clientOf = ({ url }: RunningUp) => new Anthropic({ baseURL: url, apiKey: first.token, maxRetries: 0 });
-const ask = (up: RunningUp, path: string, init: RequestInit & { headers?: Record<string, string> } = {}) =>
-  fetch(`${up.url}${path}`, { ...init, headers: { authorization: `Bearer ${first.token}`, ...init.headers } });
+const ask = (
+  up: RunningUp,
+  path: string,
+  init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {},
+) => fetch(`${up.url}${path}`, { ...init, headers: { authorization: `Bearer ${first.token}`, ...init.headers } });
 
 const CALLS = [
   { type: "custom" as const, name: "weather", description: "w", input_schema: { type: "object" as const } },

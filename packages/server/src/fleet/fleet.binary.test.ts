@@ -29,13 +29,17 @@ describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}
 
   const clientOf = ({ server }: StageMember) =>
     new Anthropic({ apiKey: first.server.secret, baseURL: server.url, maxRetries: 0 });
-  const at = (member: StageMember, path: string, init: RequestInit = {}) =>
+  const at = (
+    member: StageMember,
+    path: string,
+    init: Omit<RequestInit, "headers"> & { headers?: Record<string, string> } = {},
+  ) =>
     fetch(`${member.server.url}${path}`, {
       ...init,
       headers: {
         authorization: `Bearer ${first.server.secret}`,
         ...(init.body ? { "content-type": "application/json" } : {}),
-        ...(init.headers as Record<string, string>),
+        ...init.headers,
       },
     });
   const post = (member: StageMember, path: string, body: unknown = {}, headers: Record<string, string> = {}) =>

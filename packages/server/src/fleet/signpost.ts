@@ -40,7 +40,7 @@ export class Signpost {
   }
 
   /** Rejects with `unavailable`, and what is needed, where nobody can. `tried`: who was named before, and led nowhere. */
-  async where(wish: Wish, tried: Tried = undefined): Promise<Destination> {
+  async where(wish: Wish, tried: Tried): Promise<Destination> {
     switch (wish.at) {
       case "here":
         return "here";
@@ -94,12 +94,18 @@ export class Signpost {
 
   /** This process if it can, else who has the most room. One under whose roots a folder is goes before all others. */
   async #choose(place: string | null, tried: Tried, folder?: string): Promise<Destination | undefined> {
-    const rows = (await this.#roster.living(tried !== undefined)).filter(
-      (row) => fits(row, place, this.#tenant) && !row.draining && row.holder !== tried,
-    );
-    const having =
-      folder === undefined ? rows : rows.filter(({ roots }) => roots.some((root) => contains(root, folder)));
-    const able = having.length > 0 ? having : rows;
+    const fitting = async (again: boolean): Promise<WorkerRow[]> => {
+      const rows = await this.#roster.living(again);
+      return rows.filter((row) => fits(row, place, this.#tenant) && !row.draining && row.holder !== tried);
+    };
+    const having = (rows: readonly WorkerRow[]): WorkerRow[] =>
+      rows.filter(({ roots }) => folder === undefined || roots.some((root) => contains(root, folder)));
+    let able = having(await fitting(tried !== undefined));
+    if (able.length === 0) {
+      // Who has it may have come a moment ago; where nobody has, whoever is asked says so.
+      const rows = await fitting(true);
+      able = having(rows).length > 0 ? having(rows) : rows;
+    }
     if (able.some(({ holder }) => holder === this.#seat.holder)) return "here";
     return able.filter(isReachable).toSorted((a, b) => room(b) - room(a))[0];
   }
