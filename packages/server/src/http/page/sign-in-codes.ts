@@ -3,7 +3,7 @@ import type { Records } from "@tandem/storage";
 import { z } from "zod";
 
 const entry = z.object({ until: z.number(), tenant: z.string() });
-export type SignInCode = z.infer<typeof entry>;
+type SignInCode = z.infer<typeof entry>;
 
 const SPACE = "page";
 const KIND = "sign_in_code";
