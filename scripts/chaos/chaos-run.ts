@@ -19,7 +19,7 @@ export interface ChaosPlan {
   /** Sessions whose clients are busy at once. */
   atOnce: number;
   killEveryMs: number;
-  /** So many, unless all clients are done before; the database is restarted after half of them. */
+  /** So many; the database is restarted after half of them. */
   kills: number;
   deadlineMs: number;
 }
@@ -71,10 +71,8 @@ export async function runChaos(plan: ChaosPlan, progress: (line: string) => void
   const watch = new ProcessWatch(stage.folder, () => stage.members.flatMap(({ pid }) => pid ?? []));
   const over = new AbortController();
   let done = 0;
-  const chaos = Promise.all([
-    wreak(stage, plan, over.signal, () => progress(`${done} of ${plan.sessions} sessions`)),
-    look(watch, over.signal),
-  ]);
+  const looking = look(watch, over.signal);
+  const wreaking = wreak(stage, plan, deadline, () => progress(`${done} of ${plan.sessions} sessions`));
   const waiting = [...sessions];
   const clients = Array.from({ length: plan.atOnce }, async () => {
     for (let session = waiting.shift(); session; session = waiting.shift()) {
@@ -82,9 +80,9 @@ export async function runChaos(plan: ChaosPlan, progress: (line: string) => void
       done += 1;
     }
   });
-  await Promise.all(clients);
+  const [harm] = await Promise.all([wreaking, ...clients]);
   over.abort();
-  const [harm] = await chaos;
+  await looking;
 
   const atRest = await rest(stage, sessions);
   watch.look();
@@ -159,12 +157,12 @@ async function prepare(client: Anthropic): Promise<{ agents: Record<Kind, string
 async function wreak(
   { members, postgres }: FleetStage,
   { killEveryMs, kills: wanted }: ChaosPlan,
-  signal: AbortSignal,
+  deadline: number,
   beat: () => void,
 ): Promise<{ kills: Record<string, number>; postgresRestarts: number }> {
   const kills: Record<string, number> = Object.fromEntries(members.map(({ name }) => [name, 0]));
   let [total, postgresRestarts] = [0, 0];
-  while (!signal.aborted && total < wanted) {
+  while (Date.now() < deadline && total < wanted) {
     await sleep(killEveryMs);
     const ready = members.filter(({ up }) => up !== undefined);
     // On a machine that starts processes more slowly than they are killed, there would soon be nobody to kill in the middle
