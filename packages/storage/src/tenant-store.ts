@@ -20,7 +20,6 @@ export interface TenantLimits {
   /** Sessions that are not archived. */
   maxSessions?: number;
   dailyUsd?: number;
-  monthlyUsd?: number;
   fileBytes?: number;
 }
 
