@@ -31,7 +31,15 @@ for (let from = 0; from < lines.length; from += CHUNK)
 await store.leases.release(lease);
 
 const first = lines.find(({ event }) => event.type === "user.message")!.event.id;
-say({ url: server.url, link: await server.signInLink(), session: session.id, first, events: lines.length, parts, bytes });
+say({
+  url: server.url,
+  link: await server.signInLink(),
+  session: session.id,
+  first,
+  events: lines.length,
+  parts,
+  bytes,
+});
 
 for (;;) {
   await told("go");

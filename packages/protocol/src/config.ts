@@ -256,7 +256,9 @@ const fleet = z.strictObject({
   role: z
     .enum(["all", "server", "worker"])
     .default("all")
-    .describe("What `tandem up` does: a server answers and streams, a worker runs turns and jobs. `--as` goes before it."),
+    .describe(
+      "What `tandem up` does: a server answers and streams, a worker runs turns and jobs. `--as` goes before it.",
+    ),
   machine: z
     .string()
     .min(1)

@@ -14,26 +14,20 @@ import { BackgroundTasks } from "./background-tasks.ts";
 import { ConversationHolder } from "./conversation-holder.ts";
 import { Inquiries } from "./approvals/inquiries.ts";
 import { cancellation } from "./approvals/outcome.ts";
-import { isKept, lostMessages, messageUuid } from "./lost-messages.ts";
+import { messageUuid } from "./lost-messages.ts";
 import { closing, needsAnswer, type OpenCall, type Placed } from "./open-turn.ts";
 import { Parking } from "./parking.ts";
 import { readContent } from "./read-content.ts";
 import { readLegacy } from "./read-legacy.ts";
 import { refuseMessage } from "./refuse-message.ts";
 import { Companions } from "./turn-companion.ts";
+import { Teller, type Telling } from "./teller.ts";
 import type { TurnParts } from "./turn-parts.ts";
 import { accountsOf, Turn, unsavedOf } from "./turn.ts";
 import { interruptedTurn, turnFailure } from "./turn-failure.ts";
 import type { Answer, WaitingRoom } from "./waiting-room.ts";
 
 type UserMessage = EventOf<"user.message">;
-
-/** What the model is given: a message, or the word that it goes on with a turn that was left. */
-interface Telling {
-  message?: UserMessage;
-  results?: readonly LateResult[];
-  isAfterReset?: true;
-}
 
 /** How long after its last background task Claude may take to go on because of it. */
 const SETTLE_MS = 1_500;
@@ -53,6 +47,7 @@ export class TurnRunner {
   readonly #companions: Companions;
   readonly #parking: Parking;
   readonly #tasks: BackgroundTasks;
+  readonly #teller: Teller;
   #turn: Turn | undefined;
   /** Model requests of the primary thread that are under way. */
   #requests = 0;
@@ -75,6 +70,10 @@ export class TurnRunner {
       room: this.#room,
       grants: this.#inquiries.grants,
       onOutput: (output) => this.#onOutput(output),
+    });
+    this.#teller = new Teller(parts, {
+      ...{ holder: this.#holder, companions: this.#companions, parking: this.#parking },
+      isCurrent: (turn) => this.#turn === turn,
     });
   }
 
@@ -234,22 +233,13 @@ export class TurnRunner {
 
   /** Goes on with a turn whose process is gone: where it was left, or with its message if nothing was kept of that. */
   async #goOn(turn: Turn, results: readonly LateResult[]): Promise<void> {
-    const message = await this.#untold(turn);
+    const message = await this.#teller.untold(turn);
     this.#drive(turn, { ...(message && { message }), results });
-  }
-
-  /** The message of a turn, if nothing was kept of it: the model does not know it. */
-  async #untold(turn: Turn): Promise<UserMessage | undefined> {
-    const { store } = this.#parts;
-    const last = [...turn.messages].at(-1);
-    const message = last && (await store.events.find(this.#row.id, last))?.event;
-    if (message?.type !== "user.message" || (await isKept(store.transcripts, this.#row, message.id))) return undefined;
-    return message;
   }
 
   /** Puts a message to the model, in a process that is there or made for it; or lets it go on with what was left. */
   #drive(turn: Turn, telling: Telling): void {
-    this.#tell(turn, telling).then(
+    this.#teller.tell(turn, telling).then(
       // What came meanwhile may be meant to steer the turn.
       () => this.#parts.next(this.#parts.look),
       (error: unknown) =>
@@ -261,44 +251,6 @@ export class TurnRunner {
           await this.end(end, "stopped");
         }),
     );
-  }
-
-  async #tell(turn: Turn, { message: given, results = [], isAfterReset }: Telling): Promise<void> {
-    const { store } = this.#parts;
-    const check = (): void => {
-      if (this.#turn === turn && !turn.interrupted && !turn.stopped) return;
-      throw new RequestError("conflict", "The turn was interrupted before it began.");
-    };
-    check();
-    const message = given ?? (isAfterReset && (await this.#untold(turn)));
-    if (message) await this.#parking.check(message);
-    check();
-    const start = { ...turn.start, message: message?.id ?? null };
-    await this.#companions.before(start, (events) => this.#parts.writer.write(events));
-    if (!message) {
-      check();
-      const conversation = await this.#holder.open(isAfterReset ? undefined : { results });
-      if (isAfterReset) this.#parking.tell(conversation);
-      turn.told = true;
-      if (turn.interrupted) await conversation.interrupt();
-      return;
-    }
-    const { content, isCommand, events } = await this.#parts.commands.prepare(this.#row, message);
-    if (events.length > 0) await this.#parts.writer.write(events);
-    check();
-    const isNew = this.#holder.current === undefined;
-    const conversation = await this.#holder.open();
-    const lost = isNew
-      ? await lostMessages(store, this.#row.id, conversation, message.id, this.#companions.guardMessages)
-      : [];
-    const adjusted = await this.#holder.adjust(conversation, message);
-    if (adjusted.length > 0) await this.#parts.writer.write(adjusted);
-    check();
-    // One that has ended would never answer, and has nothing more to say.
-    if (conversation.ended) throw new RequestError("unavailable", "Claude Code ended before it could be asked.");
-    const known = [...results.flatMap(({ inWords }) => inWords), ...(isCommand ? [] : this.#companions.words())];
-    conversation.send({ uuid: messageUuid(message.id), content: [...lost, ...content, ...known], isCommand });
-    turn.told = true;
   }
 
   // What comes out of the conversation.

@@ -6,6 +6,8 @@ export interface WorkerRow {
   /** In the same words as in its leases; no two have the same. */
   holder: string;
   role: "all" | "server" | "worker";
+  /** The operating system's own word for where it runs: an address such as 127.0.0.1 means nothing elsewhere. */
+  host: string;
   /** Where folders are that are on no shared volume. */
   machine: string;
   labels: Record<string, string>;
@@ -33,8 +35,8 @@ export interface WorkerRow {
 export const WORKER_ALIVE_MS = 15_000;
 
 export interface WorkerStore {
-  /** Says that it lives, and how it is. When, and which schema it knows, is filled in here. */
-  beat(row: Omit<WorkerRow, "schema" | "seenAt">): Promise<void>;
+  /** Says that it lives, and how it is. When, where, and which schema it knows, is filled in here. */
+  beat(row: Omit<WorkerRow, "host" | "schema" | "seenAt">): Promise<void>;
   /**
    * Those that live, and those that died in the last hour; in the order in which they started. `silentMs` is by the clock
    * of the database, as leases are: no machine's own clock matters.

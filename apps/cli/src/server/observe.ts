@@ -13,7 +13,7 @@ export interface Observation extends AsyncDisposable {
   metrics: Metrics;
   tracing: Telemetry | undefined;
   /** Counts and traces what a tenant's sessions do here. Returns how to stop. */
-  watch(realm: { tenant: { id: string }; engine: Engine; store: Store }): () => void;
+  watch: (realm: { tenant: { id: string }; engine: Engine; store: Store }) => () => void;
 }
 
 /** `holder`: as this process is called in its leases. */

@@ -1,4 +1,5 @@
-import type { WorkerRow, WorkerStore } from "@tandem/storage";
+import { thisHost, type WorkerRow, type WorkerStore } from "@tandem/storage";
+import { isLoopback } from "../http/settings.ts";
 
 /** A process that can be spoken to. */
 export type Peer = WorkerRow & { address: string };
@@ -31,4 +32,12 @@ export class Roster {
   }
 }
 
-export const isReachable = (row: WorkerRow | undefined): row is Peer => typeof row?.address === "string";
+/**
+ * A request goes there with somebody's token. An address of a machine for itself leads, on any other, to whoever listens
+ * there.
+ */
+export function isReachable(row: WorkerRow | undefined): row is Peer {
+  if (typeof row?.address !== "string") return false;
+  const host = URL.parse(row.address)?.hostname;
+  return host !== undefined && (!isLoopback(host) || row.host === thisHost());
+}

@@ -53,7 +53,10 @@ function turnAway(status: string, reason: string | undefined, socket: Duplex, lo
   else socket.destroy();
 }
 
-export async function bind(server: Server, { host, port }: Pick<ServerSettings, "host" | "port">): Promise<AddressInfo> {
+export async function bind(
+  server: Server,
+  { host, port }: Pick<ServerSettings, "host" | "port">,
+): Promise<AddressInfo> {
   try {
     server.listen(port, host.replace(/^\[|\]$/g, ""));
     await once(server, "listening");

@@ -29,7 +29,15 @@ async function setFleet() {
 }
 
 const worker = (more: Partial<WorkerRow> = {}): WorkerRow => ({
-  ...{ id: newId("worker"), holder: "tandem up there", role: "worker", machine: "alpha", labels: {}, tenants: null },
+  ...{
+    id: newId("worker"),
+    holder: "tandem up there",
+    role: "worker",
+    host: "alpha",
+    machine: "alpha",
+    labels: {},
+    tenants: null,
+  },
   ...{ roots: [], address: null, version: "1.2.3", schema: 1, maxSessions: 4, sessions: 2, draining: false },
   ...{ startedAt: new Date().toISOString(), seenAt: "", payer: "anthropic_api_key" },
   ...more,

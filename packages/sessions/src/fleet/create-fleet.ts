@@ -31,7 +31,14 @@ export function createFleet({ store, records, limits, queue, here, note }: Parts
     here
       ? [
           {
-            ...{ id: "wrk_here" as WorkerRow["id"], holder: here.holder, role: "all", machine: hostname(), labels: {} },
+            ...{
+              id: "wrk_here" as WorkerRow["id"],
+              holder: here.holder,
+              role: "all",
+              host: hostname(),
+              machine: hostname(),
+              labels: {},
+            },
             ...{ tenants: null, roots: [...here.roots], address: null, version: "", schema: 0, maxSessions: 0 },
             ...{ sessions: held, startedAt, seenAt: startedAt, draining: false, payer: null },
             ...{ silentMs: 0, alive: true },

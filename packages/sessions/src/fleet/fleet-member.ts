@@ -13,7 +13,7 @@ interface Parts {
   store: Pick<Store, "workers" | "records">;
   queue: RunQueue;
   /** What this process says of itself, but for what changes. */
-  row: Omit<WorkerRow, "schema" | "seenAt" | "sessions" | "draining">;
+  row: Omit<WorkerRow, "host" | "schema" | "seenAt" | "sessions" | "draining">;
   /** Of the engines that are open in this process. */
   open: () => readonly SessionRuns[];
   /** Of a tenant's engine, which is opened for it. */

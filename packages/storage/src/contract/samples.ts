@@ -185,7 +185,7 @@ export function tokenRow(fields: Partial<TokenRow> = {}): TokenRow {
   };
 }
 
-export function workerRow(fields: Partial<WorkerRow> = {}): Omit<WorkerRow, "schema" | "seenAt"> {
+export function workerRow(fields: Partial<WorkerRow> = {}): Omit<WorkerRow, "host" | "schema" | "seenAt"> {
   const id = newId("worker");
   return {
     id,

@@ -1,6 +1,7 @@
 import type { WorkerId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import { beatWorker, listWorkers, removeWorker } from "../operations/workers.ts";
+import { thisHost } from "../this-host.ts";
 import { WORKER_ALIVE_MS, type WorkerRow, type WorkerStore } from "../worker-store.ts";
 import { toIso, toMs } from "./time.ts";
 
@@ -13,7 +14,7 @@ export function createWorkerStore(database: Database): WorkerStore {
         id,
         holder,
         started_at: toMs(startedAt),
-        body: JSON.stringify(body satisfies Body),
+        body: JSON.stringify({ ...body, host: thisHost() } satisfies Body),
       });
     },
     list: async () =>
