@@ -122,8 +122,11 @@ export async function up(context: Context, options: UpOptions): Promise<number> 
   parts.use(await writeServerFile(context.env, info));
   logger.info({ url: server.url, demo: info.demo, payer: info.payer }, "up");
   progress[Symbol.dispose]();
-  const link = await server.signInLink();
-  await using _ = await announce(context, { info, link, engine, warning, logFile: log.file, stopWithinMs: stopWithin });
+  const link = member?.role === "worker" ? undefined : await server.signInLink();
+  await using _ = await announce(context, {
+    ...{ info, link, member, engine, warning },
+    ...{ logFile: log.file, stopWithinMs: stopWithin },
+  });
   const ends = AbortSignal.any([context.signal, drained.signal]);
   if (!ends.aborted) await once(ends, "abort");
   logger.info("stopping");

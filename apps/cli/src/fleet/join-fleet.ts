@@ -27,6 +27,7 @@ export interface Membership extends AsyncDisposable {
   readonly id: WorkerId;
   readonly role: FleetRole;
   readonly machine: string;
+  readonly labels: Readonly<Record<string, string>>;
   readonly holder: string;
   readonly maxSessions: number;
   /** Whose sessions it takes; null for everybody's. */
@@ -93,7 +94,7 @@ export async function openMembership(
   });
   const worker = { id, machine, labels, tenants };
   return {
-    ...{ id, role, machine, holder, maxSessions, tenants, owner },
+    ...{ id, role, machine, labels, holder, maxSessions, tenants, owner },
     realmOf: (tenant, own) => ({
       engine: { fleet: { queue, role, tenant, worker, maxSessions }, holder },
       fleet: { holder, role, store: own },

@@ -3,14 +3,17 @@ import type { Engine, FeedSession } from "@tandem/sessions";
 import { homedir } from "node:os";
 import { PAYERS } from "../call-report-line.ts";
 import type { Context } from "../context.ts";
+import type { Membership } from "../fleet/join-fleet.ts";
 import { StatusLine } from "../run/status-line.ts";
 import { styleFor, table, widthOf, wrap, write } from "../terminal.ts";
 import type { ServerInfo } from "./server-file.ts";
 
 interface Announcement {
   info: Pick<ServerInfo, "url" | "token_file" | "database" | "roots" | "payer" | "demo">;
-  /** To the page: good once, for a minute. */
+  /** To the page: good once, for a minute. A worker's door is not for people. */
   link: string | undefined;
+  /** What it is to a fleet, where it is of one. */
+  member: Pick<Membership, "role" | "machine" | "labels" | "maxSessions" | "tenants"> | undefined;
   engine: Engine;
   warning: string | undefined;
   logFile: string;
@@ -20,7 +23,7 @@ interface Announcement {
 
 /** Says that the server is up and how to come in. On a terminal, a line says from then on how busy it is. */
 export async function announce(context: Context, announcement: Announcement): Promise<AsyncDisposable> {
-  const { info, link, engine, warning, logFile, stopWithinMs } = announcement;
+  const { info, link, member, engine, warning, logFile, stopWithinMs } = announcement;
   const { stdout, json, env } = context;
   if (json) {
     await write(stdout, `${JSON.stringify({ url: info.url, token_file: info.token_file })}\n`);
@@ -34,6 +37,7 @@ export async function announce(context: Context, announcement: Announcement): Pr
     ...(link === undefined
       ? []
       : [[dim("page"), `${bold(link)}  ${dim("once, within a minute; then `tandem open`")}`]]),
+    ...(member ? [[dim("fleet"), describeMember(member)]] : []),
     [dim("address"), info.url],
     [dim("token"), `${short(info.token_file)}  ${dim("what clients send as their API key")}`],
     [dim("folders"), info.roots.map(short).join(", ")],
@@ -45,11 +49,24 @@ export async function announce(context: Context, announcement: Announcement): Pr
   const notes = [
     ...(info.demo ? DEMO_NOTES : []),
     ...(warning ? [warning] : []),
-    'Try `tandem run "What is in this folder?"` in another terminal. Ctrl-C stops the server.',
+    member?.role === "worker"
+      ? "Clients go to servers (`tandem up --as server`). `tandem fleet status` shows all. Ctrl-C hands over, and stops."
+      : 'Try `tandem run "What is in this folder?"` in another terminal. Ctrl-C stops the server.',
   ];
   const lines = notes.flatMap((note) => wrap(note, widthOf(stdout)));
   await write(stdout, `${table(rows).join("\n")}\n\n${lines.map((line) => dim(line)).join("\n")}\n`);
   return watch(stdout, engine, stopWithinMs);
+}
+
+function describeMember({ role, machine, labels, maxSessions, tenants }: NonNullable<Announcement["member"]>): string {
+  if (role === "server") return "server: answers, and leaves turns to workers";
+  const named = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return [
+    `${role === "all" ? "server and worker" : "worker"} on ${machine}`,
+    `${maxSessions} sessions at most`,
+    ...(named.length > 0 ? [named.join(" ")] : []),
+    ...(tenants ? [`for ${tenants.join(", ")} only`] : []),
+  ].join(", ");
 }
 
 const DEMO_NOTES = [
