@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const PING_MS = 250;
+const AGAIN_MS = 1_000;
 
 /**
  * A small process beside this one that ends its Claude Code processes, and all that they have started, when it cannot: at
@@ -9,22 +10,15 @@ const PING_MS = 250;
  * from which nobody could end them.
  */
 export class Guardian {
-  readonly #child: ChildProcess;
+  readonly #args: readonly string[];
   readonly #timer: NodeJS.Timeout;
+  #child: ChildProcess;
+  #isOver = false;
 
   /** `home` is where the ledgers of processes are: its own, and those of tenants. */
   constructor(home: string, patienceMs: number) {
-    const script = new URL("./guardian-process.ts", import.meta.url);
-    this.#child = fork(fileURLToPath(script), [home, String(process.pid), String(patienceMs)], {
-      // What is typed on a terminal is not meant for it.
-      detached: true,
-      env: { PATH: process.env["PATH"] },
-      execArgv: ["--no-warnings"],
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-    });
-    this.#child.on("error", () => {});
-    this.#child.unref();
-    this.#child.channel?.unref();
+    this.#args = [home, String(process.pid), String(patienceMs)];
+    this.#child = this.#start();
     this.#timer = setInterval(() => this.#ping(), PING_MS).unref();
   }
 
@@ -33,8 +27,30 @@ export class Guardian {
   }
 
   [Symbol.dispose](): void {
+    this.#isOver = true;
     clearInterval(this.#timer);
     this.#child.kill("SIGKILL");
+  }
+
+  #start(): ChildProcess {
+    const script = new URL("./guardian-process.ts", import.meta.url);
+    const child = fork(fileURLToPath(script), this.#args, {
+      // What is typed on a terminal is not meant for it.
+      detached: true,
+      env: { PATH: process.env["PATH"] },
+      execArgv: ["--no-warnings"],
+      stdio: ["ignore", "ignore", "ignore", "ipc"],
+    });
+    child.on("error", () => {});
+    // It may be killed itself, by whoever looks for memory.
+    child.once("exit", () => setTimeout(() => this.#again(), AGAIN_MS).unref());
+    child.unref();
+    child.channel?.unref();
+    return child;
+  }
+
+  #again(): void {
+    if (!this.#isOver) this.#child = this.#start();
   }
 
   #ping(): void {
