@@ -7,6 +7,8 @@ import { z } from "zod";
 
 /** How long a killed process may take to leave the process table before the sweep reports it as left over. */
 const GONE_DEADLINE_MS = 2_000;
+/** What is halted starts nothing more: a second look finds what was being started at the first, and hardly ever a third. */
+const MOST_ROUNDS = 8;
 
 const ledgerEntry = z.object({
   // Not 1: the group of init is everybody.
@@ -108,15 +110,32 @@ export class ProcessLedger {
  * in a group of its own, and ends it only if it is asked to end itself.
  */
 export function killGroup(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
-  const others = signal === "SIGKILL" ? descendants(pid) : [];
-  for (const target of [-pid, ...others]) {
-    try {
-      process.kill(target, signal);
-    } catch (error) {
-      // Gone, or on macOS only its corpse is left, which may not be signalled.
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "ESRCH" && code !== "EPERM") throw error;
+  const others = signal === "SIGKILL" ? haltedDescendants(pid) : [];
+  for (const target of [-pid, ...others]) send(target, signal);
+}
+
+/** Halts a group and all that it has started, and says what that is. What runs on could start something behind our back. */
+function haltedDescendants(pid: number): number[] {
+  send(-pid, "SIGSTOP");
+  const halted = new Set<number>();
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const fresh = descendants(pid).filter((each) => !halted.has(each));
+    if (fresh.length === 0) break;
+    for (const each of fresh) {
+      send(each, "SIGSTOP");
+      halted.add(each);
     }
+  }
+  return [...halted];
+}
+
+function send(target: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(target, signal);
+  } catch (error) {
+    // Gone, or on macOS only its corpse is left, which may not be signalled.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ESRCH" && code !== "EPERM") throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect } from "vitest";
 import { SCHEMA_VERSION } from "../operations/migrations.ts";
+import { thisHost } from "../this-host.ts";
 import { WORKER_ALIVE_MS } from "../worker-store.ts";
 import type { BehaviourId } from "./behaviours.ts";
 import { workerRow } from "./samples.ts";
@@ -16,6 +17,7 @@ export const verifyWorkers: Record<Extract<BehaviourId, `worker.${string}`>, Ver
     await workers.beat(row);
     expect(await seen(row.id)).toEqual({
       ...row,
+      host: thisHost(),
       schema: SCHEMA_VERSION,
       seenAt: expect.any(String),
       silentMs: expect.any(Number),
