@@ -94,7 +94,7 @@ function launch(postgres: string, data: string, socketFolder: string): ChildProc
   const script =
     '"$@" </dev/null >server.log 2>&1 & pid=$!; (read -r _; kill -9 $pid) <&3 & wait $pid; kill $! 2>/dev/null';
   // After a crash, only what was not written; else it would first make sure of every file of the cluster.
-  const settings = ["listen_addresses=", "max_connections=100", "recovery_init_sync_method=syncfs"];
+  const settings = ["listen_addresses=", "max_connections=250", "recovery_init_sync_method=syncfs"];
   const options = ["-D", data, "-k", socketFolder, ...settings.flatMap((setting) => ["-c", setting])];
   return spawn("/bin/sh", ["-c", script, "sh", postgres, ...options], {
     ...asUser,
