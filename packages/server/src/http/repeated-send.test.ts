@@ -72,10 +72,13 @@ describe("a send that the client repeats by itself", () => {
   });
 
   test("is found however long the first has taken, be it done or failed", async () => {
-    const gate = Promise.withResolvers<void>();
-    memory.beforeSend = () => gate.promise;
+    const [arrived, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    memory.beforeSend = () => {
+      arrived.resolve();
+      return gate.promise;
+    };
     const first = send(0);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await arrived.promise;
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
     const second = send(1);
     gate.resolve();

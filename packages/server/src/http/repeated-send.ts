@@ -40,8 +40,10 @@ export class SendsUnderWay {
   async run<T>(session: string, send: () => Promise<T>): Promise<T> {
     const sends = this.#bySession.get(session) ?? new Set();
     this.#bySession.set(session, sends);
+    // Before its events are given ids, which say when they were made.
+    const begun = Date.now();
     const outcome = send();
-    const entry = { begun: Date.now(), outcome };
+    const entry = { begun, outcome };
     sends.add(entry);
     const forget = (): void => {
       sends.delete(entry);
