@@ -221,7 +221,11 @@ const sessions = z.strictObject({
     .enum(["stop", "resume"])
     .default("stop")
     .describe("What becomes of a turn that a crash has cut: it ends with an error, or goes on by itself."),
-  takeover: deadline.prefault("6s").describe("How long a server may be silent before another takes its sessions over."),
+  takeover: deadline
+    .prefault("6s")
+    .describe(
+      "How long a server may be silent before another takes its sessions over. In a fleet, 10s unless it is set.",
+    ),
   mcpTimeout: deadline.prefault("60s").describe("How long a call of an MCP server may take."),
   permissionMode: permissionMode
     .default("default")

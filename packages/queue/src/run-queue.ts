@@ -1,5 +1,5 @@
 /**
- * Carries "advance session S" (and "work on job J") to a worker that can. It carries nothing else: what there is to do
+ * Carries "advance session S" to a worker that can. It carries nothing else: what there is to do
  * stands in the store, and whoever takes a run reads it there. A run that is sent twice is one; a run that is lost is sent
  * again by whoever finds that its session waits.
  */
@@ -33,8 +33,8 @@ export interface RunQueue extends AsyncDisposable {
 }
 
 export interface Run {
-  kind: "session" | "job";
-  /** Of the session or job: one run per key at a time. */
+  kind: "session";
+  /** Of the session: one run per key at a time. */
   key: string;
   tenant: string;
   /** Which workers can take it: see `placeOf`. */

@@ -27,7 +27,7 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
     test("a run reaches a worker as it was sent, before or after the worker came", async () => {
       const queue = await open();
       const run = runOf("early", {
-        kind: "job",
+        kind: "session",
         tenant: "Ä/cme.1",
         place: "needs:gpu=yes,os=a b",
         traceparent: "00-ab",

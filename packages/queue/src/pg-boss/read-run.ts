@@ -4,7 +4,7 @@ import type { Run } from "../run-queue.ts";
 export function readRun(data: unknown): Run | undefined {
   if (typeof data !== "object" || data === null) return undefined;
   const { kind, key, tenant, place, priority, traceparent }: Partial<Record<keyof Run, unknown>> = data;
-  if (kind !== "session" && kind !== "job") return undefined;
+  if (kind !== "session") return undefined;
   if (typeof key !== "string" || typeof tenant !== "string" || typeof place !== "string") return undefined;
   return {
     kind,

@@ -18,8 +18,6 @@ interface Parts {
   open: () => readonly SessionRuns[];
   /** Of a tenant's engine, which is opened for it. */
   runsOf: (tenant: string) => Promise<SessionRuns>;
-  /** Works on a job of the context. Without it, there are none. */
-  workOn?: (run: Run, signal: AbortSignal) => Promise<void>;
   /** Somebody wants this process to hand over what it has and end. */
   onDrainWish?: () => void;
   log: { warn(details: Record<string, unknown>, message: string): void };
@@ -102,7 +100,6 @@ export class FleetMember {
   async #handle(run: Run, signal: AbortSignal): Promise<void> {
     this.#underWay.add(run.key);
     try {
-      if (run.kind === "job") return await this.#parts.workOn?.(run, signal);
       const runs = await this.#parts.runsOf(run.tenant);
       await this.#serial.run(() => this.#makeRoom(1));
       await runs.advance(run.key as SessionId, signal);
