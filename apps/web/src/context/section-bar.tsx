@@ -38,7 +38,11 @@ export function SectionBar({ section, overview }: { section: Section; overview: 
     <header className="flex shrink-0 items-center gap-4 border-b border-line bg-surface pl-4">
       <h1 className="hidden text-base font-semibold sm:block">Context</h1>
       <h1 className="sr-only sm:hidden">Context</h1>
-      <nav ref={bar} aria-label="Context" className="flex min-w-0 gap-0.5 overflow-x-auto py-1 pr-4 max-sm:-ml-2">
+      <nav
+        ref={bar}
+        aria-label="Context"
+        className="flex min-w-0 gap-0.5 overflow-x-auto py-1 pr-4 [scrollbar-width:none] max-sm:-ml-2"
+      >
         {SECTIONS.map((name) => {
           const own = counts[name] ?? 0;
           const isLoud = name === "proposals" && own > 0;

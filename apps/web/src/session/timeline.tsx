@@ -94,7 +94,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
       <div
         ref={scroller}
         onScroll={onScroll}
-        className="h-full overflow-x-hidden overflow-y-auto -outline-offset-2 [overflow-anchor:none]"
+        className="h-full overflow-x-hidden overflow-y-auto -outline-offset-2 [overflow-anchor:none] [scrollbar-gutter:stable_both-edges]"
         role="log"
         aria-live="off"
         aria-label="Conversation"

@@ -25,14 +25,17 @@ export function Tabs<Name extends string>({
 }) {
   return (
     <Radix.Root value={value} onValueChange={(name) => onChange(name as Name)} className={className}>
-      <Radix.List aria-label={label} className="flex gap-1 overflow-x-auto border-b border-line">
+      <Radix.List
+        aria-label={label}
+        className="flex gap-1 overflow-x-auto shadow-[inset_0_-1px_0_var(--line)] [scrollbar-width:none]"
+      >
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.name}
             value={tab.name}
             // There is nothing here that it could point to.
             {...(tab.content === undefined && { "aria-controls": undefined })}
-            className="-mb-px flex items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm whitespace-nowrap text-ink-soft hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink pointer-coarse:min-h-10"
+            className="flex items-center gap-1.5 border-b-2 border-transparent px-2.5 py-1.5 text-sm whitespace-nowrap text-ink-soft hover:text-ink data-[state=active]:border-accent data-[state=active]:text-ink pointer-coarse:min-h-10"
           >
             {tab.label}
             {tab.count !== undefined && <span className="text-xs text-ink-faint">{tab.count}</span>}
