@@ -12,7 +12,7 @@ import { setTheme, THEMES } from "../settings/theme.ts";
 import { ago } from "../text/format.ts";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
 import { sessionAct } from "./session-act.ts";
-import { groups, shownKey } from "./shortcuts.ts";
+import { deeds, groups, shownKey } from "./shortcuts.ts";
 import { useKnown } from "./use-known.ts";
 
 /** As many sessions as one would read through; further words narrow them. */
@@ -49,7 +49,11 @@ export default function Palette({
       .toReversed()
       .map(({ title, keys }): [string, Entry[]] => [
         title,
-        Object.entries(keys).map(([key, [label, act]]) => ({ label, keys: key, act })),
+        deeds(keys).map(({ label, keys: [first], act }) => ({
+          label,
+          ...(first !== undefined && { keys: first }),
+          act,
+        })),
       ]),
     ...(open
       ? [

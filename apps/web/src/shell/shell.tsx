@@ -27,7 +27,7 @@ export function Shell() {
     "?": ["Show all keys", () => isSheetOpen.set(true)],
     "g h": ["Go to all sessions", () => void navigate({ to: "/" })],
     "g i": ["Go to what waits for you", () => void navigate({ to: "/inbox" })],
-    "g c": ["Go to what is known", () => void navigate({ to: "/context/$", params: { _splat: "" } })],
+    "g c": ["Go to the context", () => void navigate({ to: "/context/$", params: { _splat: "" } })],
     "g s": ["Go to settings", () => void navigate({ to: "/settings/$", params: { _splat: "" } })],
     "x x": ["Stop everything (asks first)", () => isStopAsked.set(true)],
   });

@@ -1,6 +1,7 @@
+import { Fragment } from "react";
 import { useLive } from "../live/live-value.ts";
 import { Dialog } from "../ui/dialog.tsx";
-import { groups, shownKey } from "./shortcuts.ts";
+import { deeds, groups, shownKey } from "./shortcuts.ts";
 import { isSheetOpen } from "./shortcuts-sheet-open.ts";
 
 /** Every key that works where one is. */
@@ -19,17 +20,16 @@ export default function ShortcutsSheet() {
           <section key={`${title}-${index}`} className="mb-5 break-inside-avoid">
             <h3 className="mb-1 text-xs font-medium text-ink-faint">{title}</h3>
             <dl>
-              {Object.entries(keys).map(([key, [label]]) => (
-                <div key={key} className="flex items-baseline gap-3 border-b border-line py-1 last:border-0">
+              {deeds(keys).map(({ label, keys: all }) => (
+                <div key={label} className="flex items-baseline gap-3 border-b border-line py-1 last:border-0">
                   <dt className="min-w-0 flex-1">{label}</dt>
-                  <dd className="flex gap-1">
-                    {shownKey(key)
-                      .split(" ")
-                      .map((part, at) => (
-                        <kbd key={at} className="rounded border border-line-strong bg-raised px-1.5 font-mono text-xs">
-                          {part}
-                        </kbd>
-                      ))}
+                  <dd className="flex items-baseline gap-1 text-xs text-ink-faint">
+                    {all.map((key, at) => (
+                      <Fragment key={key}>
+                        {at > 0 && "or"}
+                        <Keys keys={key} />
+                      </Fragment>
+                    ))}
                   </dd>
                 </div>
               ))}
@@ -40,3 +40,12 @@ export default function ShortcutsSheet() {
     </Dialog>
   );
 }
+
+const Keys = ({ keys }: { keys: string }) =>
+  shownKey(keys)
+    .split(" ")
+    .map((part, at) => (
+      <kbd key={at} className="rounded border border-line-strong bg-raised px-1.5 font-mono text-xs text-ink">
+        {part}
+      </kbd>
+    ));

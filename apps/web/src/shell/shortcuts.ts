@@ -89,6 +89,16 @@ const isInDialog = (target: EventTarget | null): boolean =>
 const isPressing = ({ key, target }: KeyboardEvent): boolean =>
   (key === "Enter" || key === " ") && target instanceof Element && target.closest("a, button, summary, label") !== null;
 
+/** One entry for each thing that can be done: some go by two keys. */
+export function deeds(keys: Shortcuts): { label: string; keys: string[]; act: () => void }[] {
+  const all = Object.entries(keys).map(([key, [label, act]]) => ({ key, label, act }));
+  return [...Map.groupBy(all, ({ label }) => label)].map(([label, same]) => ({
+    label,
+    keys: same.map(({ key }) => key),
+    act: same[0]!.act,
+  }));
+}
+
 /** As it stands on the keyboard of who reads it. */
 export const shownKey = (keys: string): string =>
   keys
