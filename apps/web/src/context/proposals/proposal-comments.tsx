@@ -1,5 +1,5 @@
 import { Bot } from "lucide-react";
-import { useState } from "react";
+import { CommentSummary } from "../../changes/comment-summary.tsx";
 import { type LineComment, promptOf } from "../../changes/line-comments.ts";
 import type { useComments } from "../../changes/use-comments.ts";
 import { startDraft } from "../../home/start/start-session.ts";
@@ -22,7 +22,6 @@ export function ProposalComments({
   comments: ReturnType<typeof useComments>;
   verdict: ReturnType<typeof useVerdict>;
 }) {
-  const [isShown, setShown] = useState(false);
   if (comments.length === 0) return null;
   const prompt = promptOf(comments, `the proposal “${proposal.title}” (${proposal.id})`);
   const meant = hunksOf(comments, changes);
@@ -39,34 +38,22 @@ export function ProposalComments({
     clear();
   };
   return (
-    <section
-      aria-label="Comments"
+    <CommentSummary
+      count={comments.length}
+      prompt={prompt}
       className="sticky bottom-3 mt-4 rounded-lg border border-line-strong bg-surface px-3 py-2 shadow-float"
     >
-      {isShown && (
-        <pre className="mb-2 max-h-60 overflow-auto rounded-md bg-raised px-3 py-2 font-mono text-xs whitespace-pre-wrap">
-          {prompt}
-        </pre>
-      )}
-      <div className="flex flex-wrap items-center gap-2">
-        <span className="text-sm">
-          {comments.length} {comments.length === 1 ? "comment" : "comments"}
-        </span>
-        <Button look="quiet" size="small" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
-          {isShown ? "Hide" : "Show"} the message
-        </Button>
-        <span className="ml-auto flex flex-wrap gap-2">
-          {meant.size > 0 && (
-            <Button size="small" disabled={verdict.isPending} onClick={() => void reject().catch(() => undefined)}>
-              Reject {meant.size === 1 ? "that change" : `those ${meant.size} changes`} with them
-            </Button>
-          )}
-          <Button look="primary" size="small" icon={<Bot aria-hidden className="size-4" />} onClick={ask}>
-            Ask an agent …
+      <span className="ml-auto flex flex-wrap gap-2">
+        {meant.size > 0 && (
+          <Button size="small" disabled={verdict.isPending} onClick={() => void reject().catch(() => undefined)}>
+            Reject {meant.size === 1 ? "that change" : `those ${meant.size} changes`} with them
           </Button>
-        </span>
-      </div>
-    </section>
+        )}
+        <Button look="primary" size="small" icon={<Bot aria-hidden className="size-4" />} onClick={ask}>
+          Ask an agent …
+        </Button>
+      </span>
+    </CommentSummary>
   );
 }
 
