@@ -38,11 +38,11 @@ export function Panes({
       <section
         ref={pane}
         aria-label={label}
-        className={`min-h-0 overflow-y-auto border-line bg-surface lg:border-r ${hasDetail ? "hidden lg:block" : ""}`}
+        className={`relative min-h-0 overflow-y-auto border-line bg-surface lg:border-r ${hasDetail ? "hidden lg:block" : ""}`}
       >
         {list}
       </section>
-      <div className={`min-h-0 overflow-y-auto ${hasDetail ? "" : "hidden lg:block"}`}>
+      <div className={`relative min-h-0 overflow-y-auto ${hasDetail ? "" : "hidden lg:block"}`}>
         {hasDetail && (
           <ContextLink
             path={back}
@@ -56,7 +56,7 @@ export function Panes({
         ) : (
           <p className="grid h-full place-items-center p-6 text-ink-faint">
             <span>
-              Choose one of the list, or go through it with <Kbd keys="j" /> and <Kbd keys="k" />.
+              Choose one from the list, or go through it with <Kbd keys="j" /> and <Kbd keys="k" />.
             </span>
           </p>
         )}

@@ -64,9 +64,12 @@ function TableBox({ data: { table, isStart, own } }: NodeProps<TableNode>) {
       className={`flex h-full flex-col justify-center rounded-lg border bg-surface px-3 ${isStart ? "border-2 border-accent" : "border-line-strong"}`}
     >
       <span className="flex items-baseline gap-2">
-        <span className="truncate font-mono text-sm font-medium">{table.table}</span>
+        <span className="max-w-full shrink-0 truncate font-mono text-sm font-medium">{table.table}</span>
         {own !== "" && (
-          <span title={`Points to itself: ${own}`} className="ml-auto shrink-0 font-mono text-xs text-ink-faint">
+          <span
+            title={`Points to itself: ${own}`}
+            className="ml-auto min-w-0 truncate font-mono text-xs text-ink-faint"
+          >
             ↺ {own}
           </span>
         )}

@@ -33,9 +33,9 @@ export function JoinSteps({ graph, start }: { graph: Graph; start: string }) {
                 .map((edge) => (
                   <li
                     key={`${edge.to}-${edge.columns.join()}`}
-                    className="flex items-center gap-1.5 text-xs text-ink-soft"
+                    className="flex items-baseline gap-1.5 text-xs text-ink-soft"
                   >
-                    <span className="min-w-0 truncate">{words(edge)}</span>
+                    <span className="min-w-0 wrap-anywhere">{words(edge)}</span>
                     <span className="ml-auto shrink-0">
                       <Confidence value={edge.confidence} />
                     </span>
