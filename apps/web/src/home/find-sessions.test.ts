@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { FeedSession } from "../live/feed.ts";
-import { fits, folderName, groupByState, readHomeSearch } from "./find-sessions.ts";
+import { fits, folderName, groupByState, isOwnFolder, readHomeSearch } from "./find-sessions.ts";
 
 const session = (id: string, parts: Partial<FeedSession> = {}): FeedSession => ({
   id,
@@ -54,4 +54,6 @@ test("a folder goes by its last part; one of a session's own by what it is", () 
   expect(folderName("/srv/shop/")).toBe("shop");
   expect(folderName("/home/me/.tandem/scratch/sesn_01ABC")).toBe("Scratch folder");
   expect(folderName("/home/me/.tandem/worktrees/sesn_01ABC")).toBe("Worktree");
+  expect(isOwnFolder("/home/me/.tandem/worktrees/sesn_01ABC")).toBe(true);
+  expect(isOwnFolder("/home/me/sesn_notes.d")).toBe(false);
 });

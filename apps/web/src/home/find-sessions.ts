@@ -57,9 +57,12 @@ export function groupByState(sessions: Iterable<FeedSession>, pinned: ReadonlySe
   );
 }
 
+/** Whether it was made for one session: a worktree, or a scratch folder. */
+export const isOwnFolder = (folder: string): boolean => /\/sesn_\w+\/*$/.test(folder);
+
 /** The last part of a folder's path. One that was made for a session is called what it is: nobody knows sessions by id. */
 export function folderName(folder: string): string {
   const [parent, name] = ["", ...folder.replace(/\/+$/, "").split("/")].slice(-2);
-  if (!/^sesn_\w+$/.test(name ?? "")) return name ?? folder;
+  if (!isOwnFolder(folder)) return name ?? folder;
   return parent === "scratch" ? "Scratch folder" : "Worktree";
 }

@@ -5,7 +5,7 @@ import { useLive } from "../live/live-value.ts";
 import { isSheetOpen } from "../shell/shortcuts-sheet-open.ts";
 import { Button } from "../ui/button.tsx";
 import { Problem } from "../ui/problem.tsx";
-import { PageHead, Panel, Row, Rows } from "./panel.tsx";
+import { Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
 import { setTheme, theme, THEMES } from "./theme.ts";
 
 const WORDS = { system: "As the system", light: "Light", dark: "Dark" } as const;
@@ -45,7 +45,9 @@ export default function AppearancePage() {
           <Row>
             <div className="min-w-40 flex-1">
               <p className="font-medium">Sign out</p>
-              <p className="text-sm text-ink-faint">`tandem open` on the server&apos;s machine lets you in again.</p>
+              <p className="text-sm text-ink-faint">
+                <Mono>tandem open</Mono> on the server’s machine lets you in again.
+              </p>
             </div>
             <Button
               icon={<LogOut aria-hidden className="size-4" />}

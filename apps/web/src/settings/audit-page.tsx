@@ -93,7 +93,7 @@ function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: A
   return (
     <li>
       <details className="group">
-        <summary className="grid cursor-pointer gap-x-3 px-3 py-1.5 hover:bg-raised sm:grid-cols-[9.5rem_9rem_minmax(0,1fr)]">
+        <summary className="grid cursor-pointer items-baseline gap-x-3 px-3 py-1.5 hover:bg-raised sm:grid-cols-[9.5rem_9rem_minmax(0,1fr)]">
           <time dateTime={at} className="text-sm text-ink-faint">
             {exactly(at)}
           </time>

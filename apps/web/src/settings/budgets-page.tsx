@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useAgents } from "../api/lists.ts";
+import { folderName } from "../home/find-sessions.ts";
 import { count, lasting, money } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
@@ -14,6 +15,9 @@ import { PageHead, Panel } from "./panel.tsx";
 const KEY = ["/v1/budgets"];
 const amount = (unit: BudgetUnit, value: number): string =>
   unit === "usd" ? money(value) : unit === "seconds" ? lasting(value * 1_000) : count(value);
+/** Of one turn, not of one turns. */
+const counting = (unit: BudgetUnit, value: number): string =>
+  `${count(value)} ${value === 1 ? unit.replace(/s$/, "") : unit}`;
 const UNIT_WORDS: Readonly<Record<BudgetUnit, string>> = {
   usd: "Dollars",
   tokens: "Tokens",
@@ -32,7 +36,7 @@ export default function BudgetsPage() {
   const agents = useAgents();
   const nameOf = ({ scope, of }: Pick<BudgetGauge, "scope" | "of">): string => {
     if (scope === "agent") return agents.data?.find(({ id }) => id === of)?.name ?? of;
-    return scope === "day" ? "Today" : of;
+    return scope === "day" ? "Today" : folderName(of);
   };
   return (
     <>
@@ -49,7 +53,7 @@ export default function BudgetsPage() {
           <Panel key={scope} title={{ day: "The day", project: "Projects", agent: "Agents" }[scope]}>
             <ul className="divide-y divide-line">
               {[...Map.groupBy(own, ({ of }) => of)].map(([of, gauges]) => (
-                <li key={of} className="px-3 py-2">
+                <li key={of} className="px-3 py-2" title={scope === "project" ? of : undefined}>
                   <Gauges gauges={gauges} name={nameOf({ scope, of })} />
                 </li>
               ))}
@@ -57,7 +61,7 @@ export default function BudgetsPage() {
           </Panel>
         );
       })}
-      <SetBudget />
+      <SetBudget gauges={list.data?.data ?? []} />
     </>
   );
 }
@@ -75,9 +79,7 @@ function Gauges({ gauges, name }: { gauges: readonly BudgetGauge[]; name: string
         <p className="mt-0.5 text-sm text-ink-faint">
           {shown.length === 0 && `${name}: `}
           {counted
-            .map(({ unit, spent }) =>
-              unit === "seconds" ? `${amount(unit, spent)} of work` : `${count(spent)} ${unit}`,
-            )
+            .map(({ unit, spent }) => (unit === "seconds" ? `${amount(unit, spent)} of work` : counting(unit, spent)))
             .join(", ")}
         </p>
       )}
@@ -94,8 +96,7 @@ function Gauge({ gauge: { unit, spent, reserved, limit, payer }, name }: { gauge
         <span className="min-w-0 font-medium break-all">{name}</span>
         <span className="text-xs text-ink-faint">{payer !== null && `paid by ${payer.replaceAll("_", " ")}`}</span>
         <span className="ml-auto tabular-nums">
-          {amount(unit, spent)}
-          {unit !== "usd" && unit !== "seconds" && ` ${unit}`}
+          {unit === "usd" || unit === "seconds" ? amount(unit, spent) : counting(unit, spent)}
           <span className="text-ink-faint">{limit === null ? " spent, no limit" : ` of ${amount(unit, limit)}`}</span>
           {reserved > 0 && <span className="text-wait"> + {amount(unit, reserved)} reserved</span>}
         </span>
@@ -116,13 +117,17 @@ function Gauge({ gauge: { unit, spent, reserved, limit, payer }, name }: { gauge
   );
 }
 
-function SetBudget() {
+function SetBudget({ gauges }: { gauges: readonly BudgetGauge[] }) {
   const queries = useQueryClient();
   const agents = useAgents();
   const [form, setForm] = useState({ scope: "day", of: "", unit: "usd", value: "" });
   const set = (part: Partial<typeof form>): void => setForm({ ...form, ...part });
   const value = Number(form.value.replace(",", "."));
   const isBad = form.value !== "" && !(value > 0);
+  const hasLimit = gauges.some(
+    ({ scope, of, limit }) => limit !== null && scope === form.scope && (form.of === "" || form.of === of),
+  );
+  const isTaken = form.value === "" && hasLimit;
   const save = useMutation({
     mutationFn: () =>
       api.post<{ data: BudgetGauge[] }>("/v1/budgets", {
@@ -198,8 +203,12 @@ function SetBudget() {
           )}
         </Field>
         <div className="flex items-center gap-3 sm:col-span-full">
-          <Button type="submit" look={form.value === "" ? "plain" : "primary"} disabled={isBad || save.isPending}>
-            {form.value === "" ? "Take the limit away" : "Set the limit"}
+          <Button
+            type="submit"
+            look={isTaken ? "plain" : "primary"}
+            disabled={isBad || save.isPending || (form.value === "" && !hasLimit)}
+          >
+            {isTaken ? "Take the limit away" : "Set the limit"}
           </Button>
           {save.isSuccess && <output className="text-sm text-good">Done.</output>}
         </div>

@@ -37,7 +37,7 @@ export default function ModelsPage() {
   const asOf = data?.data.find(({ tandem }) => tandem.price)?.tandem.price?.as_of.slice(0, 10);
   return (
     <>
-      <PageHead title="Models">What agents may name: how much each holds, and what it costs.</PageHead>
+      <PageHead title="Models">What agents can work with: how much each holds, and what it costs.</PageHead>
       <Problem error={error} onRetry={() => void refetch()} className="mb-4" />
       {data?.data.length === 0 && <Empty title="No model is known">Status says who answers, and whether.</Empty>}
       {data && data.data.length > 0 && (
@@ -76,7 +76,7 @@ function ModelRow({
   const { aliases, efforts, price } = tandem;
   return (
     <tr className="align-top">
-      <th scope="row" className="w-1/2 min-w-64 px-3 py-2 text-left font-normal">
+      <th scope="row" className="w-1/2 min-w-56 px-3 py-2 text-left font-normal">
         <span className="font-medium">{display_name}</span>
         {lifecycle !== "active" && (
           <span className="ml-2">

@@ -1,4 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { BellRing } from "lucide-react";
 import { api } from "../api/client.ts";
 import { Button } from "../ui/button.tsx";
@@ -30,7 +31,11 @@ export default function NotificationsPage() {
         }
       >
         When a session waits for somebody, or ends, the server tells the webhooks and the desktop that{" "}
-        <Mono>notify</Mono> in tandem.yaml names. Those of this browser are switched on in the inbox.
+        <Mono>notify</Mono> in tandem.yaml names. Those of this browser are switched on under{" "}
+        <Link to="/inbox" className="text-accent underline">
+          Waiting
+        </Link>
+        .
       </PageHead>
       <Problem error={test.error} className="mb-4" />
       {test.data && (

@@ -1,7 +1,8 @@
 import { useQueries } from "@tanstack/react-query";
 import { ENVIRONMENT_METADATA } from "@tandem/protocol";
-import { api, ApiError } from "../api/client.ts";
+import { api } from "../api/client.ts";
 import { useEnvironments } from "../api/lists.ts";
+import { isOwnFolder } from "../home/find-sessions.ts";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { ago } from "../text/format.ts";
@@ -20,7 +21,7 @@ const STATES: Readonly<Record<Trust["state"], { tone: Tone; label: string; words
   trusted: { tone: "good", label: "trusted", words: "What it brings acts in sessions." },
   untrusted: { tone: "wait", label: "not trusted", words: "What it brings does not act; CLAUDE.md is read as text." },
   changed: { tone: "wait", label: "changed", words: "It has changed since it was trusted, and does not act." },
-  empty: { tone: "plain", label: "brings nothing", words: "Nothing in it needs trust." },
+  empty: { tone: "plain", label: "needs no trust", words: "It brings nothing that could act." },
   refused: { tone: "bad", label: "refused", words: "" },
 };
 
@@ -30,7 +31,10 @@ export default function TrustPage() {
   const sessions = useLive(feed.sessions);
   const folders = new Set([
     ...(environments.data ?? []).flatMap(({ metadata }) => metadata[ENVIRONMENT_METADATA.path] ?? []),
-    ...[...sessions.values()].filter(({ archived_at }) => archived_at === null).map(({ folder }) => folder),
+    ...[...sessions.values()]
+      // One that was made for a session has what the folder has that it came from, and its trust.
+      .filter(({ archived_at, folder }) => archived_at === null && folder !== "" && !isOwnFolder(folder))
+      .map(({ folder }) => folder),
   ]);
   const all = useQueries({
     queries: [...folders].sort().map((folder) => ({
@@ -47,8 +51,6 @@ export default function TrustPage() {
       </PageHead>
       <Problem error={environments.error} onRetry={() => void environments.refetch()} className="mb-4" />
       {all.map(({ data, error }, index) => {
-        // A worktree of the server's own has what the folder has that it came from, and its trust.
-        if (error instanceof ApiError && error.status === 403) return null;
         const folder = [...folders].sort()[index] ?? "";
         return (
           <Panel key={folder}>

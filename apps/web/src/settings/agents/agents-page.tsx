@@ -49,7 +49,7 @@ export default function AgentsPage() {
                     {agent.name} <Badge>version {agent.version}</Badge>
                   </p>
                   <p className="text-sm text-ink-faint">
-                    {[agent.model.id, agent.model.effort?.type, agent.description].filter(Boolean).join(", ")}
+                    {[agent.model.id, agent.model.effort?.type, agent.description].filter(Boolean).join(" · ")}
                   </p>
                 </div>
                 <div className="flex">

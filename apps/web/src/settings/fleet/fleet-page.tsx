@@ -9,7 +9,7 @@ import { Confirm } from "../../ui/confirm.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
 import { TurnsChart } from "./turns-chart.tsx";
-import { WorkerRow } from "./worker-row.tsx";
+import { canDrain, WorkerRow } from "./worker-row.tsx";
 
 const KEY = ["/v1/fleet"];
 const DEAD_KEY = ["/v1/fleet/dead"];
@@ -47,7 +47,12 @@ export default function FleetPage() {
               ]}
             />
           </Panel>
-          <Panel title="Workers" note="One that is drained takes nothing more, and what it has goes to others.">
+          <Panel
+            title="Workers"
+            {...(status.workers.some(canDrain) && {
+              note: "One that is drained takes nothing more, and what it has goes to others.",
+            })}
+          >
             <Rows>
               {status.workers.map((worker) => (
                 <WorkerRow key={worker.id} worker={worker} onDrain={() => setLeaving(worker)} />

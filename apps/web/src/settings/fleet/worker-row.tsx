@@ -17,14 +17,18 @@ const PAYERS: Readonly<Record<string, string>> = {
   anthropic_api_key: "an API key",
 };
 
+/** Where it keeps no row, it is this server itself, and nobody else is there to take over. */
+const isAlone = ({ id }: FleetWorker): boolean => id === "wrk_here";
+
+export const canDrain = (worker: FleetWorker): boolean =>
+  worker.state === "live" && worker.role !== "server" && !isAlone(worker);
+
 export function WorkerRow({ worker, onDrain }: { worker: FleetWorker; onDrain: () => void }) {
   const { id, machine, name, role, state, sessions, max_sessions: most, turns_per_minute: rate } = worker;
-  // Where it keeps no row, it is this server itself, and nobody else is there to take over.
-  const isAlone = id === "wrk_here";
   const labels = Object.entries(worker.labels).map(([label, value]) => `${label}=${value}`);
   const tenants = worker.tenants === null ? [] : [`for ${worker.tenants.join(", ")}`];
   const more = [
-    isAlone ? "the only process" : id,
+    isAlone(worker) ? "the only process" : id,
     worker.payer === null ? "" : `on ${PAYERS[worker.payer] ?? worker.payer}`,
     worker.version,
     `started ${ago(worker.started_at)}`,
@@ -48,7 +52,7 @@ export function WorkerRow({ worker, onDrain }: { worker: FleetWorker; onDrain: (
           {[...labels, ...tenants, ...more].filter(Boolean).join(" · ")}
         </p>
       </div>
-      {state === "live" && !isAlone && role !== "server" && (
+      {canDrain(worker) && (
         <Button look="quiet" size="small" onClick={onDrain}>
           Drain …
         </Button>

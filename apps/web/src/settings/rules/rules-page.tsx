@@ -174,7 +174,7 @@ function AddRule({ onAdded }: { onAdded: () => void }) {
             {text("of", "sesn_…")}
           </Field>
         )}
-        <Field label="Tool" hint="Bash, Edit, edit, read, web, mcp__SERVER__TOOL, *">
+        <Field label="Tool" hint="One tool (Bash, Edit, mcp__SERVER__TOOL), all that read, edit or web, or *">
           {text("tool", "Bash")}
         </Field>
         <Field label="Which calls" hint="A command, a path or a domain, with * and **. Empty: all.">

@@ -3,6 +3,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useAgents } from "../../api/lists.ts";
+import { MODE_WORDS } from "../../text/mode-words.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -76,8 +77,8 @@ export function TestRule() {
               value={form.mode}
               onChange={(mode) => set({ mode })}
               options={[
-                { value: "", label: "default" },
-                ...PERMISSION_MODES.slice(1).map((mode) => ({ value: mode, label: mode })),
+                { value: "", label: MODE_WORDS.default },
+                ...PERMISSION_MODES.slice(1).map((mode) => ({ value: mode, label: MODE_WORDS[mode] })),
               ]}
             />
           )}
