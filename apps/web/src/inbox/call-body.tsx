@@ -49,7 +49,7 @@ function PlanBody({ plan, input }: { plan: string; input: Approval["input"] }) {
           <ul className="mt-1 list-disc pl-5">
             {prompts.map(({ tool, prompt }, index) => (
               <li key={index}>
-                <span className="font-medium">{tool}</span> {prompt}
+                <span className="font-medium">{tool}</span>: {prompt}
               </li>
             ))}
           </ul>

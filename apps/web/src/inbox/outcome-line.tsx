@@ -1,6 +1,7 @@
 import type { Approval } from "@tandem/protocol";
 import { Ban, Check, Hourglass, X } from "lucide-react";
 import { ago, exactly } from "../text/format.ts";
+import { MODE_WORDS } from "../text/mode-words.ts";
 
 type Resolved = NonNullable<Approval["resolved"]>;
 
@@ -10,6 +11,9 @@ const LOOKS = {
   expired: { icon: Hourglass, words: "Expired, and so denied", look: "text-ink-soft" },
   cancelled: { icon: Ban, words: "Cancelled: its turn ended first", look: "text-ink-soft" },
 } as const;
+
+/** What browsers come in with is called so. */
+const PAGE = "page";
 
 const REACHES = { once: "", session: "for the session", always: "always" } as const;
 
@@ -21,7 +25,7 @@ export function OutcomeLine({ resolved, kind }: { resolved: Resolved; kind: Appr
   const more = [
     ...(scope && REACHES[scope] !== "" ? [REACHES[scope]] : []),
     ...(edited === true && !isAnswer ? ["with another input"] : []),
-    ...(mode === undefined ? [] : [`goes on in the mode ${mode}`]),
+    ...(mode === undefined ? [] : [`goes on: ${MODE_WORDS[mode].toLowerCase()}`]),
     ...(late === true ? ["to be made again by the agent"] : []),
   ];
   return (
@@ -30,7 +34,9 @@ export function OutcomeLine({ resolved, kind }: { resolved: Resolved; kind: Appr
         <Icon aria-hidden className="size-4" />
         {isAnswer ? "Answered" : words}
       </span>
-      {(outcome === "allowed" || outcome === "denied") && <span className="text-ink-soft">by {by}</span>}
+      {(outcome === "allowed" || outcome === "denied") && (
+        <span className="text-ink-soft">{by === PAGE ? "on the page" : `by ${by}`}</span>
+      )}
       {more.length > 0 && <span className="text-ink-soft">{more.join(", ")}</span>}
       <time dateTime={at} title={exactly(at)} className="text-xs text-ink-faint">
         {ago(at)}

@@ -128,6 +128,7 @@ function Working({ log, session }: { log: SessionLog; session: string }) {
   const known = useLive(feed.sessions).get(session);
   const words = known === undefined ? "working" : stateOf(known);
   const since = useLivePart(log.messages, beginOfTurn);
+  const lasted = since ? now - Date.parse(since) : 0;
   return (
     <p className="flex items-center gap-2 px-3 text-xs text-ink-faint">
       <span
@@ -140,7 +141,7 @@ function Working({ log, session }: { log: SessionLog; session: string }) {
           A quota is used up; it goes on in <Countdown to={known.parked.resets_at} />
         </span>
       ) : (
-        since && <span className="tabular-nums">{lasting(Math.max(0, now - Date.parse(since)))}</span>
+        lasted >= 1_000 && <span className="tabular-nums">{lasting(lasted)}</span>
       )}
     </p>
   );
