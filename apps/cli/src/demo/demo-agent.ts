@@ -52,7 +52,9 @@ const callOf = ({ messages }: ModelRequest, { toolUseId }: ToolResult): unknown 
 function summary(tool: unknown, output: string): string {
   const lines = output.split("\n").filter((line) => line.trim() !== "");
   if (tool !== "Glob" || lines[0] === "No files found") return `It says: ${lines.join(" ")}`;
-  const names = lines.map((line) => line.split("/").at(-1)!);
+  // What git keeps there is nobody's answer to what is in a folder.
+  const names = lines.filter((line) => !line.includes("/.git/")).map((line) => line.split("/").at(-1)!);
+  if (names.length === 0) return "There is nothing in it yet.";
   const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : "";
   return `I see ${names.slice(0, MOST_NAMES).join(", ")}${more}.`;
 }
