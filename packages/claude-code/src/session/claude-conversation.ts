@@ -51,7 +51,8 @@ export class ClaudeConversation implements Conversation {
   /** Messages that were sent and have not been taken; each settles when Claude Code has it. */
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
   #child: Child | undefined;
-  #turns = 0;
+  /** A turn that this process has made is in its transcript; one that another made, and that only ended here, is in that one's. */
+  #hasWorked = false;
   #expectsTurn: boolean;
   #turnEnd = Promise.withResolvers<void>();
   #mcp = "";
@@ -204,7 +205,7 @@ export class ClaudeConversation implements Conversation {
   }
 
   flush(): Promise<void> {
-    return this.#mirror.flush(this.#turns > 0);
+    return this.#mirror.flush(this.#hasWorked);
   }
 
   close(turn: "ended" | "left" | "lost" = "ended"): Promise<void> {
@@ -253,6 +254,7 @@ export class ClaudeConversation implements Conversation {
     if (message.type === "system" && "permissionMode" in message && message.permissionMode) {
       this.#wish = { ...this.#wish, planning: message.permissionMode === "plan" };
     }
+    if (message.type === "result") this.#hasWorked = true;
     const lifecycle = commandLifecycle(message);
     if (lifecycle) this.#waiting.get(lifecycle.uuid)?.resolve();
     this.#translate({ type: "message", message });
@@ -273,10 +275,7 @@ export class ClaudeConversation implements Conversation {
   #tell(outputs: readonly ConversationOutput[]): void {
     for (const output of outputs) {
       if (output.type === "message_taken" && !this.#waiting.delete(output.uuid)) continue;
-      if (output.type === "turn_ended") {
-        this.#turns += 1;
-        this.#expectsTurn = false;
-      }
+      if (output.type === "turn_ended") this.#expectsTurn = false;
       this.#host.onOutput(output);
       this.#gate.observe(output);
       if (output.type !== "turn_ended") continue;
