@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { availableParallelism } from "node:os";
 import type { Conversation, ConversationOutput, ConversationSetup } from "@tandem/claude-code";
 import { LlmError, RequestError, type EventOf, type SessionEventBody, type ThreadId } from "@tandem/protocol";
 import type { Lease, Store } from "@tandem/storage";
@@ -14,9 +15,13 @@ import type { DefinitionBook } from "./mcp/definition-book.ts";
 import { redactOutput } from "./redact-output.ts";
 import type { Rules } from "./rules/rule-book.ts";
 import type { SessionWriter } from "./session-writer.ts";
+import { StartGate } from "./start-gate.ts";
 import { transcriptStore } from "./transcript-store.ts";
 import { modelEvent, wishOf } from "./turn-wish.ts";
 import type { WaitingRoom } from "./waiting-room.ts";
+
+/** Of all engines of this process. */
+const STARTS = new StartGate(availableParallelism());
 
 interface Parts {
   store: Store;
@@ -107,6 +112,7 @@ export class ConversationHolder {
     const setup = await conversationSetup(row, conversation, settings, equipment);
     const transcripts = await transcriptStore(store.transcripts, lease, conversation);
     const book = await this.#parts.rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+    using _ = await STARTS.enter();
     if (closings !== this.#closings) throw new RequestError("unavailable", "The session was closed meanwhile.");
     if (equipment.events.length > 0) await writer.write(equipment.events);
     const judges = {

@@ -56,6 +56,7 @@ export async function conversationSetup(
     ...(maxTurns && { maxTurns: Number(maxTurns) }),
     ...conversation,
     primaryThread: row.primaryThread,
+    yields: settings.fleet !== undefined,
     deadlines: settings.deadlines,
   };
 }

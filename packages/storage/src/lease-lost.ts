@@ -4,8 +4,8 @@ import { TandemError } from "@tandem/protocol";
 export class LeaseLost extends TandemError {
   readonly session: string;
 
-  constructor(session: string) {
-    super("lease_lost", `Another process has taken over ${session}.`);
+  constructor(session: string, message = `Another process has taken over ${session}.`) {
+    super("lease_lost", message);
     this.session = session;
   }
 }

@@ -116,6 +116,11 @@ export interface ConversationSetup {
   /** The object that each turn has to end with. */
   outputSchema?: Record<string, unknown>;
   maxTurns?: number;
+  /**
+   * Has the processor after others. Where a session is lost by whoever is late to renew its lease, that one must not wait for
+   * those whose log it keeps: a machine with too much to do would start its sessions anew elsewhere, and have even more.
+   */
+  yields?: boolean;
   /** Taken up again where it was left, from the transcript store; false begins a new conversation, under `id`. */
   resume: boolean;
   /**

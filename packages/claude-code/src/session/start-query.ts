@@ -10,6 +10,7 @@ import {
 import { Child } from "../child.ts";
 import { secretOf } from "../credential.ts";
 import { TOOL_SERVER } from "../isolation.ts";
+import { lowerPriority } from "../lower-priority.ts";
 import { ProcessLedger } from "../process-ledger.ts";
 import { createToolServer } from "../tool-server.ts";
 import { dropForeignVariables } from "../variables.ts";
@@ -81,6 +82,7 @@ export function startQuery(
       loadTimeoutMs: setup.deadlines.init,
       spawnClaudeCodeProcess: (options) => {
         const child = new Child(ledger, options, secretOf(setup.credential));
+        if (setup.yields && child.process.pid !== undefined) lowerPriority(child.process.pid);
         parts.onSpawn(child);
         return child.process;
       },

@@ -79,7 +79,10 @@ export class LeaseWatch {
     const wasHalted = now - this.#looked > this.#ttl * HALTED;
     this.#looked = now;
     for (const [actor, since] of this.#held) {
-      if (wasHalted || now - since > this.#ttl * GIVEN_UP) actor.lost(new LeaseLost(actor.lease.session));
+      if (!wasHalted && now - since <= this.#ttl * GIVEN_UP) continue;
+      const { session } = actor.lease;
+      const reason = wasHalted ? "this process was halted for too long" : "the database did not answer in time";
+      actor.lost(new LeaseLost(session, `${session} is given up while it is still held here: ${reason}.`));
     }
   }
 }

@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { noSuchSession } from "../refusal.ts";
-import { all, list, one, sql, type Work } from "../sql.ts";
+import { all, join, list, one, sql, type Work } from "../sql.ts";
 import type { LogLease } from "./fence.ts";
 import { isUnfinished } from "./sessions.ts";
 
@@ -22,23 +22,39 @@ export const takeLease = operation(
 );
 
 /** The sessions whose leases were kept. In the order of sessions, as all who write several at once. */
-export const renewLeases = operation(
-  "leases.renew",
-  function* (args: { leases: readonly LogLease[]; ttlMs: number }): Work<string[]> {
-    const kept: string[] = [];
-    for (const { session, token } of args.leases.toSorted((a, b) => (a.session < b.session ? -1 : 1))) {
-      const row = yield* one({
-        ...sql<{ session: string }>`
-        update log set lease_until = now_ms() + ${args.ttlMs}
+export const renewLeases = operation("leases.renew", renew, { single: renewAtOnce });
+
+interface RenewArgs {
+  leases: readonly LogLease[];
+  ttlMs: number;
+}
+
+function* renew({ leases, ttlMs }: RenewArgs): Work<string[]> {
+  const kept: string[] = [];
+  for (const { session, token } of leases.toSorted((a, b) => (a.session < b.session ? -1 : 1))) {
+    const row = yield* one({
+      ...sql<{ session: string }>`
+        update log set lease_until = now_ms() + ${ttlMs}
         where session = ${session} and lease_token = ${token} and lease_holder is not null
         returning session`,
-        name: "renew",
-      });
-      if (row) kept.push(row.session);
-    }
-    return kept;
-  },
-);
+      name: "renew",
+    });
+    if (row) kept.push(row.session);
+  }
+  return kept;
+}
+
+/** One trip: whoever renews is in a hurry where trips take long. */
+function* renewAtOnce({ leases, ttlMs }: RenewArgs): Work<string[]> {
+  const held = leases.map(({ session, token }) => sql`(${session}, cast(${token} as bigint))`);
+  const rows = yield* all(sql<{ session: string }>`
+    with held as (
+      select session from log where (session, lease_token) in (values ${join(held, ", ")}) and lease_holder is not null
+      order by session for no key update
+    )
+    update log set lease_until = now_ms() + ${ttlMs} from held where log.session = held.session returning log.session`);
+  return rows.map(({ session }) => session);
+}
 
 // The token stays, so that it is never given out again.
 export const releaseLease = operation("leases.release", function* ({ session, token }: LogLease): Work<void> {

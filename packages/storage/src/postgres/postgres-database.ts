@@ -46,6 +46,8 @@ export class PostgresDatabase implements Database {
     if (this.#closing) throw closed();
     // Without a session, nothing else is likely to want the same rows.
     if (session === undefined) {
+      const alone = operation.single?.(args);
+      if (alone) return this.#server.use(this.#schema, (client) => performAsync(alone, on(client)));
       return this.#server.transaction(this.#schema, (client) => performAsync(operation.work(args), on(client)));
     }
     const work = (): ReturnType<typeof operation.work> => operation.work(args);
