@@ -8,8 +8,8 @@ import { cleanDetails } from "./clean-details.ts";
 const EVENTS_AT_ONCE = 200;
 const ENTRIES_AT_ONCE = 500;
 const SESSIONS_AT_ONCE = 100;
-/** What happens within this time is entered together. */
-const GATHER_MS = 200;
+/** What happens within this time is entered together: all who enter something wait for each other. */
+const GATHER_MS = 1_000;
 /** Somebody else may have read the same part of a log: then it is read on from there. */
 const MOST_TRIES = 5;
 
@@ -54,13 +54,15 @@ export class Auditor implements Audit {
       const head = await this.#store.events.head(session);
       if (head <= after) return;
       const events = await this.#store.events.read(session, { after, limit: EVENTS_AT_ONCE, types: AUDITED });
-      const to = events.length < EVENTS_AT_ONCE ? Math.max(head, events.at(-1)?.seq ?? 0) : events.at(-1)!.seq;
+      const isAll = events.length < EVENTS_AT_ONCE;
+      const to = isAll ? Math.max(head, events.at(-1)?.seq ?? 0) : events.at(-1)!.seq;
       const who = { agent: await this.#agentOf(session) };
       const notes = events.flatMap((logged) => auditEvent(logged, who) ?? []);
       const entered = await this.#store.audit.append(
         notes.map((note) => ({ ...note, session, details: cleanDetails(note.details) })),
         { session, after, to },
       );
+      if (entered && isAll) return;
       if (!entered) tries += 1;
     }
   }

@@ -27,9 +27,19 @@ export interface AppendAudit {
   read: { session: string; after: number; to: number } | undefined;
 }
 
+/** Nothing is entered, so nobody need wait. */
+function* moveCursor({ session, after, to }: NonNullable<AppendAudit["read"]>): Work<boolean> {
+  const moved = yield* one(sql`
+    insert into audit_cursor (session, seq) select ${session}, cast(${to} as bigint)
+    where cast(${after} as bigint) = 0 or exists (select 1 from audit_cursor where session = ${session})
+    on conflict (session) do update set seq = excluded.seq where audit_cursor.seq = ${after} returning seq`);
+  return moved !== undefined;
+}
+
 /** Undefined if the session's log has been read by somebody else meanwhile. */
 export const appendAudit = operation("audit.append", function* (args: AppendAudit): Work<AuditRow[] | undefined> {
   const { notes, read } = args;
+  if (read && notes.length === 0) return (yield* moveCursor(read)) ? [] : undefined;
   // Writes the row, and so makes everybody who appends wait here: the chain is one.
   const head = (yield* one(sql<{ seq: number; hash: string }>`
     update audit_head set seq = seq + ${notes.length} returning seq - ${notes.length} as seq, hash`))!;

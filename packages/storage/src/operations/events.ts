@@ -131,8 +131,10 @@ function conditions({ session, after, before, types, thread, since }: ReadArgs):
 export const readOn = operation("events.readOn", function* (args: { session: string; after: number }): Work<
   Part | undefined
 > {
-  const seq = yield* readHead.work(args.session);
-  return seq === undefined ? undefined : yield* readEvents.work({ ...args, limit: EVENTS_AT_ONCE });
+  const part = yield* readEvents.work({ ...args, limit: EVENTS_AT_ONCE });
+  // What has no session has no events.
+  if (part.rows.length === 0 && (yield* readHead.work(args.session)) === undefined) return undefined;
+  return part;
 });
 
 export const findEvents = operation("events.find", function* (args: { session: string; ids: readonly string[] }): Work<
