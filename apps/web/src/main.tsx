@@ -4,13 +4,18 @@ import "./shell/style-nonce.ts";
 import "./settings/theme.ts";
 import { App } from "./app.tsx";
 import { readEarly } from "./live/first-page.ts";
+import { router } from "./router.tsx";
 import "./styles.css";
 
 readEarly(location.pathname);
 const root = document.getElementById("root");
 if (!root) throw new Error("The page has no root.");
-createRoot(root).render(
-  <StrictMode>
-    <App />
-  </StrictMode>,
-);
+const draw = (): void =>
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+// The place that one comes to is drawn together with its frame, once, instead of the frame first and then both. What cannot
+// be loaded is for the router to tell.
+void router.load().then(draw, draw);

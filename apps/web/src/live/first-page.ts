@@ -17,7 +17,7 @@ export const readPage = (
   signal?: AbortSignal,
 ): Promise<LogPage> => api.get<LogPage>(`/v1/sessions/${session}/log`, query, signal);
 
-let early: { session: string; page: Promise<LogPage> } | undefined;
+let early: { session: string; page: Promise<LogPage>; known?: LogPage } | undefined;
 
 /**
  * A page that is opened at a session reads its end before anything else of it is there; the browser has asked the server
@@ -26,11 +26,18 @@ let early: { session: string; page: Promise<LogPage> } | undefined;
 export function readEarly(path: string): void {
   const session = /^\/sessions\/(\w+)$/.exec(path)?.[1];
   if (session === undefined) return;
-  const page = readPage(session, { limit: FIRST_PAGE });
-  // Who takes it hears of it.
-  page.catch(() => undefined);
-  early = { session, page };
+  const own: typeof early = { session, page: readPage(session, { limit: FIRST_PAGE }) };
+  // Who takes it hears of what went wrong.
+  own.page.then(
+    (page) => (own.known = page),
+    () => undefined,
+  );
+  early = own;
 }
+
+/** What was read early, if it is there already. */
+export const earlyPage = (session: string): LogPage | undefined =>
+  early?.session === session ? early.known : undefined;
 
 /** What was read early, once: whoever comes later wants what there is then. */
 export function takeEarly(session: string): Promise<LogPage> | undefined {

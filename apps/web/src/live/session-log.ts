@@ -1,7 +1,7 @@
 import { Projection, type Delta, type LoggedEvent, type Message, type SessionEvent } from "@tandem/protocol";
 import { ApiError } from "../api/client.ts";
 import { readStream, rest, type Connection } from "../api/read-stream.ts";
-import { FIRST_PAGE, type LogPage, readPage, takeEarly } from "./first-page.ts";
+import { earlyPage, FIRST_PAGE, type LogPage, readPage, takeEarly } from "./first-page.ts";
 import { LiveValue } from "./live-value.ts";
 
 const AWAY_MS = 2_000;
@@ -26,16 +26,21 @@ export class SessionLog {
   #projection = new Projection();
   #before: number | null = null;
   #isReading = false;
+  /** What it began with, until it is followed. */
+  #first: LogPage | undefined;
 
   constructor(session: string, thread?: string) {
     this.#session = session;
     this.#thread = thread;
+    this.#first = thread === undefined ? earlyPage(session) : undefined;
+    if (this.#first) this.#begin(this.#first);
   }
 
   async follow(signal: AbortSignal): Promise<void> {
     try {
       const page = await this.#readFirst(signal);
-      this.#begin(page);
+      if (page !== this.#first) this.#begin(page);
+      this.#first = undefined;
       const path = this.#thread === undefined ? "events/stream" : `threads/${this.#thread}/stream`;
       const previews = "event_deltas[]=agent.message&event_deltas[]=agent.thinking&tandem=true";
       await readStream(`/v1/sessions/${this.#session}/${path}?${previews}`, {

@@ -2,13 +2,12 @@ import type { BudgetGauge } from "@tandem/protocol";
 import { useModels } from "../api/lists.ts";
 import { useLivePart } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
-import { count, lasting, money } from "../text/format.ts";
+import { count, lasting, money, share } from "../text/format.ts";
 import { Popover } from "../ui/popover.tsx";
 import { contextUse, type ContextUse, lastMeasured } from "./context-use.ts";
 import { cacheShare } from "./turn-sum.ts";
 import { useBudget } from "./use-session-data.ts";
 
-const share = new Intl.NumberFormat(undefined, { style: "percent" });
 const TRIGGER =
   "flex min-h-7 items-center gap-1.5 rounded-md px-1.5 text-xs text-ink-soft tabular-nums hover:bg-raised hover:text-ink max-md:min-h-10";
 
@@ -32,7 +31,7 @@ function ContextGauge({ log }: { log: SessionLog }) {
     <Popover
       label="Context"
       trigger={
-        <button type="button" className={TRIGGER} aria-label={`Context window: ${share.format(part)} full`}>
+        <button type="button" className={TRIGGER} aria-label={`Context window: ${share(part)} full`}>
           <svg viewBox="0 0 20 20" aria-hidden className={`size-4 -rotate-90 ${look}`}>
             <circle cx="10" cy="10" r="7.5" fill="none" strokeWidth="3.5" className="stroke-line" />
             <circle
@@ -46,7 +45,7 @@ function ContextGauge({ log }: { log: SessionLog }) {
               strokeDasharray={`${Math.max(2, part * 100)} 100`}
             />
           </svg>
-          {share.format(part)}
+          {share(part)}
         </button>
       }
     >
@@ -84,7 +83,7 @@ function ContextDetails({ use: { tokens, window, last, model } }: { use: Context
       )}
       {cached !== undefined && (
         <p className="mt-2 text-xs text-ink-faint">
-          {share.format(cached)} of the last request came from the cache.
+          {share(cached)} of the last request came from the cache.
           {cached < 0.5 &&
             " A pause of more than a few minutes, another model or other tools make the cache start anew."}
         </p>

@@ -17,6 +17,10 @@ const EARLIER_PX = 800;
 /** Of a row that was not drawn yet. Guessed too small, several times as many rows are drawn as there is room for. */
 const ROW_PX = 120;
 
+/** Rows beyond the screen: those that are drawn with it, and those that are there for who scrolls. */
+const OVERSCAN = { first: 1, then: 6 };
+const FIRST_MS = 100;
+
 /** About what a conversation looks like. */
 const READING = ["ml-auto h-9 w-1/3 rounded-2xl", "mt-8 w-3/4", "w-full", "w-2/3", "h-9 w-full", "w-1/2"];
 
@@ -49,6 +53,11 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
   const scroller = useRef<HTMLDivElement>(null);
   const lastTop = useRef(0);
   const [isFollowing, setFollowing] = useState(part === undefined);
+  const [overscan, setOverscan] = useState(OVERSCAN.first);
+  useEffect(() => {
+    const timer = setTimeout(() => setOverscan(OVERSCAN.then), FIRST_MS);
+    return () => clearTimeout(timer);
+  }, []);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -56,7 +65,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
     initialRect: { width: 0, height: innerHeight },
     initialOffset: () => (isFollowing ? Math.max(0, rows.length * ROW_PX - innerHeight) : 0),
     getItemKey: builder.keyOf,
-    overscan: 6,
+    overscan,
     paddingEnd: 16,
     anchorTo: "end",
     followOnAppend: true,

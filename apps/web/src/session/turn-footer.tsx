@@ -1,8 +1,7 @@
-import { count, lasting, money } from "../text/format.ts";
+import { count, lasting, money, share } from "../text/format.ts";
 import { useSession } from "./session-context.ts";
 import { cacheShare, type TurnSum } from "./turn-sum.ts";
 
-const share = new Intl.NumberFormat(undefined, { style: "percent" });
 
 /** What a turn took, in one quiet line. */
 export function TurnFooter({ sum, miss }: { sum: TurnSum; miss: string | undefined }) {
@@ -14,7 +13,7 @@ export function TurnFooter({ sum, miss }: { sum: TurnSum; miss: string | undefin
     sum.models.join(", "),
     sum.lastedMs === undefined ? undefined : lasting(sum.lastedMs),
     `${count(read)} in, ${count(sum.outputTokens)} out`,
-    cached === undefined ? undefined : `${share.format(cached)} cached`,
+    cached === undefined ? undefined : `${share(cached)} cached`,
     sum.usd === undefined ? undefined : money(sum.usd),
   ].filter((word) => word !== undefined && word !== "");
   const title = [

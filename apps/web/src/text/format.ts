@@ -1,10 +1,19 @@
 // Times and money as the reader's own place writes them.
 
-const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" });
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const dollars = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" });
-const cents = new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", maximumFractionDigits: 4 });
-const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const relative = onceWanted(() => new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" }));
+const dateTime = onceWanted(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }));
+const dollars = onceWanted(() => new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" }));
+const cents = onceWanted(
+  () => new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", maximumFractionDigits: 4 }),
+);
+const compact = onceWanted(() => new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }));
+const percent = onceWanted(() => new Intl.NumberFormat(undefined, { style: "percent" }));
+
+/** To learn how a place writes takes a browser several milliseconds for each kind: it is done where something is shown. */
+function onceWanted<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
 
 const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ["day", 86_400],
@@ -15,18 +24,21 @@ const STEPS: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
 export function ago(time: string, now = Date.now()): string {
   const seconds = (Date.parse(time) - now) / 1_000;
   for (const [unit, size] of STEPS)
-    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit);
-  return relative.format(Math.round(seconds), "second");
+    if (Math.abs(seconds) >= size) return relative().format(Math.round(seconds / size), unit);
+  return relative().format(Math.round(seconds), "second");
 }
 
-export const exactly = (time: string): string => dateTime.format(new Date(time));
+export const exactly = (time: string): string => dateTime().format(new Date(time));
 
 /** Of what is worth less than a cent, a few places more. */
-export const money = (usd: number): string => (usd > 0 && usd < 0.01 ? cents : dollars).format(usd);
+export const money = (usd: number): string => (usd > 0 && usd < 0.01 ? cents() : dollars()).format(usd);
 
 export const listCost = ({ amount }: { amount: string }): string => money(Number(amount) / 100);
 
-export const count = (value: number): string => compact.format(value);
+export const count = (value: number): string => compact().format(value);
+
+/** Of a part of one. */
+export const share = (part: number): string => percent().format(part);
 
 export function lasting(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
