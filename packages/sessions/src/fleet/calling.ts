@@ -1,6 +1,6 @@
 import { RequestError, type SessionId } from "@tandem/protocol";
 import type { DeadRun } from "@tandem/queue";
-import type { Store } from "@tandem/storage";
+import type { Store, WorkerRow } from "@tandem/storage";
 import type { SessionActor } from "../session-actor.ts";
 import type { FleetSettings } from "./fleet-settings.ts";
 import { ANYWHERE, describePlace, fits } from "./place.ts";
@@ -9,6 +9,8 @@ import { ANYWHERE, describePlace, fits } from "./place.ts";
 const SENT_MS = 5_000;
 /** So long may something wait before it is said that nobody can take it: a worker may be starting anew. */
 const UNPLACED_MS = 4_000;
+/** So long may something wait for a worker that could take it, but is full, before that is said. */
+const CROWDED_MS = 8_000;
 /** Nothing else is written to a session that waits for a worker, so that what was said of that stands among the last. */
 const RECENT = 20;
 
@@ -61,8 +63,11 @@ export class Calling {
         continue;
       }
       if (!this.#sent.has(session)) await this.#send(session, place);
-      const canWait = ready.some((worker) => fits(worker, place, this.#fleet.tenant));
-      if (!canWait && Date.parse(since) + UNPLACED_MS < now) await this.#sayUnplaced(session, place ?? ANYWHERE);
+      const able = ready.filter((worker) => fits(worker, place, this.#fleet.tenant));
+      const waited = now - Date.parse(since);
+      if (able.length > 0) {
+        if (waited > CROWDED_MS && able.every(isFull)) await this.#sayCrowded(session, since, able.length);
+      } else if (waited > UNPLACED_MS) await this.#sayUnplaced(session, place ?? ANYWHERE);
     }
   }
 
@@ -84,6 +89,23 @@ export class Calling {
     await this.#speak(session, (actor) => actor.giveUp(new RequestError("unavailable", words, { fix })));
   }
 
+  async #sayCrowded(session: SessionId, since: string, workers: number): Promise<void> {
+    const name = `${session} ${since}`;
+    if (this.#told.has(name)) return;
+    this.#told.add(name);
+    const text =
+      workers === 1
+        ? "The worker that can take this holds as many sessions as it may, all of them at work. It waits until one has ended."
+        : `All ${workers} workers that can take this hold as many sessions as they may, all of them at work. It waits until one has ended.`;
+    await this.#speak(session, async (actor) => {
+      const recent = await this.#store.events.read(session, { order: "desc", limit: RECENT });
+      const isSaid = recent.some(
+        ({ event }) => event.type === "tandem.notice" && event.text === text && (event.processed_at ?? "") >= since,
+      );
+      if (!isSaid) await actor.change(() => ({ change: {}, events: [{ type: "tandem.notice", level: "info", text }] }));
+    });
+  }
+
   async #sayUnplaced(session: SessionId, place: string): Promise<void> {
     const name = `${session} ${place}`;
     if (this.#told.has(name)) return;
@@ -95,6 +117,8 @@ export class Calling {
     });
   }
 }
+
+const isFull = ({ sessions, maxSessions }: WorkerRow): boolean => sessions >= maxSessions;
 
 /** Whether the last that was said of it is that no worker can take it. */
 export async function isUnplaced(store: Pick<Store, "events">, session: SessionId): Promise<boolean> {

@@ -102,7 +102,7 @@ test("an idle session gives way to another where a worker may hold one", async (
   expect(said(await server.turn(first, "One again?"))).toEqual(["Yes."]);
 });
 
-test("a worker that is full leaves the rest to others", async () => {
+test("a worker that is full leaves the rest to others; what waits for it says so", async () => {
   const server = await enter("server");
   const full = await enter("worker", { maxSessions: 1 });
   const go = join(stage.folder, "go.txt");
@@ -111,8 +111,11 @@ test("a worker that is full leaves the rest to others", async () => {
   await server.say(first, "Take your time.");
   await server.until(first, isType("agent.tool_use"));
   await server.say(second, "And me?");
+  const waiting = await server.until(second, isType("tandem.notice"));
+  expect(waiting.at(-1)!.event).toMatchObject({ text: expect.stringContaining("holds as many sessions as it may") });
   const other = await enter("worker", { maxSessions: 1 });
-  await server.until(second, isIdle);
+  const events = await server.until(second, isIdle);
+  expect(typesOf(events).filter((type) => type === "tandem.notice")).toHaveLength(1);
   expect(await holderOf(server, second)).toBe(other.holder);
   await writeFile(go, "go\n");
   expect(said(await server.until(first, isIdle))).toEqual(["Yes."]);
