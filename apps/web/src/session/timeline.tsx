@@ -18,7 +18,7 @@ const EARLIER_PX = 800;
 const ROW_PX = 120;
 
 /** Rows beyond the screen: those that are drawn with it, and those that are there for who scrolls. */
-const OVERSCAN = { first: 1, then: 6 };
+const OVERSCAN = { first: 1, later: 6 };
 const FIRST_MS = 100;
 
 /** About what a conversation looks like. */
@@ -55,7 +55,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
   const [isFollowing, setFollowing] = useState(part === undefined);
   const [overscan, setOverscan] = useState(OVERSCAN.first);
   useEffect(() => {
-    const timer = setTimeout(() => setOverscan(OVERSCAN.then), FIRST_MS);
+    const timer = setTimeout(() => setOverscan(OVERSCAN.later), FIRST_MS);
     return () => clearTimeout(timer);
   }, []);
   const list = useVirtualizer({

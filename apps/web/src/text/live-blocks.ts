@@ -1,4 +1,5 @@
 import { lexer, type Token } from "marked";
+import { QuickTokenizer } from "./quick-tokenizer.ts";
 
 /** The last blocks of a text that grows may still become something else: a paragraph a table, a list a longer one. */
 const OPEN_BLOCKS = 2;
@@ -13,7 +14,7 @@ export class LiveBlocks {
     if (text === this.#text) return this.#blocks;
     const frozen = text.startsWith(this.#text) ? this.#frozen() : [];
     const from = frozen.reduce((length, { raw }) => length + raw.length, 0);
-    this.#blocks = [...frozen, ...lexer(text.slice(from), { gfm: true })];
+    this.#blocks = [...frozen, ...lexer(text.slice(from), { gfm: true, tokenizer: new QuickTokenizer() })];
     this.#text = text;
     return this.#blocks;
   }
