@@ -53,7 +53,7 @@ export function SessionHeader({
           )}
           <Views session={id} view={view} className="max-md:hidden" />
           <Gauges session={id} log={log} />
-          <SessionMenu session={id} title={session?.title ?? "Untitled"} />
+          <SessionMenu session={id} title={session?.title ?? null} />
         </span>
       </div>
       <Views session={id} view={view} className="px-2 pb-1 md:hidden" />

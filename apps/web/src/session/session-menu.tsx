@@ -1,12 +1,18 @@
 import { useNavigate } from "@tanstack/react-router";
-import { Brain, Copy, Download, Ellipsis, FileJson, Link2 } from "lucide-react";
+import { Archive, Brain, Copy, Download, Ellipsis, FileJson, Link2, Pencil, Pin, PinOff } from "lucide-react";
 import { useState } from "react";
+import { pins, togglePin } from "../home/pins.ts";
+import { useLive } from "../live/live-value.ts";
+import { sessionAct } from "../shell/session-act.ts";
+import { shownKey } from "../shell/shortcuts.ts";
 import { Button } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { download, exportMarkdown, readWholeLog } from "./export-session.ts";
 
 /** What is done with a session as a whole. */
-export function SessionMenu({ session, title }: { session: string; title: string }) {
+export function SessionMenu({ session, title: named }: { session: string; title: string | null }) {
+  const title = named ?? "Untitled";
+  const known = { id: session, title: named };
   const [words, setWords] = useState<{ text: string; isBad: boolean }>();
   const say = (text: string, isBad = false): void => {
     setWords({ text, isBad });
@@ -24,6 +30,7 @@ export function SessionMenu({ session, title }: { session: string; title: string
       .replaceAll(/^-|-$/g, "")
       .toLowerCase() || "session";
   const navigate = useNavigate();
+  const isPinned = useLive(pins).includes(session);
   const icon = "size-4 text-ink-faint";
   return (
     <>
@@ -33,6 +40,23 @@ export function SessionMenu({ session, title }: { session: string; title: string
       <Menu
         label="Session"
         items={[
+          {
+            label: "Rename",
+            icon: <Pencil aria-hidden className={icon} />,
+            keys: shownKey("shift+r"),
+            act: () => sessionAct.set({ kind: "rename", session: known }),
+          },
+          {
+            label: isPinned ? "Unpin" : "Pin",
+            icon: isPinned ? <PinOff aria-hidden className={icon} /> : <Pin aria-hidden className={icon} />,
+            act: () => togglePin(session),
+          },
+          {
+            label: "Archive …",
+            icon: <Archive aria-hidden className={icon} />,
+            act: () => sessionAct.set({ kind: "archive", session: known }),
+          },
+          "line",
           {
             label: "Copy a link",
             icon: <Link2 aria-hidden className={icon} />,

@@ -45,16 +45,14 @@ export default function Palette({
     .sort((a, b) => b.updated_at.localeCompare(a.updated_at))
     .slice(0, SHOWN);
   const actions: [title: string, entries: Entry[]][] = [
-    ...shortcuts
-      .toReversed()
-      .map(({ title, keys }): [string, Entry[]] => [
-        title,
-        deeds(keys).map(({ label, keys: [first], act }) => ({
-          label,
-          ...(first !== undefined && { keys: first }),
-          act,
-        })),
-      ]),
+    ...shortcuts.toReversed().map(({ title, keys }): [string, Entry[]] => [
+      title,
+      deeds(keys).map(({ label, keys: [first], act }) => ({
+        label,
+        ...(first !== undefined && { keys: first }),
+        act,
+      })),
+    ]),
     ...(open
       ? [
           [
