@@ -25,7 +25,7 @@ export function MomentAside({
   return (
     <aside
       aria-label="As it stood then"
-      className="min-h-0 space-y-5 overflow-y-auto border-line bg-surface p-4 max-lg:border-t lg:border-l"
+      className="relative min-h-0 space-y-5 overflow-y-auto border-line bg-surface p-4 max-lg:border-t lg:border-l"
     >
       <section>
         <h3 className="text-xs font-medium text-ink-faint">Cost so far</h3>

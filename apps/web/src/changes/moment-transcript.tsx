@@ -27,7 +27,7 @@ export function MomentTranscript({ messages }: { messages: readonly Message[] })
       aria-label="Conversation up to this point"
       // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls is reached by the keyboard
       tabIndex={0}
-      className="min-h-0 overflow-y-auto px-4 py-3"
+      className="relative min-h-0 overflow-y-auto px-4 py-3"
     >
       <div className="mx-auto max-w-3xl space-y-2">
         {parts.map(({ message, part }) => (

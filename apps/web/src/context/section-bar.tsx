@@ -29,11 +29,15 @@ export function SectionBar({ section, overview }: { section: Section; overview: 
     memory: overview?.counts.memory,
     proposals: waiting.data?.data.length,
   };
+  const isCounted = waiting.isFetched;
   const bar = useRef<HTMLElement>(null);
   useEffect(() => {
-    // On a phone not all of them fit; the one that is open is in sight.
-    bar.current?.querySelector(`[data-section="${section}"]`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [section]);
+    // On a phone not all of them fit; the one that is open is in sight, once the others have their figures.
+    if (isCounted)
+      bar.current
+        ?.querySelector(`[data-section="${section}"]`)
+        ?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [section, isCounted]);
   return (
     <header className="flex shrink-0 items-center gap-4 border-b border-line bg-surface pl-4">
       <h1 className="hidden text-base font-semibold sm:block">Context</h1>

@@ -8,7 +8,7 @@ export function JoinSteps({ graph, start }: { graph: Graph; start: string }) {
   return (
     <section
       aria-label="Tables and joins"
-      className="min-h-0 overflow-y-auto border-line bg-surface max-lg:border-t lg:border-l"
+      className="relative min-h-0 overflow-y-auto border-line bg-surface max-lg:border-t lg:border-l"
     >
       <ul className="divide-y divide-line">
         {nodes.map((node) => (
