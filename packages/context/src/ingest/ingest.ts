@@ -241,7 +241,7 @@ function summaryOf(pages: Pages, tables: number, decisions: number, failure: str
   const parts = [
     `${added} new pages, ${changed} changed, ${removed} removed`,
     ...(tables > 0 ? [`${tables} tables`] : []),
-    ...(decisions > 0 ? [`${decisions} questions to decide`] : []),
+    ...(decisions > 0 ? [`${decisions} ${decisions === 1 ? "question" : "questions"} to decide`] : []),
   ];
   const note = failure === undefined ? "" : ` The changes were not reconciled with each other: ${failure}`;
   return `${parts.join("; ")}.${note}`;

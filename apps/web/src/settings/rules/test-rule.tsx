@@ -103,13 +103,16 @@ function Answer({ tested: { verdict, parts, suggestion } }: { tested: TestedCall
         .filter(({ considered, what }) => considered.length > 0 || (parts.length > 1 && what !== ""))
         .map((part, index) => (
           <div key={index} className="rounded-md bg-raised px-2.5 py-1.5 text-sm">
-            <p>
-              <code className="font-mono break-all">{part.what}</code>{" "}
-              <span className="text-ink-faint">
-                {part.verdict?.why ?? (part.neutral ? "does nothing by itself" : "")}
-              </span>
-            </p>
-            <ul className="mt-1 space-y-0.5 text-ink-soft">
+            {/* Of a call that is one thing, that has been said above. */}
+            {parts.length > 1 && (
+              <p className="mb-1">
+                <code className="font-mono break-all">{part.what}</code>{" "}
+                <span className="text-ink-faint">
+                  {part.verdict?.why ?? (part.neutral ? "does nothing by itself" : "")}
+                </span>
+              </p>
+            )}
+            <ul className="space-y-0.5 text-ink-soft">
               {part.considered.map(({ rule, fit, why }, at) => (
                 <li key={at}>
                   {{ yes: "fits", maybe: "may fit", no: "does not fit" }[fit]}:{" "}
