@@ -81,7 +81,7 @@ const Block = memo(
         const side = (column: number) => ({ textAlign: align[column] ?? "left" }) as const;
         return (
           <figure className="overflow-x-auto" aria-label="Table" tabIndex={0}>
-            <table className="border-collapse text-sm">
+            <table className="border-collapse text-sm wrap-break-word">
               <thead>
                 <tr>
                   {header.map((cell, column) => (
