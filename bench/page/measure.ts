@@ -63,15 +63,34 @@ export async function measure(
     await devtools.send("Performance.enable");
     if (variant.isPhone) await devtools.send("Emulation.setCPUThrottlingRate", { rate: THROTTLE });
     const load = loadavg()[0]!;
+    const lineOfText = await bare(page, url);
     const address = `${url}/sessions/${session}`;
     const opened = await open(page, variant.isWhole ? `${address}?part=${first}` : address, variant);
     const streaming = await profiled(devtools, task.profile, () => stream(page, devtools, server));
     const heapMb = await heap(devtools);
     const scrolled = await scroll(page);
-    return { load, cpuLoop: cpuLoop(), parts, megabytes: bytes / 1e6, ...opened, ...streaming, heapMb, ...scrolled };
+    return {
+      load,
+      cpuLoop: cpuLoop(),
+      parts,
+      megabytes: bytes / 1e6,
+      lineOfText,
+      ...opened,
+      ...streaming,
+      heapMb,
+      ...scrolled,
+    };
   } finally {
     await context.close();
   }
+}
+
+/** What the browser itself takes for a line of text from this server: no page of it can be there sooner. */
+async function bare(page: Page, url: string): Promise<number> {
+  await page.goto(`${url}/v1/tenant`);
+  const at = z.number().parse(await page.evaluate("probe.firstWords"));
+  await page.goto("about:blank");
+  return at;
 }
 
 /** Opens the session, and waits until nothing happens any more. */

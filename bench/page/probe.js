@@ -23,6 +23,14 @@
       });
     });
 
+  /** When the first frame was painted of which this is true. */
+  const firstFrame = async (isThere) => {
+    for (;;) {
+      const at = await painted();
+      if (isThere()) return at;
+    }
+  };
+
   /** Of three heights of the conversation, those at which there is no row. By rectangles: what lies above does not count. */
   const blanks = () => {
     const { top, height } = log().getBoundingClientRect();
@@ -61,14 +69,9 @@
     elements: () => document.getElementsByTagName("*").length,
 
     /** When the first rows were painted, and the rows of that moment; by the page's own clock, from its navigation. */
-    firstRows: new Promise((resolve) => {
-      const look = async () => {
-        const at = await painted();
-        if (rows().length > 0) resolve(at);
-        else void look();
-      };
-      void look();
-    }),
+    firstRows: firstFrame(() => rows().length > 0),
+    /** Likewise, of a page that has nothing but words. */
+    firstWords: firstFrame(() => document.body?.textContent !== ""),
 
     /** Resolves with the first frame that shows the end of the conversation; or a word of the answer that streams. */
     async atEnd() {
