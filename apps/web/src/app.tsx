@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { feed } from "./live/feed.ts";
+import { whenPainted } from "./live/is-drawn.ts";
 import { useLive } from "./live/live-value.ts";
 import { router } from "./router.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
@@ -24,6 +25,7 @@ function Follow() {
   useEffect(() => {
     const end = new AbortController();
     void feed.follow(end.signal);
+    whenPainted();
     return () => end.abort();
   }, []);
   const connection = useLive(feed.connection);

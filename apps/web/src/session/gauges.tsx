@@ -1,6 +1,7 @@
 import type { BudgetGauge } from "@tandem/protocol";
 import { useModels } from "../api/lists.ts";
-import { useLivePart } from "../live/live-value.ts";
+import { isDrawn } from "../live/is-drawn.ts";
+import { useLive, useLivePart } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { count, lasting, money, share } from "../text/format.ts";
 import { Popover } from "../ui/popover.tsx";
@@ -13,6 +14,7 @@ const TRIGGER =
 
 /** How full the window is, and what has been spent. */
 export function Gauges({ session, log }: { session: string; log: SessionLog }) {
+  if (!useLive(isDrawn)) return null;
   return (
     <div className="flex shrink-0 items-center">
       <ContextGauge log={log} />

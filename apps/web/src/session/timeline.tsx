@@ -1,6 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { isDrawn } from "../live/is-drawn.ts";
 import { useLive, useLivePart } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { Problem } from "../ui/problem.tsx";
@@ -19,7 +20,6 @@ const ROW_PX = 120;
 
 /** Rows beyond the screen: those that are drawn with it, and those that are there for who scrolls. */
 const OVERSCAN = { first: 1, later: 6 };
-const FIRST_MS = 100;
 
 /** About what a conversation looks like. */
 const READING = ["ml-auto h-9 w-1/3 rounded-2xl", "mt-8 w-3/4", "w-full", "w-2/3", "h-9 w-full", "w-1/2"];
@@ -53,11 +53,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
   const scroller = useRef<HTMLDivElement>(null);
   const lastTop = useRef(0);
   const [isFollowing, setFollowing] = useState(part === undefined);
-  const [overscan, setOverscan] = useState(OVERSCAN.first);
-  useEffect(() => {
-    const timer = setTimeout(() => setOverscan(OVERSCAN.later), FIRST_MS);
-    return () => clearTimeout(timer);
-  }, []);
+  const overscan = useLive(isDrawn) ? OVERSCAN.later : OVERSCAN.first;
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,

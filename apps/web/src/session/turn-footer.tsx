@@ -1,7 +1,8 @@
+import { isDrawn } from "../live/is-drawn.ts";
+import { useLive } from "../live/live-value.ts";
 import { count, lasting, money, share } from "../text/format.ts";
 import { useSession } from "./session-context.ts";
 import { cacheShare, type TurnSum } from "./turn-sum.ts";
-
 
 /** What a turn took, in one quiet line. */
 export function TurnFooter({ sum, miss }: { sum: TurnSum; miss: string | undefined }) {
@@ -12,9 +13,13 @@ export function TurnFooter({ sum, miss }: { sum: TurnSum; miss: string | undefin
     agent,
     sum.models.join(", "),
     sum.lastedMs === undefined ? undefined : lasting(sum.lastedMs),
-    `${count(read)} in, ${count(sum.outputTokens)} out`,
-    cached === undefined ? undefined : `${share(cached)} cached`,
-    sum.usd === undefined ? undefined : money(sum.usd),
+    ...(useLive(isDrawn)
+      ? [
+          `${count(read)} in, ${count(sum.outputTokens)} out`,
+          cached === undefined ? undefined : `${share(cached)} cached`,
+          sum.usd === undefined ? undefined : money(sum.usd),
+        ]
+      : []),
   ].filter((word) => word !== undefined && word !== "");
   const title = [
     `${sum.requests} model requests`,

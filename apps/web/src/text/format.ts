@@ -9,7 +9,7 @@ const cents = onceWanted(
 const compact = onceWanted(() => new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 }));
 const percent = onceWanted(() => new Intl.NumberFormat(undefined, { style: "percent" }));
 
-/** To learn how a place writes takes a browser several milliseconds for each kind: it is done where something is shown. */
+/** To learn how a place writes takes a browser long, the first time 30 ms and more: it is done where something is shown. */
 function onceWanted<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => (made ??= make());
