@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Copy, Plus } from "lucide-react";
 import { useState } from "react";
 import { api } from "../api/client.ts";
+import { useOwnTenant } from "../live/own-tenant.ts";
 import { ago, exactly } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
@@ -15,6 +16,8 @@ interface Token {
   id: string;
   name: string;
   scopes: string[];
+  /** Whom it belongs to. */
+  tenant: string;
   created_at: string;
   last_used_at: string | null;
   is_own: boolean;
@@ -29,6 +32,7 @@ const SCOPES = [
 
 /** Who may call the server. */
 export default function TokensPage() {
+  const tenant = useOwnTenant();
   const queries = useQueryClient();
   const list = useQuery({
     queryKey: KEY,
@@ -58,6 +62,7 @@ export default function TokensPage() {
                   <p className="flex items-center gap-2 font-medium">
                     {token.name === "page" ? "A browser" : token.name}
                     {token.is_own && <Badge tone="good">this browser</Badge>}
+                    {token.tenant !== tenant.id && <Badge>of {token.tenant}</Badge>}
                   </p>
                   <p className="text-sm text-ink-faint">
                     made{" "}

@@ -44,7 +44,7 @@ export function Shell() {
       <aside className="hidden min-h-0 flex-col border-r border-line bg-surface md:flex">
         <div className="flex items-center gap-2 px-3 pt-3 pb-2">
           <img src="/icon.svg" alt="" className="size-6" />
-          <OwnName />
+          <span className="font-semibold">Tandem</span>
           <button
             type="button"
             onClick={() => setPaletteOpen(true)}
@@ -53,6 +53,7 @@ export function Shell() {
             Find <Kbd keys="mod+k" />
           </button>
         </div>
+        <OwnName />
         <nav aria-label="Main" className="px-2 pb-2">
           <NavItems />
         </nav>
@@ -90,15 +91,11 @@ export function Shell() {
 /** Whose sessions these are, where they are not the operator's. */
 function OwnName() {
   const { name, is_operator } = useOwnTenant();
+  if (is_operator) return null;
   return (
-    <span className="min-w-0 leading-tight">
-      <span className="font-semibold">Tandem</span>
-      {!is_operator && (
-        <span className="block truncate text-xs text-ink-soft" title={name}>
-          {name}
-        </span>
-      )}
-    </span>
+    <p className="truncate px-4 pb-2 text-sm text-ink-soft" title={name}>
+      {name}
+    </p>
   );
 }
 
