@@ -40,9 +40,9 @@ for (const shot of shots(cast)) {
   await take(shot);
 }
 
-async function take({ name, path, look = "light", isPhone = false, act }: Shot): Promise<void> {
-  const key = `${look} ${isPhone ? "phone" : "desk"}`;
-  const page = pages.get(key) ?? (await openPage(browser, server, { look, isPhone }));
+async function take({ name, path, look = "light", isPhone = false, tenant = "", act }: Shot): Promise<void> {
+  const key = `${look} ${isPhone ? "phone" : "desk"} ${tenant}`;
+  const page = pages.get(key) ?? (await openPage(browser, server, { look, isPhone, tenant }));
   pages.set(key, page);
   await page.goto(`${server.url}${path}`);
   await page.locator("#main h1").first().waitFor({ state: "attached" });
@@ -60,11 +60,11 @@ async function take({ name, path, look = "light", isPhone = false, act }: Shot):
 async function openPage(
   where: Browser,
   { url, api }: ShopServer,
-  { look, isPhone }: { look: "light" | "dark"; isPhone: boolean },
+  { look, isPhone, tenant }: { look: "light" | "dark"; isPhone: boolean; tenant: string },
 ): Promise<Page> {
   const context = await where.newContext({ viewport: isPhone ? PHONE : DESK, colorScheme: look, locale: "en-GB" });
   const page = await context.newPage();
-  const { code } = await api<{ code: string }>("/v1/sign_in/codes", {});
+  const { code } = await api<{ code: string }>("/v1/sign_in/codes", tenant === "" ? {} : { tenant });
   await page.goto(`${url}/#code=${code}`);
   await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
   return page;

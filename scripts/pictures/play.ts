@@ -43,6 +43,14 @@ export async function play({ api, project }: ShopServer): Promise<Cast> {
   await api("/v1/budgets", { scope: "day", limits: { usd: 20 } });
   await api("/v1/budgets", { scope: "agent", of: analyst.id, limits: { usd: 5 } });
   for (const { name, scopes } of TOKENS) await api("/v1/tokens", { name, scopes });
+  await api("/v1/tenants", TENANT);
+  const { secret } = await api<{ secret: string }>("/v1/tokens", {
+    name: "desk",
+    scopes: ["admin"],
+    tenant: TENANT.id,
+  });
+  for (const { name, description } of TENANTS_AGENTS)
+    await api("/v1/agents", { name, description, model: "sonnet", tools: TOOLS }, secret);
   for (const memory of MEMORIES) await api("/v1/context/memories", memory);
 
   const start = async (who: { id: string }, words: string, title: string, more: object = {}): Promise<string> => {
@@ -115,6 +123,13 @@ export async function play({ api, project }: ShopServer): Promise<Cast> {
   await sleep(6_000);
   return { refunds, fork, shipping, letter, plan, review, stock };
 }
+
+/** Somebody else on the same server, who sees nothing of the shop. */
+export const TENANT = { id: "lighthouse", name: "Lighthouse Rentals" };
+const TENANTS_AGENTS = [
+  { name: "Fleet keeper", description: "Says which bikes are due for a service." },
+  { name: "Bookings", description: "Answers what is free, and when." },
+];
 
 const RULES = [
   { tool: "Bash", pattern: "node --test*", action: "allow", reason: "Tests change nothing." },

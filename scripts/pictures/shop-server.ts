@@ -13,7 +13,8 @@ const TANDEM = join(import.meta.dirname, "..", "..", "apps", "cli", "src", "main
 export interface ShopServer extends AsyncDisposable {
   url: string;
   project: string;
-  api: <T>(path: string, body?: unknown) => Promise<T>;
+  /** With the token of who has started the server, or with another. */
+  api: <T>(path: string, body?: unknown, token?: string) => Promise<T>;
 }
 
 export async function startShopServer(base: string, port: number): Promise<ShopServer> {
@@ -57,9 +58,9 @@ export async function startShopServer(base: string, port: number): Promise<ShopS
   const token = (await readFile(join(state, "token"), "utf8")).trim();
   return {
     ...{ url, project },
-    async api<T>(path: string, body?: unknown) {
+    async api<T>(path: string, body?: unknown, own = token) {
       const response = await fetch(`${url}${path}`, {
-        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${own}`, "content-type": "application/json" },
         ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
       });
       if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);

@@ -1,11 +1,13 @@
 import type { Page } from "playwright-core";
-import type { Cast } from "./play.ts";
+import { type Cast, TENANT } from "./play.ts";
 
 export interface Shot {
   name: string;
   path: string;
   look?: "light" | "dark";
   isPhone?: boolean;
+  /** Whose page it is, where it is not the operator's. */
+  tenant?: string;
   /** What somebody does there first. */
   act?: (page: Page) => Promise<void>;
 }
@@ -15,7 +17,12 @@ export function shots({ refunds, fork, shipping, letter, plan, review, stock }: 
   const session = (id: string, view = "") => `/sessions/${id}${view === "" ? "" : `?view=${view}`}`;
   return [
     // It is at work for a while only.
-    { name: "session-running", path: session(stock), look: "dark" },
+    {
+      name: "session-running",
+      path: session(stock),
+      look: "dark",
+      act: (page) => page.getByText("Harbour 7").waitFor({ timeout: 90_000 }),
+    },
     { name: "home", path: "/" },
     { name: "home-dark", path: "/", look: "dark" },
     { name: "home-phone", path: "/", look: "dark", isPhone: true },
@@ -65,12 +72,14 @@ export function shots({ refunds, fork, shipping, letter, plan, review, stock }: 
       "tokens",
       "notifications",
       "audit",
+      "fleet",
       "appearance",
     ].map((page, index): Shot => ({
       name: `settings-${page}`,
       path: `/settings/${page}`,
       look: index % 3 === 1 ? "dark" : "light",
     })),
+    { name: "tenant", path: "/settings/agents", tenant: TENANT.id },
     { name: "settings-phone", path: "/settings/budgets", isPhone: true },
   ];
 }
