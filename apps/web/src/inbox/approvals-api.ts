@@ -24,7 +24,8 @@ export function useApproval(id: string, session: string) {
   return useQuery({
     queryKey: [APPROVALS, id],
     queryFn: ({ signal }) => api.get<Approval>(`${APPROVALS}/${id}`, {}, signal),
-    retry: (times, error) => times < 1 && !(error instanceof ApiError && error.status === 404),
+    // One that the log tells of is found at any server of a fleet a moment later, if not at once.
+    retry: (times, error) => times < (error instanceof ApiError && error.status === 404 ? 3 : 1),
   });
 }
 

@@ -23,6 +23,8 @@ export interface FoundApproval {
  */
 export class ApprovalReader {
   readonly #store: Store;
+  /** What is being indexed now: who hears of an event in the moment of its commit asks before that is done. */
+  readonly #indexing = new Map<string, SessionId>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -30,7 +32,12 @@ export class ApprovalReader {
 
   /** Notes where an approval is found. */
   async index(id: string, session: SessionId): Promise<void> {
-    await this.#store.records.write(SPACE, [{ type: "put", kind: KIND, key: id, value: { session } }]);
+    this.#indexing.set(id, session);
+    try {
+      await this.#store.records.write(SPACE, [{ type: "put", kind: KIND, key: id, value: { session } }]);
+    } finally {
+      this.#indexing.delete(id);
+    }
   }
 
   /** All that wait, the newest first. */
@@ -46,8 +53,8 @@ export class ApprovalReader {
   }
 
   async find(id: string): Promise<FoundApproval | undefined> {
-    const indexed = entry.safeParse((await this.#store.records.get(SPACE, KIND, id))?.value).data;
-    const row = indexed && (await this.#store.sessions.get(indexed.session));
+    const session = this.#indexing.get(id) ?? (await this.#indexed(id));
+    const row = session && (await this.#store.sessions.get(session));
     if (row) return this.#read(row, id);
     for await (const waiting of this.#waitingRows()) {
       if (waiting.waitingFor.some(({ event_id: event }) => event === id)) return this.#read(waiting, id);
@@ -77,6 +84,11 @@ export class ApprovalReader {
       if (records.length < PAGE) return found;
       after = records.at(-1)!.key;
     }
+  }
+
+  async #indexed(id: string): Promise<string | undefined> {
+    const record = await this.#store.records.get(SPACE, KIND, id);
+    return entry.safeParse(record?.value).data?.session;
   }
 
   async *#waitingRows(session?: string): AsyncGenerator<SessionRow> {

@@ -53,6 +53,22 @@ describe("an approval", () => {
     expect(history.data[0]).toMatchObject({ id: approval.id, resolved: { by: "Ada" } });
   });
 
+  test("is found by whoever hears of it in the moment of its commit", async () => {
+    stage.rehearsal.use([touch("soon.txt"), text("Done.")]);
+    const session = await engine.session();
+    const found: Promise<unknown>[] = [];
+    const stop = engine.store.events.onAppend((_, events) => {
+      for (const { event } of events) {
+        if (event.type === "agent.tool_use") found.push(engine.engine.approvals.get(event.id));
+      }
+    });
+    const approval = await asked(engine, session);
+    stop();
+    expect(await Promise.all(found)).toMatchObject([{ id: approval.id, status: "pending" }]);
+    await engine.engine.approvals.answer(approval.id, allow, "Ada");
+    await restOf(engine, session);
+  });
+
   test("shows the change that an edit would make", async () => {
     await writeFile(join(stage.folder, "poem.txt"), "one\ntwo\nthree\n");
     stage.rehearsal.use([

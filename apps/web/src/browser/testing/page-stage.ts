@@ -124,7 +124,8 @@ export async function setPageStage({ context = false } = {}): Promise<PageStage>
     await room.addInitScript({ content: TELL_VIOLATIONS });
     room.on("console", (message) => {
       // Who is not signed in is told so by the page; the browser logs that besides.
-      if (message.type() === "error" && !message.text().includes("status of 401")) complaints.push(message.text());
+      if (message.type() !== "error" || message.text().includes("status of 401")) return;
+      complaints.push(`${message.text()} (${message.location().url})`);
     });
     room.on("weberror", (error) => complaints.push(error.error().message));
     room.on("request", (request) => {
