@@ -64,6 +64,14 @@ export class SessionActors implements SessionRuns {
     void this.#wake(session);
   }
 
+  /**
+   * Before something is put into its inbox: an engine of one command takes a session that nobody has. A server on the same
+   * store, which has all loaded, would hear of the message and be quicker, and run it on what it was started with.
+   */
+  async claim(session: SessionId): Promise<void> {
+    if (this.#settings.ownOnly) await this.#take(session);
+  }
+
   /** The session's actor if this process has it. */
   async present(session: SessionId): Promise<SessionActor | undefined> {
     return this.#actors.get(session);

@@ -204,6 +204,7 @@ export class SessionService implements Sessions {
       ),
     );
     const waiting = checked.map((event) => sentBy(event, by));
+    await this.#actors.claim(row.id);
     await this.#store.inbox.put(row.id, waiting);
     this.#actors.wake(row.id);
     return waiting;
