@@ -29,7 +29,7 @@ test.each(["without a server", "with a server"])(
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("The session used $0.00 of $0.0010") });
     expect(machine.rehearsal.modelRequests).toHaveLength(asked);
     const raised = await machine.run(["budget", "raise", "last", "--usd", "2"]);
-    expect(raised.stdout).toMatch(/money +░+ +\$0\.00 of \$2\.00/);
+    expect(raised.stdout).toMatch(/money +[▒░]+ +\$0\.00 of \$2\.00/);
     expect(await machine.run(["budget", "set", "day"])).toMatchObject({ code: 2 });
     expect(await machine.run(["run", "--max-budget-usd", "much", "Hello"])).toMatchObject({
       code: 2,
