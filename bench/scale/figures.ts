@@ -48,14 +48,14 @@ export interface Limits {
 }
 
 export const FIGURES: Figures = {
-  transactionsPerStep: 17.4,
-  notificationsPerStep: 7.2,
-  walBytesPerStep: 41_000,
+  transactionsPerStep: 13.5,
+  notificationsPerStep: 7.1,
+  walBytesPerStep: 26_000,
   transactionsPerCall: 7,
   storedBytesPerTurn: 17_000,
   storedBytesPerSession: 5_000,
   idleTransactionsPerProcess: 0.7,
-  cpuSecondsPerStep: 0.32,
+  cpuSecondsPerStep: 0.23,
   cpuSecondsPerStart: 0.9,
   processMb: 111,
   connectionsPerProcess: 19,
