@@ -51,7 +51,7 @@ export class ClaudeConversation implements Conversation {
   /** Messages that were sent and have not been taken; each settles when Claude Code has it. */
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
   #child: Child | undefined;
-  /** A turn that this process has made is in its transcript; one that another made, and that only ended here, is in that one's. */
+  /** What this process has done is in its transcript. A turn that another had finished, and that only ends here, is not. */
   #hasWorked = false;
   #expectsTurn: boolean;
   #turnEnd = Promise.withResolvers<void>();

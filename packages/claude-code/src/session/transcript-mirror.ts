@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionKey, SessionStore, SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError } from "@tandem/protocol";
 import type { ConversationSetup, TranscriptStore } from "./conversation.ts";
@@ -8,8 +7,6 @@ import { messageUuids, resultIds, type TranscriptLine, toolUseIds } from "./tran
 
 /** The transcript of the conversation itself; those of subagents have a path of their own. */
 const MAIN = "";
-/** On a machine that is busy enough, the first lines come after the end of the turn that they tell of. */
-const FIRST_LINES_MS = 10_000;
 
 /** What was there before this process, by path, and whether there is a turn that goes on. */
 type OnFound = (transcripts: ReadonlyMap<string, TranscriptLine[]>, goesOn: boolean) => void;
@@ -29,7 +26,6 @@ export class TranscriptMirror implements SessionStore {
   #waiting: { subpath: string; lines: TranscriptLine[] }[] = [];
   #writing: Promise<void> | undefined;
   #seen = 0;
-  readonly #arrived = Promise.withResolvers<void>();
   #failure: LlmError | undefined;
   readonly #remembered = new Set<string>();
   /** Calls whose lines are stored. */
@@ -66,7 +62,6 @@ export class TranscriptMirror implements SessionStore {
 
   async append({ subpath = MAIN }: SessionKey, entries: SessionStoreEntry[]): Promise<void> {
     this.#seen += entries.length;
-    this.#arrived.resolve();
     this.#waiting.push({ subpath, lines: entries });
     for (const entry of entries) this.#onLine(subpath, entry);
     // Whoever has to know whether it is stored asks `flush`.
@@ -103,9 +98,6 @@ export class TranscriptMirror implements SessionStore {
 
   /** Resolves when everything that came is stored. `expected`: a turn has ended, so something must have come. */
   async flush(expected: boolean): Promise<void> {
-    if (expected && this.#seen === 0) {
-      await Promise.race([this.#arrived.promise, sleep(FIRST_LINES_MS, undefined, { ref: false })]);
-    }
     try {
       while (this.#waiting.length > 0 || this.#writing) await this.#write();
     } catch (cause) {
