@@ -26,6 +26,9 @@ export interface Claim {
 /** Takes up an unfinished job of the same kind and params, or begins one. Only one of a kind is under way in a space. */
 export async function claimJob(wanted: JobWanted, leaseMs: number): Promise<Claim> {
   const { store, space, kind, params, holder } = wanted;
+  // First: what somebody holds is not among those that are left. If the lease ran out only after that look, another job would
+  // begin, and the one that was begun would stay unfinished.
+  await findRunning(wanted);
   const same = canonicalJson(params);
   const left = (await store.jobs.waiting(space)).filter(
     (job) => job.kind === kind && canonicalJson(job.params) === same,
@@ -50,24 +53,23 @@ export async function claimJob(wanted: JobWanted, leaseMs: number): Promise<Clai
   return { job: row.id, lease, resumed: false };
 }
 
+/** The one record of a kind, as it is stored. Refuses if somebody who is alive works on the job that it names. */
+async function findRunning({ store, space, kind }: JobWanted, ours?: JobId): Promise<{ version: number } | undefined> {
+  const stored = await store.records.get(space, KIND, kind);
+  const other = stored && running.parse(stored.value).job;
+  const held = other === undefined || other === ours ? undefined : await store.jobs.holder(other as JobId);
+  if (!held) return stored;
+  throw new RequestError("conflict", `Another ${kind} is under way here: ${held.holder} works on ${other}.`, {
+    fix: `Wait until it is done, or cancel it: tandem jobs cancel ${other}. If that process is no more, try again in ${seconds(held.expiresAt)} s.`,
+  });
+}
+
 /** Whoever writes itself into the one record of its kind may run; whoever finds somebody there who is alive may not. */
-async function refuseSecond(
-  { store, space, kind }: JobWanted,
-  lease: JobLease,
-  giveUp: () => Promise<void>,
-): Promise<void> {
+async function refuseSecond(wanted: JobWanted, lease: JobLease, giveUp: () => Promise<void>): Promise<void> {
+  const { store, space, kind } = wanted;
   try {
     for (;;) {
-      const stored = await store.records.get(space, KIND, kind);
-      const other = stored && running.parse(stored.value).job;
-      if (other !== undefined && other !== lease.job) {
-        const held = await store.jobs.holder(other as JobId);
-        if (held && Date.parse(held.expiresAt) > Date.now()) {
-          throw new RequestError("conflict", `Another ${kind} is under way here: ${held.holder} works on ${other}.`, {
-            fix: `Wait until it is done, or cancel it: tandem jobs cancel ${other}. If that process is no more, try again in ${seconds(held.expiresAt)} s.`,
-          });
-        }
-      }
+      const stored = await findRunning(wanted, lease.job);
       const change = {
         type: "put" as const,
         kind: KIND,

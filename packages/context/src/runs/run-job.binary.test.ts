@@ -257,6 +257,28 @@ describe.each(ENGINES)("a job on %s", (_name, start) => {
     expect((await runJob({ ...input, body: async () => "after" })).state).toBe("done");
   });
 
+  it("is taken up and not begun anew, also by one who looks as the lease of its holder runs out", async () => {
+    const interrupt = new AbortController();
+    const body = async (run: Run) => {
+      interrupt.abort();
+      run.signal.throwIfAborted();
+    };
+    const input = wanted({ signal: interrupt.signal, body });
+    let id = "" as JobRow["id"];
+    await expect(runJob({ ...input, onStart: (job) => void (id = job) })).rejects.toMatchObject({ code: "aborted" });
+    const lease = await other.jobs.take(id, "one who dies", 60_000);
+    const waiting: typeof store.jobs.waiting = async (space) => {
+      const left = await store.jobs.waiting(space);
+      await other.jobs.release(lease!);
+      return left;
+    };
+    const again = { ...input, signal: undefined, body: async () => "done" };
+    const late = runJob({ ...again, store: { ...store, jobs: { ...store.jobs, waiting } } });
+    await expect(late).rejects.toMatchObject({ code: "conflict", message: /one who dies works on job_/ });
+    await other.jobs.release(lease!);
+    expect(await runJob(again)).toMatchObject({ id, state: "done" });
+  });
+
   it("stops when another has taken it over", async () => {
     let id = "";
     const input = wanted({
