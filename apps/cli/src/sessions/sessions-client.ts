@@ -19,7 +19,7 @@ export interface SessionsClient extends AsyncDisposable {
   };
   readonly history: Engine["history"];
   readonly approvals: Engine["approvals"];
-  readonly notifications: Engine["notifications"];
+  readonly notifications: Pick<Engine["notifications"], "test">;
   readonly budgets: Engine["budgets"];
   readonly rules: Pick<Engine["rules"], "list" | "add" | "remove" | "test">;
   readonly mcpServers: Engine["mcpServers"];

@@ -1,62 +1,133 @@
-import { useMutation } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { BellRing } from "lucide-react";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { BellRing, Monitor, Webhook } from "lucide-react";
 import { api } from "../api/client.ts";
+import { NotifyButton } from "../inbox/notify-button.tsx";
+import { ago, exactly } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { Badge, Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
 
-interface Delivery {
+interface Target {
   target: string;
-  delivered: boolean;
-  detail: string | null;
+  on: ("approval" | "completed" | "failed")[];
+  signed: boolean;
+  waiting: number;
+  last: { at: string; delivered: boolean; detail: string | null } | null;
 }
 
-/** Whether those who should hear of something would. */
+const KEY = ["/v1/notifications"];
+const EVENTS = { approval: "what waits for somebody", completed: "turns that are done", failed: "failures" } as const;
+const listed = new Intl.ListFormat("en");
+
+/** Who hears of something, and whether they would. */
 export default function NotificationsPage() {
-  const test = useMutation({ mutationFn: () => api.post<{ data: Delivery[] }>("/v1/notifications/test") });
+  const queries = useQueryClient();
+  const list = useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => api.get<{ data: Target[] }>("/v1/notifications", {}, signal),
+  });
+  const test = useMutation({
+    mutationFn: () => api.post("/v1/notifications/test"),
+    onSettled: () => queries.invalidateQueries({ queryKey: KEY }),
+  });
+  const targets = list.data?.data;
   return (
     <>
       <PageHead
         title="Notifications"
         action={
-          <Button
-            look="primary"
-            icon={<BellRing aria-hidden className="size-4" />}
-            disabled={test.isPending}
-            onClick={() => test.mutate()}
-          >
-            {test.isPending ? "Sending …" : "Send a test"}
-          </Button>
+          targets &&
+          targets.length > 0 && (
+            <Button
+              look="primary"
+              icon={<BellRing aria-hidden className="size-4" />}
+              disabled={test.isPending}
+              onClick={() => test.mutate()}
+            >
+              {test.isPending ? "Sending …" : "Send a test"}
+            </Button>
+          )
         }
       >
-        When a session waits for somebody, or ends, the server tells the webhooks and the desktop that{" "}
-        <Mono>notify</Mono> in tandem.yaml names. Those of this browser are switched on under{" "}
-        <Link to="/inbox" className="text-accent underline">
-          Waiting
-        </Link>
-        .
+        Who is told when a session waits for somebody, or ends.
       </PageHead>
-      <Problem error={test.error} className="mb-4" />
-      {test.data && (
-        <Panel title="What came of the test">
-          {test.data.data.length === 0 ? (
-            <p className="p-3 text-ink-soft">
-              Nobody is named. Add <Mono>notify</Mono> to tandem.yaml and start the server again.
-            </p>
-          ) : (
-            <Rows>
-              {test.data.data.map(({ target, delivered, detail }) => (
-                <Row key={target}>
-                  <span className="min-w-0 flex-1 font-mono text-sm break-all">{target}</span>
-                  <Badge tone={delivered ? "good" : "bad"}>{delivered ? "delivered" : "not delivered"}</Badge>
-                  {detail !== null && <p className="basis-full text-sm text-ink-soft">{detail}</p>}
-                </Row>
-              ))}
-            </Rows>
-          )}
+      <Problem error={test.error ?? list.error} onRetry={() => void list.refetch()} className="mb-4" />
+      {targets && (
+        <Panel
+          title="Told by the server"
+          note={
+            targets.length > 0 && (
+              <>
+                As <Mono>notify</Mono> in tandem.yaml names them, read when the server starts.
+              </>
+            )
+          }
+        >
+          {targets.length === 0 ? <Nobody /> : <Targets targets={targets} />}
         </Panel>
       )}
+      <Panel title="This browser">
+        <Rows>
+          <Row>
+            <p className="min-w-52 flex-1 text-ink-soft">Of what waits for you, while the page is in the background.</p>
+            <NotifyButton />
+          </Row>
+        </Rows>
+      </Panel>
     </>
+  );
+}
+
+const EXAMPLE = `notify:
+  webhooks:
+    - url: https://example.com/hooks/tandem
+      secret: env:TANDEM_HOOK_KEY
+  desktop: true`;
+
+function Nobody() {
+  return (
+    <div className="p-3 text-ink-soft">
+      <p>Nobody. A webhook, or the desktop of the server’s machine, is named in tandem.yaml; then start it again:</p>
+      <pre tabIndex={0} className="mt-2 overflow-x-auto rounded-md bg-raised p-2 font-mono text-xs">
+        {EXAMPLE}
+      </pre>
+    </div>
+  );
+}
+
+function Targets({ targets }: { targets: readonly Target[] }) {
+  return (
+    <Rows>
+      {targets.map(({ target, on, signed, waiting, last }) => {
+        const isDesktop = target === "desktop";
+        const Icon = isDesktop ? Monitor : Webhook;
+        return (
+          <Row key={target}>
+            <Icon aria-hidden className="size-4 shrink-0 text-ink-faint" />
+            <div className="min-w-40 flex-1">
+              {isDesktop ? <p>Desktop of the server’s machine</p> : <Mono>{target}</Mono>}
+              <p className="text-sm text-ink-faint">
+                {`Told of ${listed.format(on.map((event) => EVENTS[event]))}`}
+                {!isDesktop && (signed ? " · signed" : " · not signed")}
+              </p>
+            </div>
+            <output className="ml-auto flex flex-wrap items-center justify-end gap-x-2 gap-y-1 text-sm text-ink-faint">
+              {last && <span title={exactly(last.at)}>{ago(last.at)}</span>}
+              {last ? (
+                <Badge tone={last.delivered ? "good" : "bad"}>{last.delivered ? "delivered" : "not delivered"}</Badge>
+              ) : (
+                <Badge>nothing sent yet</Badge>
+              )}
+            </output>
+            {last && !last.delivered && (
+              <p className="basis-full text-sm break-words text-bad pl-7">
+                {last.detail}
+                {waiting > 0 && <span className="text-ink-faint">{` · ${waiting} to be tried again`}</span>}
+              </p>
+            )}
+          </Row>
+        );
+      })}
+    </Rows>
   );
 }

@@ -149,8 +149,8 @@ test("every route that changes something wants more than to read, and none of th
   // Its body is a question; what it asks can only read.
   const asking = new Set(["context.sql", "rules.test"]);
   for (const route of routeTable) {
-    // The audit is about everybody, and so are tokens, tenants and what sessions are paid with.
-    if (/^(audit|tokens|tenants|credentials)\./.test(route.name)) {
+    // The audit is about everybody, and so are tokens, tenants, what sessions are paid with and who is told of them.
+    if (/^(audit|tokens|tenants|credentials|notifications)\./.test(route.name)) {
       expect(route.scope).toBe("admin");
       continue;
     }

@@ -108,7 +108,7 @@ export class MemoryEngine {
     return {
       agents: { ...catalogue, versions: empty },
       environments: catalogue,
-      notifications: { test: async () => [] },
+      notifications: { list: async () => [], test: async () => [] },
       approvals: { list: async () => ({ data: [], next: null }), get: nothing, answer: nothing },
       files: { ...catalogue, upload: nothing, content: nothing },
       rules: {

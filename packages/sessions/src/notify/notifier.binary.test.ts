@@ -41,10 +41,14 @@ test("what could not be delivered is delivered after a restart, once", async () 
   const first = await stage.open({ notify: settings(port) });
   stage.rehearsal.use([toolUse("Bash", { command: "touch told.txt" })]);
   await untilAsked(first, await first.session());
+  const told = async (engine: typeof first) => (await engine.engine.notifications.list())[0];
+  const refusal = { delivered: false, detail: expect.stringContaining("ECONNREFUSED") as string };
+  await expect.poll(() => told(first)).toMatchObject({ waiting: 1, last: refusal });
   await first.stop();
   const somebody = await listenAt(port);
   const second = await stage.open({ notify: settings(port) });
   await expect.poll(() => somebody.received, { timeout: 20_000 }).toMatchObject([{ type: "approval" }]);
+  await expect.poll(() => told(second)).toMatchObject({ waiting: 0, last: { delivered: true, detail: null } });
   await second.stop();
   const third = await stage.open({ notify: settings(port) });
   stage.rehearsal.use([text("Done.")]);
@@ -84,4 +88,32 @@ test("a redirect is not followed, and not tried again", async () => {
   expect(elsewhere.received.filter(({ type }) => type === "completed")).toHaveLength(1);
   await engine.stop();
   await elsewhere.close();
+});
+
+test("who is told is listed without what is secret, and a test says how each took it", async () => {
+  const somebody = await listenAt(0);
+  const at = `http://127.0.0.1:${somebody.port}`;
+  const engine = await stage.open({
+    hostVariables: { PATH: "/nowhere" },
+    notify: {
+      webhooks: [
+        { url: `${at}/services/T0/abcdefghijklmnopqrstuvwx?key=secret`, on: ["failed"], secret: async () => "s" },
+      ],
+      desktop: true,
+      link: () => undefined,
+    },
+  });
+  const hook = { target: `${at}/services/T0/…`, on: ["failed"], signed: true, waiting: 0 };
+  const desktop = { target: "desktop", on: ["approval", "completed", "failed"], signed: false, waiting: 0 };
+  expect(await engine.engine.notifications.list()).toEqual([
+    { ...hook, last: null },
+    { ...desktop, last: null },
+  ]);
+  await engine.engine.notifications.test();
+  expect(await engine.engine.notifications.list()).toMatchObject([
+    { ...hook, last: { delivered: true, detail: null } },
+    { ...desktop, last: { delivered: false, detail: expect.any(String) } },
+  ]);
+  await engine.stop();
+  await somebody.close();
 });

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { newId, RequestError, type Approval, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { RecordChange, StoredRecord, Store } from "@tandem/storage";
 import { z } from "zod";
@@ -6,11 +5,8 @@ import { Alarm } from "../alarm.ts";
 import { describe, worthTelling, type Notification, type NotifyEvent } from "./notification.ts";
 import { sendWebhook, type Delivery, type Webhook } from "./send-webhook.ts";
 import { showOnDesktop } from "./show-on-desktop.ts";
+import { DUE, keyOf, lastDelivery, listTargets, placeOf, SPACE, TOLD, type NotifyTarget } from "./targets.ts";
 
-const SPACE = "notifications";
-/** What is to be delivered, and what was, so that nothing is told twice. */
-const DUE = "due";
-const TOLD = "told";
 const PAGE = 200;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 10 * 60_000;
@@ -29,6 +25,8 @@ export interface NotifySettings {
 }
 
 export interface Notifications {
+  /** Who is told, of what, and how that went the last time. */
+  list(): Promise<NotifyTarget[]>;
   /** Sends a test to everybody who is told of anything, and says what came of it. */
   test(): Promise<{ target: string; delivered: boolean; detail: string | null }[]>;
 }
@@ -97,6 +95,10 @@ export class Notifier implements Notifications {
     await this.#work;
   }
 
+  list(): Promise<NotifyTarget[]> {
+    return listTargets(this.#store, this.#settings);
+  }
+
   async test(): ReturnType<Notifications["test"]> {
     if (this.#isQuiet) {
       throw new RequestError("invalid_request", "Nobody is to be told of anything.", {
@@ -108,14 +110,14 @@ export class Notifier implements Notifications {
       at: new Date().toISOString(),
       text: "This is a test. Notifications of sessions arrive here.",
     };
-    const said = (target: string, delivery: Delivery) => ({
-      target,
-      delivered: delivery.type === "delivered",
-      detail: delivery.type === "delivered" ? null : delivery.why,
-    });
+    const said = async (target: string, delivery: Delivery, url?: string) => {
+      await this.#store.records.write(SPACE, [lastDelivery(delivery, url)]);
+      const isDelivered = delivery.type === "delivered";
+      return { target, delivered: isDelivered, detail: isDelivered ? null : delivery.why };
+    };
     return Promise.all([
       ...this.#settings.webhooks.map(async (webhook) =>
-        said(placeOf(webhook.url), await sendWebhook(webhook, newId("event"), notification)),
+        said(placeOf(webhook.url), await sendWebhook(webhook, newId("event"), notification), webhook.url),
       ),
       ...(this.#settings.desktop ? [showOnDesktop(notification, this.#variables).then((d) => said("desktop", d))] : []),
     ]);
@@ -145,7 +147,7 @@ export class Notifier implements Notifications {
     const entries = this.#settings.webhooks
       .filter(({ on }) => on.includes(found.type))
       .map(({ url }): { key: string; value: Due } => ({
-        key: `${found.key}/${hash(url)}`,
+        key: `${found.key}/${keyOf(url)}`,
         value: { url, notification: { ...notification }, attempts: 0, next_at: now, until: now + DEADLINE_MS },
       }));
     const changes = entries.map(({ key, value }) => ({ type: "put" as const, kind: DUE, key, value }));
@@ -159,6 +161,7 @@ export class Notifier implements Notifications {
   async #show(notification: Notification): Promise<void> {
     if (this.#isDesktopAbsent) return;
     const delivery = await showOnDesktop(notification, this.#variables);
+    await this.#store.records.write(SPACE, [lastDelivery(delivery)]);
     if (delivery.type === "delivered") return;
     // Said once: it will not be there the next time either.
     this.#isDesktopAbsent = delivery.type === "refused";
@@ -194,14 +197,16 @@ export class Notifier implements Notifications {
     const delivery: Delivery = webhook
       ? await sendWebhook(webhook, key, notification, this.#stop.signal)
       : { type: "refused", why: "it is not in the settings any more" };
+    // What this process breaks off by its own end says nothing of who was to be told.
+    const last = webhook && !this.#stop.signal.aborted ? [lastDelivery(delivery, entry.url)] : [];
     const wait = Math.min(FIRST_RETRY_MS * 2 ** entry.attempts, LONGEST_RETRY_MS);
     const nextAt = Date.now() + wait * (0.75 + Math.random() / 2);
     if (delivery.type === "failed" && nextAt < entry.until) {
       const change = { type: "put" as const, kind: DUE, key, value: { ...claimed, next_at: nextAt } };
-      await this.#store.records.write(SPACE, [change]);
+      await this.#store.records.write(SPACE, [change, ...last]);
       return nextAt;
     }
-    await this.#store.records.write(SPACE, [{ type: "delete", kind: DUE, key }]);
+    await this.#store.records.write(SPACE, [{ type: "delete", kind: DUE, key }, ...last]);
     if (delivery.type !== "delivered") {
       const details = { webhook: placeOf(entry.url), attempts: claimed.attempts, why: delivery.why };
       this.#log.warn(details, "a notification was given up");
@@ -234,11 +239,3 @@ export class Notifier implements Notifications {
     );
   }
 }
-
-const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
-
-/** An address without what may be secret in it. */
-const placeOf = (url: string): string => {
-  const { origin, pathname } = new URL(url);
-  return `${origin}${pathname}`;
-};

@@ -56,8 +56,11 @@ export interface PageStage extends AsyncDisposable {
   revive(): Promise<void>;
 }
 
-/** With `context`, the project is the shop of the demo: a catalogue, a wiki, and proposals to decide on. */
-export async function setPageStage({ context = false } = {}): Promise<PageStage> {
+/**
+ * With `context`, the project is the shop of the demo: a catalogue, a wiki, and proposals to decide on. `settings` is what else
+ * stands in tandem.yaml.
+ */
+export async function setPageStage({ context = false, settings: own = "" } = {}): Promise<PageStage> {
   execFileSync(process.execPath, [join(root, "scripts", "build-page.ts")]);
   const home = await realpath(await mkdtemp(join(tmpdir(), "tandem-page-")));
   const project = join(home, "project");
@@ -91,7 +94,7 @@ export async function setPageStage({ context = false } = {}): Promise<PageStage>
   const before = existsSync(settings) ? await readFile(settings, "utf8") : "";
   await writeFile(
     settings,
-    `${before}llm:\n  claudeCode: { auth: api_key, apiKey: "env:TANDEM_TEST_KEY", baseUrl: "${model}" }\n`,
+    `${before}${own}llm:\n  claudeCode: { auth: api_key, apiKey: "env:TANDEM_TEST_KEY", baseUrl: "${model}" }\n`,
   );
   await finish(["trust"]);
   const up = (port: number): ChildProcess => tandem(["up", "--json", "--port", String(port)]);
