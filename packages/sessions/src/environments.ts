@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   ENVIRONMENT_METADATA,
   LOCAL_ENVIRONMENT,
@@ -15,6 +16,7 @@ import type { Environments } from "./engine.ts";
 import { LABEL } from "./fleet/place.ts";
 import type { SessionPlaces } from "./session-places.ts";
 
+const PAGE = 200;
 const EPOCH = "2026-01-01T00:00:00.000Z";
 
 /** Places where sessions work. What this machine cannot honour is refused, never ignored. */
@@ -99,6 +101,16 @@ export class EnvironmentCatalogue implements Environments {
   async list(query: PageQuery): Promise<Page<Environment>> {
     const page = await this.#store.list(query);
     return query.cursor === undefined ? { ...page, data: [this.#local, ...page.data] } : page;
+  }
+
+  /** One that says exactly that, and that sessions can begin in. */
+  async findLike(metadata: Environment["metadata"]): Promise<Environment | undefined> {
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#store.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
+      const found = page.data.find((environment) => isDeepStrictEqual(environment.metadata, metadata));
+      if (found || page.next === null) return found;
+      cursor = page.next;
+    }
   }
 
   /** For a session that is about to begin. */

@@ -47,10 +47,19 @@ export class SessionPlaces {
     this.#maker = maker;
   }
 
-  /** Makes the folder of a new session. `metadata` is the session's, which may name its worktree. */
-  async prepare(environment: Environment, session: SessionId, metadata: SessionRow["metadata"] = {}): Promise<string> {
+  /**
+   * Makes the folder of a new session. `metadata` is the session's, which may name its worktree; `begin` is where that begins,
+   * if not where the environment says.
+   */
+  async prepare(
+    environment: Environment,
+    session: SessionId,
+    metadata: SessionRow["metadata"] = {},
+    begin?: string | null,
+  ): Promise<string> {
     const { path, isolation, branch: branchKey, git } = ENVIRONMENT_METADATA;
-    const { [path]: folder, [branchKey]: branch, [git]: remote } = environment.metadata;
+    const { [path]: folder, [git]: remote } = environment.metadata;
+    const branch = begin ?? environment.metadata[branchKey];
     const wanted = metadata[SESSION_METADATA.worktree];
     const name = wanted === undefined ? {} : { name: wanted };
     if (remote !== undefined) {

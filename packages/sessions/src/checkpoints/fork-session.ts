@@ -158,7 +158,7 @@ async function findPlace(parts: Parts, wish: PlaceWish): Promise<{ environment: 
   // One that is gone cannot say whether the folder is shared: it is then.
   const old = await environments.get(row.environmentId).catch(() => undefined);
   const path = old?.metadata[ENVIRONMENT_METADATA.path];
-  const isWorktree = old?.metadata[ENVIRONMENT_METADATA.isolation] === "worktree";
+  const isWorktree = old !== undefined && old.metadata[ENVIRONMENT_METADATA.isolation] === "worktree";
   const isScratch = old !== undefined && path === undefined;
   if (!params.worktree && !isWorktree && !isScratch) return { environment: row.environmentId, folder: row.folder };
   if (params.worktree && isScratch) {
@@ -168,29 +168,23 @@ async function findPlace(parts: Parts, wish: PlaceWish): Promise<{ environment: 
     );
   }
   const files = await filesThen(parts, wish);
-  const environment = isScratch
-    ? old
-    : await worktreeEnvironment(parts, { old, path: path ?? row.folder, commit: files?.head ?? null, row });
-  const folder = await places.prepare(environment, id, metadata);
+  const environment = isScratch || isWorktree ? old : await worktreesOf(parts, old, path ?? row.folder);
+  const folder = await places.prepare(environment, id, metadata, isScratch ? undefined : files?.head);
   if (files) await (await parts.shelf!.of(row.folder)).writeTo(folder, files);
   else wish.notices.push("The files are not as they were then: no checkpoint is kept of that moment.");
   return { environment: environment.id, folder };
 }
 
-/** It says where its worktrees begin, and that is with each fork another commit. */
-async function worktreeEnvironment(
+/** One for all worktrees of a folder: where a fork begins is its own matter. */
+async function worktreesOf(
   { environments }: Parts,
-  { old, path, commit, row }: { old: Environment | undefined; path: string; commit: string | null; row: SessionRow },
+  old: Environment | undefined,
+  folder: string,
 ): Promise<Environment> {
-  return environments.create({
-    name: `fork of ${row.title ?? row.id}`.slice(0, 256),
-    metadata: {
-      ...old?.metadata,
-      [ENVIRONMENT_METADATA.path]: path,
-      [ENVIRONMENT_METADATA.isolation]: "worktree",
-      ...(commit !== null && { [ENVIRONMENT_METADATA.branch]: commit }),
-    },
-  });
+  const { path, isolation } = ENVIRONMENT_METADATA;
+  const metadata = { ...old?.metadata, [path]: folder, [isolation]: "worktree" };
+  const name = `${folder} (worktrees)`.slice(-256);
+  return (await environments.findLike(metadata)) ?? environments.create({ name, metadata });
 }
 
 async function filesThen({ shelf }: Parts, { row, past, turn }: PlaceWish): Promise<Checkpoint | undefined> {

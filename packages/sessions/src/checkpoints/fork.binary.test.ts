@@ -125,6 +125,21 @@ describe("a fork", () => {
     expect(await readFile(join(folder, "a.txt"), "utf8")).toBe("2\n");
     expect(git(repository, "--no-optional-locks", "status", "--porcelain")).toBe(was.status);
     expect(git(repository, "rev-parse", "HEAD")).toBe(was.head);
+
+    // All worktrees of a folder are of one environment, wherever they begin.
+    git(folder, "add", ".");
+    git(folder, "commit", "--quiet", "-m", "second");
+    const forks = [
+      await engine.engine.history.fork(parent.id, { worktree: true }),
+      await engine.engine.history.fork(fork.id, {}),
+    ];
+    const folders = await Promise.all(forks.map(folderOf));
+    expect(new Set([folder, ...folders]).size).toBe(3);
+    expect(folders.map((each) => git(each, "log", "-1", "--format=%s").trim())).toEqual(["first", "second"]);
+    const environments = await engine.engine.environments.list({ limit: 100 });
+    const made = environments.data.filter(({ metadata }) => metadata["tandem.isolation"] === "worktree");
+    expect(made).toMatchObject([{ name: `${repository} (worktrees)` }]);
+    expect([fork, ...forks].map(({ environment_id: id }) => id)).toEqual(Array.from({ length: 3 }, () => made[0]!.id));
   });
 
   test("of a session in a scratch folder gets a folder of its own", async () => {
