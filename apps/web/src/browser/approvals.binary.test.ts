@@ -117,6 +117,9 @@ describe.skipIf(browserPath === undefined)("what waits for a person", { timeout:
     const { card, talk, page } = await asked("Make a plan", "Plan: The plan", "plan");
     await card.getByText("Touch a file.").waitFor();
     await card.getByText("touch files").waitFor();
+    // The file that it was written to is one line above it.
+    await talk.getByRole("button", { name: "Wrote the plan down", expanded: false }).waitFor();
+    expect(await talk.getByText("Touch a file.").count()).toBe(1);
     await card.getByRole("radio", { name: "Let it edit" }).check();
     await click(card, "Agree and go on");
     await talk.getByText("Carried out.").waitFor();

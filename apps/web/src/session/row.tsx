@@ -52,7 +52,7 @@ function content(row: RowData): ReactNode {
               title="Called at once with its neighbours"
             />
           )}
-          <ToolCard part={row.part} />
+          <ToolCard part={row.part} isPlan={row.isPlan} />
         </div>
       );
     case "group":

@@ -76,6 +76,20 @@ test("a subagent takes the place of the call that began it; a list that of the c
   expect(rows[1]).toMatchObject({ call });
 });
 
+test("the file of a plan that is handed in below is passed over; one that is not, and other files, are not", () => {
+  const writes = (id: string, path: string): Part => tool(id, "Write", { input: { file_path: path, content: "1." } });
+  const plan = tool("4", "ExitPlanMode", { input: { plan: "1.", planFilePath: "/plans/a.md" } });
+  const written = ["/plans/a.md", "/notes.md", "/plans/a.md"].map((path, index) => writes(String(index), path));
+  const marks = (parts: Part[]) =>
+    rowsOfTurn([user, message("a", "agent", parts)], false).flatMap((row) => (row.type === "tool" ? [row.isPlan] : []));
+  expect(marks([...written, plan, writes("5", "/plans/a.md")])).toEqual([true, undefined, true, undefined, undefined]);
+  expect(marks(written)).toEqual([undefined, undefined, undefined]);
+  const [before, after] = [written, [...written, plan]].map(
+    (parts) => rowsOfTurn([user, message("a", "agent", parts)], false)[1]!,
+  );
+  expect(isSameRow(before!, after!)).toBe(false);
+});
+
 test("a turn that is over has its sum, before what came after it", () => {
   const notice: Part = { type: "notice", id: "n", at: null, level: "info", about: "x", text: "later" };
   const rows = rowsOfTurn(

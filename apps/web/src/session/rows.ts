@@ -1,5 +1,5 @@
 import type { Message, Part, PartOf } from "@tandem/protocol";
-import { familyOf, isListKeeping, isSubagentCall } from "./tool/tool-family.ts";
+import { familyOf, isFileChange, isListKeeping, isSubagentCall } from "./tool/tool-family.ts";
 import { cacheMissOf, lastStepOf } from "./cache-miss.ts";
 import { sumTurn, type TurnSum } from "./turn-sum.ts";
 
@@ -10,7 +10,8 @@ export type Row = { key: string; rewound: boolean } & (
   | { type: "user"; message: Message }
   /** `isPassed`: a list of things to do that a later one of the same turn has taken the place of. */
   | { type: "part"; part: Exclude<Part, { type: "tool" | "step" | "subtask" }>; isPassed?: boolean }
-  | { type: "tool"; part: ToolPart; thread: string | null; lane: Lane | undefined }
+  /** `isPlan`: it writes down a plan that is handed in, and shown, below it. */
+  | { type: "tool"; part: ToolPart; thread: string | null; lane: Lane | undefined; isPlan?: boolean }
   | { type: "group"; parts: readonly ToolPart[] }
   | { type: "subtask"; part: PartOf<"subtask">; call: ToolPart | undefined }
   /** `miss`: why the model had to read anew what it had read before. */
@@ -121,7 +122,7 @@ export function rowsOfTurn(
 ): Row[] {
   const rows = stopLast(messages.flatMap((message) => rowsOfMessage(message, own)));
   const sum = isOver ? sumTurn(messages) : undefined;
-  const grouped = group(passLists(withoutRepetition(rows)));
+  const grouped = group(passPlans(passLists(withoutRepetition(rows))));
   if (!sum) return grouped;
   // What was said after the turn's end stands below its sum.
   const end = grouped.findLastIndex((row) => row.key !== "" && isOfTurn(row, messages, sum.turn)) + 1;
@@ -135,6 +136,22 @@ export function rowsOfTurn(
 function passLists(rows: readonly Row[]): Row[] {
   const last = rows.findLastIndex((row) => isOf(row, "todo"));
   return rows.map((row, index) => (index < last && isOf(row, "todo") ? { ...row, isPassed: true } : row));
+}
+
+/** Claude Code writes a plan to a file, and then hands that in: the plan itself is worth seeing once. */
+function passPlans(rows: readonly Row[]): Row[] {
+  const handedIn = new Map(
+    rows.flatMap((row, index): [file: unknown, index: number][] => {
+      const file = row.type === "tool" && row.part.name === "ExitPlanMode" && row.part.input?.["planFilePath"];
+      return typeof file === "string" ? [[file, index]] : [];
+    }),
+  );
+  if (handedIn.size === 0) return [...rows];
+  return rows.map((row, index) =>
+    row.type === "tool" && isFileChange(row.part) && index < (handedIn.get(row.part.input?.["file_path"]) ?? 0)
+      ? { ...row, isPlan: true }
+      : row,
+  );
 }
 
 /** What had been said when somebody stopped the turn is told after that: it stands above it all the same. */
@@ -253,7 +270,11 @@ export function isSameRow(before: Row, after: Row): boolean {
     case "part":
       return (before as typeof after).part === after.part && (before as typeof after).isPassed === after.isPassed;
     case "tool":
-      return (before as typeof after).part === after.part && (before as typeof after).lane === after.lane;
+      return (
+        (before as typeof after).part === after.part &&
+        (before as typeof after).lane === after.lane &&
+        (before as typeof after).isPlan === after.isPlan
+      );
     case "group": {
       const { parts } = before as typeof after;
       return parts.length === after.parts.length && parts.every((part, index) => part === after.parts[index]);

@@ -3,25 +3,26 @@ import type { ReactNode } from "react";
 import { ApprovalPlace, isAsked, isQuestion } from "../approval-place.tsx";
 import { useFold } from "../folds.tsx";
 import { useSession } from "../session-context.ts";
-import { describeTool, findings, shortened } from "./describe-tool.ts";
+import { describeTool, findings, shortened, type ToolWords } from "./describe-tool.ts";
 import { countLines, patchLines } from "./patch-lines.ts";
 import { PatchCount } from "./patch-count.tsx";
 import { ToolBody } from "./tool-body.tsx";
+import { isFileChange } from "./tool-family.ts";
 import { ToolFrame } from "./tool-frame.tsx";
 import { ToolState } from "./tool-state.tsx";
 
 type ToolPart = PartOf<"tool">;
 
 /** One call of a tool: what matters of it at a glance, the rest when it is opened. */
-export function ToolCard({ part }: { part: ToolPart }) {
-  const call = <Call part={part} />;
+export function ToolCard({ part, isPlan = false }: { part: ToolPart; isPlan?: boolean | undefined }) {
+  const call = <Call part={part} isPlan={isPlan} />;
   return isAsked(part) || isQuestion(part) ? <ApprovalPlace part={part} fallback={call} /> : call;
 }
 
-function Call({ part }: { part: ToolPart }) {
+function Call({ part, isPlan }: { part: ToolPart; isPlan: boolean }) {
   const { folder } = useSession();
-  const words = describeTool(part);
-  const [isOpen, toggle] = useFold(part.id, isOpenAtFirst(part));
+  const words = isPlan ? PLAN_FILE : describeTool(part);
+  const [isOpen, toggle] = useFold(part.id, !isPlan && isOpenAtFirst(part));
   return (
     <ToolFrame
       kind={words.kind}
@@ -38,6 +39,8 @@ function Call({ part }: { part: ToolPart }) {
   );
 }
 
+const PLAN_FILE: ToolWords = { kind: "write", verb: "Wrote the plan down", subject: "" };
+
 /** What was denied has not been done. */
 const NOT_DONE: Readonly<Record<string, string>> = {
   Ran: "Wanted to run",
@@ -48,8 +51,7 @@ const NOT_DONE: Readonly<Record<string, string>> = {
 };
 
 function noteOf(part: ToolPart, note: string | undefined): ReactNode {
-  const { name } = part;
-  if (name === "Edit" || name === "Write" || name === "MultiEdit") {
+  if (isFileChange(part)) {
     const lines = patchLines(part);
     return <PatchCount added={countLines(lines, "+")} removed={countLines(lines, "-")} />;
   }
@@ -60,12 +62,10 @@ function noteOf(part: ToolPart, note: string | undefined): ReactNode {
 const hasBody = (part: ToolPart): boolean =>
   part.input !== null || (part.input_preview ?? "") !== "" || "output" in part.state;
 
-function isOpenAtFirst({ name, state, preview }: ToolPart): boolean {
+function isOpenAtFirst(part: ToolPart): boolean {
+  const { name, state, preview } = part;
+  if (isFileChange(part)) return true;
   switch (name) {
-    case "Edit":
-    case "Write":
-    case "MultiEdit":
-      return true;
     case "Bash":
     case "ExitPlanMode":
     case QUESTION_TOOL:

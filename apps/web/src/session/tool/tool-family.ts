@@ -5,8 +5,9 @@ type ToolPart = PartOf<"tool">;
 const LOOKING = new Set(["Read", "Grep", "Glob", "LS", "NotebookRead", "ToolSearch"]);
 const WEB = new Set(["WebFetch", "WebSearch"]);
 const LISTS = new Set(["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"]);
+const CHANGES = new Set(["Edit", "Write", "MultiEdit"]);
 /** What each of these did is worth seeing by itself. */
-const ALONE = new Set(["Edit", "Write", "MultiEdit", "NotebookEdit", "ExitPlanMode", "Agent", "Task"]);
+const ALONE = new Set([...CHANGES, "NotebookEdit", "ExitPlanMode", "Agent", "Task"]);
 
 /** Which other calls it may be put together with; undefined for one that has to stand by itself. */
 export function familyOf(part: ToolPart): { name: string; isLooking: boolean } | undefined {
@@ -19,5 +20,6 @@ export function familyOf(part: ToolPart): { name: string; isLooking: boolean } |
   return { name: `${server ?? ""}/${name}`, isLooking: false };
 }
 
+export const isFileChange = ({ name }: ToolPart): boolean => name !== null && CHANGES.has(name);
 export const isListKeeping = ({ name }: ToolPart): boolean => name !== null && LISTS.has(name);
 export const isSubagentCall = ({ name }: ToolPart): boolean => name === "Agent" || name === "Task";
