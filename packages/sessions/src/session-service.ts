@@ -1,7 +1,5 @@
-import { isDeepStrictEqual } from "node:util";
 import {
   RequestError,
-  SESSION_METADATA,
   type AuditNote,
   type BackgroundTask,
   type ClientEvent,
@@ -11,38 +9,31 @@ import {
   type Session,
   type SessionCreateParams,
   type SessionEvent,
-  type SessionEventBody,
   type SessionId,
   type SessionUpdateParams,
   type Thread,
 } from "@tandem/protocol";
-import type { EventRange, Page, SessionChange, SessionRow, SessionStore, Store } from "@tandem/storage";
+import type { EventRange, Page, SessionRow, SessionStore, Store } from "@tandem/storage";
 import { listFolder, readInside, searchFolder } from "@tandem/workspace";
-import { mergeMetadata, type AgentCatalogue } from "./agents.ts";
+import type { AgentCatalogue } from "./agents.ts";
 import type { Auditor } from "./audit/auditor.ts";
-import { standsAtBudget } from "./budget.ts";
 import type { KillSwitch } from "./budgets/kill-switch.ts";
 import type { SlashCommand } from "./commands/command-catalogue.ts";
 import type { SessionCommands } from "./commands/session-commands.ts";
-import { isApproval } from "./approvals/outcome.ts";
-import { readAnswers } from "./approvals/questions.ts";
 import type { DeltaHub } from "./delta-hub.ts";
+import { describeUpdate } from "./describe-update.ts";
 import type { FeedItem, SessionFolder, Sessions } from "./engine.ts";
 import type { EnvironmentCatalogue } from "./environments.ts";
 import { Feed } from "./feed.ts";
-import { readOpenTurn, waitingCalls } from "./open-turn.ts";
-import { withoutMode } from "./permission-mode.ts";
-import { resolveTools } from "./resolve-tools.ts";
 import type { Rules } from "./rules/rule-book.ts";
 import type { SessionActors } from "./session-actors.ts";
-import { checkMetadata, draftSession } from "./session-draft.ts";
+import { draftSession } from "./session-draft.ts";
 import type { SessionPlaces } from "./session-places.ts";
 import { sentBy } from "./sent-by.ts";
+import { SentEvents } from "./sent-events.ts";
 import { sessionView, threadView } from "./session-view.ts";
 import type { SessionWishes } from "./session-wishes.ts";
 
-const ANSWERS: readonly string[] = ["user.tool_confirmation", "user.custom_tool_result"];
-const RECENT_ANSWERS = 100;
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** What clients may do with sessions. Whatever changes one goes through its one writer; reading needs nobody. */
@@ -60,6 +51,7 @@ export class SessionService implements Sessions {
   readonly #deltas: DeltaHub;
   readonly #forget: (row: SessionRow) => Promise<void>;
   readonly #feed: Feed;
+  readonly #sent: SentEvents;
   readonly folder: SessionFolder;
 
   constructor(parts: {
@@ -90,6 +82,7 @@ export class SessionService implements Sessions {
     this.#deltas = parts.deltas;
     this.#forget = parts.forget;
     this.#feed = new Feed(parts.store);
+    this.#sent = new SentEvents(parts);
     const folderOf = async (id: string): Promise<string> => (await this.#row(id)).folder;
     this.folder = {
       list: async (id, path) => listFolder(await folderOf(id), path),
@@ -144,7 +137,7 @@ export class SessionService implements Sessions {
 
   async update(id: string, params: SessionUpdateParams, by?: string): Promise<Session> {
     const { id: session } = await this.#open(id);
-    if (params.vault_ids?.length) throw invalid("vault_ids: Tandem has no vaults");
+    if (params.vault_ids?.length) throw new RequestError("invalid_request", "vault_ids: Tandem has no vaults.");
     const metadata = params.metadata && (await this.#wishes.metadata(params.metadata));
     const row = await this.#actors.with(session, (actor) =>
       actor.change((current) => {
@@ -193,17 +186,9 @@ export class SessionService implements Sessions {
 
   async send(id: string, events: readonly ClientEvent[], by?: string): Promise<SessionEvent[]> {
     const row = await this.#open(id);
-    const given = await this.#answeredBefore(row, events);
+    const given = await this.#sent.answeredBefore(row, events);
     if (given) return given;
-    for (const [index, event] of events.entries()) await this.#check(row, event, `events[${index}]`, events);
-    const checked = await Promise.all(
-      events.map(async (event, index) =>
-        event.type === "user.message"
-          ? this.#wishes.message(await this.#commands.check(row, event), `events[${index}]`)
-          : event,
-      ),
-    );
-    const waiting = checked.map((event) => sentBy(event, by));
+    const waiting = (await this.#sent.check(row, events)).map((event) => sentBy(event, by));
     await this.#actors.claim(row.id);
     await this.#store.inbox.put(row.id, waiting);
     this.#actors.wake(row.id);
@@ -300,106 +285,8 @@ export class SessionService implements Sessions {
   async #open(id: string): Promise<SessionRow> {
     const row = await this.#row(id);
     if (!row.archivedAt) return row;
-    throw invalid(`the session ${id} is archived and takes nothing any more`);
+    throw new RequestError("invalid_request", `The session ${id} is archived and takes nothing any more.`);
   }
-
-  async #check(row: SessionRow, event: ClientEvent, place: string, all: readonly ClientEvent[]): Promise<void> {
-    switch (event.type) {
-      case "user.message":
-        await this.#killSwitch.refuse();
-        if (await standsAtBudget(this.#store.events, row)) {
-          throw invalid(`${place}: the session's budget is used up; raise it with an update first`);
-        }
-        for (const block of event.content) {
-          if (block.type === "text" || block.source.type !== "file") continue;
-          const { file_id: file } = block.source;
-          if (!(await this.#store.files.get(file))) throw invalid(`${place}.content: there is no file ${file}`);
-        }
-        return;
-      case "user.interrupt":
-        if (event.session_thread_id && event.session_thread_id !== row.primaryThread) {
-          throw invalid(`${place}.session_thread_id: only the primary thread can be interrupted`);
-        }
-        return;
-      case "user.tool_confirmation":
-        return this.#checkAnswer(row, event, `${place}.tool_use_id`, all);
-      case "user.custom_tool_result":
-        return this.#checkAnswer(row, event, `${place}.custom_tool_use_id`, all);
-    }
-  }
-
-  /** A client that is not sure gives its answers again. If they are the same, they are what was given before. */
-  async #answeredBefore(row: SessionRow, events: readonly ClientEvent[]): Promise<SessionEvent[] | undefined> {
-    if (!events.every(isAnswer)) return undefined;
-    // The inbox first: what is taken between the two reads is in both then, and not in neither.
-    const waiting = await this.#store.inbox.list(row.id);
-    const logged = await this.#store.events.read(row.id, { order: "desc", limit: RECENT_ANSWERS, types: ANSWERS });
-    const known = [...logged.map(({ event }) => event), ...waiting];
-    const given = events.map((event) => known.find((other) => isSameAnswer(event, other)));
-    return given.every((event) => event !== undefined) ? given : undefined;
-  }
-
-  /** Whether a call waits for this kind of answer: known from the log, so that it holds after a restart too. */
-  async #checkAnswer(
-    row: SessionRow,
-    event: Extract<ClientEvent, { type: "user.tool_confirmation" | "user.custom_tool_result" }>,
-    place: string,
-    all: readonly ClientEvent[],
-  ): Promise<void> {
-    const custom = event.type === "user.custom_tool_result";
-    const id = custom ? event.custom_tool_use_id : event.tool_use_id;
-    if (event.tandem) {
-      throw invalid(
-        `${place.replace(/\.\w+$/, ".tandem")}: answer with more than yes or no at POST /v1/approvals/${id}`,
-      );
-    }
-    const turn = await readOpenTurn(this.#store.events, row.id);
-    const call = waitingCalls(turn).find(({ use }) => use.id === id);
-    if (!call || (call.use.type === "agent.custom_tool_use") !== custom) {
-      const hint = id.startsWith("toolu_") ? "; expected the id of the event (sevt_…), not the tool's" : "";
-      throw invalid(`${place}: no call ${id} waits for this answer${hint}`);
-    }
-    if (custom && !event.is_error && isApproval(call)) readAnswers(call.use.input, event.content ?? []);
-    const answers = [...all, ...(await this.#store.inbox.list(row.id))].filter((other) => answersCall(other, id));
-    if (answers.length > 1) throw invalid(`${place}: the call ${id} has been answered already`);
-  }
-}
-
-const isAnswer = (event: ClientEvent): boolean => ANSWERS.includes(event.type);
-
-const isSameAnswer = (event: ClientEvent, other: SessionEvent): boolean =>
-  Object.entries(event).every(([key, value]) => isDeepStrictEqual(value, Reflect.get(other, key)));
-
-const answersCall = (event: ClientEvent | SessionEvent, id: string): boolean =>
-  (event.type === "user.tool_confirmation" && event.tool_use_id === id) ||
-  (event.type === "user.custom_tool_result" && event.custom_tool_use_id === id);
-
-function describeUpdate(
-  row: SessionRow,
-  params: SessionUpdateParams,
-  by: string | undefined,
-): { change: SessionChange; events: SessionEventBody[] } {
-  const change: SessionChange = {};
-  if (params.title !== undefined) change.title = params.title;
-  if (params.metadata !== undefined) {
-    change.metadata = mergeMetadata(row.metadata, params.metadata);
-    checkMetadata(change.metadata);
-  }
-  if (params.budget !== undefined) {
-    if (row.budget === null && params.budget !== null) {
-      throw invalid("budget: a session that began without a budget cannot be given one");
-    }
-    change.budget = params.budget;
-  }
-  if (params.agent) {
-    const servers = params.agent.mcp_servers ?? row.agent.mcp_servers;
-    const tools = resolveTools(params.agent.tools ?? row.agent.tools, servers);
-    change.agent = { ...row.agent, tools, mcp_servers: servers };
-    // What people let the agent do as it was is not for another to inherit.
-    const isNamed = Boolean(params.metadata?.[SESSION_METADATA.permissionMode]);
-    if (!isNamed) change.metadata = withoutMode(change.metadata ?? row.metadata);
-  }
-  return { change, events: [{ type: "session.updated", ...change, ...(by !== undefined && { tandem: { by } }) }] };
 }
 
 const begun = (row: SessionRow, by = "unknown"): AuditNote => ({
@@ -420,6 +307,3 @@ const busy = (id: string): RequestError =>
   new RequestError("conflict", `The agent of the session ${id} cannot be changed while a turn is running.`, {
     fix: "Interrupt it, or wait until it is idle.",
   });
-
-const invalid = (message: string): RequestError =>
-  new RequestError("invalid_request", `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);
