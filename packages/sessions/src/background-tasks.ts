@@ -1,9 +1,14 @@
 import { RequestError, type BackgroundTask } from "@tandem/protocol";
+import { Alarm } from "./alarm.ts";
 import type { SessionWriter } from "./session-writer.ts";
+
+/** How long after its last background task Claude may take to go on because of it. */
+const SETTLE_MS = 1_500;
 
 /** What a session's process does in the background, as the log is told of it. */
 export class BackgroundTasks {
   readonly #writer: SessionWriter;
+  readonly #settling = new Alarm();
   #running: BackgroundTask[] = [];
 
   constructor(writer: SessionWriter) {
@@ -26,6 +31,16 @@ export class BackgroundTasks {
   /** They go with their process. */
   end(): void {
     if (this.any) this.set(this.#running.map((task) => ({ ...task, status: "stopped" })));
+  }
+
+  /** Once all have ended, and Claude had the time to go on because of that. Keeps the process alive until then. */
+  settle(ring: () => void): void {
+    if (!this.any) this.#settling.set(SETTLE_MS, ring, true);
+  }
+
+  /** Claude goes on, or there is nothing left to settle. */
+  unsettle(): void {
+    this.#settling.clear();
   }
 
   mustHave(id: string): void {

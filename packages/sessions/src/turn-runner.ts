@@ -1,4 +1,4 @@
-import type { ConversationOutput, LateResult, TurnEnd } from "@tandem/claude-code";
+import type { LateResult, TurnEnd } from "@tandem/claude-code";
 import {
   RequestError,
   type BackgroundTask,
@@ -9,28 +9,25 @@ import {
   type StopReason,
 } from "@tandem/protocol";
 import type { SessionChange, SessionRow } from "@tandem/storage";
-import { Alarm } from "./alarm.ts";
 import { BackgroundTasks } from "./background-tasks.ts";
+import { closeLegacy } from "./close-legacy.ts";
 import { ConversationHolder } from "./conversation-holder.ts";
 import { Inquiries } from "./approvals/inquiries.ts";
-import { cancellation } from "./approvals/outcome.ts";
-import { messageUuid } from "./lost-messages.ts";
-import { closing, needsAnswer, type OpenCall, type Placed } from "./open-turn.ts";
+import type { Placed } from "./open-turn.ts";
 import { Parking } from "./parking.ts";
-import { readContent } from "./read-content.ts";
 import { readLegacy } from "./read-legacy.ts";
 import { refuseMessage } from "./refuse-message.ts";
+import { Steering } from "./steering.ts";
 import { Companions } from "./turn-companion.ts";
 import { Teller, type Telling } from "./teller.ts";
+import { TurnOutput } from "./turn-output.ts";
 import type { TurnParts } from "./turn-parts.ts";
-import { accountsOf, Turn, unsavedOf } from "./turn.ts";
+import { accountsOf, cutOff, Turn, unsavedOf } from "./turn.ts";
 import { interruptedTurn, turnFailure } from "./turn-failure.ts";
 import type { Answer, WaitingRoom } from "./waiting-room.ts";
 
 type UserMessage = EventOf<"user.message">;
 
-/** How long after its last background task Claude may take to go on because of it. */
-const SETTLE_MS = 1_500;
 const AT_REST: SessionChange = { status: "idle", waitingFor: [], parked: null };
 
 /**
@@ -41,19 +38,13 @@ export class TurnRunner {
   readonly #parts: TurnParts;
   readonly #inquiries: Inquiries;
   readonly #holder: ConversationHolder;
-  /** Messages that Claude has and the model has not. It takes them within the turn, or in one of their own. */
-  readonly #steering = new Map<string, UserMessage>();
-  readonly #settling = new Alarm();
+  readonly #output: TurnOutput;
+  readonly #steering: Steering;
   readonly #companions: Companions;
   readonly #parking: Parking;
   readonly #tasks: BackgroundTasks;
   readonly #teller: Teller;
   #turn: Turn | undefined;
-  /** Model requests of the primary thread that are under way. */
-  #requests = 0;
-  /** What came while the end of a turn is written down. */
-  #held: ConversationOutput[] | undefined;
-  #isBetweenSteps = false;
   /** What the process was started with is not what the session says any more. */
   #isStale = false;
 
@@ -69,12 +60,22 @@ export class TurnRunner {
       ...parts,
       room: this.#room,
       grants: this.#inquiries.grants,
-      onOutput: (output) => this.#onOutput(output),
+      onOutput: (output) => this.#output.take(output),
     });
-    this.#teller = new Teller(parts, {
-      ...{ holder: this.#holder, companions: this.#companions, parking: this.#parking },
-      isCurrent: (turn) => this.#turn === turn,
-    });
+    this.#steering = new Steering(parts.store.files);
+    const beside = { holder: this.#holder, companions: this.#companions, parking: this.#parking };
+    this.#teller = new Teller(parts, { ...beside, isCurrent: (turn) => this.#turn === turn });
+    this.#output = new TurnOutput(
+      parts,
+      { ...beside, inquiries: this.#inquiries, tasks: this.#tasks, steering: this.#steering },
+      {
+        onTaken: (message) => void parts.writer.take(message, this.#works(message.id), { status: "running" }),
+        onAsked: () => this.#onAsked(),
+        onChange: () => this.#onChange(),
+        onTurnEnded: (end) => this.#onTurnEnded(end),
+        onClosed: (error) => this.#onClosed(error),
+      },
+    );
   }
 
   get tasks(): readonly BackgroundTask[] {
@@ -113,17 +114,11 @@ export class TurnRunner {
    * `closes` it only does the former; what becomes of the turn is the caller's then.
    */
   async inherit(closes?: true): Promise<void> {
-    const { store, settings, writer, ledger } = this.#parts;
+    const { store, settings, writer } = this.#parts;
     const legacy = await readLegacy(store.events, this.#row);
     if (!legacy) return;
-    // A Claude Code that a dead server has left on this machine must be gone before there is another.
-    await settings.sweep();
     const turn = (this.#turn = new Turn(legacy.messages));
-    for (const { thread, end } of legacy.uncounted) ledger.carry(thread, end);
-    this.#inquiries.inherit(legacy);
-    const words = `The process ${legacy.isHandedOver ? "was stopped" : "died"} while this call was running. What it did is not known.`;
-    const closings = legacy.running.map((call) => closing(call, "crash", words));
-    await writer.place([...closings, ...legacy.cancelled.flatMap(cancellation)]);
+    await closeLegacy(legacy, this.#parts, this.#inquiries);
     if (closes) return;
     if (this.waits) return this.#announce();
     if (this.#parking.inherit(this.#row, legacy.windows)) return this.#waitForReset(turn);
@@ -138,9 +133,9 @@ export class TurnRunner {
     else await this.end(turnFailure(new RequestError("unavailable", cause)), "crash");
   }
 
-  /** Whether every call has its result, and the model has not said a word since: nothing is lost if the turn is left. */
+  /** Whether nothing is lost if the turn is left. */
   get isBetweenSteps(): boolean {
-    return this.#isBetweenSteps;
+    return this.#output.isBetweenSteps;
   }
 
   /** Resolves when the transcript is as far as the log is. */
@@ -170,10 +165,9 @@ export class TurnRunner {
 
   /** Begins a turn with a message or steers the one that is running; if neither can be, the message stays where it is. */
   async offer(message: UserMessage): Promise<void> {
-    const uuid = messageUuid(message.id);
-    if (this.#steering.has(uuid)) return;
+    if (this.#steering.has(message.id)) return;
     const isFree = !this.#turn || this.#turn.rest !== undefined;
-    if (isFree && this.#steering.size === 0) {
+    if (isFree && !this.#steering.first) {
       const refusal = await this.#companions.admit();
       if (!refusal) return this.#begin(message);
       if (!this.#turn) await refuseMessage(this.#parts.store.events, this.#parts.writer, message, refusal);
@@ -181,17 +175,12 @@ export class TurnRunner {
     }
     const { delivery, commands } = message.tandem ?? {};
     if (delivery !== "steer" || commands || !this.#turn?.told || this.waits || this.#companions.guardMessages) return;
-    // A message that cannot be read says so in a turn of its own.
-    const content = await readContent(message.content, this.#parts.store.files).catch(() => undefined);
-    const conversation = this.#holder.current;
-    if (!content || !conversation) return;
-    this.#steering.set(uuid, message);
-    conversation.send({ uuid, content });
+    await this.#steering.give(message, this.#holder);
   }
 
   /** Whether Claude Code has a message that its model has not seen yet. */
   isSteeredBy(message: EventId): boolean {
-    return this.#steering.has(messageUuid(message));
+    return this.#steering.has(message);
   }
 
   async interrupt(event: EventOf<"user.interrupt">): Promise<void> {
@@ -253,87 +242,12 @@ export class TurnRunner {
     );
   }
 
-  // What comes out of the conversation.
-
-  #onOutput(output: ConversationOutput): void {
-    if (this.#held) {
-      this.#held.push(output);
-      return;
-    }
-    const { writer, next } = this.#parts;
-    switch (output.type) {
-      case "event":
-        return this.#onEvent(output);
-      case "delta":
-        return writer.preview(output);
-      case "message_taken": {
-        const message = this.#steering.get(output.uuid);
-        if (!message) return;
-        this.#steering.delete(output.uuid);
-        void writer.take(message, this.#works(message.id), { status: "running" });
-        return;
-      }
-      case "background":
-        this.#tasks.set(output.tasks);
-        return this.#settleLater();
-      case "turn_ended":
-        this.#held = [];
-        return next(() => this.#onTurnEnded(output.outcome).finally(() => this.#release()));
-      case "closed":
-        this.#tasks.end();
-        this.#steering.clear();
-        return next(() => this.#onClosed(output.error));
-    }
-  }
-
-  #release(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const output of held) this.#onOutput(output);
-  }
-
-  #onEvent({ thread, id, event }: Extract<ConversationOutput, { type: "event" }>): void {
-    const { writer, ledger } = this.#parts;
-    this.#parking.observe(event);
-    if (event.type === "span.model_request_start" && thread === null) {
-      this.#requests += 1;
-      // Claude may go on by itself, because of a background task that has ended.
-      if (!this.#turn || this.#turn.rest) this.#begunByItself();
-    }
-    if (event.type === "span.model_request_end") {
-      ledger.add(thread, event);
-      if (thread === null) this.#requests = Math.max(0, this.#requests - 1);
-    }
-    this.#companions.observe({ type: "event", thread, id, event });
-    const change: SessionChange = event.type === "tandem.init" ? { claudeSession: event.claude_session_id } : {};
-    if (event.type === "session.status_rescheduled") change.status = "rescheduling";
-    if (event.type === "session.status_running") change.status = "running";
-    void writer.record(thread, id, event, change);
-    const call = writer.open.get(id);
-    if (call && needsAnswer(call)) this.#enter(call);
-    this.#inquiries.observe(event);
-    void this.#announce();
-    this.#settleLater();
-    this.#noteStep(event);
-  }
-
-  #noteStep({ type }: SessionEventBody): void {
-    if (!type.startsWith("agent.")) return;
-    const isResult = type === "agent.tool_result" || type === "agent.mcp_tool_result";
-    this.#isBetweenSteps = isResult && this.#parts.writer.open.size === 0 && this.#requests === 0;
-    if (this.#isBetweenSteps) this.#parts.onStep();
-  }
-
-  /** What a subagent asks for goes with its process, and need not be kept. */
-  #enter(call: OpenCall): void {
-    const kept = call.thread === null ? this.#holder.current?.kept(call.use.tandem.tool_use_id) : undefined;
-    void this.#room.enter(call, kept).then(() => this.#parts.next(() => this.#announce()));
-  }
+  // Where it stands.
 
   /** Claude works, in the turn that is there or in a new one. Returns what is to be said of that. */
   #works(message?: EventId): Placed[] {
     this.#parts.onBegin();
-    this.#settling.clear();
+    this.#tasks.unsettle();
     const turn = (this.#turn ??= new Turn());
     turn.told = true;
     turn.rest = undefined;
@@ -343,7 +257,9 @@ export class TurnRunner {
     return [{ thread: null, body: { type: "session.status_running" } }];
   }
 
-  #begunByItself(): void {
+  /** Claude may go on by itself, because of a background task that has ended. */
+  #onAsked(): void {
+    if (this.#turn && !this.#turn.rest) return;
     const running = this.#works();
     if (running.length > 0) void this.#parts.writer.place(running, { status: "running" });
   }
@@ -362,9 +278,14 @@ export class TurnRunner {
     await this.end(interruptedTurn(), why);
   }
 
+  #onChange(): Promise<void> {
+    this.#settleLater();
+    return this.#announce();
+  }
+
   /** Says who waits, once the model has said all that it has to ask. Need not be awaited. */
   #announce(): Promise<void> {
-    const announcement = this.#requests === 0 && this.#turn ? this.#room.announcement() : undefined;
+    const announcement = !this.#output.isAsking && this.#turn ? this.#room.announcement() : undefined;
     if (!announcement) return Promise.resolve();
     if (this.waits) this.#parts.onWaiting();
     return this.#parts.writer.write([announcement], this.#room.standing);
@@ -405,13 +326,13 @@ export class TurnRunner {
   /** Where only background tasks kept the turn open, their end ends it, unless Claude goes on because of it. */
   #settleLater(): void {
     const turn = this.#turn;
-    if (!turn?.rest || this.#tasks.any) return;
+    if (!turn?.rest) return;
     const settle = async (): Promise<void> => {
       if (this.#turn !== turn || !turn.rest) return;
       const { stop, stopDetails } = turn.rest;
       await this.end({ stop, stopDetails, reported: {} }, "stopped");
     };
-    this.#settling.set(SETTLE_MS, () => this.#parts.next(settle), true);
+    this.#tasks.settle(() => this.#parts.next(settle));
   }
 
   // The end.
@@ -420,24 +341,16 @@ export class TurnRunner {
   async end(end: TurnEnd, why: Interruption): Promise<void> {
     const turn = this.#turn;
     if (!turn) return;
-    const isHeld = this.#held !== undefined;
-    this.#held ??= [];
-    try {
-      await this.#end(turn, end, why);
-    } finally {
-      if (!isHeld) this.#release();
-    }
+    await this.#output.holdDuring(() => this.#end(turn, end, why));
   }
 
   async #end(turn: Turn, end: TurnEnd, why: Interruption): Promise<void> {
     const { writer, ledger, hasMessage, look, onEnd } = this.#parts;
     const unsaved = await unsavedOf(this.#holder.current);
-    const words = "The turn ended before this call had a result. What it did is not known.";
-    const closings = [...writer.open.values()].map((call) => closing(call, why, words));
-    await writer.place([...closings, ...this.#inquiries.unanswered()]);
-    this.#settling.clear();
+    await writer.place([...cutOff(writer.open.values(), why), ...this.#inquiries.unanswered()]);
+    this.#tasks.unsettle();
     this.#inquiries.clear();
-    this.#requests = 0;
+    this.#output.forgetRequests();
     // What a process had and its model had not is offered to the next one.
     if (!this.#holder.current) this.#steering.clear();
     this.#parking.leave();
@@ -456,7 +369,7 @@ export class TurnRunner {
     await writer.write(goesOn ? accounts : [...accounts, idle], { ...used, ...(!goesOn && AT_REST) });
     this.#turn = undefined;
     onEnd();
-    const [steering] = this.#steering.values();
+    const steering = this.#steering.first;
     if (goesOn && steering) this.#works(steering.id);
     else if (this.#isStale) await this.close();
     try {
@@ -478,9 +391,9 @@ export class TurnRunner {
   /** The session is somebody else's: nothing more is done or said. Resolves when the process is gone. */
   async abandon(): Promise<void> {
     this.#turn = undefined;
-    this.#settling.clear();
+    this.#tasks.unsettle();
     this.#parking.leave();
-    this.#held = [];
+    this.#output.shut();
     await Promise.all([this.#companions.left(), this.close("lost")]);
   }
 }

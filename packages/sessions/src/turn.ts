@@ -1,6 +1,7 @@
 import type { Conversation, TurnEnd } from "@tandem/claude-code";
-import type { EventId, SessionEventBody, StopReason } from "@tandem/protocol";
+import type { EventId, Interruption, SessionEventBody, StopReason } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
+import { closing, type OpenCall, type Placed } from "./open-turn.ts";
 import type { TurnStart } from "./turn-companion.ts";
 import { errorDetail } from "./turn-failure.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
@@ -69,6 +70,12 @@ export function accountsOf(end: TurnEnd, ledger: UsageLedger, { budget }: Sessio
     { type: "session.usage", usage: ledger.total, budget, tandem: ledger.note },
     ...(end.error ? [{ type: "session.error" as const, error: end.error }] : []),
   ];
+}
+
+/** What is said of calls that the end of their turn leaves without a result. */
+export function cutOff(calls: Iterable<OpenCall>, why: Interruption): Placed[] {
+  const words = "The turn ended before this call had a result. What it did is not known.";
+  return [...calls].map((call) => closing(call, why, words));
 }
 
 /** A transcript that could not be stored is a turn that cannot be taken up again: that must not go unsaid. */
