@@ -3,7 +3,7 @@ import { useModels } from "../api/lists.ts";
 import { isDrawn } from "../live/is-drawn.ts";
 import { useLive, useLivePart } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
-import { count, lasting, money, share } from "../text/format.ts";
+import { count, isPlayed, lasting, money, share } from "../text/format.ts";
 import { Popover } from "../ui/popover.tsx";
 import { contextUse, type ContextUse, lastMeasured } from "./context-use.ts";
 import { cacheShare } from "./turn-sum.ts";
@@ -114,6 +114,7 @@ function MoneyGauge({ session }: { session: string }) {
         <button type="button" className={`${TRIGGER} ${isNear ? "text-bad" : ""}`}>
           {money(own.spent)}
           {own.limit !== null && <span className="text-ink-faint max-md:hidden">of {money(own.limit)}</span>}
+          {isPlayed(own) && <span className="text-ink-faint max-md:hidden">in a demo</span>}
           <span className="sr-only">spent</span>
         </button>
       }
@@ -127,7 +128,9 @@ function MoneyGauge({ session }: { session: string }) {
       </ul>
       {own.payer !== null && (
         <p className="mt-3 border-t border-line pt-2 text-xs text-ink-faint">
-          Paid by {own.payer.replaceAll("_", " ")}
+          {isPlayed(own)
+            ? "List prices of a demo: no model is asked, and nobody pays."
+            : `Paid by ${own.payer.replaceAll("_", " ")}`}
         </p>
       )}
     </Popover>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useAgents } from "../api/lists.ts";
 import { folderName } from "../home/find-sessions.ts";
-import { count, lasting, money } from "../text/format.ts";
+import { count, isPlayed, lasting, money } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
@@ -94,7 +94,9 @@ function Gauge({ gauge: { unit, spent, reserved, limit, payer }, name }: { gauge
     <>
       <div className="flex flex-wrap items-baseline gap-x-3">
         <span className="min-w-0 font-medium break-all">{name}</span>
-        <span className="text-xs text-ink-faint">{payer !== null && `paid by ${payer.replaceAll("_", " ")}`}</span>
+        <span className="text-xs text-ink-faint">
+          {payer !== null && (isPlayed({ payer }) ? "a demo: nobody pays" : `paid by ${payer.replaceAll("_", " ")}`)}
+        </span>
         <span className="ml-auto tabular-nums">
           {unit === "usd" || unit === "seconds" ? amount(unit, spent) : counting(unit, spent)}
           <span className="text-ink-faint">{limit === null ? " spent, no limit" : ` of ${amount(unit, limit)}`}</span>

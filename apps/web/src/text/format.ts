@@ -33,6 +33,9 @@ export const exactly = (time: string): string => dateTime().format(new Date(time
 /** Of what is worth less than a cent, a few places more. */
 export const money = (usd: number): string => (usd > 0 && usd < 0.01 ? cents() : dollars()).format(usd);
 
+/** Of a demo, it is money that nobody pays. */
+export const isPlayed = ({ payer }: { payer: string | null }): boolean => payer === "nobody";
+
 export const listCost = ({ amount }: { amount: string }): string => money(Number(amount) / 100);
 
 export const count = (value: number): string => compact().format(value);

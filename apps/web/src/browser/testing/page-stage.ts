@@ -58,9 +58,9 @@ export interface PageStage extends AsyncDisposable {
 
 /**
  * With `context`, the project is the shop of the demo: a catalogue, a wiki, and proposals to decide on. `settings` is what else
- * stands in tandem.yaml.
+ * stands in tandem.yaml. With `demo`, the model is the demo's, and not `rehearsed-agent.ts`.
  */
-export async function setPageStage({ context = false, settings: own = "" } = {}): Promise<PageStage> {
+export async function setPageStage({ context = false, settings: own = "", demo = false } = {}): Promise<PageStage> {
   execFileSync(process.execPath, [join(root, "scripts", "build-page.ts")]);
   const home = await realpath(await mkdtemp(join(tmpdir(), "tandem-page-")));
   const project = join(home, "project");
@@ -97,7 +97,8 @@ export async function setPageStage({ context = false, settings: own = "" } = {})
     `${before}${own}llm:\n  claudeCode: { auth: api_key, apiKey: "env:TANDEM_TEST_KEY", baseUrl: "${model}" }\n`,
   );
   await finish(["trust"]);
-  const up = (port: number): ChildProcess => tandem(["up", "--json", "--port", String(port)]);
+  const up = (port: number): ChildProcess =>
+    tandem(["up", "--json", "--port", String(port), ...(demo ? ["--demo"] : [])]);
   let server = up(0);
   const { url } = await firstLine(server);
   const browser = await chromium.launch({ executablePath: browserPath ?? "", args: FLAGS, env: variables });

@@ -3,14 +3,26 @@ import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testin
 
 let stage: PageStage;
 
-describe.skipIf(browserPath === undefined)("somebody of a tenant", { timeout: PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("somebody who is new here", { timeout: PATIENCE_MS }, () => {
   beforeAll(async () => {
-    stage = await setPageStage();
+    stage = await setPageStage({ demo: true });
     await stage.api("/v1/tenants", { id: "acme", name: "Acme Ltd" });
   }, PATIENCE_MS);
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
-  test("signs in as the tenant, sees its name and none of the operator's sessions, and nothing of the machine", async () => {
+  test("sees that nobody pays for a demo, wherever money is shown", async () => {
+    const session = await stage.start("Say hello");
+    const page = await stage.open();
+    await page.goto(`${stage.url}/sessions/${session}`);
+    await page.getByRole("log").getByText("no model was asked and nothing was spent").waitFor();
+    await page.getByRole("button", { name: /^\$0\.\d+ ?in a demo ?spent$/ }).click();
+    await page.getByRole("dialog", { name: "Money" }).getByText("nobody pays").waitFor();
+    await page.goto(stage.url);
+    await page.getByRole("region", { name: "Spent at list prices" }).getByText("A demo: nobody pays").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("signs in as a tenant, sees its name and none of the operator's sessions, and nothing of the machine", async () => {
     const theirs = await stage.start("Say hello");
     const { code } = await stage.api<{ code: string }>("/v1/sign_in/codes", { tenant: "acme" });
     const page = await stage.openStrange();
@@ -32,5 +44,13 @@ describe.skipIf(browserPath === undefined)("somebody of a tenant", { timeout: PA
     await operator.goto(`${stage.url}/settings`);
     await operator.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Status" }).waitFor();
     expect(await operator.getByText("Acme Ltd").count()).toBe(0);
+    // Who looks after all of them sees whose a token is.
+    await operator.goto(`${stage.url}/settings/tokens`);
+    const tokens = operator.locator("#main").getByRole("listitem");
+    await tokens.filter({ hasText: "A browser" }).filter({ hasText: "of acme" }).waitFor();
+    expect(await tokens.filter({ hasText: "this browser" }).getByText("of acme").count()).toBe(0);
+    await page.goto(`${stage.url}/settings/tokens`);
+    await page.locator("#main").getByText("this browser").waitFor();
+    expect(await page.locator("#main").getByText("of acme").count()).toBe(0);
   });
 });
