@@ -19,6 +19,8 @@ const NOT_PASSED_ON = new Set([
 ]);
 const NOT_RELAYED = new Set(["connection", "keep-alive", "transfer-encoding", "date", "request-id", "vary"]);
 const CONNECT_MS = 3_000;
+/** Who logs, counts and traces a request listens for its end, and a pipeline does so seven times: Node would call it a leak. */
+const MOST_LISTENERS = 30;
 const NEVER_CONNECTED = new Set([
   "ECONNREFUSED",
   "EHOSTUNREACH",
@@ -116,5 +118,6 @@ export async function relay(answer: IncomingMessage, outgoing: ServerResponse): 
   }
   outgoing.writeHead(answer.statusCode ?? 502);
   outgoing.flushHeaders();
+  outgoing.setMaxListeners(MOST_LISTENERS);
   await pipeline(answer, outgoing).catch(() => outgoing.destroy());
 }

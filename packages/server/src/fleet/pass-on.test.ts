@@ -1,0 +1,43 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { passOn, relay } from "./pass-on.ts";
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A server that has all done by the other, as it comes; several watch each request. */
+const front = (address: string): Promise<string> =>
+  serve(({ method = "GET", url = "/", headers }, outgoing) => {
+    for (let watchers = 0; watchers < 6; watchers += 1) outgoing.once("close", () => undefined);
+    const request = { method, url, headers, remote: undefined, body: undefined, id: "req_1" };
+    const terms = { signal: new AbortController().signal, deadlineMs: 10_000 };
+    void passOn({ address }, request, terms).then((answer) => relay(answer, outgoing));
+  });
+
+test("what is relayed is no leak, however many watch the request", async () => {
+  const warnings: Error[] = [];
+  const warn = (warning: Error): void => void warnings.push(warning);
+  process.on("warning", warn);
+  onTestFinished(() => void process.off("warning", warn));
+  const url = await front(await serve((_, outgoing) => void outgoing.writeHead(201, { "x-of": "worker" }).end("done")));
+  const answer = await fetch(url);
+  expect([answer.status, answer.headers.get("x-of"), await answer.text()]).toEqual([201, "worker", "done"]);
+  // Warnings are told in the next turn of the loop.
+  await new Promise(setImmediate);
+  expect(warnings).toEqual([]);
+});
+
+test("what breaks off is seen to break off", async () => {
+  const broken: RequestListener = (_, outgoing) => {
+    outgoing.writeHead(200, { "content-length": "100" });
+    outgoing.write("half of it", () => outgoing.destroy());
+  };
+  const answer = await fetch(await front(await serve(broken)));
+  await expect(answer.text()).rejects.toThrow("terminated");
+});
