@@ -4,6 +4,7 @@ import { useEffect, useRef } from "react";
 import { feed } from "./live/feed.ts";
 import { whenPainted } from "./live/is-drawn.ts";
 import { useLive } from "./live/live-value.ts";
+import { lookForNewerPage } from "./live/newer-page.ts";
 import { router } from "./router.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
 
@@ -32,7 +33,10 @@ function Follow() {
   const wasLost = useRef(false);
   useEffect(() => {
     // What was asked for while the server was away has failed, and what was known before may be old.
-    if (connection === "live" && wasLost.current) void queries.invalidateQueries();
+    if (connection === "live" && wasLost.current) {
+      void queries.invalidateQueries();
+      void lookForNewerPage();
+    }
     wasLost.current = connection === "lost";
   }, [connection]);
   return null;

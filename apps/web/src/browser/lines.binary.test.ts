@@ -8,6 +8,7 @@ let stage: PageStage;
 
 const talkOf = (page: Page) => page.getByRole("log");
 const lost = (page: Page) => page.getByText("The server cannot be reached; trying again.");
+const newer = (page: Page) => page.getByRole("button", { name: "Load it" });
 
 describe.skipIf(browserPath === undefined)(
   "lines that break, and windows beside each other",
@@ -18,8 +19,13 @@ describe.skipIf(browserPath === undefined)(
     }, PATIENCE_MS);
     afterAll(() => stage?.[Symbol.asyncDispose]());
 
-    test("an approval is answered after the server was killed while it waited, and the turn goes on", async () => {
+    test("an approval is answered after the server was killed while it waited, and the turn goes on; a newer page is offered", async () => {
       const page = await stage.open();
+      // As after an upgrade: whoever asks for the page is given that of another build.
+      await page.route(`${stage.url}/`, async (route) => {
+        const response = await route.fetch();
+        await route.fulfill({ response, body: (await response.text()).replace(/index-[\w-]+\.js/, "index-newer.js") });
+      });
       await page.goto(`${stage.url}/sessions/${await stage.start("Run it in spite of all")}`);
       const card = page.getByRole("article", { name: "Bash: echo after-all" });
       await card.getByRole("button", { name: "Allow once" }).waitFor();
@@ -36,6 +42,12 @@ describe.skipIf(browserPath === undefined)(
       await page.getByRole("button", { name: "Send" }).click();
       await talkOf(page).getByText("That came after.").waitFor();
       expect(await talkOf(page).getByText("Run it in spite of all", { exact: true }).count()).toBe(1);
+
+      await page.getByRole("textbox", { name: "Message" }).fill("Not sent yet");
+      await Promise.all([page.waitForEvent("load"), newer(page).click()]);
+      await talkOf(page).getByText("That came after.").waitFor();
+      expect(await newer(page).count()).toBe(0);
+      expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("Not sent yet");
     });
 
     test("two windows on one session show the same, and what is done in one is done in the other", async () => {
@@ -96,11 +108,14 @@ describe.skipIf(browserPath === undefined)(
         .waitFor();
       line.cut();
       await lost(page).waitFor();
+      const looked = page.waitForResponse(`${line.url}/`);
       line.mend();
       await lost(page).waitFor({ state: "detached" });
       await talkOf(page)
         .getByText(/\bword120\b/)
         .waitFor();
+      await (await looked).finished();
+      expect(await newer(page).count()).toBe(0);
       const said = await talkOf(page)
         .getByText(/\bword120\b/)
         .innerText();

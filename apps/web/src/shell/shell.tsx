@@ -13,6 +13,7 @@ import { Palette } from "./palette-loader.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { isStopAsked, KillSwitch } from "./kill-switch.tsx";
 import { openNewSession } from "./new-session.ts";
+import { NewerPageBanner } from "./newer-page-banner.tsx";
 import { Overlays } from "./overlays.tsx";
 import { isSheetOpen } from "./shortcuts-sheet-open.ts";
 import { useMarkSeen } from "./use-mark-seen.ts";
@@ -61,6 +62,7 @@ export function Shell() {
       </aside>
       <div className="flex min-h-0 min-w-0 flex-col">
         <ConnectionBanner />
+        <NewerPageBanner />
         <KillSwitch />
         <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 outline-none">
           <Outlet />

@@ -12,7 +12,14 @@ export function useDraft(session: string): [text: string, setText: (text: string
     const timer = setTimeout(() => write(keyOf(session), text), REST_MS);
     return () => clearTimeout(timer);
   }, [session, text]);
-  useEffect(() => () => write(keyOf(session), latest.current), [session]);
+  useEffect(() => {
+    const keep = (): void => write(keyOf(session), latest.current);
+    addEventListener("pagehide", keep);
+    return () => {
+      removeEventListener("pagehide", keep);
+      keep();
+    };
+  }, [session]);
   return [text, setText];
 }
 

@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { z } from "zod";
 
 const needsSchema = z.array(
@@ -12,16 +10,15 @@ type Needs = z.infer<typeof needsSchema>;
  * browser loads it side by side with the page's own script instead of after it.
  */
 export class FirstNeeds {
-  readonly #path: string;
-  #needs: Promise<Needs> | undefined;
+  readonly #needs: Promise<Needs>;
 
-  constructor(folder: string) {
-    this.#path = join(folder, "first-needs.json");
+  /** `text`: what the build has written of it, if anything. */
+  constructor(text: Promise<string | undefined>) {
+    this.#needs = text.then(parse);
   }
 
   /** Tags for the head. Who is not known to be signed in is asked for nothing that would be refused. */
   async tags(path: string, isSignedIn: boolean): Promise<string> {
-    this.#needs ??= read(this.#path);
     for (const { path: pattern, modules, requests } of await this.#needs) {
       // Ids are of letters, digits and `_`: what the pattern catches can stand in an attribute.
       const found = new RegExp(pattern).exec(path);
@@ -37,9 +34,9 @@ export class FirstNeeds {
 }
 
 /** A page that says nothing of it is slower, and no worse. */
-async function read(path: string): Promise<Needs> {
+function parse(text = "[]"): Needs {
   try {
-    return needsSchema.parse(JSON.parse(await readFile(path, "utf8")));
+    return needsSchema.parse(JSON.parse(text));
   } catch {
     return [];
   }

@@ -40,3 +40,18 @@ test("a browser is told at once what a place needs; who is not signed in, only w
   // What would end an attribute is no id.
   expect(await page('/sessions/a"b')).not.toContain("<link");
 });
+
+test("a page stays as it was when the server began, whatever another build leaves of its files", async () => {
+  const old = await mkdtemp(join(tmpdir(), "tandem-page-"));
+  await mkdir(join(old, "assets"));
+  await writeFile(join(old, "index.html"), "<head>The old page</head>");
+  await writeFile(join(old, "assets", "old.js"), "1;");
+  const files = new PageFiles(old);
+  const text = async (path: string) =>
+    (await files.answer("GET", path, { encoding: "", tag: "", isSignedIn: true }))?.text();
+  await text("/");
+  await rm(join(old, "assets"), { recursive: true });
+  await writeFile(join(old, "index.html"), "<head>The new page</head>");
+  expect([await text("/"), await text("/assets/old.js")]).toEqual(["<head>The old page</head>", "1;"]);
+  await rm(old, { recursive: true });
+});

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { extname, join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { FirstNeeds } from "./first-needs.ts";
@@ -29,20 +29,23 @@ const NONCE_MARK = "__NONCE__";
 
 interface PageFile {
   body: Buffer;
-  zipped: Buffer | undefined;
+  /** Made when it is wanted first; undefined for what does not get smaller. */
+  zipped: (() => Promise<Buffer>) | undefined;
   type: string;
   tag: string;
 }
 
-/** The page's files: public, since they say nothing about anybody. Whatever they show they have to ask for with a token. */
+/**
+ * The page's files: public, since they say nothing about anybody. Whatever they show they have to ask for with a token. All are
+ * read at the start: the page of a later build belongs to a later server, and what is half of each would fit nothing.
+ */
 export class PageFiles {
-  readonly #folder: string;
   readonly #needs: FirstNeeds;
-  readonly #files = new Map<string, Promise<PageFile | undefined>>();
+  readonly #files: Promise<ReadonlyMap<string, PageFile>>;
 
   constructor(folder: string) {
-    this.#folder = folder;
-    this.#needs = new FirstNeeds(folder);
+    this.#files = readAll(folder);
+    this.#needs = new FirstNeeds(this.#files.then((files) => files.get("/first-needs.json")?.body.toString("utf8")));
   }
 
   /** Undefined where the address is none of the page's. */
@@ -54,7 +57,7 @@ export class PageFiles {
     if ((method !== "GET" && method !== "HEAD") || NOT_THE_PAGE.test(path)) return undefined;
     const isFile = extname(path) !== "" && !PLACE.test(path);
     // Every other address is one of the page's own, which it finds its way to by itself.
-    const file = await this.#read(isFile ? path : "/index.html");
+    const file = (await this.#files).get(isFile ? path : "/index.html");
     if (!file) return isFile ? new Response(null, { status: 404 }) : undefined;
     const isPage = file.type.startsWith("text/html");
     const common = {
@@ -72,34 +75,36 @@ export class PageFiles {
       return new Response(html, { headers: all });
     }
     if (file.zipped && /\bgzip\b/.test(headers.encoding)) {
-      return new Response(bytes(file.zipped), {
+      return new Response(bytes(await file.zipped()), {
         headers: { ...all, "content-encoding": "gzip", vary: "accept-encoding" },
       });
     }
     return new Response(bytes(file.body), { headers: all });
   }
-
-  #read(path: string): Promise<PageFile | undefined> {
-    // Names of the build only: nothing that could lead out of the folder.
-    if (!/^(\/[\w-][\w.-]*)+$/.test(path) || path.includes("..")) return Promise.resolve(undefined);
-    let file = this.#files.get(path);
-    if (!file) {
-      file = load(join(this.#folder, path));
-      this.#files.set(path, file);
-      // What is not there is not remembered: the list of names that somebody may ask for has no end.
-      void file.then((found) => found ?? this.#files.delete(path));
-    }
-    return file;
-  }
 }
 
-async function load(path: string): Promise<PageFile | undefined> {
-  const type = TYPES[extname(path)];
-  const body = type === undefined ? undefined : await readFile(path).catch(() => undefined);
-  if (!body || type === undefined) return undefined;
-  const zipped = /^(text|image\/svg|application)/.test(type) ? await compress(body, { level: 9 }) : undefined;
-  const tag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
-  return { body, zipped, type, tag };
+/** By their addresses. A folder that cannot be read has no page. */
+async function readAll(folder: string): Promise<Map<string, PageFile>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.map(async (entry): Promise<[string, PageFile][]> => {
+    const type = TYPES[extname(entry.name)];
+    if (!entry.isFile() || type === undefined) return [];
+    const path = join(entry.parentPath, entry.name);
+    // One that is just being replaced is missing; that is no reason to fail.
+    const body = await readFile(path).catch(() => undefined);
+    return body ? [[`/${relative(folder, path).replaceAll(sep, "/")}`, pageFile(body, type)]] : [];
+  });
+  return new Map((await Promise.all(files)).flat());
+}
+
+function pageFile(body: Buffer, type: string): PageFile {
+  let zipped: Promise<Buffer> | undefined;
+  return {
+    body,
+    type,
+    tag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
+    zipped: /^(text|image\/svg|application)/.test(type) ? () => (zipped ??= compress(body, { level: 9 })) : undefined,
+  };
 }
 
 /** Nothing but the page's own: no script or style from anywhere else, no frame, no form, no request to another server. */

@@ -1,0 +1,20 @@
+import { Sparkles } from "lucide-react";
+import { useLive } from "../live/live-value.ts";
+import { isPageOld } from "../live/newer-page.ts";
+import { Button } from "../ui/button.tsx";
+
+/** Offers the page that the server has now. The one that is open works on until somebody wants the other. */
+export function NewerPageBanner() {
+  if (!useLive(isPageOld)) return null;
+  return (
+    <div className="flex items-center gap-2 bg-accent-soft px-4 py-1 text-sm">
+      <Sparkles aria-hidden className="size-4 shrink-0 text-accent" />
+      <output className="min-w-0 flex-1">
+        The server has a new version of this page. What you have written is kept.
+      </output>
+      <Button size="small" onClick={() => location.reload()}>
+        Load it
+      </Button>
+    </div>
+  );
+}
