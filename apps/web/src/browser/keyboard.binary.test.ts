@@ -131,4 +131,40 @@ describe.skipIf(browserPath === undefined)("by the keyboard alone", { timeout: P
     await sheet.waitFor({ state: "detached" });
     expect(stage.complaints()).toEqual([]);
   });
+
+  test("another key is chosen, kept, shown and taken back", async () => {
+    const page = await stage.open();
+    const sheet = page.getByRole("dialog", { name: "Keys" });
+    const newSession = page.getByRole("dialog", { name: "New session" });
+    const keyOf = (label: string) => sheet.getByRole("button", { name: `choose another key for “${label}”` });
+    await press(page, "?");
+    await keyOf("Start a session").click();
+    await press(page, "/");
+    await sheet.getByText("does something here already: “Search sessions”").waitFor();
+    await press(page, "c");
+    await sheet.getByRole("button", { name: "C: choose another key for “Start a session”" }).waitFor();
+    await keyOf("Go to what waits for you").click();
+    await press(page, "g", "w");
+    await sheet.getByRole("button", { name: "G then W: choose" }).waitFor();
+    await press(page, "Escape");
+    await sheet.waitFor({ state: "detached" });
+
+    await page.reload();
+    await page.getByRole("button", { name: "New session" }).getByText("C", { exact: true }).waitFor();
+    await press(page, "n", "c");
+    await newSession.waitFor();
+    await press(page, "Escape");
+    await newSession.waitFor({ state: "detached" });
+    await press(page, "g", "w");
+    await page.waitForURL(/\/inbox/);
+
+    await press(page, "?");
+    await sheet.getByRole("button", { name: "All as they were" }).click();
+    await sheet.getByRole("button", { name: "N: choose another key for “Start a session”" }).waitFor();
+    await press(page, "Escape");
+    await sheet.waitFor({ state: "detached" });
+    await press(page, "n");
+    await newSession.waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
 });

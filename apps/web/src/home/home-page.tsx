@@ -134,7 +134,7 @@ function useBoardKeys(search: () => void): void {
     const session = id === undefined ? undefined : feed.sessions.current.get(id);
     if (session) act(session);
   };
-  useShortcuts("Sessions", {
+  useShortcuts("The list of sessions", {
     "/": ["Search sessions", search],
     j: ["Next session", () => move(1)],
     k: ["Session before", () => move(-1)],

@@ -1,7 +1,7 @@
 import { Archive, Copy, Ellipsis, Pencil, Pin, PinOff, Trash2 } from "lucide-react";
 import { useLive } from "../live/live-value.ts";
 import { sessionAct } from "../shell/session-act.ts";
-import { shownKey } from "../shell/shortcuts.ts";
+import { boundKey, shownKey } from "../shell/shortcuts.ts";
 import { Button } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { pins, togglePin } from "./pins.ts";
@@ -27,13 +27,13 @@ export function SessionMenu({
               {
                 label: "Rename",
                 icon: <Pencil aria-hidden className={icon} />,
-                keys: shownKey("r"),
+                keys: shownKey(boundKey("r")),
                 act: ask("rename"),
               },
               {
                 label: isPinned ? "Unpin" : "Pin",
                 icon: isPinned ? <PinOff aria-hidden className={icon} /> : <Pin aria-hidden className={icon} />,
-                keys: shownKey("p"),
+                keys: shownKey(boundKey("p")),
                 act: () => togglePin(session.id),
               },
             ]),
@@ -53,7 +53,7 @@ export function SessionMenu({
           : {
               label: "Archive …",
               icon: <Archive aria-hidden className={icon} />,
-              keys: shownKey("e"),
+              keys: shownKey(boundKey("e")),
               act: ask("archive"),
             },
       ]}

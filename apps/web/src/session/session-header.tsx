@@ -1,9 +1,10 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { Folder } from "lucide-react";
 import { folderName } from "../home/find-sessions.ts";
 import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
+import { useShortcuts } from "../shell/shortcuts.ts";
 import { STATE_WORDS, StateDot, stateOf } from "../ui/state-dot.tsx";
 import { Gauges } from "./gauges.tsx";
 import { SessionMenu } from "./session-menu.tsx";
@@ -27,6 +28,14 @@ export function SessionHeader({
   const connection = useLive(log.connection);
   const isServerThere = useLive(feed.connection) === "live";
   const state = session && stateOf(session);
+  const navigate = useNavigate();
+  const open = (name: SessionView) => () =>
+    void navigate({ to: "/sessions/$session", params: { session: id }, search: name === "talk" ? {} : { view: name } });
+  useShortcuts("Views of the session", {
+    "g t": ["Go to the talk", open("talk")],
+    "g d": ["Go to the changes", open("changes")],
+    "g y": ["Go to the history", open("history")],
+  });
   return (
     <header className="border-b border-line bg-surface">
       <div className="flex h-12 items-center gap-2.5 px-4">
@@ -39,7 +48,7 @@ export function SessionHeader({
         )}
         {session && session.folder !== "" && (
           <span
-            className="flex min-w-0 shrink items-center gap-1 text-xs text-ink-faint max-lg:hidden"
+            className="flex max-w-40 shrink-0 items-center gap-1 text-xs text-ink-faint max-lg:hidden"
             title={session.folder}
           >
             <Folder aria-hidden className="size-3.5 shrink-0" />

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { pins, togglePin } from "../home/pins.ts";
 import { useLive } from "../live/live-value.ts";
 import { sessionAct } from "../shell/session-act.ts";
-import { shownKey } from "../shell/shortcuts.ts";
+import { boundKey, shownKey } from "../shell/shortcuts.ts";
 import { Button } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { download, exportMarkdown, readWholeLog } from "./export-session.ts";
@@ -43,7 +43,7 @@ export function SessionMenu({ session, title: named }: { session: string; title:
           {
             label: "Rename",
             icon: <Pencil aria-hidden className={icon} />,
-            keys: shownKey("shift+r"),
+            keys: shownKey(boundKey("shift+r")),
             act: () => sessionAct.set({ kind: "rename", session: known }),
           },
           {

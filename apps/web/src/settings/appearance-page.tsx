@@ -37,7 +37,10 @@ export default function AppearancePage() {
             </fieldset>
           </li>
           <Row>
-            <span className="flex-1 font-medium">Keys</span>
+            <div className="min-w-40 flex-1">
+              <p className="font-medium">Keys</p>
+              <p className="text-sm text-ink-faint">A click on one lets you choose another.</p>
+            </div>
             <Button keys="?" onClick={() => isSheetOpen.set(true)}>
               Show all
             </Button>

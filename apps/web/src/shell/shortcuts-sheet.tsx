@@ -1,39 +1,75 @@
-import { Fragment } from "react";
+import { RotateCcw } from "lucide-react";
+import { useState } from "react";
 import { useLive } from "../live/live-value.ts";
+import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { chooseKey, chosenKeys, forgetKey } from "./chosen-keys.ts";
 import { deeds, groups, shownKey } from "./shortcuts.ts";
 import { isSheetOpen } from "./shortcuts-sheet-open.ts";
+import { useKeyPress } from "./use-key-press.ts";
 
-/** Every key that works where one is. */
+/** Every key that works where one is; each can be another. */
 export default function ShortcutsSheet() {
   const all = useLive(groups).filter(({ keys }) => Object.keys(keys).length > 0);
+  const chosen = useLive(chosenKeys);
+  const [changing, setChanging] = useState<string>();
+  const [taken, setTaken] = useState<string>();
+  const begin = (label: string | undefined): void => {
+    setChanging(label);
+    setTaken(undefined);
+  };
+  const take = (label: string, key: string): void => {
+    const other = all
+      .flatMap(({ keys }) => deeds(keys))
+      .find((deed) => deed.label !== label && deed.keys.includes(key));
+    if (other) return setTaken(`${shownKey(key)} does something here already: “${other.label}”.`);
+    chooseKey(label, key);
+    begin(undefined);
+  };
   return (
     <Dialog
       isOpen
       onOpenChange={(isOpen) => isSheetOpen.set(isOpen)}
       title="Keys"
-      description="Those that work on this page. While you write, only those with Ctrl or ⌘ do."
+      description="Those that work on this page. While you write, only those with Ctrl or ⌘ do. Click one to have another; this browser keeps it."
       size="wide"
+      {...(Object.keys(chosen).length > 0 && {
+        footer: (
+          <Button icon={<RotateCcw aria-hidden className="size-3.5" />} onClick={() => chosenKeys.set({})}>
+            All as they were
+          </Button>
+        ),
+      })}
     >
+      <p role="alert" className="text-sm text-bad empty:hidden">
+        {taken}
+      </p>
       <div className="gap-8 sm:columns-2">
         {all.toReversed().map(({ title, keys }, index) => (
           <section key={`${title}-${index}`} className="mb-5 break-inside-avoid">
             <h3 className="mb-1 text-xs font-medium text-ink-faint">{title}</h3>
-            <dl>
-              {deeds(keys).map(({ label, keys: all }) => (
-                <div key={label} className="flex items-baseline gap-3 border-b border-line py-1 last:border-0">
-                  <dt className="min-w-0 flex-1">{label}</dt>
-                  <dd className="flex items-baseline gap-1 text-xs text-ink-faint">
-                    {all.map((key, at) => (
-                      <Fragment key={key}>
-                        {at > 0 && "or"}
-                        <Keys keys={key} />
-                      </Fragment>
-                    ))}
-                  </dd>
-                </div>
+            <ul>
+              {deeds(keys).map(({ label, keys: own }) => (
+                <li key={label} className="flex items-center gap-2 border-b border-line py-0.5 last:border-0">
+                  <span className="min-w-0 flex-1">{label}</span>
+                  {chosen[label] !== undefined && changing !== label && (
+                    <Button
+                      look="quiet"
+                      size="icon"
+                      aria-label={`The usual key for “${label}”`}
+                      onClick={() => forgetKey(label)}
+                    >
+                      <RotateCcw aria-hidden className="size-3.5" />
+                    </Button>
+                  )}
+                  {changing === label ? (
+                    <Recorder onKey={(key) => take(label, key)} onLeave={() => begin(undefined)} />
+                  ) : (
+                    <Keys keys={own} label={label} onClick={() => begin(label)} />
+                  )}
+                </li>
               ))}
-            </dl>
+            </ul>
           </section>
         ))}
       </div>
@@ -41,11 +77,35 @@ export default function ShortcutsSheet() {
   );
 }
 
-const Keys = ({ keys }: { keys: string }) =>
-  shownKey(keys)
-    .split(" ")
-    .map((part, at) => (
-      <kbd key={at} className="rounded border border-line-strong bg-raised px-1.5 font-mono text-xs text-ink">
-        {part}
-      </kbd>
-    ));
+function Keys({ keys, label, onClick }: { keys: readonly string[]; label: string; onClick: () => void }) {
+  const shown = keys.map((key) => shownKey(key).split(" "));
+  return (
+    <button
+      type="button"
+      onClick={onClick}
+      aria-label={`${shown.map((parts) => parts.join(" then ")).join(" or ")}: choose another key for “${label}”`}
+      className="-mr-1 flex min-h-10 items-center gap-1 rounded-md px-1 text-xs text-ink-faint hover:bg-raised md:min-h-7"
+    >
+      {shown.map((parts, at) => (
+        <span key={at} className="flex items-center gap-1">
+          {at > 0 && "or"}
+          {parts.map((part, place) => (
+            <kbd key={place} className="rounded border border-line-strong bg-raised px-1.5 font-mono text-xs text-ink">
+              {part}
+            </kbd>
+          ))}
+        </span>
+      ))}
+    </button>
+  );
+}
+
+/** Takes the next key that is pressed, or two in a row. */
+function Recorder({ onKey, onLeave }: { onKey: (key: string) => void; onLeave: () => void }) {
+  const first = useKeyPress(onKey, onLeave);
+  return (
+    <output className="flex min-h-10 items-center text-xs text-accent md:min-h-7">
+      {first === undefined ? "Press a key, or Esc" : `${shownKey(first)} …`}
+    </output>
+  );
+}

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { LiveValue } from "../live/live-value.ts";
+import { chosenKeys } from "./chosen-keys.ts";
 
 /** Keys (`mod+k`, `g h`, `j`), and what each does. */
 export type Shortcuts = Readonly<Record<string, readonly [label: string, act: () => void]>>;
@@ -15,7 +16,8 @@ export const groups = new LiveValue<readonly Group[]>([]);
 /** The keys of the frame: those of a page go before them. */
 export const EVERYWHERE = "Everywhere";
 
-const SEQUENCE_MS = 900;
+/** Within which a second key belongs to the first. */
+export const SEQUENCE_MS = 900;
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** Keys that work for as long as the component is there. While somebody writes, only those with a modifier do. */
@@ -60,11 +62,23 @@ addEventListener("keydown", (event) => {
   found[1]();
 });
 
-/** The innermost that has it. */
-const find = (name: string): Shortcuts[string] | undefined =>
-  groups.current.findLast(({ keys }) => keys[name] !== undefined)?.keys[name];
+/** The innermost that has it, by the keys that somebody has chosen. */
+function find(name: string): Shortcuts[string] | undefined {
+  const chosen = chosenKeys.current;
+  for (const { keys } of groups.current.toReversed()) {
+    const found = Object.entries(keys).find(([key, [label]]) => (chosen[label] ?? key) === name);
+    if (found) return found[1];
+  }
+  return undefined;
+}
 
-function nameOf(event: KeyboardEvent): string | undefined {
+/** By which key that is done here which by itself goes by this one. */
+export function boundKey(key: string): string {
+  const own = groups.current.findLast(({ keys }) => keys[key] !== undefined)?.keys[key];
+  return (own && chosenKeys.current[own[0]]) ?? key;
+}
+
+export function nameOf(event: KeyboardEvent): string | undefined {
   if (["Shift", "Control", "Meta", "Alt"].includes(event.key)) return undefined;
   const mod = isMac ? event.metaKey : event.ctrlKey;
   const parts = [
@@ -89,14 +103,13 @@ const isInDialog = (target: EventTarget | null): boolean =>
 const isPressing = ({ key, target }: KeyboardEvent): boolean =>
   (key === "Enter" || key === " ") && target instanceof Element && target.closest("a, button, summary, label") !== null;
 
-/** One entry for each thing that can be done: some go by two keys. */
+/** One entry for each thing that can be done: some go by two keys, or by one that somebody has chosen. */
 export function deeds(keys: Shortcuts): { label: string; keys: string[]; act: () => void }[] {
   const all = Object.entries(keys).map(([key, [label, act]]) => ({ key, label, act }));
-  return [...Map.groupBy(all, ({ label }) => label)].map(([label, same]) => ({
-    label,
-    keys: same.map(({ key }) => key),
-    act: same[0]!.act,
-  }));
+  return [...Map.groupBy(all, ({ label }) => label)].map(([label, same]) => {
+    const chosen = chosenKeys.current[label];
+    return { label, keys: chosen === undefined ? same.map(({ key }) => key) : [chosen], act: same[0]!.act };
+  });
 }
 
 /** As it stands on the keyboard of who reads it. */

@@ -1,13 +1,17 @@
-import { shownKey } from "../shell/shortcuts.ts";
+import { useLive } from "../live/live-value.ts";
+import { chosenKeys } from "../shell/chosen-keys.ts";
+import { boundKey, groups, shownKey } from "../shell/shortcuts.ts";
 
 /** A key beside what it does. Who has no keyboard does not see it, and who listens is told by the shortcuts sheet. */
 export function Kbd({ keys }: { keys: string }) {
+  useLive(groups);
+  useLive(chosenKeys);
   return (
     <kbd
       aria-hidden
       className="hidden rounded border border-current/25 px-1 font-mono text-[0.6875rem] leading-4 md:inline-block"
     >
-      {shownKey(keys)}
+      {shownKey(boundKey(keys))}
     </kbd>
   );
 }

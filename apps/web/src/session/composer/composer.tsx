@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from "rea
 import { feed } from "../../live/feed.ts";
 import { useLive, useLivePart } from "../../live/live-value.ts";
 import type { SessionLog } from "../../live/session-log.ts";
-import { shownKey, useShortcuts } from "../../shell/shortcuts.ts";
+import { boundKey, shownKey, useShortcuts } from "../../shell/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { AttachButton } from "./attach-button.tsx";
@@ -177,7 +177,7 @@ export function Composer({
               look="danger"
               size="small"
               icon={<Square aria-hidden className="size-3 fill-current" />}
-              title={`Ends the turn (Esc twice, or ${shownKey("mod+.")})`}
+              title={`Ends the turn (Esc twice, or ${shownKey(boundKey("mod+."))})`}
               onClick={stop}
             >
               {isStopArmed ? "Esc again" : "Stop"}
