@@ -1,7 +1,6 @@
 import {
   Background,
   Controls,
-  type Edge,
   Handle,
   MarkerType,
   type Node,
@@ -15,12 +14,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { count } from "../../text/format.ts";
 import type { Graph, GraphEdge, GraphNode } from "../context-api.ts";
+import { EDGE_TYPES, type JoinEdge } from "./join-edges.tsx";
 
 interface Shown extends Record<string, unknown> {
   table: GraphNode;
   isStart: boolean;
-  /** Columns that point to the table itself. */
-  own: string;
 }
 type TableNode = Node<Shown, "table">;
 
@@ -28,11 +26,7 @@ type TableNode = Node<Shown, "table">;
 export default function JoinGraph({ graph, start }: { graph: Graph; start: string }) {
   const navigate = useNavigate();
   const nodes = useMemo(() => graph.nodes.map((node) => toNode(node, start, graph)), [graph, start]);
-  // What points to itself is said in its box: a loop would only lie over other lines.
-  const edges = useMemo(
-    () => graph.edges.filter(({ from, to }) => from !== to).map((edge, at) => toEdge(edge, at, graph)),
-    [graph],
-  );
+  const edges = useMemo(() => graph.edges.map((edge, at) => toEdge(edge, at, graph)), [graph]);
   return (
     <ReactFlow
       // Another neighbourhood is another picture, and is seen as a whole.
@@ -40,6 +34,7 @@ export default function JoinGraph({ graph, start }: { graph: Graph; start: strin
       nodes={nodes}
       edges={edges}
       nodeTypes={TYPES}
+      edgeTypes={EDGE_TYPES}
       fitView
       fitViewOptions={{ padding: 0.12, maxZoom: 1.1 }}
       minZoom={0.2}
@@ -57,23 +52,13 @@ export default function JoinGraph({ graph, start }: { graph: Graph; start: strin
   );
 }
 
-function TableBox({ data: { table, isStart, own } }: NodeProps<TableNode>) {
+function TableBox({ data: { table, isStart } }: NodeProps<TableNode>) {
   return (
     <div
       title={table.description}
       className={`flex h-full flex-col justify-center rounded-lg border bg-surface px-3 ${isStart ? "border-2 border-accent" : "border-line-strong"}`}
     >
-      <span className="flex items-baseline gap-2">
-        <span className="max-w-full shrink-0 truncate font-mono text-sm font-medium">{table.table}</span>
-        {own !== "" && (
-          <span
-            title={`Points to itself: ${own}`}
-            className="ml-auto min-w-0 truncate font-mono text-xs text-ink-faint"
-          >
-            ↺ {own}
-          </span>
-        )}
-      </span>
+      <span className="truncate font-mono text-sm font-medium">{table.table}</span>
       <span className="truncate text-xs text-ink-faint">
         {table.rows === null ? table.schema : `${count(table.rows)} rows`}
         {table.description !== "" && ` · ${table.description}`}
@@ -91,28 +76,24 @@ const HANDLES = [
 ];
 const TYPES = { table: TableBox };
 
-const toNode = (table: GraphNode, start: string, { box, edges }: Graph): TableNode => ({
+const toNode = (table: GraphNode, start: string, { box }: Graph): TableNode => ({
   id: table.id,
   type: "table",
   position: { x: table.x, y: table.y },
   width: box.width,
   height: box.height,
-  data: {
-    table,
-    isStart: table.id === start,
-    own: edges
-      .filter(({ from, to }) => from === table.id && to === table.id)
-      .map(({ columns }) => columns.join(", "))
-      .join("; "),
-  },
+  data: { table, isStart: table.id === start },
 });
 
 /** A line leaves and arrives at the sides that face each other; within a column both are at the right. */
-const toEdge = (edge: GraphEdge, at: number, { nodes }: Graph): Edge => {
+const toEdge = (edge: GraphEdge, at: number, { nodes, box }: Graph): JoinEdge => {
   const from = xOf(nodes, edge.from);
   const to = xOf(nodes, edge.to);
+  const kind = edge.from === edge.to ? "loop" : from === to ? "bow" : "default";
   return {
     id: String(at),
+    type: kind,
+    data: { box },
     source: edge.from,
     target: edge.to,
     sourceHandle: from <= to ? "out-right" : "out-left",
