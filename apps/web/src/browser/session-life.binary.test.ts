@@ -140,4 +140,36 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", { 
     await page.getByText("This session has ended.").waitFor();
     expect(stage.complaints()).toEqual([]);
   });
+
+  test("is renamed, pinned and archived where it stands: on its own page, and while it waits", async () => {
+    const page = await stage.open();
+    const id = await stage.start("Run something");
+    const choose = async (name: string, item: string): Promise<void> => {
+      await page.getByRole("button", { name: `More about ${name}` }).click();
+      await page.getByRole("menuitem", { name: item }).click();
+    };
+    const dialog = page.getByRole("dialog");
+    // It waits for somebody: on the board, that is a card.
+    await page.getByRole("region", { name: "Waits for you" }).locator(`[data-session="${id}"]`).waitFor();
+    await choose("Run something", "Rename");
+    await dialog.getByLabel("Title").fill("Waits here");
+    await page.keyboard.press("Enter");
+    await page.locator(`[data-session="${id}"]`).getByRole("link", { name: "Waits here" }).click();
+
+    await page.getByRole("heading", { level: 1, name: "Waits here" }).waitFor();
+    await choose("this session", "Rename");
+    await dialog.getByLabel("Title").fill("Waits there");
+    await dialog.getByRole("button", { name: "Rename" }).click();
+    await page.getByRole("heading", { level: 1, name: "Waits there" }).waitFor();
+    await choose("this session", "Pin");
+    await page.getByRole("button", { name: "More about this session" }).click();
+    await page.getByRole("menuitem", { name: "Unpin" }).waitFor();
+    await page.keyboard.press("Escape");
+    await choose("this session", "Archive …");
+    await dialog.getByRole("button", { name: "Archive" }).click();
+    // What is over is left, and is among the sessions no more.
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "Waits there" }).first().waitFor({ state: "detached" });
+    expect(stage.complaints()).toEqual([]);
+  });
 });

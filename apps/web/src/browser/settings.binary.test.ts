@@ -45,4 +45,73 @@ describe.skipIf(browserPath === undefined)("somebody who looks after the server"
       .waitFor();
     expect(stage.complaints()).toEqual([]);
   });
+
+  test("reads what models hold and cost, and which credential pays, but not what it is", async () => {
+    const page = await stage.open();
+    await page.goto(`${stage.url}/settings/models`);
+    const { data } = await stage.api<{ data: { id: string; tandem: { price: { input: number } | null } }[] }>(
+      "/v1/models",
+    );
+    const priced = data.find(({ tandem }) => tandem.price)!;
+    const model = page.getByRole("row", { name: new RegExp(`\\b${priced.id}\\b`) });
+    await model.getByRole("cell", { name: priced.tandem.price!.input.toFixed(2), exact: true }).waitFor();
+    await page.goto(`${stage.url}/settings/credentials`);
+    const used = page.locator("section").filter({ has: page.getByRole("heading", { name: "Used" }) });
+    await used.getByRole("listitem").filter({ hasText: "Sessions" }).getByText("TANDEM_TEST_KEY").waitFor();
+    expect(await page.content()).not.toContain("sk-ant-made-up");
+    expect(stage.complaints()).toEqual([]);
+  });
+
+  test("makes an environment, a token, a limit and another version of an agent, and finds it all in the audit", async () => {
+    const page = await stage.open();
+    const dialog = page.getByRole("dialog");
+    const row = (words: string) => page.locator("#main").getByRole("listitem").filter({ hasText: words });
+    await page.goto(`${stage.url}/settings/environments`);
+    await page.getByRole("button", { name: "New environment" }).click();
+    await dialog.getByLabel("Name").fill("Elsewhere");
+    await dialog.getByLabel("What it is").selectOption({ label: "A private scratch folder for each session" });
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await row("Elsewhere").waitFor();
+    await page.keyboard.press("n");
+    const where = dialog.getByLabel("Where");
+    await where.selectOption({ label: "Elsewhere: a folder of its own" });
+    await page.keyboard.press("Escape");
+    await row("Elsewhere").getByRole("button", { name: "Archive …" }).click();
+    await dialog.getByRole("button", { name: "Archive" }).click();
+    await row("Elsewhere").waitFor({ state: "detached" });
+
+    await page.goto(`${stage.url}/settings/tokens`);
+    await page.getByRole("button", { name: "New token" }).click();
+    await dialog.getByLabel("Name").fill("robot");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    const secret = await dialog.locator("p.font-mono").innerText();
+    const answer = async (path: string) =>
+      (await fetch(`${stage.url}${path}`, { headers: { authorization: `Bearer ${secret}` } })).status;
+    // It may run sessions, and not look after the server.
+    expect([await answer("/v1/sessions"), await answer("/v1/tokens")]).toEqual([200, 403]);
+    await dialog.getByRole("button", { name: "Done" }).click();
+    await row("robot").getByRole("button", { name: "Revoke …" }).click();
+    await dialog.getByRole("button", { name: "Revoke" }).click();
+    await row("robot").waitFor({ state: "detached" });
+    expect(await answer("/v1/sessions")).toBe(401);
+
+    await page.goto(`${stage.url}/settings/budgets`);
+    await page.getByLabel("At most").fill("5");
+    await page.getByRole("button", { name: "Set the limit" }).click();
+    await row("Today").getByText("of $5.00").waitFor();
+
+    await page.goto(`${stage.url}/settings/agents`);
+    await row("scout").getByRole("button", { name: "Edit" }).click();
+    await dialog.getByLabel("Description").fill("Looks around.");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await row("scout").getByText("version 2").waitFor();
+    await row("scout").getByRole("button", { name: "Versions" }).click();
+    await dialog.getByText("Changed: description").waitFor();
+
+    await page.goto(`${stage.url}/settings/audit`);
+    for (const words of ["token: created", "token: revoked", "budget: changed"]) await row(words).first().waitFor();
+    await page.getByRole("button", { name: "Verify" }).click();
+    await page.getByText(/All \d+ entries are as they were/).waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
 });
