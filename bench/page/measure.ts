@@ -98,7 +98,7 @@ async function open(page: Page, address: string, { isWhole }: Variant): Promise<
   await page.goto(address);
   const firstRows = z.number().parse(await page.evaluate("probe.firstRows"));
   // Of the whole session, the first part stands at the very beginning, marked, once all before the end has been read.
-  if (isWhole) await page.locator("[role=log] [data-index='0']").waitFor();
+  if (isWhole) await page.locator("[role=log] [data-index='0'][aria-current]").waitFor();
   const ready = z.number().parse(await page.evaluate("probe.painted()"));
   await page.waitForTimeout(1_500);
   const long = tasks.parse(await page.evaluate("probe.tasks"));

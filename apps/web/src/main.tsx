@@ -4,10 +4,12 @@ import "./shell/style-nonce.ts";
 import "./settings/theme.ts";
 import { App } from "./app.tsx";
 import { readEarly } from "./live/first-page.ts";
+import { watchKeys } from "./live/keys-first.ts";
 import { router } from "./router.tsx";
 import "./styles.css";
 
 readEarly(location.pathname);
+watchKeys();
 const root = document.getElementById("root");
 if (!root) throw new Error("The page has no root.");
 const draw = (): void =>

@@ -11,6 +11,8 @@ export interface FeedSession {
   folder: string;
   waiting_for: { event_id: string; type: "tool_confirmation" | "custom_tool_result"; name: string }[];
   list_cost: { amount: string; currency: string };
+  /** Why its last turn came to no good end, where it did not. */
+  cut_short: "retries_exhausted" | "budget_reached" | "refusal" | null;
   /** Where a quota is used up: when it is there again. */
   parked: { resets_at: string; kind: string } | null;
   created_at: string;

@@ -11,11 +11,16 @@ export interface LogPage {
   head: number;
 }
 
-export const readPage = (
+export async function readPage(
   session: string,
   query: { limit: number; before?: number | undefined; thread?: string | undefined },
   signal?: AbortSignal,
-): Promise<LogPage> => api.get<LogPage>(`/v1/sessions/${session}/log`, query, signal);
+): Promise<LogPage> {
+  const page = await api.get<LogPage>(`/v1/sessions/${session}/log`, query, signal);
+  // The signature of a thought is for the model, and often longer than the thought.
+  for (const { event } of page.data) if (event.type === "tandem.thinking") event.signature = null;
+  return page;
+}
 
 let early: { session: string; page: Promise<LogPage>; known?: LogPage } | undefined;
 

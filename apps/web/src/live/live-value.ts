@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from "react";
+import { inNextFrame } from "./keys-first.ts";
 
 /** A frame that takes longer than this is followed by a pause, so that there is time for keys and fingers. */
 const LONG_FRAME_MS = 20;
@@ -79,8 +80,8 @@ export class LiveValue<T> {
 /** A page that nobody looks at has no frames, and must not fall behind for that. */
 function soon(work: () => void, pause: number): void {
   if (document.visibilityState !== "visible") setTimeout(work, 250);
-  else if (pause > 0) setTimeout(() => requestAnimationFrame(work), pause);
-  else requestAnimationFrame(work);
+  else if (pause > 0) setTimeout(() => inNextFrame(work), pause);
+  else inNextFrame(work);
 }
 
 export const useLive = <T>(value: LiveValue<T>): T => useSyncExternalStore(value.subscribe, value.shown);

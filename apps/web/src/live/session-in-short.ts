@@ -14,6 +14,6 @@ export function inShort(
     folder: environment?.metadata[ENVIRONMENT_METADATA.path] ?? "",
     waiting_for: [],
     list_cost: usage.list_cost,
-    parked: null,
+    ...{ cut_short: null, parked: null },
   };
 }

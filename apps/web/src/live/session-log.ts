@@ -38,14 +38,12 @@ export class SessionLog {
 
   async follow(signal: AbortSignal): Promise<void> {
     try {
-      const page = await this.#readFirst(signal);
-      if (page !== this.#first) this.#begin(page);
-      this.#first = undefined;
+      const head = await this.#open(signal);
       const path = this.#thread === undefined ? "events/stream" : `threads/${this.#thread}/stream`;
       const previews = "event_deltas[]=agent.message&event_deltas[]=agent.thinking&tandem=true";
       await readStream(`/v1/sessions/${this.#session}/${path}?${previews}`, {
         signal,
-        from: String(page.head),
+        from: String(head),
         isForEyes: true,
         onConnection: (state) => this.connection.set(state),
         onFrame: ({ id, data }) => this.#apply(id, data as SessionEvent | Delta),
@@ -98,6 +96,14 @@ export class SessionLog {
   #threadOf(event: SessionEvent): LoggedEvent["thread"] {
     if (this.#thread !== undefined || event.type.startsWith("session.thread_")) return this.#own;
     return "session_thread_id" in event ? ((event.session_thread_id ?? null) as LoggedEvent["thread"]) : null;
+  }
+
+  /** Shows the end of the log, and says where that is. */
+  async #open(signal: AbortSignal): Promise<number> {
+    const page = await this.#readFirst(signal);
+    if (page !== this.#first) this.#begin(page);
+    this.#first = undefined;
+    return page.head;
   }
 
   /** A server that is away is waited for; what it says itself is not asked for twice. */

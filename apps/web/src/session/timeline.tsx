@@ -73,8 +73,12 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
   }, [isFollowing, rows.length, total, list]);
 
   const leave = (): void => setFollowing(false);
-  const { marked, isMissing } = usePartLink({ log, rows, list, part, onLeave: leave });
-  useTurnJump({ rows, list, onLeave: leave, onEnd: () => setFollowing(true) });
+  const { marked, isMissing, giveUp } = usePartLink({ log, rows, list, part, onLeave: leave });
+  const goToEnd = (): void => {
+    giveUp();
+    setFollowing(true);
+  };
+  useTurnJump({ rows, list, onLeave: leave, onEnd: goToEnd });
 
   // A screen that is not full cannot be scrolled to read on.
   useEffect(() => {
@@ -113,6 +117,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
             <div
               key={item.key}
               data-index={item.index}
+              aria-current={item.key === marked ? "location" : undefined}
               ref={list.measureElement}
               className="absolute left-0 w-full px-5"
               style={{ transform: `translateY(${item.start}px)` }}
@@ -130,7 +135,7 @@ function Conversation({ log, isRunning, part }: TimelineParts) {
       {!isFollowing && (
         <button
           type="button"
-          onClick={() => setFollowing(true)}
+          onClick={goToEnd}
           className="absolute bottom-3 left-1/2 flex min-h-8 -translate-x-1/2 animate-appear items-center gap-1.5 rounded-full border border-line-strong bg-surface px-3 text-sm shadow-float hover:bg-raised max-md:min-h-10"
         >
           <ArrowDown aria-hidden className="size-3.5" /> Latest

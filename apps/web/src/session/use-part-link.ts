@@ -6,7 +6,10 @@ import { type Row, rowOfPart } from "./rows.ts";
 
 const MARKED_MS = 2_500;
 
-/** Goes to the part that the address names, back through the log until it is there. `marked` is the key of its row, for a while. */
+/**
+ * Goes to the part that the address names, back through the log until it is there, unless one gives it up and goes elsewhere.
+ * `marked` is the key of its row, for a while.
+ */
 export function usePartLink({
   log,
   rows,
@@ -19,7 +22,7 @@ export function usePartLink({
   list: Virtualizer<HTMLDivElement, Element>;
   part: string | undefined;
   onLeave: () => void;
-}): { marked: string | undefined; isMissing: boolean } {
+}): { marked: string | undefined; isMissing: boolean; giveUp: () => void } {
   const hasEarlier = useLive(log.hasEarlier);
   const [found, setFound] = useState<string>();
   const [missing, setMissing] = useState<string>();
@@ -49,5 +52,5 @@ export function usePartLink({
     return () => clearTimeout(timer);
   }, [marked]);
 
-  return { marked, isMissing: part !== undefined && missing === part };
+  return { marked, isMissing: part !== undefined && missing === part, giveUp: () => setFound(part) };
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { lexer } from "marked";
 import { expect, test } from "vitest";
 import { LiveBlocks } from "./live-blocks.ts";
@@ -50,4 +52,18 @@ test("another text is read from its beginning", () => {
   const live = new LiveBlocks();
   live.read("One.\n\nTwo.\n\nThree.");
   expect(live.read("Other.").map(({ raw }) => raw)).toEqual(["Other."]);
+});
+
+test("a long text that grows is kept once, not once for each of its blocks", () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const paragraph = `${"word ".repeat(40)}\n\n`;
+  const live = new LiveBlocks();
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  let text = "";
+  for (let count = 0; count < 500; count += 1) live.read((text += paragraph));
+  collect();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(10e6);
+  expect(live.read(text)).toHaveLength(1_000);
 });

@@ -8,27 +8,41 @@ const OPEN_BLOCKS = 2;
 export class LiveBlocks {
   #text = "";
   #blocks: readonly Token[] = [];
+  /** How many blocks are done, and how long they are together. */
+  #done = 0;
+  #length = 0;
 
   read(input: string): readonly Token[] {
     const text = input.replaceAll("\r\n", "\n");
     if (text === this.#text) return this.#blocks;
-    const frozen = text.startsWith(this.#text) ? this.#frozen() : [];
-    const from = frozen.reduce((length, { raw }) => length + raw.length, 0);
-    this.#blocks = [...frozen, ...lexer(text.slice(from), { gfm: true, tokenizer: new QuickTokenizer() })];
+    if (text.startsWith(this.#text)) this.#finish();
+    else this.#done = this.#length = 0;
+    const open = lexer(ownCopy(text.slice(this.#length)), { gfm: true, tokenizer: new QuickTokenizer() });
+    this.#blocks = [...this.#blocks.slice(0, this.#done), ...open];
     this.#text = text;
     return this.#blocks;
   }
 
-  #frozen(): readonly Token[] {
+  #finish(): void {
     let open = OPEN_BLOCKS;
     let end = this.#blocks.length;
-    while (end > 0 && open > 0) {
+    while (end > this.#done && open > 0) {
       end -= 1;
       if (this.#blocks[end]!.type !== "space") open -= 1;
     }
-    const frozen = this.#blocks.slice(0, end);
-    // Whoever changes what it read (tabs, say) cannot be cut by length: then all of it is read again.
-    const length = frozen.reduce((sum, { raw }) => sum + raw.length, 0);
-    return this.#text.slice(0, length) === frozen.map(({ raw }) => raw).join("") ? frozen : [];
+    const raw = this.#blocks
+      .slice(this.#done, end)
+      .map((block) => block.raw)
+      .join("");
+    // Whoever changes what it read (tabs, say) cannot be cut by length: then it is read again.
+    if (!this.#text.startsWith(raw, this.#length)) return;
+    this.#done = end;
+    this.#length += raw.length;
   }
 }
+
+/**
+ * What is cut out of a string keeps all of it in memory: blocks that were cut out of a text each time that it grew would keep
+ * as many copies of it as there are blocks.
+ */
+const ownCopy = (text: string): string => ` ${text}`.slice(1);
