@@ -206,6 +206,7 @@ export {
   type SessionEvent,
   type SessionEventBody,
   type SessionEventType,
+  type CutShort,
   type StopDetails,
   type StopReason,
   type Todo,

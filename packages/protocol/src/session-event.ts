@@ -17,6 +17,9 @@ export type StopReason =
   | { type: "budget_reached" }
   | { type: "refusal" };
 
+/** Why a turn came to no good end. */
+export type CutShort = Exclude<StopReason["type"], "end_turn" | "requires_action">;
+
 export interface StopDetails {
   type: "refusal";
   category: "cyber" | "bio" | "frontier_llm" | "reasoning_extraction" | "general_harms" | null;

@@ -138,13 +138,16 @@ describe("a turn", () => {
   test("that fails says why, and the session goes on", async () => {
     stage.rehearsal.use([creditTooLow(), text("Back again.")]);
     const session = await engine.session();
+    const cutShort = async () => (await engine.store.sessions.get(session.id))!.cutShort;
     const events = await engine.turn(session, "Hello?");
     expect(the(events, "session.error").error).toMatchObject({
       type: "billing_error",
       retry_status: { type: "exhausted" },
     });
     expect(stopOf(events)).toEqual({ type: "retries_exhausted" });
+    expect(await cutShort()).toBe("retries_exhausted");
     expect(said(await engine.turn(session, "And now?"))).toBe("Back again.");
+    expect(await cutShort()).toBeNull();
   });
 });
 

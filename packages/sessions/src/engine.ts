@@ -22,6 +22,7 @@ import type {
   SessionStatus,
   SessionUpdateParams,
   Thread,
+  CutShort,
 } from "@tandem/protocol";
 import type { EventRange, Page, PageQuery, SessionStore } from "@tandem/storage";
 import type { Halt } from "./budgets/kill-switch.ts";
@@ -180,6 +181,8 @@ export interface FeedSession {
   /** Events that a person has to answer. */
   waiting_for: { event_id: string; type: "tool_confirmation" | "custom_tool_result"; name: string }[];
   list_cost: Session["usage"]["list_cost"];
+  /** Why its last turn came to no good end, where it did not. */
+  cut_short: CutShort | null;
   /** Until when its turn waits for a quota. */
   parked: { resets_at: string; kind: string } | null;
   created_at: string;

@@ -1,6 +1,7 @@
 import type { EventOf, SessionEventBody } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import type { SessionWriter } from "./session-writer.ts";
+import { cutShortOf } from "./turn.ts";
 import type { Delay, Refusal } from "./turn-companion.ts";
 
 /**
@@ -25,5 +26,5 @@ export async function refuseMessage(
     last.event.id > message.id;
   if (isSaid) return;
   const idle: SessionEventBody = { type: "session.status_idle", stop_reason: reason, stop_details: null };
-  await writer.write([...events, idle]);
+  await writer.write([...events, idle], { cutShort: cutShortOf(reason) });
 }

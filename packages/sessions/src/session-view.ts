@@ -55,6 +55,7 @@ export function feedView(row: SessionRow): FeedSession {
     folder: row.folder,
     waiting_for: row.waitingFor,
     list_cost: row.usage.list_cost,
+    cut_short: row.cutShort ?? null,
     parked: row.parked ? { resets_at: row.parked.resetsAt, kind: row.parked.kind } : null,
     created_at: row.createdAt,
     updated_at: row.updatedAt,

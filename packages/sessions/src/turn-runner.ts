@@ -22,13 +22,18 @@ import { Companions } from "./turn-companion.ts";
 import { Teller, type Telling } from "./teller.ts";
 import { TurnOutput } from "./turn-output.ts";
 import type { TurnParts } from "./turn-parts.ts";
-import { accountsOf, cutOff, Turn, unsavedOf } from "./turn.ts";
+import { accountsOf, cutOff, cutShortOf, Turn, unsavedOf } from "./turn.ts";
 import { interruptedTurn, turnFailure } from "./turn-failure.ts";
 import type { Answer, WaitingRoom } from "./waiting-room.ts";
 
 type UserMessage = EventOf<"user.message">;
 
-const AT_REST: SessionChange = { status: "idle", waitingFor: [], parked: null };
+const atRest = (reason: StopReason): SessionChange => ({
+  status: "idle",
+  waitingFor: [],
+  parked: null,
+  cutShort: cutShortOf(reason),
+});
 
 /**
  * Carries a session's conversation through its turns: gives messages and answers to Claude, writes down what comes of it,
@@ -366,7 +371,7 @@ export class TurnRunner {
       ...(await this.#companions.after(turn.start, end)),
     ];
     const used = { usage: ledger.total, microUsd: ledger.microUsd, activeMs: ledger.activeMs };
-    await writer.write(goesOn ? accounts : [...accounts, idle], { ...used, ...(!goesOn && AT_REST) });
+    await writer.write(goesOn ? accounts : [...accounts, idle], { ...used, ...(!goesOn && atRest(reason)) });
     this.#turn = undefined;
     onEnd();
     const steering = this.#steering.first;
@@ -376,7 +381,7 @@ export class TurnRunner {
       await look();
     } finally {
       // Nothing came of the message after all.
-      if (goesOn && !this.#turn) await writer.write([idle], AT_REST);
+      if (goesOn && !this.#turn) await writer.write([idle], atRest(reason));
     }
   }
 

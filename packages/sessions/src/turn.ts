@@ -1,5 +1,5 @@
 import type { Conversation, TurnEnd } from "@tandem/claude-code";
-import type { EventId, Interruption, SessionEventBody, StopReason } from "@tandem/protocol";
+import type { CutShort, EventId, Interruption, SessionEventBody, StopReason } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { closing, type OpenCall, type Placed } from "./open-turn.ts";
 import type { TurnStart } from "./turn-companion.ts";
@@ -60,6 +60,10 @@ export class Turn {
     }
   }
 }
+
+/** Why it came to no good end; null where it did, or has not come to one. */
+export const cutShortOf = ({ type }: StopReason): CutShort | null =>
+  type === "end_turn" || type === "requires_action" ? null : type;
 
 /** What a turn has made, used and suffered, for the log: at its end, or where only background tasks are left of it. */
 export function accountsOf(end: TurnEnd, ledger: UsageLedger, { budget }: SessionRow): SessionEventBody[] {

@@ -13,6 +13,7 @@ import type {
   Thread,
   ThreadId,
   TokenId,
+  CutShort,
 } from "@tandem/protocol";
 import type { AuditLog } from "./audit-log.ts";
 import type { JobStore } from "./job-store.ts";
@@ -79,6 +80,7 @@ export type SessionChange = Partial<
     | "usage"
     | "microUsd"
     | "parked"
+    | "cutShort"
     | "activeMs"
     | "archivedAt"
     | "claudeSession"
@@ -186,6 +188,8 @@ export interface SessionRow {
   waitingFor: WaitingFor[];
   /** Until when its turn waits for a quota, where one does. */
   parked?: { resetsAt: string; kind: string } | null;
+  /** Why its last turn came to no good end, where it did not. */
+  cutShort?: CutShort | null;
   /** Where it works. */
   folder: string;
   /** Which workers can take it; null for any. */

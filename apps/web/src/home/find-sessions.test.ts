@@ -11,6 +11,7 @@ const session = (id: string, parts: Partial<FeedSession> = {}): FeedSession => (
   folder: "/srv/shop",
   waiting_for: [],
   list_cost: { amount: "0", currency: "USD" },
+  cut_short: null,
   parked: null,
   created_at: "2026-01-01T00:00:00Z",
   updated_at: "2026-01-01T00:00:00Z",
@@ -35,12 +36,14 @@ test("what waits comes first; in a group the pinned ones, then the latest", () =
       session("new", { updated_at: "2026-02-01T00:00:00Z" }),
       session("pinned"),
       session("asks", { waiting_for: [asks] }),
-      session("works", { status: "running" }),
+      session("works", { status: "running", cut_short: "retries_exhausted" }),
+      session("failed", { cut_short: "retries_exhausted" }),
     ],
     new Set(["pinned"]),
   );
   expect(groups.map(({ state, sessions }) => [state, sessions.map(({ id }) => id)])).toEqual([
     ["waiting", ["asks"]],
+    ["stuck", ["failed"]],
     ["running", ["works"]],
     ["idle", ["pinned", "new", "old"]],
   ]);

@@ -10,7 +10,7 @@ export interface HomeSearch {
   archived?: true;
 }
 
-const STATES: readonly SessionState[] = ["waiting", "running", "parked", "idle", "ended"];
+const STATES: readonly SessionState[] = ["waiting", "stuck", "running", "parked", "idle", "ended"];
 
 export function readHomeSearch(search: Record<string, unknown>): HomeSearch {
   const text = (name: string): string | undefined => {
@@ -28,7 +28,7 @@ export function readHomeSearch(search: Record<string, unknown>): HomeSearch {
   };
 }
 
-type Searched = Pick<FeedSession, "id" | "title" | "agent" | "folder" | "status" | "waiting_for">;
+type Searched = Pick<FeedSession, "id" | "title" | "agent" | "folder" | "status" | "waiting_for" | "cut_short">;
 
 /** All words must be somewhere in the title, the agent, the folder or the id. */
 export function fits(session: Searched, { q = "", agent, folder, state }: HomeSearch): boolean {

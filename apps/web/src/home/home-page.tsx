@@ -98,7 +98,7 @@ function Section({ group: { state, sessions }, pinned }: { group: Group; pinned:
     <section aria-labelledby={`state-${state}`}>
       <h2
         id={`state-${state}`}
-        className={`mb-2 flex items-center gap-2 text-sm font-medium ${state === "waiting" ? "text-wait" : "text-ink-soft"}`}
+        className={`mb-2 flex items-center gap-2 text-sm font-medium ${state === "waiting" ? "text-wait" : state === "stuck" ? "text-bad" : "text-ink-soft"}`}
       >
         <StateDot state={state} isSilent />
         {STATE_WORDS[state]}

@@ -21,6 +21,13 @@ function waitsFor({ type, name }: FeedSession["waiting_for"][number]): string {
   return type === "tool_confirmation" ? `asks to use ${name}` : `wants the result of ${name}`;
 }
 
+/** Why it does not go on by itself, in words. */
+const CUT_SHORT: Readonly<Record<NonNullable<FeedSession["cut_short"]>, string>> = {
+  retries_exhausted: "could not go on",
+  budget_reached: "has reached its budget",
+  refusal: "was declined by the model",
+};
+
 /** A session that is in the middle of something: what it waits for stands out. The link covers the card, the menu lies above it. */
 export function SessionCard({ session, isUnread, isPinned }: Shown) {
   const state = stateOf(session);
@@ -41,6 +48,9 @@ export function SessionCard({ session, isUnread, isPinned }: Shown) {
           {waitsFor(first)}
           {others.length > 0 && ` and ${others.length} more`}
         </p>
+      )}
+      {state === "stuck" && session.cut_short && (
+        <p className="mt-1 truncate text-sm font-medium text-bad">{CUT_SHORT[session.cut_short]}</p>
       )}
       {session.parked && (
         <p className="mt-1 text-sm text-ink-soft">

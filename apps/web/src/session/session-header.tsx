@@ -5,13 +5,15 @@ import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { useShortcuts } from "../shell/shortcuts.ts";
-import { STATE_WORDS, StateDot, stateOf } from "../ui/state-dot.tsx";
+import { type SessionState, STATE_WORDS, StateDot, stateOf } from "../ui/state-dot.tsx";
 import { Gauges } from "./gauges.tsx";
 import { SessionMenu } from "./session-menu.tsx";
 import { SessionTitle } from "./session-title.tsx";
 import { SESSION_VIEWS, type SessionView } from "./session-views.ts";
 
 const VIEW_WORDS: Readonly<Record<SessionView, string>> = { talk: "Talk", changes: "Changes", history: "History" };
+
+const HEADER_LOOKS: Partial<Record<SessionState, string>> = { waiting: "text-wait", stuck: "text-bad" };
 
 /** Which session this is, how it stands, and what there is to see of it. */
 export function SessionHeader({
@@ -42,7 +44,7 @@ export function SessionHeader({
         {state && <StateDot state={state} />}
         <SessionTitle session={id} title={session?.title} />
         {state && state !== "idle" && (
-          <span className={`shrink-0 text-xs max-md:hidden ${state === "waiting" ? "text-wait" : "text-ink-faint"}`}>
+          <span className={`shrink-0 text-xs max-md:hidden ${HEADER_LOOKS[state] ?? "text-ink-faint"}`}>
             {STATE_WORDS[state]}
           </span>
         )}

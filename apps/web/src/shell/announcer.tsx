@@ -31,6 +31,6 @@ function change(before: FeedSession | undefined, after: FeedSession): string[] {
   const name = after.title ?? "A session";
   if (after.waiting_for.length > before.waiting_for.length) return [`${name} waits for you`];
   if (before.status === "running" && after.status === "idle" && after.waiting_for.length === 0)
-    return [`${name} is done`];
+    return [after.cut_short ? `${name} is stuck` : `${name} is done`];
   return [];
 }

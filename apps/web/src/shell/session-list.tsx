@@ -8,13 +8,14 @@ import { StateDot, stateOf } from "../ui/state-dot.tsx";
 
 const SHOWN = 40;
 
-/** The sessions of late: those that wait for somebody first, then those that work, then what is pinned. */
+/** The sessions of late: those that wait for somebody first, then those that work, those that are stuck, and what is pinned. */
 export function SessionList() {
   const sessions = useLive(feed.sessions);
   const pinned = useLive(pins);
   const looked = useLive(seen);
   const urgency = (session: FeedSession): number =>
-    ({ waiting: 3, running: 2, parked: 2, idle: 0, ended: 0 })[stateOf(session)] || Number(pinned.includes(session.id));
+    ({ waiting: 4, running: 3, parked: 3, stuck: 2, idle: 0, ended: 0 })[stateOf(session)] ||
+    Number(pinned.includes(session.id));
   const shown = [...sessions.values()]
     .filter(({ archived_at }) => archived_at === null)
     .sort((a, b) => urgency(b) - urgency(a) || b.updated_at.localeCompare(a.updated_at))

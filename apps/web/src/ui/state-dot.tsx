@@ -1,16 +1,22 @@
 import type { FeedSession } from "../live/feed.ts";
 
-export type SessionState = "waiting" | "running" | "parked" | "idle" | "ended";
+export type SessionState = "waiting" | "stuck" | "running" | "parked" | "idle" | "ended";
 
-export function stateOf({ status, waiting_for }: Pick<FeedSession, "status" | "waiting_for">): SessionState {
+export function stateOf({
+  status,
+  waiting_for,
+  cut_short,
+}: Pick<FeedSession, "status" | "waiting_for" | "cut_short">): SessionState {
   if (waiting_for.length > 0) return "waiting";
   if (status === "running") return "running";
   if (status === "rescheduling") return "parked";
-  return status === "terminated" ? "ended" : "idle";
+  if (status === "terminated") return "ended";
+  return cut_short ? "stuck" : "idle";
 }
 
 export const STATE_WORDS: Readonly<Record<SessionState, string>> = {
   waiting: "Waits for you",
+  stuck: "Stuck",
   running: "Working",
   parked: "Waits to go on",
   idle: "Idle",
@@ -19,6 +25,7 @@ export const STATE_WORDS: Readonly<Record<SessionState, string>> = {
 
 const LOOKS: Readonly<Record<SessionState, string>> = {
   waiting: "bg-wait",
+  stuck: "bg-bad",
   running: "bg-accent animate-pulse",
   parked: "bg-accent-soft ring-1 ring-accent",
   idle: "bg-edge",

@@ -61,7 +61,7 @@ export async function forkSession(parts: Parts, row: SessionRow, params: ForkPar
       ...{ id, status: "idle", environmentId: environment, folder },
       title: params.title === undefined ? row.title : params.title,
       metadata,
-      ...{ usage: noUsageYet(), activeMs: 0, waitingFor: [], parked: null },
+      ...{ usage: noUsageYet(), activeMs: 0, waitingFor: [], parked: null, cutShort: null },
       claudeSession: transcripts.length > 0 ? claudeSession : undefined,
       ...{ createdAt: at, updatedAt: at, archivedAt: null },
     };

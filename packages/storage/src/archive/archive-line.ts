@@ -7,6 +7,7 @@ import {
   usageSnapshot,
   type LoggedEvent,
   type SessionEvent,
+  type CutShort,
 } from "@tandem/protocol";
 import { z } from "zod";
 import type { SessionRow, ThreadRow, TranscriptLine } from "../store.ts";
@@ -45,6 +46,7 @@ const sessionRow = z.object({
   usage: usageSnapshot,
   microUsd: z.int().optional(),
   parked: z.object({ resetsAt: time, kind: z.string() }).nullish(),
+  cutShort: z.enum(["retries_exhausted", "budget_reached", "refusal"] satisfies CutShort[]).nullish(),
   activeMs: z.number(),
   waitingFor: z.array(waitingFor),
   folder: z.string(),

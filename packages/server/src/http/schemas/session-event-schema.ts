@@ -1,5 +1,5 @@
 import type { FeedItem } from "@tandem/sessions";
-import type { Delta, SessionEvent, SessionEventType } from "@tandem/protocol";
+import type { CutShort, Delta, SessionEvent, SessionEventType } from "@tandem/protocol";
 import { SESSION_STATUSES, usageSnapshot } from "@tandem/protocol";
 import { z } from "zod";
 
@@ -107,6 +107,10 @@ const feedSession = z
       z.object({ event_id: z.string(), type: z.enum(["tool_confirmation", "custom_tool_result"]), name: z.string() }),
     ),
     list_cost: usageSnapshot.shape.list_cost,
+    cut_short: z
+      .enum(["retries_exhausted", "budget_reached", "refusal"] satisfies CutShort[])
+      .nullable()
+      .describe("Why its last turn came to no good end, where it did not."),
     parked: z.object({ resets_at: z.string(), kind: z.string() }).nullable(),
     created_at: z.string(),
     updated_at: z.string(),
