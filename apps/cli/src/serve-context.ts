@@ -10,13 +10,13 @@ import {
   openEmbedder,
   openNamedConnection,
   sessionRoots,
-  type EngineOptions,
 } from "./compose.ts";
 import type { Project } from "./config/load-project.ts";
 import { requireTrust } from "./config/trust.ts";
 import type { Context } from "./context.ts";
 import { Databases } from "./databases.ts";
 import { sharedQuotas } from "./fleet/shared-quotas.ts";
+import type { EngineOptions } from "./sessions/create-engine.ts";
 
 export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobDesk };
 

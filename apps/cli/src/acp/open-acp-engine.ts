@@ -2,18 +2,11 @@ import { RequestError, type SessionCreateParams, type SessionId } from "@tandem/
 import type { Engine, EngineSettings } from "@tandem/sessions";
 import { flushCompileCache } from "node:module";
 import { parse } from "node:path";
-import {
-  createEngine,
-  hasContext,
-  holderName,
-  loadClaudeCode,
-  loadSessions,
-  openStore,
-  type EngineOptions,
-} from "../compose.ts";
+import { hasContext, holderName, loadClaudeCode, loadSessions, openStore } from "../compose.ts";
 import { contextServers, serveContext } from "../serve-context.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
+import { createEngine, type EngineOptions } from "../sessions/create-engine.ts";
 import { defaultAgent, findAgent } from "../sessions/find-agent.ts";
 import { findEnvironment } from "../sessions/find-environment.ts";
 import { ownSessions } from "../sessions/own-sessions.ts";

@@ -1,12 +1,13 @@
 import { newId, TandemError, type Payer, type WorkerId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { hostname } from "node:os";
-import { holderName, leaseTtlOf, loadClaudeCode, loadQueue, loadSessions, sessionRoots } from "../compose.ts";
+import { holderName, loadClaudeCode, loadQueue, loadSessions, sessionRoots } from "../compose.ts";
 import { databaseLocation } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import { ensureTandemHome } from "../config/tandem-home.ts";
 import type { Context } from "../context.ts";
 import type { FleetRole } from "../option-choices.ts";
+import { leaseTtlOf } from "../sessions/create-engine.ts";
 import { ownerOfLogin } from "./login-rule.ts";
 import type { ComposedRealm, RealmOptions } from "../tenants/compose-realm.ts";
 import type { TenantRealms } from "../tenants/realms.ts";

@@ -1,10 +1,11 @@
 import { isAbsolute, relative } from "node:path";
-import { createEngine, hasContext, holderName, openStore } from "../compose.ts";
+import { hasContext, holderName, openStore } from "../compose.ts";
 import { contextServers, serveContext } from "../serve-context.ts";
 import { databaseName } from "../config/database-location.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
 import { findServer, type ServerInfo } from "../server/server-file.ts";
+import { createEngine } from "./create-engine.ts";
 import { createLocalClient } from "./local-client.ts";
 import { ownSessions } from "./own-sessions.ts";
 import { createServerClient } from "./server-client.ts";

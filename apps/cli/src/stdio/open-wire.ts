@@ -1,11 +1,12 @@
 import type { Logger, Wire } from "@tandem/server";
-import { createEngine, hasContext, loadServer, openStore, sessionRoots, startTelemetry } from "../compose.ts";
+import { hasContext, loadServer, openStore, sessionRoots, startTelemetry } from "../compose.ts";
 import { contextServers, serveContext, startMemoryCapture } from "../serve-context.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
 import { localActor } from "../local-actor.ts";
 import { serverSettings } from "../server/server-settings.ts";
 import { takeCare } from "../server/take-care.ts";
+import { createEngine } from "../sessions/create-engine.ts";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 

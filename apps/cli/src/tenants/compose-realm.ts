@@ -4,12 +4,13 @@ import type { EngineSettings } from "@tandem/sessions";
 import type { Store } from "@tandem/storage";
 import { checkLogin } from "../acp/check-login.ts";
 import { beginIn } from "../acp/open-acp-engine.ts";
-import { createEngine, hasContext, loadServer } from "../compose.ts";
+import { hasContext, loadServer } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
 import type { Observation } from "../server/observe.ts";
 import { takeUpJobs } from "../fleet/take-up-jobs.ts";
 import { contextServers, serveContext, startMemoryCapture } from "../serve-context.ts";
+import { createEngine } from "../sessions/create-engine.ts";
 
 const PROBE_MS = 10_000;
 
