@@ -44,7 +44,10 @@ export function noticeOf(event: SessionEvent): Notice | undefined {
     case "tandem.rewound":
       return { level: "info", text: rewoundText(event) };
     case "tandem.forked":
-      return { level: "info", text: `Forked from ${event.from_session_id}; what follows was copied from there` };
+      return {
+        level: "info",
+        text: `Forked from ${event.from_session_id}${event.by === undefined ? "" : ` by ${event.by}`}; what follows was copied from there`,
+      };
     case "tandem.imported": {
       const where = event.folder === null ? "" : `, which worked in ${event.folder}`;
       return {

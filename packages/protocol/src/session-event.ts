@@ -260,7 +260,13 @@ export type SessionEventBody =
       by?: string;
     }
   /** The session began as a copy of another, up to and without that message. */
-  | { type: "tandem.forked"; from_session_id: SessionId; before_message_id: EventId | null }
+  | {
+      type: "tandem.forked";
+      from_session_id: SessionId;
+      before_message_id: EventId | null;
+      /** Who asked for it: the token's name. */
+      by?: string;
+    }
   /** What follows happened elsewhere, and was read from there. `usage` is what it took: somebody else has paid for it. */
   | {
       type: "tandem.imported";

@@ -30,7 +30,6 @@ export const AUDITED: readonly SessionEventType[] = [
   "tandem.approval_resolved",
   "tandem.checkpoint",
   "tandem.rewound",
-  "tandem.forked",
   "tandem.budget",
   "tandem.parked",
   "tandem.mode",
@@ -176,8 +175,6 @@ function tellOurs(event: SessionEvent, agent: string): Told | undefined {
       const { id: _id, type: _type, processed_at: _at, by = "unknown", ...details } = event;
       return { kind: "session.rewound", actor: by, details };
     }
-    case "tandem.forked":
-      return tandem("session.forked", { from: event.from_session_id, before: event.before_message_id });
     case "tandem.budget":
       return tandem("budget.reached", { gauge: event.gauge, reason: event.reason });
     case "tandem.parked":

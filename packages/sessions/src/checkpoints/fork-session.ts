@@ -36,7 +36,7 @@ interface Parts {
  * A new session with the past of another: its log begins with `tandem.forked`, then come the events that the agent still
  * remembers, as they are and under the ids that they have, then what is the fork's own. It has used nothing so far.
  */
-export async function forkSession(parts: Parts, row: SessionRow, params: ForkParams): Promise<SessionRow> {
+export async function forkSession(parts: Parts, row: SessionRow, params: ForkParams, by?: string): Promise<SessionRow> {
   const { store } = parts;
   const past = await readPast(store.events, row.id);
   const names = params.turn !== undefined || params.before_message_id !== undefined;
@@ -65,7 +65,7 @@ export async function forkSession(parts: Parts, row: SessionRow, params: ForkPar
       claudeSession: transcripts.length > 0 ? claudeSession : undefined,
       ...{ createdAt: at, updatedAt: at, archivedAt: null },
     };
-    const events = await copyEvents(store, row, turn, notices);
+    const events = await copyEvents(store, row, turn, [forked(row, turn, by), ...notices.map(warning)]);
     const known = new Set(
       events.flatMap(({ event }) => ("session_thread_id" in event ? [event.session_thread_id] : [])),
     );
@@ -84,13 +84,10 @@ async function copyEvents(
   store: Store,
   row: SessionRow,
   turn: PastTurn | undefined,
-  notices: readonly string[],
+  first: readonly SessionEventBody[],
 ): Promise<LoggedEvent[]> {
   const spans = await rewoundSpans(store.events, row.id);
-  const copied: Omit<LoggedEvent, "seq">[] = [
-    own({ type: "tandem.forked", from_session_id: row.id, before_message_id: turn?.message ?? null }),
-    ...notices.map((text) => own({ type: "tandem.notice", level: "warning", text })),
-  ];
+  const copied: Omit<LoggedEvent, "seq">[] = first.map(own);
   for (let after = 0; ;) {
     const page = await store.events.read(row.id, { after, limit: PAGE, ...(turn && { before: turn.seq }) });
     const rest = page.filter(({ seq, event }) => !isRewound(seq, spans) && !LEFT_OUT.has(event.type));
@@ -105,6 +102,13 @@ async function copyEvents(
   }
   return copied.map((logged, index) => ({ ...logged, seq: index + 1 }));
 }
+
+const forked = ({ id }: SessionRow, turn: PastTurn | undefined, by: string | undefined): SessionEventBody => ({
+  ...{ type: "tandem.forked", from_session_id: id, before_message_id: turn?.message ?? null },
+  ...(by !== undefined && { by }),
+});
+
+const warning = (text: string): SessionEventBody => ({ type: "tandem.notice", level: "warning", text });
 
 /** What was used was used by the session that it was copied from. */
 function unspent({ thread, event }: LoggedEvent): Omit<LoggedEvent, "seq"> {

@@ -55,7 +55,7 @@ describe("a fork", () => {
     await turn(parent, "SECOND-words", text("Two."));
     const before = await allOf(parent);
     const [, second] = (await engine.engine.history.checkpoints(parent.id)).turns;
-    const fork = await engine.engine.history.fork(parent.id, { before_message_id: second!.message_id });
+    const fork = await engine.engine.history.fork(parent.id, { before_message_id: second!.message_id }, "ada");
     expect(fork).toMatchObject({
       ...{ status: "idle", title: "Parent", agent: parent.agent, environment_id: parent.environment_id },
       metadata: { "tandem.forked_from": parent.id },
@@ -65,8 +65,12 @@ describe("a fork", () => {
     expect(lastRequest()).toContain("FIRST-words");
     expect(lastRequest()).not.toContain("SECOND-words");
     const { events } = await engine.engine.sessions.events(fork.id, { limit: 1_000 });
-    expect(typesOf(events)[0]).toBe("tandem.forked");
+    const [first] = events;
+    expect(first!.event).toMatchObject({
+      ...{ type: "tandem.forked", from_session_id: parent.id, before_message_id: second!.message_id, by: "ada" },
+    });
     const shown = JSON.stringify(project(events));
+    expect(shown).toContain(`Forked from ${parent.id} by ada`);
     expect(shown).toContain("FIRST-words");
     expect(shown).not.toContain("SECOND-words");
     expect(await allOf(parent)).toEqual(before);

@@ -90,10 +90,10 @@ export class SessionHistory implements History {
     );
   }
 
-  async fork(id: string, params: ForkParams, by = "unknown"): Promise<Session> {
-    const fork = await forkSession(this.#parts, await this.#row(id), params);
+  async fork(id: string, params: ForkParams, by?: string): Promise<Session> {
+    const fork = await forkSession(this.#parts, await this.#row(id), params, by);
     const details = { from: id, before: params.before_message_id, turn: params.turn, folder: fork.folder };
-    await this.#parts.note({ kind: "session.forked", actor: by, session: fork.id, details });
+    await this.#parts.note({ kind: "session.forked", actor: by ?? "unknown", session: fork.id, details });
     this.#parts.announce(fork);
     return this.#parts.sessions.get(fork.id);
   }
