@@ -74,6 +74,42 @@ describe.skipIf(browserPath === undefined)("who comes late", { timeout: PATIENCE
     expect(stage.complaints()).toEqual([]);
   });
 
+  test("by a link to what came first, and goes to the end before that is found, stays there", async () => {
+    const session = await stage.start("Look around");
+    const page = await stage.open();
+    await page.goto(`${stage.url}/sessions/${session}`);
+    await page.getByRole("log").getByText("const one = 1;").waitFor();
+    const log = await stage.api<{ data: { event: { id: string; type: string } }[] }>(`/v1/sessions/${session}/log`);
+    const { id } = log.data.find(({ event }) => event.type === "user.message")!.event;
+    const gate = Promise.withResolvers<void>();
+    await page.route("**/log?*", async (route) => {
+      const isFirst = !route.request().url().includes("before=");
+      if (!isFirst) await gate.promise;
+      await route.continue(
+        isFirst
+          ? {
+              url: route
+                .request()
+                .url()
+                .replace(/limit=\d+/, "limit=1"),
+            }
+          : {},
+      );
+    });
+    await page.goto(`${stage.url}/sessions/${session}?part=${id}`);
+    await page.getByRole("button", { name: "Latest" }).click();
+    gate.resolve();
+    await page.getByRole("log").getByText("Look around").waitFor();
+    await page.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))");
+    const found = page.locator("[aria-current=location]");
+    expect(await found.count()).toBe(0);
+    // Who stays is shown what the link leads to.
+    await page.goto("about:blank");
+    await page.goto(`${stage.url}/sessions/${session}?part=${id}`);
+    await found.getByText("Look around").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
+
   test("after a session has ended, forks it from where it stood", async () => {
     const session = await stage.start("Change the notes", "acceptEdits");
     const page = await stage.open();
