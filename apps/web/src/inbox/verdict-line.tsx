@@ -1,5 +1,6 @@
 import type { Approval, Verdict } from "@tandem/protocol";
 import { Link } from "@tanstack/react-router";
+import { WithCode } from "../text/with-code.tsx";
 import { ruleText } from "./describe-call.ts";
 
 const OF = { user: "yours", project: "of the project", agent: "of the agent", session: "of the session" } as const;
@@ -10,7 +11,7 @@ export function VerdictLine({ verdict }: { verdict: Approval["verdict"] }) {
   const rule = verdict["rule"] as Verdict["rule"];
   return (
     <p className="text-sm text-ink-soft">
-      {verdict.why}
+      <WithCode text={verdict.why} />
       {isOfServer(verdict.why) && (
         <>
           {" "}

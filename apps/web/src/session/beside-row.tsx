@@ -3,6 +3,7 @@ import { CircleAlert, Info, OctagonX, RotateCw, Square, TriangleAlert, Wrench } 
 import type { ReactNode } from "react";
 import { Code } from "../text/code.tsx";
 import { count, exactly, lasting } from "../text/format.ts";
+import { WithCode } from "../text/with-code.tsx";
 import { MODE_WORDS } from "../text/mode-words.ts";
 import { useLeft } from "./use-now.ts";
 
@@ -119,7 +120,11 @@ function ErrorRow({ part: { error } }: { part: PartOf<"error"> }) {
   return (
     <Banner icon={<OctagonX aria-hidden className="size-4" />} look="bg-bad-soft text-bad" title={ERRORS[error.type]}>
       <p>{error.message}</p>
-      {error.tandem?.fix !== undefined && <p className="mt-1 text-ink">{error.tandem.fix}</p>}
+      {error.tandem?.fix !== undefined && (
+        <p className="mt-1 text-ink">
+          <WithCode text={error.tandem.fix} />
+        </p>
+      )}
       {error.tandem?.resets_at !== undefined && (
         <p className="mt-1 text-ink-soft">It resets at {exactly(error.tandem.resets_at)}.</p>
       )}

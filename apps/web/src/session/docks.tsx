@@ -11,6 +11,7 @@ import { Countdown } from "../ui/countdown.tsx";
 import { stateOf } from "../ui/state-dot.tsx";
 import { ApprovalById } from "./approval-place.tsx";
 import { useFold } from "./folds.tsx";
+import { StuckDock } from "./stuck-dock.tsx";
 import { doneOf, TodoList } from "./todo-list.tsx";
 import { useNow } from "./use-now.ts";
 import { useTasks } from "./use-session-data.ts";
@@ -25,6 +26,7 @@ export function Docks({ session, log, isRunning }: { session: string; log: Sessi
       <SubagentApprovals session={session} log={log} />
       <TodoDock log={log} />
       <Tasks session={session} />
+      {!isRunning && <StuckDock session={session} log={log} />}
       {isRunning && <Working log={log} session={session} />}
     </div>
   );

@@ -1,5 +1,6 @@
 import type { PartOf } from "@tandem/protocol";
 import { Brain, ChevronRight, LockKeyhole } from "lucide-react";
+import { glimpseOf } from "../text/glimpse-of.ts";
 import { Markdown } from "../text/markdown.tsx";
 import { useFold } from "./folds.tsx";
 
@@ -17,7 +18,7 @@ export function ReasoningRow({ part }: { part: PartOf<"reasoning"> }) {
       >
         <Brain aria-hidden className={`size-4 shrink-0 ${part.preview ? "animate-pulse text-accent" : ""}`} />
         <span className="shrink-0">{part.preview ? "Thinking" : "Thought"}</span>
-        {!isOpen && <span className="min-w-0 truncate text-xs">{glimpse}</span>}
+        {!isOpen && <span className="min-w-0 truncate text-xs">{glimpseOf(glimpse)}</span>}
         <ChevronRight
           aria-hidden
           className={`ml-auto size-3.5 shrink-0 transition-transform ${isOpen ? "rotate-90" : ""}`}

@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { useLive } from "../live/live-value.ts";
 import { SessionLog } from "../live/session-log.ts";
 import { lasting } from "../text/format.ts";
+import { glimpseOf } from "../text/glimpse-of.ts";
 import { Markdown } from "../text/markdown.tsx";
 import { useFold } from "./folds.tsx";
 import { type Row, Rows } from "./rows.ts";
@@ -38,7 +39,7 @@ export function SubtaskRow({
       kind="agent"
       verb={part.agent ?? "Subagent"}
       subject={<span className="font-sans text-sm">{typeof title === "string" ? title : ""}</span>}
-      note={isOpen || isRunning ? undefined : words.split("\n", 1)[0]}
+      note={isOpen || isRunning ? undefined : glimpseOf(words.split("\n", 1)[0]!)}
       state={
         isRunning && call?.state.type === "running" ? (
           <ToolState part={call} />

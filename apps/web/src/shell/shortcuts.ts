@@ -112,6 +112,8 @@ export function deeds(keys: Shortcuts): { label: string; keys: string[]; act: ()
   });
 }
 
+const ARROWS = { up: "↑", down: "↓", left: "←", right: "→" } as const;
+
 /** As it stands on the keyboard of who reads it. */
 export const shownKey = (keys: string): string =>
   keys
@@ -123,5 +125,6 @@ export const shownKey = (keys: string): string =>
         .replace("alt+", isMac ? "⌥" : "Alt+"),
     )
     .map((key) => key.replace(/(?<=^|\+|⌘)enter$/, "↵"))
+    .map((key) => key.replace(/arrow(up|down|left|right)$/, (_, way: keyof typeof ARROWS) => ARROWS[way]))
     .map((key) => key.replace(/(?<=^|⇧|\+|⌘|⌥)[a-z]$/, (letter) => letter.toUpperCase()))
     .join(" ");

@@ -10,11 +10,15 @@ import { PatchView } from "./patch-view.tsx";
 
 type ToolPart = PartOf<"tool">;
 
+/** What Claude Code tells the model of a command that printed nothing. */
+const SILENT = "(Bash completed with no output)";
+
 /** What a call was given and what came of it, in the shape that suits the tool. */
 export function ToolBody({ part, kind }: { part: ToolPart; kind: ToolKind }) {
   const { state } = part;
   const output = "output" in state ? state.output : [];
-  const said = textOf(output.filter(({ type }) => type === "text" || type === "search_result"));
+  const all = textOf(output.filter(({ type }) => type === "text" || type === "search_result"));
+  const said = all === SILENT ? "" : all;
   const files = output.filter((block) => block.type === "image" || block.type === "document");
   const isFailed = state.type === "error";
   const refusal = part.permission?.type === "denied" ? part.permission.reason : null;

@@ -41,7 +41,7 @@ export function ToolFrame({
         {subject !== undefined && subject !== "" && (
           <span className="min-w-0 truncate font-mono text-xs text-ink">{subject}</span>
         )}
-        {note !== undefined && <span className="min-w-0 shrink-[999] truncate text-xs text-ink-faint">{note}</span>}
+        {note !== undefined && <span className="min-w-0 flex-1 basis-0 truncate text-xs text-ink-faint">{note}</span>}
         {state}
         {hasBody && (
           <ChevronRight

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useAgents } from "../../api/lists.ts";
 import { MODE_WORDS } from "../../text/mode-words.ts";
+import { WithCode } from "../../text/with-code.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -97,7 +98,7 @@ function Answer({ tested: { verdict, parts, suggestion } }: { tested: TestedCall
   return (
     <output className="block space-y-2 border-t border-line p-3">
       <p>
-        <Badge tone={ACTION_TONES[verdict.action]}>{verdict.action}</Badge> {verdict.why}
+        <Badge tone={ACTION_TONES[verdict.action]}>{verdict.action}</Badge> <WithCode text={verdict.why} />
       </p>
       {parts
         .filter(({ considered, what }) => considered.length > 0 || (parts.length > 1 && what !== ""))

@@ -1,0 +1,52 @@
+import type { Message } from "@tandem/protocol";
+import { useMutation } from "@tanstack/react-query";
+import { RotateCw } from "lucide-react";
+import { feed } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
+import type { SessionLog } from "../live/session-log.ts";
+import { useShortcuts } from "../shell/shortcuts.ts";
+import { Button } from "../ui/button.tsx";
+import { sendMessage } from "./composer/send.ts";
+
+/** Where a turn has failed, the same words can be put to the agent again. */
+export function StuckDock({ session, log }: { session: string; log: SessionLog }) {
+  const isStuck = useLive(feed.sessions).get(session)?.cut_short === "retries_exhausted";
+  return isStuck ? <TryAgain session={session} log={log} /> : null;
+}
+
+function TryAgain({ session, log }: { session: string; log: SessionLog }) {
+  const again = useMutation({
+    mutationFn: () =>
+      sendMessage(log, session, [{ type: "text", text: lastWords(log.messages.current) ?? "Go on." }], undefined),
+  });
+  useShortcuts("The turn that failed", { t: ["Try again", () => again.mutate()] });
+  return (
+    <section aria-label="The turn that failed" className="rounded-xl border border-bad/40 bg-surface text-sm">
+      <p className="flex items-center gap-2 py-0.5 pr-1 pl-3">
+        <span className="min-w-0 flex-1 text-ink-soft">The turn could not be finished.</span>
+        <Button
+          look="quiet"
+          size="small"
+          keys="t"
+          icon={<RotateCw aria-hidden className="size-3.5" />}
+          disabled={again.isPending}
+          onClick={() => again.mutate()}
+        >
+          Try again
+        </Button>
+      </p>
+      {again.error && (
+        <p role="alert" className="px-3 pb-1.5 text-bad">
+          {again.error.message}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function lastWords(messages: readonly Message[]): string | undefined {
+  const last = messages.findLast(
+    ({ role, thread, parts }) => role === "user" && thread === null && parts.some(({ type }) => type === "text"),
+  );
+  return last?.parts.find((part) => part.type === "text")?.text;
+}
