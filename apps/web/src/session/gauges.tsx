@@ -1,10 +1,12 @@
 import type { BudgetGauge } from "@tandem/protocol";
+import { Fragment } from "react";
 import { useModels } from "../api/lists.ts";
 import { isDrawn } from "../live/is-drawn.ts";
 import { useLive, useLivePart } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
 import { count, isPlayed, lasting, money, share } from "../text/format.ts";
 import { Popover } from "../ui/popover.tsx";
+import { contextParts } from "./context-parts.ts";
 import { contextUse, type ContextUse, lastMeasured } from "./context-use.ts";
 import { cacheShare } from "./turn-sum.ts";
 import { useBudget } from "./use-session-data.ts";
@@ -51,12 +53,21 @@ function ContextGauge({ log }: { log: SessionLog }) {
         </button>
       }
     >
-      <ContextDetails use={use} />
+      <ContextDetails use={use} log={log} />
     </Popover>
   );
 }
 
-function ContextDetails({ use: { tokens, window, last, model } }: { use: ContextUse }) {
+const HELD = [
+  ["rest", "Instructions and tools", "bg-ink-faint"],
+  ["said", "What was asked", "bg-good"],
+  ["answered", "What was answered", "bg-accent"],
+  ["tools", "Calls and their results", "bg-wait"],
+] as const;
+
+function ContextDetails({ use: { tokens, window, last, model }, log }: { use: ContextUse; log: SessionLog }) {
+  const held = contextParts(log.messages.current, tokens);
+  const hasEarlier = useLive(log.hasEarlier) === true;
   const cached =
     last &&
     cacheShare({
@@ -70,9 +81,21 @@ function ContextDetails({ use: { tokens, window, last, model } }: { use: Context
         {count(tokens)} of {count(window)} tokens
       </p>
       {model !== null && <p className="text-xs text-ink-faint">{model}</p>}
-      <Bar parts={[[tokens / window, "bg-accent"]]} />
+      <Bar parts={HELD.map(([key, , look]) => [held[key] / window, look])} />
+      <dl className="mt-2 grid grid-cols-[1fr_auto] gap-x-4 gap-y-0.5 tabular-nums">
+        {HELD.map(([key, label, look]) => (
+          <Fragment key={key}>
+            <dt className="flex items-center gap-2 text-ink-soft">
+              <span aria-hidden className={`size-2 rounded-sm forced-color-adjust-none ${look}`} />
+              {key === "rest" && hasEarlier ? "Instructions, tools, and further up" : label}
+            </dt>
+            <dd className="text-right text-ink-soft">≈ {count(held[key])}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      {last && <p className="mt-3 border-t border-line pt-2 font-medium">The last request</p>}
       {last && (
-        <dl className="mt-2 grid grid-cols-[1fr_auto] gap-x-4 gap-y-0.5 text-ink-soft tabular-nums">
+        <dl className="mt-1 grid grid-cols-[1fr_auto] gap-x-4 gap-y-0.5 text-ink-soft tabular-nums [&>dd]:text-right">
           <dt>Read from the cache</dt>
           <dd>{count(last.cache_read_input_tokens)}</dd>
           <dt>Written to the cache</dt>
@@ -164,7 +187,7 @@ function Gauge({ gauge: { scope, unit, spent, reserved, limit } }: { gauge: Budg
 
 function Bar({ parts }: { parts: readonly (readonly [share: number, look: string])[] }) {
   return (
-    <div aria-hidden className="mt-1 flex h-1.5 overflow-hidden rounded-full bg-raised">
+    <div aria-hidden className="mt-1 flex h-1.5 overflow-hidden rounded-full bg-raised forced-color-adjust-none">
       {parts.map(([part, look], index) => (
         <span key={index} className={look} style={{ width: `${Math.min(1, part) * 100}%` }} />
       ))}
