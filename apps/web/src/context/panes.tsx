@@ -38,7 +38,7 @@ export function Panes({
       <section
         ref={pane}
         aria-label={label}
-        className={`relative min-h-0 overflow-y-auto border-line bg-surface lg:border-r ${hasDetail ? "hidden lg:block" : ""}`}
+        className={`relative min-h-0 overflow-y-auto border-line bg-surface lg:border-r ${hasDetail ? "hidden lg:block print:hidden" : ""}`}
       >
         {list}
       </section>

@@ -117,7 +117,7 @@ function Shares({ title, shares }: { title: string; shares: readonly (readonly [
               <span className="truncate">{name}</span>
               <span className="tabular-nums text-ink-soft">{money(usd)}</span>
             </div>
-            <div aria-hidden className="h-1 rounded-full bg-raised">
+            <div aria-hidden className="h-1 rounded-full bg-raised forced-color-adjust-none">
               <div className="h-1 rounded-full bg-accent/70" style={{ width: `${(usd / most) * 100}%` }} />
             </div>
           </li>

@@ -104,7 +104,7 @@ function Gauge({ gauge: { unit, spent, reserved, limit, payer }, name }: { gauge
         </span>
       </div>
       {limit !== null && (
-        <div className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-raised">
+        <div className="mt-1.5 flex h-1.5 overflow-hidden rounded-full bg-raised forced-color-adjust-none">
           <meter
             className="sr-only"
             aria-label={`${name}, ${UNIT_WORDS[unit]}`}

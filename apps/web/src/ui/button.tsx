@@ -3,7 +3,7 @@ import { Kbd } from "./kbd.tsx";
 
 const LOOKS = {
   /** What one most likely wants; once in a group. */
-  primary: "bg-accent text-on-accent hover:bg-accent/90",
+  primary: "border border-transparent bg-accent text-on-accent hover:bg-accent/90",
   plain: "border border-line-strong bg-surface text-ink hover:bg-raised",
   quiet: "text-ink-soft hover:bg-raised hover:text-ink",
   /** What cannot be taken back. */

@@ -42,7 +42,10 @@ export function StateDot({
   isSilent?: boolean;
 }) {
   return (
-    <span className={`inline-block size-2 shrink-0 rounded-full ${LOOKS[state]}`} title={STATE_WORDS[state]}>
+    <span
+      className={`inline-block size-2 shrink-0 rounded-full forced-color-adjust-none ${LOOKS[state]}`}
+      title={STATE_WORDS[state]}
+    >
       {!isSilent && <span className="sr-only">{STATE_WORDS[state]}: </span>}
     </span>
   );
