@@ -1,6 +1,9 @@
 import type { SessionCheckpoints } from "@tandem/protocol";
 import { Check, Circle, CircleDot } from "lucide-react";
 import { useState } from "react";
+import { within } from "../inbox/describe-call.ts";
+import { feed } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
 import { money } from "../text/format.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Problem } from "../ui/problem.tsx";
@@ -15,7 +18,7 @@ const NO_NOTES: ReadonlyMap<string, number> = new Map();
 /** Cost, things to do and files, as they stood at a point. */
 export function MomentAside({
   session,
-  state: { usd, todos, checkpoint },
+  state: { usd, todos, checkpoint, edited },
   checkpoints,
 }: {
   session: string;
@@ -49,7 +52,7 @@ export function MomentAside({
           ))}
         </ul>
       </section>
-      <FilesThen session={session} checkpoint={checkpoint} checkpoints={checkpoints} />
+      <FilesThen {...{ session, checkpoint, edited, checkpoints }} />
     </aside>
   );
 }
@@ -57,13 +60,16 @@ export function MomentAside({
 function FilesThen({
   session,
   checkpoint,
+  edited,
   checkpoints,
 }: {
   session: string;
   checkpoint: string | null;
+  edited: readonly string[];
   checkpoints: SessionCheckpoints["checkpoints"];
 }) {
   const [open, setOpen] = useState<string>();
+  const folder = useLive(feed.sessions).get(session)?.folder ?? "";
   const kept = checkpoints.filter((one) => one.kept);
   const first = kept[0]?.checkpoint_id;
   const isKept = checkpoint !== null && kept.some(({ checkpoint_id }) => checkpoint_id === checkpoint);
@@ -76,12 +82,24 @@ function FilesThen({
       <h3 className="mb-1 text-xs font-medium text-ink-faint">Files changed so far</h3>
       {checkpoint === null && <p className="text-sm text-ink-soft">None were kept yet.</p>}
       {checkpoint !== null && !isKept && <p className="text-sm text-ink-soft">What was kept of this time is gone.</p>}
-      {isKept && !canTell && <p className="text-sm text-ink-soft">None.</p>}
+      {isKept && !canTell && edited.length === 0 && <p className="text-sm text-ink-soft">None.</p>}
       {canTell && diff.isPending && <p className="text-sm text-ink-faint">Reading …</p>}
-      {canTell && diff.data && files.length === 0 && <p className="text-sm text-ink-soft">None.</p>}
+      {canTell && diff.data && files.length + edited.length === 0 && <p className="text-sm text-ink-soft">None.</p>}
       <Problem error={canTell && !diff.data ? diff.error : null} onRetry={() => void diff.refetch()} />
       <FileList tree={fileTree(files)} current={open} notes={NO_NOTES} onOpen={setOpen} />
       {canTell && <p className="mt-1 text-xs text-ink-faint">As of the checkpoint before this point.</p>}
+      {edited.length > 0 && (
+        <>
+          <h4 className="mt-2 mb-0.5 text-xs font-medium text-ink-faint">
+            {canTell ? "Edited since that" : "Edited in this turn"}
+          </h4>
+          <ul className="space-y-0.5 font-mono text-xs wrap-anywhere">
+            {edited.map((path) => (
+              <li key={path}>{within(folder, path)}</li>
+            ))}
+          </ul>
+        </>
+      )}
       <Dialog
         isOpen={shown !== undefined}
         onOpenChange={(isOpen) => !isOpen && setOpen(undefined)}

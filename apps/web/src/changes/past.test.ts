@@ -15,6 +15,7 @@ const log = [
   at({ type: "user.message", content: text("Go") }),
   at({ type: "tandem.checkpoint", checkpoint_id: "ckpt_1", when: "before", message_id: null }),
   at({ type: "tandem.todo", todos: [{ id: "1", content: "Do", status: "pending" }] }),
+  at({ type: "agent.tool_result", content: [], tandem: { patch: { path: "/a/b.ts", kind: "update", hunks: [] } } }),
   at({ type: "span.model_request_end", model_usage: {}, tandem: { usd: 0.5 } }),
   at({ type: "agent.message", content: text("Done") }),
   at({ type: "session.usage", usage: {}, tandem: { usd: 0.75 } }),
@@ -24,8 +25,8 @@ const log = [
 test("the past is told as it stood then, forwards and backwards", () => {
   const past = new Past(log);
   expect(past.at(2)).toMatchObject({ todos: [], usd: 0, checkpoint: "ckpt_1" });
-  expect(past.at(4)).toMatchObject({ todos: [{ content: "Do" }], usd: 0.5, checkpoint: "ckpt_1" });
-  expect(past.at(99)).toMatchObject({ usd: 0.75, checkpoint: "ckpt_2" });
+  expect(past.at(5)).toMatchObject({ todos: [{ content: "Do" }], usd: 0.5, checkpoint: "ckpt_1", edited: ["/a/b.ts"] });
+  expect(past.at(99)).toMatchObject({ usd: 0.75, checkpoint: "ckpt_2", edited: [] });
   const early = past.at(1);
   expect(early).toMatchObject({ todos: [], usd: 0, checkpoint: null });
   expect(early.messages).toHaveLength(1);
@@ -36,7 +37,8 @@ test("one stops at what one would notice", () => {
   expect(stops.map(({ kind, upTo, turn }) => [kind, upTo, turn])).toEqual([
     ["said", 1, 1],
     ["called", 3, 1],
-    ["answered", 5, 1],
-    ["checkpoint", 7, 1],
+    ["called", 4, 1],
+    ["answered", 6, 1],
+    ["checkpoint", 8, 1],
   ]);
 });

@@ -56,6 +56,8 @@ export interface PastState {
   usd: number;
   /** The files as they were last kept by then; null before that. */
   checkpoint: string | null;
+  /** Those that tools have edited since. */
+  edited: readonly string[];
 }
 
 /** Folds a log up to any point; going forward only what is new is folded. */
@@ -65,6 +67,7 @@ export class Past {
   #upTo = 0;
   #todos: readonly Todo[] = [];
   #checkpoint: string | null = null;
+  #edited: readonly string[] = [];
   /** What the last account says, and what was spent since. */
   #counted = 0;
   #since = 0;
@@ -81,6 +84,7 @@ export class Past {
       todos: this.#todos,
       usd: this.#counted + this.#since,
       checkpoint: this.#checkpoint,
+      edited: this.#edited,
     };
   }
 
@@ -89,17 +93,25 @@ export class Past {
     this.#upTo = 0;
     this.#todos = [];
     this.#checkpoint = null;
+    this.#edited = [];
     this.#counted = 0;
     this.#since = 0;
+  }
+
+  #keep(checkpoint: string | null): void {
+    this.#checkpoint = checkpoint;
+    this.#edited = [];
   }
 
   #apply(entry: LoggedEvent): void {
     this.#projection.apply(entry);
     const { event } = entry;
     if (event.type === "tandem.todo") this.#todos = event.todos;
-    else if (event.type === "tandem.checkpoint") this.#checkpoint = event.checkpoint_id;
-    else if (event.type === "tandem.rewound") this.#checkpoint = event.checkpoint_id ?? this.#checkpoint;
-    else if (event.type === "span.model_request_end") this.#since += event.tandem?.usd ?? 0;
+    else if (event.type === "tandem.checkpoint") this.#keep(event.checkpoint_id);
+    else if (event.type === "tandem.rewound") this.#keep(event.checkpoint_id ?? this.#checkpoint);
+    else if (event.type === "agent.tool_result" && event.tandem?.patch) {
+      this.#edited = [...new Set([...this.#edited, event.tandem.patch.path])];
+    } else if (event.type === "span.model_request_end") this.#since += event.tandem?.usd ?? 0;
     else if (event.type === "session.usage" && event.tandem) {
       this.#counted = event.tandem.usd;
       this.#since = 0;

@@ -1,10 +1,11 @@
+import { Undo2 } from "lucide-react";
 import { useRef } from "react";
 import { Problem } from "../ui/problem.tsx";
 import { AnswerBar } from "./answer-bar.tsx";
 import { useAnswer, useApproval } from "./approvals-api.ts";
 import { CallBody } from "./call-body.tsx";
 import { CardFrame } from "./card-frame.tsx";
-import { ruleText } from "./describe-call.ts";
+import { ruleText, undoWords } from "./describe-call.ts";
 import { PlanBar } from "./plan-bar.tsx";
 import { questionsOf } from "./question-answers.ts";
 import { QuestionForm } from "./question-form.tsx";
@@ -34,6 +35,7 @@ export function ApprovalCard({
 
   const bar = { approval, card, isBusy, onAnswer: answer, hasKeys: hasKeys ?? isNext };
   const isOpen = approval.status === "pending";
+  const undo = undoWords(approval);
   // Said and not taken yet: there is nothing to answer any more, and nothing has happened either.
   const isSaid = isOpen && said !== undefined;
   return (
@@ -42,6 +44,11 @@ export function ApprovalCard({
       {isOpen && approval.kind === "tool" && (
         <div className="space-y-0.5">
           <VerdictLine verdict={approval.verdict} />
+          {undo !== undefined && (
+            <p className="flex items-center gap-1.5 text-sm text-ink-faint">
+              <Undo2 aria-hidden className="size-3.5 shrink-0" /> {undo}
+            </p>
+          )}
           {approval.suggestion && (
             <p className="text-sm text-ink-faint">
               “Always” would save{" "}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeCall, nameOfKind, ruleText, within } from "./describe-call.ts";
+import { describeCall, nameOfKind, ruleText, within, undoWords } from "./describe-call.ts";
 
 const call = (tool: string, input: Record<string, unknown>, kind: "tool" | "plan" | "question" = "tool") => ({
   ...{ kind, tool, input },
@@ -22,4 +22,13 @@ test("names", () => {
   expect(within("/a/b", "/a/bc/d")).toBe("/a/bc/d");
   expect(ruleText({ tool: "Bash", pattern: "git *" })).toBe("Bash(git *)");
   expect(ruleText({ tool: "Bash" })).toBe("Bash");
+});
+
+test("whether a rewind undoes it is said of what changes something", () => {
+  const folder = "/srv/shop";
+  const undo = (tool: string, input: Record<string, unknown>) => undoWords({ tool, input, folder });
+  expect(undo("Edit", { file_path: "/srv/shop/a.ts" })).toBe("A rewind undoes it.");
+  expect(undo("Write", { file_path: "/etc/passwd" })).toContain("does not undo");
+  expect(undo("Bash", { command: "ls" })).toContain("nothing beyond");
+  expect(undo("Read", { file_path: "/srv/shop/a.ts" })).toBeUndefined();
 });

@@ -32,6 +32,18 @@ export const nameOfKind = ({ kind, tool, mcp_server_name }: Pick<Approval, "kind
 export const within = (folder: string, path: string): string =>
   path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
 
+/** Whether what a call does can be undone; undefined where it changes nothing. */
+export function undoWords({ tool, input, folder }: Pick<Approval, "tool" | "input" | "folder">): string | undefined {
+  const path = text(input["file_path"]) ?? text(input["notebook_path"]);
+  if (/^(Edit|MultiEdit|Write|NotebookEdit)$/.test(tool) && path !== undefined) {
+    return path.startsWith(`${folder}/`) || !path.startsWith("/")
+      ? "A rewind undoes it."
+      : "It is not in the session’s folder: a rewind does not undo it.";
+  }
+  if (tool === "Bash") return "A rewind undoes what it changes in the session’s folder, and nothing beyond that.";
+  return tool.startsWith("mcp__") ? "What it does elsewhere, a rewind does not undo." : undefined;
+}
+
 export const ruleText = ({ tool, pattern }: { tool: string; pattern?: string | undefined }): string =>
   pattern === undefined ? tool : `${tool}(${pattern})`;
 
