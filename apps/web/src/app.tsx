@@ -1,6 +1,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import { ApiError } from "./api/client.ts";
 import { feed } from "./live/feed.ts";
 import { whenPainted } from "./live/is-drawn.ts";
 import { useLive } from "./live/live-value.ts";
@@ -8,7 +9,11 @@ import { lookForNewerPage } from "./live/newer-page.ts";
 import { router } from "./router.tsx";
 import { SignedIn } from "./shell/signed-in.tsx";
 
-const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, staleTime: 5_000 } } });
+/** Once, where that may help: what the server has refused, it refuses again. */
+const mayRetry = (failed: number, error: Error): boolean =>
+  failed < 1 && !(error instanceof ApiError && error.status < 500);
+
+const queries = new QueryClient({ defaultOptions: { queries: { retry: mayRetry, staleTime: 5_000 } } });
 
 export function App() {
   return (

@@ -48,7 +48,7 @@ export function CompareSide({ session: id }: { session: string }) {
         {known && <span className="shrink-0 text-xs text-ink-faint">{STATE_WORDS[stateOf(known)]}</span>}
       </header>
       <Problem error={session.error} className="m-3" />
-      <dl className="grid grid-cols-3 gap-x-4 gap-y-2 px-3 py-3 sm:grid-cols-5">
+      <dl hidden={session.error !== null} className="grid grid-cols-3 gap-x-4 gap-y-2 px-3 py-3 sm:grid-cols-5">
         {facts.map(([name, value]) => (
           <div key={name}>
             <dt className="text-xs text-ink-faint">{name}</dt>
@@ -67,7 +67,10 @@ export function CompareSide({ session: id }: { session: string }) {
           {known.folder}
         </p>
       )}
-      <div className="max-h-96 min-h-24 flex-1 overflow-y-auto border-t border-line px-3 py-3">
+      <div
+        hidden={session.error !== null}
+        className="max-h-96 min-h-24 flex-1 overflow-y-auto border-t border-line px-3 py-3"
+      >
         <h3 className="mb-1.5 text-xs font-medium text-ink-faint">What it came to</h3>
         {outcome === undefined ? (
           <p className="text-sm text-ink-soft">{messages.isSuccess ? "It has said nothing yet." : "…"}</p>

@@ -39,7 +39,7 @@ export function SectionBar({ section, overview }: { section: Section; overview: 
         ?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [section, isCounted]);
   return (
-    <header className="flex shrink-0 items-center gap-4 border-b border-line bg-surface pl-4">
+    <header className="flex shrink-0 items-center md:min-h-12 gap-4 border-b border-line bg-surface pl-4">
       <h1 className="hidden text-base font-semibold sm:block">Context</h1>
       <h1 className="sr-only sm:hidden">Context</h1>
       <nav

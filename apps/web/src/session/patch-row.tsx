@@ -5,7 +5,7 @@ import { useSession } from "./session-context.ts";
 import { many, shortened } from "./tool/describe-tool.ts";
 import { PatchCount } from "./tool/patch-count.tsx";
 
-/** The files that a turn changed, at its end; each leads to the call that did it. */
+/** The files that a turn's tools edited, at its end; each leads to the call that did it. What commands changed is in the review. */
 export function PatchRow({ part }: { part: PartOf<"patch"> }) {
   const { id, folder } = useSession();
   const to = { to: "/sessions/$session", params: { session: id } } as const;
@@ -13,9 +13,9 @@ export function PatchRow({ part }: { part: PartOf<"patch"> }) {
     <figure aria-label="Changed files" className="my-2 rounded-lg border border-line bg-surface text-sm">
       <div className="flex items-center gap-2 border-b border-line px-3 py-1.5">
         <FileDiff aria-hidden className="size-4 text-ink-faint" />
-        <span className="font-medium">{many(part.files.length, "file")} changed</span>
+        <span className="font-medium">{many(part.files.length, "file")} edited</span>
         <Link {...to} search={{ view: "changes" }} className="ml-auto text-accent hover:underline">
-          Review
+          Review all changes
         </Link>
       </div>
       <ul className="py-1">

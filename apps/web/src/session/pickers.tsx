@@ -40,7 +40,7 @@ export function Pickers({ session }: { session: string }) {
         aria-label="Model"
         value={shown[SESSION_METADATA.model] ?? ""}
         options={[
-          { value: "", label: nameOf(own) },
+          { value: "", label: models.isPending ? "Model" : nameOf(own) },
           ...(models.data ?? [])
             .filter(({ id }) => id !== own)
             .map(({ id, display_name }) => ({ value: id, label: display_name })),

@@ -5,7 +5,7 @@ import { Download, ShieldCheck } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { api } from "../api/client.ts";
 import type { Page } from "../api/lists.ts";
-import { exactly } from "../text/format.ts";
+import { toTheSecond } from "../text/format.ts";
 import { Button, buttonClass } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { TextInput } from "../ui/field.tsx";
@@ -93,15 +93,15 @@ function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: A
   return (
     <li>
       <details className="group">
-        <summary className="grid cursor-pointer items-baseline gap-x-3 px-3 py-1.5 hover:bg-raised sm:grid-cols-[9.5rem_9rem_minmax(0,1fr)]">
+        <summary className="grid cursor-pointer items-baseline gap-x-3 px-3 py-1.5 hover:bg-raised sm:grid-cols-[10.5rem_9rem_6.5rem_minmax(0,1fr)]">
           <time dateTime={at} className="text-sm text-ink-faint">
-            {exactly(at)}
+            {toTheSecond(at)}
           </time>
           <span className="font-medium">{kind.replace(".", ": ").replaceAll("_", " ")}</span>
-          <span className="min-w-0 truncate text-sm text-ink-soft">
-            {actor}
-            <span className="text-ink-faint"> {inShort(details)}</span>
+          <span className="min-w-0 truncate text-sm text-ink-soft" title={actor}>
+            {actor.replace(/^agent:/, "")}
           </span>
+          <span className="min-w-0 truncate text-sm text-ink-faint">{inShort(details)}</span>
         </summary>
         <div className="px-3 pb-2">
           <pre
@@ -132,8 +132,8 @@ const inShort = (details: AuditEntry["details"]): string =>
   Object.entries(details)
     .filter(([, value]) => typeof value === "number" || (typeof value === "string" && !OPAQUE.test(value)))
     .slice(0, 3)
-    .map(([key, value]) => `${key.replaceAll("_", " ")} ${String(value)}`)
-    .join(", ");
+    .map(([key, value]) => `${key.replaceAll("_", " ")}: ${String(value)}`)
+    .join(" · ");
 
 function Verdict({ verdict: { ok, entries, head, broken } }: { verdict: AuditVerdict }) {
   return (

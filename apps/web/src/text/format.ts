@@ -2,6 +2,7 @@
 
 const relative = onceWanted(() => new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" }));
 const dateTime = onceWanted(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }));
+const seconds = onceWanted(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }));
 const dollars = onceWanted(() => new Intl.NumberFormat(undefined, { style: "currency", currency: "USD" }));
 const cents = onceWanted(
   () => new Intl.NumberFormat(undefined, { style: "currency", currency: "USD", maximumFractionDigits: 4 }),
@@ -27,6 +28,9 @@ export function ago(time: string, now = Date.now()): string {
     if (Math.abs(seconds) >= size) return relative().format(Math.round(seconds / size), unit);
   return relative().format(Math.round(seconds), "second");
 }
+
+/** For what is looked up later, where a minute holds much. */
+export const toTheSecond = (time: string): string => seconds().format(new Date(time));
 
 export const exactly = (time: string): string => dateTime().format(new Date(time));
 

@@ -50,7 +50,7 @@ export function HunkLines({
           return (
             <li
               key={at}
-              className={`group/line grid grid-cols-[1.5rem_minmax(0,1fr)_3.5rem] sm:grid-cols-[2.5rem_1.5rem_minmax(0,1fr)_3.5rem] ${LOOKS[row.type]}`}
+              className={`group/line grid grid-cols-[1.5rem_minmax(0,1fr)_auto] sm:grid-cols-[2.5rem_1.5rem_minmax(0,1fr)_auto] ${LOOKS[row.type]}`}
             >
               <span className="pr-1.5 text-right text-ink-faint select-none tabular-nums max-sm:hidden">
                 {row.number}

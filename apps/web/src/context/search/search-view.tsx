@@ -1,7 +1,8 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Search } from "lucide-react";
+import { Search, X } from "lucide-react";
 import { useDeferredValue, useEffect, useRef, useState } from "react";
 import { useShortcuts } from "../../shell/shortcuts.ts";
+import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -87,10 +88,24 @@ export function SearchView() {
             placeholder="Words, tables, columns, values …"
             autoComplete="off"
             spellCheck={false}
-            className="h-11 w-full rounded-lg border border-edge bg-surface pr-10 pl-9 text-[1rem] shadow-sm outline-none placeholder:text-ink-faint focus:border-accent focus:ring-2 focus:ring-accent/30"
+            className="h-11 w-full rounded-lg border border-edge bg-surface pr-10 pl-9 text-[1rem] shadow-sm outline-none placeholder:text-ink-faint focus:border-accent focus:ring-2 focus:ring-accent/30 [&::-webkit-search-cancel-button]:hidden"
           />
-          <span className="pointer-events-none absolute top-1/2 right-3 -translate-y-1/2 text-ink-faint">
-            {text === "" && <Kbd keys="/" />}
+          <span className="absolute top-1/2 right-2 -translate-y-1/2 text-ink-faint">
+            {text === "" ? (
+              <Kbd keys="/" />
+            ) : (
+              <Button
+                look="quiet"
+                size="icon"
+                aria-label="Clear"
+                onClick={() => {
+                  setText("");
+                  input.current?.focus();
+                }}
+              >
+                <X aria-hidden className="size-4" />
+              </Button>
+            )}
           </span>
         </search>
         <fieldset className="mt-2.5 flex flex-wrap items-center gap-1.5" aria-label="Only">
