@@ -137,6 +137,39 @@ test("an interrupt ends the turn", async () => {
   expect(standardTypes(after)).toContain("user.interrupt");
 });
 
+test("a message that waits is taken back; one that the agent has is a conflict", async () => {
+  // Until somebody answers, the turn goes on: what is sent meanwhile waits.
+  stage.rehearsal.use([toolUse("Write", { file_path: join(stage.folder, "asked.txt"), content: "?" }), text("Well.")]);
+  const session = await stage.session();
+  const stream = await events().stream(session);
+  const say = async (words: string): Promise<string> => {
+    const content = [{ type: "text" as const, text: words }];
+    const { data } = await events().send(session, { events: [{ type: "user.message", content }] });
+    return data![0]!.id;
+  };
+  const takeBack = async (event: string) => {
+    const answer = await stage.server.request(`/v1/sessions/${session}/events/${event}`, { method: "DELETE" });
+    return { status: answer.status, body: await answer.json() };
+  };
+  const first = await say("FIRST-words");
+  const use = ofType(await collectUntil(stream, requiresAction), "agent.tool_use").at(-1)!;
+  const second = await say("SECOND-words");
+  expect(await takeBack(second)).toEqual({ status: 200, body: { type: "event_taken_back", id: second } });
+  expect(await takeBack(second)).toMatchObject({ status: 409 });
+  expect(await takeBack(first)).toMatchObject({ status: 409, body: { error: { message: /has the message/ } } });
+  expect(await takeBack("sevt_none")).toMatchObject({ status: 404 });
+  const rest = await events().stream(session);
+  await events().send(session, {
+    events: [{ type: "user.tool_confirmation", tool_use_id: use.id, result: "allow" }],
+  });
+  await collectUntil(rest, endsTurn);
+  const dropped = { type: "tandem.dropped", event_id: second, reason: "taken back by admin" };
+  expect(await history(session)).toContainEqual(expect.objectContaining(dropped));
+  const asked = JSON.stringify(stage.rehearsal.modelRequests.map(({ body }) => body));
+  expect(asked).toContain("FIRST-words");
+  expect(asked).not.toContain("SECOND-words");
+});
+
 test("Last-Event-ID goes on where a client was cut off, through a real turn", async () => {
   stage.rehearsal.use([slowly(text("One two three four five six."), { tokenMs: 20 })]);
   const session = await stage.session();
