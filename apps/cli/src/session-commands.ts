@@ -251,6 +251,7 @@ function addSessions(sessions: Command, { examples, json, runner }: Parts): void
     sub("prune", "Delete sessions that have not changed for long.")
       .option("--days <number>", "for so many days", "90")
       .option("--export <dir>", "write each into a file there first, with everything but uploaded files")
+      .option("--tenant <id>", "those of a tenant: see `tandem tenants`")
       .option("--dry-run", "only say how many")
       .option("-y, --yes", "do not ask")
       .addOption(json())
@@ -258,6 +259,7 @@ function addSessions(sessions: Command, { examples, json, runner }: Parts): void
         runner(self, async (context) => (await import("./commands/prune-sessions.ts")).pruneSessions(context, options)),
       ),
     "tandem sessions prune --days 90 --export old",
+    "tandem sessions prune --tenant acme --dry-run",
   );
 }
 

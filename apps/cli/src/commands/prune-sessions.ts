@@ -1,15 +1,21 @@
 import { RequestError } from "@tandem/protocol";
-import type { SessionRow, Store } from "@tandem/storage";
+import type { SessionRow, Store, TenantRow } from "@tandem/storage";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { loadStorage, openStore } from "../compose.ts";
 import { confirm } from "../confirm.ts";
+import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
+import { createEngine } from "../sessions/create-engine.ts";
 import { every } from "../sessions/every.ts";
 import { openClient } from "../sessions/open-client.ts";
+import { ownSessions } from "../sessions/own-sessions.ts";
 import { writeExport } from "../sessions/write-export.ts";
 import { toCount } from "../shown.ts";
+import { findTenant } from "../tenants/find-tenant.ts";
+import { OPERATOR } from "../tenants/stop-everyone.ts";
+import { openTenantProject } from "../tenants/tenant-project.ts";
 import { write } from "../terminal.ts";
 
 const DAY_MS = 86_400_000;
@@ -20,17 +26,25 @@ export interface PruneOptions {
   export?: string;
   dryRun?: boolean;
   yes?: boolean;
+  /** Whose sessions, where they are not the operator's own. */
+  tenant?: string;
 }
+
+const COMMAND = "tandem sessions prune";
 
 /** Deletes what has been quiet for long; what runs, or waits for somebody, is not quiet. */
 export async function pruneSessions(context: Context, options: PruneOptions): Promise<void> {
   const days = toCount("--days", options.days);
   const project = await openProjectOrDefaults(context);
   const storage = await loadStorage();
-  await using store = await openStore(context, project);
+  await using own = await openStore(context, project);
+  const { tenant: id = storage.DEFAULT_TENANT } = options;
+  const tenant = id === storage.DEFAULT_TENANT ? undefined : await findTenant(own, id);
+  const store = tenant ? await own.tenant(tenant.id) : own;
   const found = await quietSince(store, new Date(Date.now() - days * DAY_MS).toISOString());
   const folder = options.export === undefined ? undefined : resolve(context.cwd, options.export);
-  const what = `${found.length} ${found.length === 1 ? "session has" : "sessions have"} not changed for ${days} days`;
+  const whose = tenant ? ` of ${tenant.id}` : "";
+  const what = `${found.length} ${found.length === 1 ? "session" : "sessions"}${whose} ${found.length === 1 ? "has" : "have"} not changed for ${days} days`;
   if (options.dryRun || found.length === 0) {
     const json = { found, deleted: [], kept: [], folder: folder ?? null };
     await write(context.stdout, context.json ? `${JSON.stringify(json)}\n` : `${what}.\n`);
@@ -42,7 +56,9 @@ export async function pruneSessions(context: Context, options: PruneOptions): Pr
     await confirm(context, `${what}, ${kept}.\n`, "Delete?");
   }
   if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
-  await using client = await openClient(context, project, { command: "tandem sessions prune" });
+  await using client = tenant
+    ? await openTenantSessions({ context, project }, tenant, store)
+    : await openClient(context, project, { command: COMMAND });
   const deleted: string[] = [];
   const kept: { id: string; why: string }[] = [];
   for (const id of found) {
@@ -64,6 +80,19 @@ export async function pruneSessions(context: Context, options: PruneOptions): Pr
   const where = folder === undefined ? "" : ` They are in ${folder}.`;
   await write(context.stdout, `Deleted ${deleted.length} of ${found.length}.${deleted.length > 0 ? where : ""}\n`);
   for (const { id, why } of kept) await write(context.stderr, `${id} stays: ${why}\n`);
+}
+
+/** The sessions of a tenant, in the operator's hands: a server would give them to nobody but the tenant. */
+async function openTenantSessions(operator: { context: Context; project: Project }, tenant: TenantRow, store: Store) {
+  const { context, project } = await openTenantProject(operator, tenant);
+  const log = { warn: () => undefined };
+  const engine = await createEngine(context, project, ownSessions(store), {
+    ...{ command: COMMAND, runs: false, ownOnly: true, log },
+  });
+  return {
+    sessions: { delete: (id: string) => engine.sessions.delete(id, OPERATOR) },
+    [Symbol.asyncDispose]: () => engine.stop(0),
+  };
 }
 
 async function quietSince(store: Store, cutoff: string): Promise<string[]> {

@@ -5,6 +5,7 @@ import type { Context } from "../context.ts";
 import { localActor } from "../local-actor.ts";
 import { openProjectOrDefaults } from "../open-project.ts";
 import { ago } from "../shown.ts";
+import { findTenant } from "../tenants/find-tenant.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 
 /** Makes a token. Its secret is shown here and never again. */
@@ -15,13 +16,7 @@ export async function create(
 ): Promise<void> {
   const server = await loadServer();
   await using store = await openStore(context, await openProjectOrDefaults(context));
-  if (tenant !== undefined && !(await store.tenants.get(tenant))) {
-    const known = (await store.tenants.list()).map(({ id }) => id);
-    const meant = nearest(tenant, known);
-    throw new TandemError("not_found", `There is no tenant ${tenant}.`, {
-      fix: meant ? `Did you mean ${meant}?` : `Make it with \`tandem tenants create ${tenant}\`.`,
-    });
-  }
+  if (tenant !== undefined) await findTenant(store, tenant);
   const { secret, token } = await server.createToken(store.tokens, {
     ...{ name, scopes: [...new Set(scope)], ...(tenant !== undefined && { tenant }) },
   });

@@ -4,8 +4,8 @@ import { DEFAULT_TENANT, type Store } from "@tandem/storage";
 import { loadSessions } from "../compose.ts";
 import type { ComposedRealm } from "./compose-realm.ts";
 
-/** In whose name tenants are stopped: no token is called that, as it would be seen in the tenants' logs. */
-const OPERATOR = "the operator";
+/** In whose name something is done to tenants: no token's or user's, as it would be seen in the tenants' logs. */
+export const OPERATOR = "the operator";
 
 type Switch = Engine["killSwitch"];
 
