@@ -72,10 +72,10 @@ test.each(Object.entries(themes))("words can be read on every ground: %s", (_, t
   expect(tooFaint).toEqual([]);
 });
 
-test.each(Object.entries(themes))("what is written into can be seen on every ground: %s", (_, theme) => {
-  const tooFaint = GROUNDS.map((ground) => ({ ground, contrast: contrast(theme["edge"]!, theme[ground]!) })).filter(
-    (pair) => !(pair.contrast >= VISIBLE),
-  );
+test.each(Object.entries(themes))("what is written into and what waits can be seen on every ground: %s", (_, theme) => {
+  const tooFaint = GROUNDS.flatMap((ground) =>
+    ["edge", "wait-mark"].map((mark) => ({ mark, ground, contrast: contrast(theme[mark]!, theme[ground]!) })),
+  ).filter((pair) => !(pair.contrast >= VISIBLE));
   expect(tooFaint).toEqual([]);
 });
 

@@ -32,7 +32,8 @@ const CUT_SHORT: Readonly<Record<NonNullable<FeedSession["cut_short"]>, string>>
 export function SessionCard({ session, isUnread, isPinned }: Shown) {
   const state = stateOf(session);
   const [first, ...others] = session.waiting_for;
-  const edge = state === "waiting" ? "border-wait bg-wait-soft/40" : "border-line bg-surface hover:border-line-strong";
+  const edge =
+    state === "waiting" ? "border-wait-mark bg-wait-soft/40" : "border-line bg-surface hover:border-line-strong";
   return (
     <li data-session={session.id} className={`relative rounded-lg border px-3 py-2.5 ${edge}`}>
       <div className="flex items-center gap-2">

@@ -30,7 +30,7 @@ export function CardFrame({
       ref={card}
       tabIndex={-1}
       aria-label={`${nameOfKind(approval)}: ${words}`}
-      className={`my-2 scroll-my-16 rounded-lg border bg-surface outline-none ${resolved ? "border-line" : "border-wait shadow-float"}`}
+      className={`my-2 scroll-my-16 rounded-lg border bg-surface outline-none ${resolved ? "border-line" : "border-wait-mark shadow-float"}`}
     >
       <header
         className={`flex items-center gap-2 rounded-t-lg border-b px-3 py-2 ${resolved ? "border-line" : "border-wait/30 bg-wait-soft"}`}

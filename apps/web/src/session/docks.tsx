@@ -135,7 +135,7 @@ function Working({ log, session }: { log: SessionLog; session: string }) {
     <p className="flex items-center gap-2 px-3 text-xs text-ink-faint">
       <span
         aria-hidden
-        className={`size-2 animate-pulse rounded-full ${words === "waiting" ? "bg-wait" : "bg-accent"}`}
+        className={`size-2 animate-pulse rounded-full ${words === "waiting" ? "bg-wait-mark" : "bg-accent"}`}
       />
       {words === "parked" ? "Waits before it goes on" : words === "waiting" ? "Waits for you" : "Working"}
       {known?.parked ? (

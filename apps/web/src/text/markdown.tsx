@@ -118,9 +118,11 @@ const Block = memo(
 );
 
 /** Headings of an answer are not headings of the page. */
+const HEADING_SIZES = ["text-[1.125rem] font-semibold", "text-[1rem] font-semibold"];
+
 function Heading({ depth, children }: { depth: number; children: ReactNode }) {
   const { heading } = use(ReadingContext);
-  const size = depth <= 2 ? "text-base font-semibold" : "font-semibold";
+  const size = HEADING_SIZES[depth - 1] ?? "font-semibold";
   if (heading === undefined) return <p className={size}>{children}</p>;
   const Tag = `h${Math.min(6, heading + depth - 1)}` as "h2";
   return <Tag className={`pt-2 ${size}`}>{children}</Tag>;

@@ -24,7 +24,7 @@ export const STATE_WORDS: Readonly<Record<SessionState, string>> = {
 };
 
 const LOOKS: Readonly<Record<SessionState, string>> = {
-  waiting: "bg-wait",
+  waiting: "bg-wait-mark",
   stuck: "bg-bad",
   running: "bg-accent animate-pulse",
   parked: "bg-accent-soft ring-1 ring-accent",
