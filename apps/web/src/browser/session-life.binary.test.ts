@@ -30,7 +30,7 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", { 
     // What was called at once stands side by side, what was thought and done is folded, lists are lists.
     await talk.getByRole("button", { name: /^Thought/ }).click();
     await talk.getByText("First I see what there is.").last().waitFor();
-    await talk.getByRole("button", { name: /Read 1 file, listed 1 time/ }).click();
+    await talk.getByRole("button", { name: /Read 1 file, listed once/ }).click();
     await talk.getByRole("button", { name: /^Looked for/ }).waitFor();
     await page.getByRole("region", { name: "To do" }).getByRole("button", { name: "1 of 2 done" }).click();
     await page.getByRole("region", { name: "To do" }).getByText("Write a summary").waitFor();

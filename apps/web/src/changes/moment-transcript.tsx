@@ -69,7 +69,7 @@ function Line({ part, isOwn }: { part: Part; isOwn: boolean }) {
     case "patch":
       return (
         <p className="text-sm text-ink-faint">
-          {part.files.length === 1 ? "One file" : `${part.files.length} files`} changed
+          {part.files.length === 1 ? "One file" : `${part.files.length} files`} edited
         </p>
       );
     case "subtask":

@@ -93,15 +93,19 @@ function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: A
   return (
     <li>
       <details className="group">
-        <summary className="grid cursor-pointer items-baseline gap-x-3 px-3 py-1.5 hover:bg-raised sm:grid-cols-[10.5rem_9rem_6.5rem_minmax(0,1fr)]">
+        <summary className="grid cursor-pointer items-baseline gap-x-3 px-3 py-1.5 hover:bg-raised max-sm:grid-cols-[1fr_auto] sm:grid-cols-[10.5rem_9rem_6.5rem_minmax(0,1fr)]">
           <time dateTime={at} className="text-sm text-ink-faint">
             {toTheSecond(at)}
           </time>
-          <span className="font-medium">{kind.replace(".", ": ").replaceAll("_", " ")}</span>
+          <span className="font-medium max-sm:order-1 max-sm:col-span-2">
+            {kind.replace(".", ": ").replaceAll("_", " ")}
+          </span>
           <span className="min-w-0 truncate text-sm text-ink-soft" title={actor}>
             {actor.replace(/^agent:/, "")}
           </span>
-          <span className="min-w-0 truncate text-sm text-ink-faint">{inShort(details)}</span>
+          <span className="min-w-0 truncate text-sm text-ink-faint max-sm:order-2 max-sm:col-span-2">
+            {inShort(details)}
+          </span>
         </summary>
         <div className="px-3 pb-2">
           <pre
@@ -126,7 +130,7 @@ function Entry({ entry: { seq, at, actor, kind, session, details } }: { entry: A
 }
 
 /** Ids, hashes and times say nothing at a glance. */
-const OPAQUE = /^([a-z]+_[0-9A-Z]{20,}|[0-9a-f]{32,}|\d{4}-\d\d-\d\dT.*)$/;
+const OPAQUE = /^([a-z]+_[0-9A-Za-z]{20,}|[0-9a-f]{32,}|\d{4}-\d\d-\d\dT.*)$/;
 
 const inShort = (details: AuditEntry["details"]): string =>
   Object.entries(details)

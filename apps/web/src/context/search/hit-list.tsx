@@ -5,6 +5,9 @@ import { pathOfKey } from "../context-path.ts";
 import { HIT_KINDS } from "./hit-kinds.tsx";
 import { splitMarks } from "./split-marks.ts";
 
+/** Of Markdown that was put on one line. */
+const HEADING_MARKS = /(?<=^|\s)#{1,6}\s+/g;
+
 export function HitList({ hits }: { hits: readonly Hit[] }) {
   return (
     <>
@@ -41,7 +44,7 @@ function HitRow({ hit: { key, kind, title, snippet } }: { hit: Hit }) {
           <span
             className={`line-clamp-2 text-sm text-ink-soft wrap-anywhere ${kind === "value" ? "font-mono text-xs" : ""}`}
           >
-            <Marked text={snippet} />
+            <Marked text={snippet.replaceAll(HEADING_MARKS, "")} />
           </span>
         )}
         <span className="block truncate font-mono text-xs text-ink-faint">{key.slice(key.indexOf(":") + 1)}</span>

@@ -28,7 +28,7 @@ function Call({ part, isPlan }: { part: ToolPart; isPlan: boolean }) {
       kind={words.kind}
       verb={part.permission?.type === "denied" ? (NOT_DONE[words.verb] ?? words.verb) : words.verb}
       subject={shortened(words.subject.split("\n", 1)[0]!, folder)}
-      note={noteOf(part, words.note)}
+      note={noteOf(part, placeIn(words.note, folder))}
       state={<ToolState part={part} />}
       isOpen={isOpen}
       onToggle={toggle}
@@ -49,6 +49,10 @@ const NOT_DONE: Readonly<Record<string, string>> = {
   Read: "Wanted to read",
   Fetched: "Wanted to fetch",
 };
+
+/** That it was in the session's folder, nobody needs to be told. */
+const placeIn = (note: string | undefined, folder: string | undefined): string | undefined =>
+  note === `in ${folder}` || note === "in ." ? undefined : note?.replace(`in ${folder}/`, "in ");
 
 function noteOf(part: ToolPart, note: string | undefined): ReactNode {
   if (isFileChange(part)) {

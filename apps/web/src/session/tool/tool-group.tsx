@@ -37,6 +37,8 @@ export function ToolGroup({ parts }: { parts: readonly ToolPart[] }) {
 const nameOf = (part: ToolPart, folder: string | undefined): string =>
   shortened(describeTool(part).subject.split("\n", 1)[0]!, folder);
 
+const often = (count: number): string => ["once", "twice"][count - 1] ?? `${count} times`;
+
 /** "Read 3 files, searched twice". */
 function groupWords(parts: readonly ToolPart[]): string {
   const counts = new Map<string, number>();
@@ -47,18 +49,18 @@ function groupWords(parts: readonly ToolPart[]): string {
       case "NotebookRead":
         return `read ${many(count, "file")}`;
       case "Grep":
-        return `searched ${many(count, "time")}`;
+        return `searched ${often(count)}`;
       case "Glob":
       case "LS":
-        return `listed ${many(count, "time")}`;
+        return `listed ${often(count)}`;
       case "Bash":
         return `ran ${many(count, "command")}`;
       case "WebFetch":
         return `fetched ${many(count, "page")}`;
       case "WebSearch":
-        return `searched the web ${many(count, "time")}`;
+        return `searched the web ${often(count)}`;
       default:
-        return `${name} ${count} times`;
+        return `${name} ${often(count)}`;
     }
   });
   const text = words.join(", ");
