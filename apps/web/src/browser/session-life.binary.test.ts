@@ -172,4 +172,25 @@ describe.skipIf(browserPath === undefined)("the life of a session, by mouse", { 
     await page.getByRole("link", { name: "Waits there" }).first().waitFor({ state: "detached" });
     expect(stage.complaints()).toEqual([]);
   });
+
+  test("a turn that failed stands out on the board, and is tried again", async () => {
+    const session = await stage.start("Go wrong at first");
+    const page = await stage.open();
+    const board = page.getByRole("region", { name: /^Stuck/ });
+    await board.getByText("could not go on").waitFor();
+    await board.getByRole("link", { name: "Go wrong at first" }).click();
+    await page.waitForURL(new RegExp(session));
+    const talk = page.getByRole("log");
+    await talk.getByText("The account cannot pay for this").waitFor();
+    await stage.release("credit");
+    await page.keyboard.press("t");
+    await talk.getByText("It went well this time.").waitFor();
+    await page.getByRole("button", { name: "Try again" }).waitFor({ state: "detached" });
+    expect(await talk.getByText("Go wrong at first").count()).toBe(2);
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    await page.getByRole("region", { name: /^Idle/ }).getByRole("link", { name: "Go wrong at first" }).waitFor();
+    await board.waitFor({ state: "detached" });
+    expect(stage.complaints()).toEqual([]);
+  });
 });

@@ -179,8 +179,18 @@ function span(token: Token): ReactNode {
       return <span className="text-ink-faint">[{(token as Tokens.Image).text || "image"}]</span>;
     case "text":
     case "escape":
-      return (token as Tokens.Text).tokens ? inline((token as Tokens.Text).tokens) : (token as Tokens.Text).text;
+      return (token as Tokens.Text).tokens
+        ? inline((token as Tokens.Text).tokens)
+        : decoded((token as Tokens.Text).text);
     default:
       return token.raw;
   }
 }
+
+const SIGNS: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
+
+/** The signs that are written by their names because HTML has them for itself. */
+const decoded = (text: string): string =>
+  text.replaceAll(/&(?:#(\d{1,6})|(\w+));/g, (all, number: string | undefined, name: string | undefined) =>
+    number === undefined ? (SIGNS[name ?? ""] ?? all) : String.fromCodePoint(Number(number)),
+  );

@@ -19,7 +19,14 @@ interface Reply {
   content: readonly Block[];
   options: { pace?: { tokenMs: number } };
 }
-type Step = Reply | ((request: Request) => Reply | Promise<Reply>);
+interface Fault {
+  type: "error";
+  status: number;
+  errorType: string;
+  message: string;
+  headers: object;
+}
+type Step = Reply | ((request: Request) => Reply | Fault | Promise<Reply>);
 
 const project = process.env["TANDEM_TEST_PROJECT"] ?? "";
 const gates = process.env["TANDEM_TEST_GATES"] ?? "";
@@ -133,6 +140,15 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
     says("It is there."),
   ],
   "Do that instead": [says("Then I do that.")],
+  "Go wrong at first": [
+    () =>
+      existsSync(join(gates, "credit"))
+        ? says("It went well this time.")
+        : {
+            ...{ type: "error", status: 400, errorType: "invalid_request_error", headers: {} },
+            message: "Your credit balance is too low to access the Anthropic API.",
+          },
+  ],
   "And after that": [says("That came after.")],
   "Commit it here": [
     runs("git add -A && git -c user.name=A -c user.email=a@example.com commit -qm Here"),
@@ -168,7 +184,7 @@ const textOf = (content: Request["messages"][number]["content"]): string =>
 const sceneOf = (text: string): readonly Step[] | undefined =>
   Object.entries(SCENES).find(([name]) => text.includes(name))?.[1];
 
-export default async function rehearsedAgent(request: Request): Promise<Reply> {
+export default async function rehearsedAgent(request: Request): Promise<Reply | Fault> {
   const { messages } = request;
   // What steers a turn comes in the role of the system.
   const from = messages.findLastIndex(
