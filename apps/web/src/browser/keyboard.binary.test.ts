@@ -123,7 +123,17 @@ describe.skipIf(browserPath === undefined)("by the keyboard alone", { timeout: P
 
     // Where one has begun to write, Escape leaves the field.
     await page.getByRole("textbox", { name: "Message" }).waitFor();
-    await press(page, "i", "Escape", "?");
+    await press(page, "i", "Escape");
+    const here = page.url();
+    await press(page, "Alt+ArrowDown");
+    await page.waitForURL((address) => /\/sessions\/sesn_/.test(address.href) && address.href !== here);
+    await press(page, "Alt+ArrowUp");
+    await page.waitForURL(here);
+    await press(page, "g", "d");
+    await page.waitForURL(/view=changes/);
+    await press(page, "g", "t");
+    await page.getByRole("textbox", { name: "Message" }).waitFor();
+    await press(page, "?");
     const sheet = page.getByRole("dialog", { name: "Keys" });
     await sheet.getByText("Find anything").waitFor();
     await sheet.getByText("Write a message").waitFor();

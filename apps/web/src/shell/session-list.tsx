@@ -1,9 +1,10 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Pin } from "lucide-react";
 import { pins } from "../home/pins.ts";
 import { isUnread, seen } from "../home/seen.ts";
 import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
+import { useShortcuts } from "./shortcuts.ts";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
 
 const SHOWN = 40;
@@ -20,6 +21,17 @@ export function SessionList() {
     .filter(({ archived_at }) => archived_at === null)
     .sort((a, b) => urgency(b) - urgency(a) || b.updated_at.localeCompare(a.updated_at))
     .slice(0, SHOWN);
+  const { session: open } = useParams({ strict: false });
+  const navigate = useNavigate();
+  const step = (by: 1 | -1) => () => {
+    const at = shown.findIndex(({ id }) => id === open);
+    const next = shown[at === -1 ? (by === 1 ? 0 : shown.length - 1) : at + by];
+    if (next) void navigate({ to: "/sessions/$session", params: { session: next.id }, search: {} });
+  };
+  useShortcuts("From session to session", {
+    "alt+arrowdown": ["The next one in the list", step(1)],
+    "alt+arrowup": ["The one above it", step(-1)],
+  });
   return (
     <nav aria-label="Sessions" className="min-h-0 flex-1 overflow-y-auto border-t border-line px-2 py-2">
       <ul>
