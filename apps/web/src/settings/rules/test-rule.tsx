@@ -107,9 +107,10 @@ function Answer({ tested: { verdict, parts, suggestion } }: { tested: TestedCall
             {/* Of a call that is one thing, that has been said above. */}
             {parts.length > 1 && (
               <p className="mb-1">
-                <code className="font-mono break-all">{part.what}</code>{" "}
-                <span className="text-ink-faint">
-                  {part.verdict?.why ?? (part.neutral ? "does nothing by itself" : "")}
+                {/* Why it is so names it. */}
+                {part.verdict?.why.includes(part.what) !== true && <WithCode text={part.what} />}{" "}
+                <span className="text-ink-soft">
+                  <WithCode text={part.verdict?.why ?? (part.neutral ? "does nothing by itself" : "")} />
                 </span>
               </p>
             )}

@@ -1,18 +1,13 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { CircleCheck, CircleX, Stethoscope, TriangleAlert } from "lucide-react";
+import { Stethoscope } from "lucide-react";
 import { api } from "../../api/client.ts";
 import { ago, exactly } from "../../text/format.ts";
 import { isStopAsked } from "../../shell/kill-switch.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
+import { Findings } from "./findings.tsx";
 import { type AuthState, bytes, type Finding, PAYERS, type ServerStatus, toneOf } from "./server-status.ts";
-
-const ICONS = {
-  ok: <CircleCheck aria-label="ok" className="size-4 shrink-0 text-good" />,
-  warning: <TriangleAlert aria-label="warning" className="size-4 shrink-0 text-wait" />,
-  failure: <CircleX aria-label="failure" className="size-4 shrink-0 text-bad" />,
-} as const;
 
 /** Who answers, who pays, whether it would work now; and a doctor that looks closer. */
 export default function StatusPage() {
@@ -56,29 +51,6 @@ export default function StatusPage() {
         </Rows>
       </Panel>
     </>
-  );
-}
-
-function Findings({ findings }: { findings: readonly Finding[] }) {
-  const order = { failure: 0, warning: 1, ok: 2 } as const;
-  return (
-    <Panel title="What the doctor found">
-      <Rows>
-        {findings
-          .toSorted((a, b) => order[a.result] - order[b.result])
-          .map(({ name, result, detail, fix }) => (
-            <li key={name} className="flex items-start gap-2.5 px-3 py-2">
-              <span className="mt-0.5">{ICONS[result]}</span>
-              <div className="min-w-0 flex-1">
-                <p className="break-words">
-                  <span className="font-medium">{name}</span> <span className="text-ink-soft">{detail}</span>
-                </p>
-                {result !== "ok" && fix !== undefined && <p className="mt-0.5 text-sm text-ink-faint">{fix}</p>}
-              </div>
-            </li>
-          ))}
-      </Rows>
-    </Panel>
   );
 }
 

@@ -1,0 +1,43 @@
+import { CircleCheck, CircleX, TriangleAlert } from "lucide-react";
+import { capitalised } from "../../text/mode-words.ts";
+import { WithCode } from "../../text/with-code.tsx";
+import { Panel, Rows } from "../panel.tsx";
+import type { Finding } from "./server-status.ts";
+
+const ICONS = {
+  ok: <CircleCheck aria-label="ok" className="size-4 shrink-0 text-good" />,
+  warning: <TriangleAlert aria-label="warning" className="size-4 shrink-0 text-wait" />,
+  failure: <CircleX aria-label="failure" className="size-4 shrink-0 text-bad" />,
+} as const;
+
+/** What the doctor found, the worst first. */
+export function Findings({ findings }: { findings: readonly Finding[] }) {
+  const order = { failure: 0, warning: 1, ok: 2 } as const;
+  return (
+    <Panel title="What the doctor found">
+      <Rows>
+        {findings
+          .toSorted((a, b) => order[a.result] - order[b.result])
+          .map(({ name, result, detail, fix }) => (
+            <li key={name} className="flex items-start gap-2.5 px-3 py-2">
+              <span className="mt-0.5">{ICONS[result]}</span>
+              <div className="min-w-0 flex-1">
+                <p className="gap-x-2 break-words sm:grid sm:grid-cols-[6rem_minmax(0,1fr)]">
+                  <span className="font-medium">{capitalised(name)}</span>{" "}
+                  <span className="text-ink-soft">{detail}</span>
+                </p>
+                {result !== "ok" && fix !== undefined && (
+                  <p className="mt-0.5 text-sm text-ink-faint sm:pl-26">
+                    <WithCode text={asCode(fix)} />
+                  </p>
+                )}
+              </div>
+            </li>
+          ))}
+      </Rows>
+    </Panel>
+  );
+}
+
+/** What is nothing but a command is shown as one. */
+const asCode = (fix: string): string => (/^tandem [a-z -]+$/.test(fix) ? `Run \`${fix}\`` : fix);
