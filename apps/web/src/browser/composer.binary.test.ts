@@ -91,6 +91,25 @@ describe.skipIf(browserPath === undefined)(
       await page.context().close();
     });
 
+    test("what a command tells is a page; after a compaction the gauge says how little is left", async () => {
+      const page = await openSession();
+      await message(page).fill("/context ");
+      await message(page).press("Enter");
+      await talkOf(page).getByRole("cell", { name: "System prompt" }).waitFor();
+      await message(page).fill("/compact ");
+      await message(page).press("Enter");
+      await talkOf(page)
+        .getByText(/Compacted as asked · .+ → /)
+        .waitFor();
+      await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+      await page.getByRole("button", { name: /^Context window:/ }).click();
+      const details = page.getByRole("dialog", { name: "Context" });
+      await details.getByText("Instructions and tools").waitFor();
+      expect(await details.getByText("The last request").count()).toBe(0);
+      expect(stage.complaints()).toEqual([]);
+      await page.context().close();
+    });
+
     test("who looks elsewhere is told by the browser that something waits, and not what it is", async () => {
       const page = await stage.open();
       await page.context().grantPermissions(["notifications"], { origin: stage.url });

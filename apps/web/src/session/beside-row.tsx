@@ -3,6 +3,7 @@ import { CircleAlert, Info, OctagonX, RotateCw, Square, TriangleAlert, Wrench } 
 import type { ReactNode } from "react";
 import { Code } from "../text/code.tsx";
 import { count, exactly, lasting } from "../text/format.ts";
+import { Markdown } from "../text/markdown.tsx";
 import { WithCode } from "../text/with-code.tsx";
 import { MODE_WORDS } from "../text/mode-words.ts";
 import { useLeft } from "./use-now.ts";
@@ -168,6 +169,14 @@ const modeWords = (mode: string): string => (MODE_WORDS as Record<string, string
 
 function NoticeRow({ part }: { part: PartOf<"notice"> }) {
   const [look, Icon] = LEVELS[part.level];
+  // What a command says is a page, not a line.
+  if (part.level === "info" && part.text.includes("\n")) {
+    return (
+      <div className="py-1.5">
+        <Markdown text={wordsOf(part)} />
+      </div>
+    );
+  }
   return (
     <p className={`flex gap-2 py-1 text-sm ${look}`}>
       <Icon aria-hidden className="mt-0.5 size-4 shrink-0" />

@@ -2,7 +2,7 @@ import type { Message, Part } from "@tandem/protocol";
 import { expect, test } from "vitest";
 import { contextUse, lastMeasured } from "./context-use.ts";
 
-const step = (id: string, read: number, thread: string | null = null): Message => ({
+const step = (id: string, read: number, thread: string | null = null, isAnswer = true): Message => ({
   id,
   role: "agent",
   thread,
@@ -25,6 +25,7 @@ const step = (id: string, read: number, thread: string | null = null): Message =
       usd: null,
       duration_ms: null,
     },
+    ...(isAnswer ? [{ type: "text" as const, id: `${id}-text`, at: null, text: "So it is." }] : []),
   ],
 });
 
@@ -56,8 +57,8 @@ test("a compaction makes room", () => {
     tokens_after: 20_000,
   };
   const { parts, ...message } = step("a", 190_000);
-  expect(contextUse(lastMeasured([{ ...message, parts: [...parts, compaction] }]))).toMatchObject({
-    tokens: 20_000,
-    last: undefined,
-  });
+  const compacted = { ...message, parts: [...parts, compaction] };
+  expect(contextUse(lastMeasured([compacted]))).toMatchObject({ tokens: 20_000, last: undefined });
+  // The request for the summary comes after it, and says nothing.
+  expect(contextUse(lastMeasured([compacted, step("b", 190_000, null, false)]))).toMatchObject({ tokens: 20_000 });
 });

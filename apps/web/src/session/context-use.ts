@@ -16,16 +16,21 @@ export interface ContextUse {
 export function lastMeasured(messages: readonly Message[]): PartOf<"step" | "compaction"> | undefined {
   for (let index = messages.length - 1; index >= 0; index -= 1) {
     const { parts, thread } = messages[index]!;
-    const part = thread === null ? parts.findLast(isMeasure) : undefined;
+    const measures = parts.some(isAnswer) ? isMeasure : isCompacted;
+    const part = thread === null ? parts.findLast(measures) : undefined;
     if (part) return part as PartOf<"step" | "compaction">;
   }
   return undefined;
 }
 
 const isMeasure = (part: Part): boolean =>
-  part.type === "compaction"
-    ? part.tokens_after !== null
-    : part.type === "step" && part.usage !== null && part.state === "completed";
+  isCompacted(part) || (part.type === "step" && part.usage !== null && part.state === "completed");
+
+const isCompacted = (part: Part): boolean => part.type === "compaction" && part.tokens_after !== null;
+
+/** A request of which nothing is shown, such as the one for a summary, is not the conversation. */
+const isAnswer = ({ type }: Part): boolean =>
+  type === "text" || type === "tool" || type === "reasoning" || type === "redacted_reasoning";
 
 /** `models` are those of the server: most know how large their window is. */
 export function contextUse(
