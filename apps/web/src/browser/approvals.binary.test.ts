@@ -38,6 +38,18 @@ describe.skipIf(browserPath === undefined)("what waits for a person", { timeout:
     expect(stage.complaints()).toEqual([]);
   });
 
+  test("on a phone, too, nothing of a command is out of sight", async () => {
+    const session = await stage.start("Run a long line");
+    const page = await stage.open({ viewport: { width: 390, height: 844 } });
+    await page.goto(`${stage.url}/sessions/${session}`);
+    const command = page.getByRole("article", { name: /^Bash: echo long/ }).getByLabel("Code (bash)");
+    await command.getByText("| cat").waitFor();
+    expect(await command.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+    await page.getByRole("button", { name: "Allow once" }).click();
+    await page.getByRole("log").getByText("It was long.").waitFor();
+    await page.context().close();
+  });
+
   test("a call is denied with words, which the agent is told", async () => {
     const { card, talk, page } = await asked("Run something", "Bash: echo first-run");
     await click(card, "Deny …");

@@ -14,7 +14,7 @@ export function CallBody({ approval }: { approval: Approval }) {
   const { shown, rest } = restOf(input, diff ? ["old_string", "new_string", "content", "edits"] : []);
   return (
     <div className="space-y-2">
-      {typeof command === "string" && <Code text={command} language="bash" />}
+      {typeof command === "string" && <Code text={command} language="bash" isWhole />}
       {typeof path === "string" && (
         <p className="font-mono text-sm wrap-anywhere">
           {within(folder, path)}
@@ -27,7 +27,7 @@ export function CallBody({ approval }: { approval: Approval }) {
         </div>
       )}
       {shown.length > 0 && <Fields fields={shown} />}
-      {Object.keys(rest).length > 0 && <Code text={JSON.stringify(rest, null, 2)} language="json" />}
+      {Object.keys(rest).length > 0 && <Code text={JSON.stringify(rest, null, 2)} language="json" isWhole />}
       {Object.keys(input).length === 0 && <p className="text-sm text-ink-soft">{tool} is called without any input.</p>}
     </div>
   );

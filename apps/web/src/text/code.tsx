@@ -6,7 +6,16 @@ import { visibleSigns } from "./visible-signs.ts";
 const LONGEST = 20_000;
 
 /** Code, in colours once the highlighter has come. */
-export const Code = memo(function Code({ text, language }: { text: string; language: string | undefined }) {
+export const Code = memo(function Code({
+  text,
+  language,
+  isWhole = false,
+}: {
+  text: string;
+  language: string | undefined;
+  /** No line runs out of sight: for what somebody has to answer for. */
+  isWhole?: boolean;
+}) {
   const highlighter = useHighlighter(language);
   const shown = visibleSigns(text);
   const coloured =
@@ -14,7 +23,7 @@ export const Code = memo(function Code({ text, language }: { text: string; langu
   return (
     <div className="group/code relative rounded-md border border-line bg-raised">
       <pre
-        className="overflow-x-auto px-3 py-2 font-mono text-xs leading-relaxed"
+        className={`overflow-x-auto px-3 py-2 font-mono text-xs leading-relaxed ${isWhole ? "wrap-anywhere whitespace-pre-wrap" : ""}`}
         tabIndex={0}
         aria-label={`Code${language ? ` (${language})` : ""}`}
       >

@@ -140,6 +140,7 @@ const SCENES: Readonly<Record<string, readonly Step[]>> = {
     says("It is there."),
   ],
   "Do that instead": [says("Then I do that.")],
+  "Run a long line": [runs(`echo ${"long ".repeat(60)}| cat`), says("It was long.")],
   "Go wrong at first": [
     () =>
       existsSync(join(gates, "credit"))
