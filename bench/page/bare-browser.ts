@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
+const FLAGS = [
+  ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-extensions"],
+  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
+];
 const DEADLINE_MS = 60_000;
 const LOOK_MS = 20;
 
@@ -55,16 +58,14 @@ export class BareBrowser {
     await once(socket, "open");
     const browser = new BareBrowser(child, socket, profile);
     await browser.#call("Storage.setCookies", { cookies: tab.cookies });
-    const { targetId } = z
-      .object({ targetId: z.string() })
-      .parse(
-        await browser.#call("Target.createTarget", {
-          url: "about:blank",
-          newWindow: true,
-          width: tab.width,
-          height: tab.height,
-        }),
-      );
+    const { targetId } = z.object({ targetId: z.string() }).parse(
+      await browser.#call("Target.createTarget", {
+        url: "about:blank",
+        newWindow: true,
+        width: tab.width,
+        height: tab.height,
+      }),
+    );
     const attached = await browser.#call("Target.attachToTarget", { targetId, flatten: true });
     browser.#tab = z.object({ sessionId: z.string() }).parse(attached).sessionId;
     await browser.#call("Page.enable");

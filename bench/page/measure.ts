@@ -106,16 +106,16 @@ async function visit(
 ): Promise<Figures> {
   const { origin } = new URL(address);
   await using browser = await BareBrowser.start(tab.browserPath, { ...tab, script: tab.probe });
-  await browser.visit(`${origin}/`, "document.querySelector('h1') ? probe.painted() : undefined");
-  const lineOfText = await browser.visit(`${origin}/v1/tenant`, "probe.firstWords");
-  const firstRows = await browser.visit(address, "probe.firstRows");
-  for (let times = 0; times < 2; times += 1) {
-    // A browser prepares the scripts of a page for the next time when that one has been quiet.
+  // A browser that has just begun has much to do; and it prepares the scripts of a page for the next time when all is quiet.
+  const visitLater = async (where: string, what = "probe.firstRows"): Promise<number> => {
     await sleep(REST_MS);
-    await browser.visit(address, "probe.firstRows");
-  }
-  await sleep(REST_MS);
-  return { lineOfText, firstRows, firstRowsAgain: await browser.visit(address, "probe.firstRows") };
+    return browser.visit(where, what);
+  };
+  await visitLater(`${origin}/`, "document.querySelector('h1') ? probe.painted() : undefined");
+  const lineOfText = await visitLater(`${origin}/v1/tenant`, "probe.firstWords");
+  const firstRows = await visitLater(address);
+  for (let times = 0; times < 2; times += 1) await visitLater(address);
+  return { lineOfText, firstRows, firstRowsAgain: await visitLater(address) };
 }
 
 /** Opens the session, and waits until nothing happens any more. */
