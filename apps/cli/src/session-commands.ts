@@ -93,12 +93,13 @@ function addSessionTools(
 function addOpen(open: Command, { examples, json, runner }: Parts): void {
   open
     .option("--no-browser", "only print the link")
+    .option("--as <name>", "whose link it is: by this name stands what is decided there (default: page)")
     .option("--tenant <id>", "for somebody of a tenant, who sees nothing else: see `tandem tenants`")
     .addOption(json())
-    .action((options: { browser: boolean; tenant?: string }, self: Command) =>
+    .action((options: { browser: boolean; as?: string; tenant?: string }, self: Command) =>
       runner(self, async (context) => (await import("./commands/open.ts")).open(context, options)),
     );
-  examples(open, "tandem open", "tandem open --no-browser", "tandem open --no-browser --tenant acme");
+  examples(open, "tandem open", "tandem open --no-browser --as Ana", "tandem open --no-browser --tenant acme");
 }
 
 function addUp(up: Command, { examples, json, runner }: Parts): void {

@@ -11,7 +11,7 @@ const signInCode = z.object({ code: z.string(), expires_at: z.string() });
 /** A link to the page of the server that is up, which signs in whoever follows it: once, within a minute. */
 export async function open(
   context: Context,
-  { browser, tenant }: { browser: boolean; tenant?: string },
+  { browser, tenant, as: name }: { browser: boolean; tenant?: string; as?: string },
 ): Promise<void> {
   const server = await findServer(context.env);
   if (!server) {
@@ -20,7 +20,7 @@ export async function open(
   using connection = await ServerConnection.open(server);
   const { code, expires_at } = await connection.call("POST", "/v1/sign_in/codes", {
     schema: signInCode,
-    ...(tenant !== undefined && { body: { tenant } }),
+    body: { ...(tenant !== undefined && { tenant }), ...(name !== undefined && { name }) },
   });
   const link = `${server.url}/#code=${code}`;
   const { stdout, json } = context;

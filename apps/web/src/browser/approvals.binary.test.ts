@@ -160,4 +160,22 @@ describe.skipIf(browserPath === undefined)("what waits for a person", { timeout:
     await page.getByText("Nothing waits for you").waitFor();
     expect(stage.complaints()).toEqual([]);
   });
+
+  test("what somebody decides who came by their own link stands under their name", async () => {
+    const { code } = await stage.api<{ code: string }>("/v1/sign_in/codes", { name: "Ana" });
+    const session = await stage.start("Run something");
+    const page = await stage.openStrange();
+    await page.goto(`${stage.url}/#code=${code}`);
+    await page.getByRole("heading", { name: "Sessions", level: 1 }).waitFor();
+    await page.goto(`${stage.url}/sessions/${session}`);
+    await click(page.getByRole("article", { name: "Bash: echo first-run" }), "Allow once");
+    await page.getByRole("log").getByText("It ran.").waitFor();
+    await page.goto(`${stage.url}/inbox?view=decided`);
+    const newest = page.locator("#main").getByRole("listitem").first();
+    await newest.getByText("echo first-run").waitFor();
+    await newest.getByText("Ana").waitFor();
+    await page.goto(`${stage.url}/settings/tokens`);
+    await page.getByRole("listitem").filter({ hasText: "Ana" }).getByText("this browser").waitFor();
+    expect(stage.complaints()).toEqual([]);
+  });
 });

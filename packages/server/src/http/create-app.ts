@@ -23,7 +23,7 @@ import {
   CODES_PATH,
   cookieSecret,
   readCode,
-  readTenant,
+  readCodeParams,
   type SignIn,
   SIGN_IN_PATH,
   SIGN_OUT_PATH,
@@ -101,18 +101,21 @@ export function createApp(parts: {
     return Response.json({ type: "signed_in" }, { headers: { "set-cookie": cookie } });
   });
   app.post(SIGN_OUT_PATH, async (c) =>
-    Response.json({ type: "signed_out" }, { headers: { "set-cookie": await signIn.leave(c.get("token")) } }),
+    Response.json(
+      { type: "signed_out" },
+      { headers: { "set-cookie": await signIn.leave(c.get("token"), c.env.incoming.headers) } },
+    ),
   );
   app.post(CODES_PATH, async (c) => {
     const token = c.get("token");
     requireScope(token, "admin");
-    const tenant = (await readTenant(c.env.incoming)) ?? token.tenant;
+    const { tenant = token.tenant, name } = await readCodeParams(c.env.incoming);
     const isOwn = tenant === token.tenant;
     // Only who runs the server may let somebody in as somebody else.
     if (!isOwn && (token.tenant !== DEFAULT_TENANT || !(await desks.of(tenant)))) {
       throw new RequestError("not_found", `There is no tenant ${tenant}.`);
     }
-    const { code, expiresAt } = await signIn.createCode(tenant);
+    const { code, expiresAt } = await signIn.createCode({ tenant, ...(name !== undefined && { name }) });
     return Response.json({ type: "sign_in_code", code, expires_at: expiresAt });
   });
 

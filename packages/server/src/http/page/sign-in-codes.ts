@@ -2,7 +2,7 @@ import { RequestError } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 
-const entry = z.object({ until: z.number(), tenant: z.string() });
+const entry = z.object({ until: z.number(), tenant: z.string(), name: z.string().optional() });
 type SignInCode = z.infer<typeof entry>;
 
 const SPACE = "page";

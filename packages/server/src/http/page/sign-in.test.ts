@@ -32,8 +32,8 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
   });
 const newCode = async (): Promise<string> => new URL(await server.signInLink()).hash.slice("#code=".length);
 
-async function signedIn(): Promise<string> {
-  const response = await post("/v1/sign_in", { code: await newCode() });
+async function signedIn(code?: string): Promise<string> {
+  const response = await post("/v1/sign_in", { code: code ?? (await newCode()) });
   expect(response.status).toBe(200);
   return response.headers.get("set-cookie")!.split(";", 1)[0]!;
 }
@@ -91,8 +91,8 @@ describe("signing in", () => {
   test("a code is dead after a minute, and a try to use it then does not bring it back", async () => {
     const signIn = new SignIn(memoryTokens(), false);
     const made = Date.now();
-    const inTime = await signIn.createCode("default", made);
-    const late = await signIn.createCode("default", made);
+    const inTime = await signIn.createCode({}, made);
+    const late = await signIn.createCode({}, made);
     await expect(signIn.exchange(inTime.code, made + 59_999)).resolves.toMatchObject({ token: { name: "page" } });
     await expect(signIn.exchange(late.code, made + 60_000)).rejects.toThrow("not valid any more");
     await expect(signIn.exchange(late.code, made)).rejects.toThrow("not valid any more");
@@ -108,6 +108,31 @@ describe("signing in", () => {
     expect((await post(path, body, { cookie, origin: "http://127.0.0.1:1" })).status).toBe(403);
     expect((await post(path, body, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(200);
     expect((await post(path, body, { cookie, origin: server.url })).status).toBe(200);
+  });
+
+  test("a link can be somebody's: by that name they act, until they sign out", async () => {
+    const admin = { cookie: await signedIn(), "sec-fetch-site": "same-origin" };
+    const { code } = (await (await post("/v1/sign_in/codes", { name: " Ana " }, admin)).json()) as { code: string };
+    const ana = { cookie: await signedIn(code), "sec-fetch-site": "same-origin" };
+    const names = async (headers: Record<string, string>): Promise<string[]> => {
+      const { data } = (await (await get("/v1/tokens", headers)).json()) as {
+        data: { name: string; is_own: boolean }[];
+      };
+      return data.filter(({ is_own }) => is_own).map(({ name }) => name);
+    };
+    expect(await names(ana)).toEqual(["Ana"]);
+    expect(await names(admin)).toEqual(["page"]);
+    await post("/v1/sign_out", {}, ana);
+    expect((await get("/v1/tokens", ana)).status).toBe(401);
+    for (const name of ["", "n".repeat(101), 1]) {
+      expect((await post("/v1/sign_in/codes", { name }, admin)).status).toBe(400);
+    }
+  });
+
+  test("who signs out with a token of a program keeps it", async () => {
+    const bearer = { authorization: `Bearer ${server.secret}` };
+    expect((await post("/v1/sign_out", {}, bearer)).status).toBe(200);
+    expect((await get("/openapi.json", bearer)).status).toBe(200);
   });
 
   test("nothing else signs in", async () => {

@@ -14,14 +14,15 @@ export const SIGN_OUT_PATH = "/v1/sign_out";
 export const CODES_PATH = "/v1/sign_in/codes";
 
 const signInParams = z.strictObject({ code: z.string().min(1).max(200) });
-const codeParams = z.strictObject({ tenant: tenantId.optional() });
+const codeParams = z.strictObject({ tenant: tenantId.optional(), name: z.string().trim().min(1).max(100).optional() });
+export type CodeParams = z.infer<typeof codeParams>;
 const LARGEST = 1_024;
 
 /** Long enough to click, too short to be found later. */
 const CODE_MS = 60_000;
 const COOKIE = "tandem_page";
 const COOKIE_SECONDS = 30 * 24 * 60 * 60;
-/** The name of tokens that browsers have; they are listed and revoked like any other. */
+/** The name of tokens that browsers have, unless a link is somebody's; they are listed and revoked like any other. */
 const PAGE_TOKEN = "page";
 
 /**
@@ -39,13 +40,13 @@ export class SignIn {
     this.#isSecure = isSecure;
   }
 
-  /** Whoever has it is an admin of this tenant. */
+  /** Whoever has it is an admin of this tenant, and by this name where it is told who did something. */
   async createCode(
-    tenant: string = DEFAULT_TENANT,
+    { tenant = DEFAULT_TENANT, name }: CodeParams = {},
     now: number = Date.now(),
   ): Promise<{ code: string; expiresAt: string }> {
     const code = randomBytes(24).toString("base64url");
-    await this.#codes.add(sha256(code), { until: now + CODE_MS, tenant });
+    await this.#codes.add(sha256(code), { until: now + CODE_MS, tenant, ...(name !== undefined && { name }) });
     return { code, expiresAt: new Date(now + CODE_MS).toISOString() };
   }
 
@@ -58,15 +59,16 @@ export class SignIn {
       });
     }
     const { secret, token } = await createToken(this.#tokens, {
-      ...{ name: PAGE_TOKEN, scopes: ["admin"] },
+      ...{ name: known.name ?? PAGE_TOKEN, scopes: ["admin"] },
       tenant: known.tenant,
     });
     return { cookie: this.#cookie(secret, COOKIE_SECONDS), token };
   }
 
-  /** Takes the browser's token away, and the cookie. */
-  async leave(token: TokenRow): Promise<string> {
-    if (token.name === PAGE_TOKEN) await this.#tokens.delete(token.id);
+  /** Takes the browser's token away, and the cookie. Who has come with another token keeps that. */
+  async leave(token: TokenRow, headers: IncomingHttpHeaders): Promise<string> {
+    const secret = cookieSecret(headers, "POST");
+    if (secret !== undefined && sha256(secret) === token.sha256) await this.#tokens.delete(token.id);
     return this.#cookie("", 0);
   }
 
@@ -89,11 +91,14 @@ export function cookieSecret(headers: IncomingHttpHeaders, method: string): stri
   return method === "GET" || isOwn ? secret : undefined;
 }
 
-/** Whom a link is asked for; undefined where nobody is named. */
-export async function readTenant(incoming: IncomingMessage): Promise<string | undefined> {
+/** Whom a link is asked for. */
+export async function readCodeParams(incoming: IncomingMessage): Promise<CodeParams> {
   const { success, data } = codeParams.safeParse((await readJson(incoming, LARGEST)) ?? {});
-  if (success) return data.tenant;
-  throw new RequestError("invalid_request", "This takes `tenant`, the id of one, and nothing else.");
+  if (success) return data;
+  throw new RequestError(
+    "invalid_request",
+    "This takes `tenant`, the id of one, and `name`, whose link it is (100 characters at most), and nothing else.",
+  );
 }
 
 /** The code of a request to sign in. */

@@ -8,7 +8,7 @@ import { deletedOf, listOf } from "../schemas/page.ts";
 const token = z
   .object({
     id: z.string(),
-    name: z.string().meta({ description: "`page` is a browser that has signed in." }),
+    name: z.string().meta({ description: "`page` is a browser that has signed in by a link that is nobody's." }),
     scopes: z.array(z.enum(SCOPES)),
     tenant: z.string().meta({ description: "Whom it belongs to." }),
     created_at: z.string(),
