@@ -165,7 +165,7 @@ test("a turn that was stopped ends with that; what was taken back is not shown",
     ],
     true,
   );
-  expect(rows.map(({ key }) => key)).toEqual(["u1:user", "a1:text", "i1:interruption"]);
+  expect(rows.map(({ key }) => key)).toEqual(["u1:user", "a1", "i1:interruption"]);
 });
 
 test("a subagent's call stands here while it waits, and with the subagent afterwards", () => {

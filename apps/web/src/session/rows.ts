@@ -182,7 +182,7 @@ function rowsOfMessage(message: Message, own: string | null): Row[] {
   const told = new Set(callOf.values());
   const tools = message.parts.filter((part) => part.type === "tool" && isShown(part, told));
   return message.parts.flatMap((part): Row[] => {
-    const key = `${part.id}:${part.type}`;
+    const key = keyOf(part);
     switch (part.type) {
       case "step":
         return [];
@@ -302,3 +302,6 @@ export const rowOfPart = (rows: readonly Row[], id: string): number =>
         return row.part.id === id;
     }
   });
+
+/** Parts that come of one call share its id: the call itself goes by that alone, and so does what stands for itself. */
+const keyOf = ({ id, type }: Part): string => (type === "tool" || type === "text" ? id : `${id}:${type}`);
