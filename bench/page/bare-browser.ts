@@ -54,23 +54,28 @@ export class BareBrowser {
       `--user-data-dir=${profile}`,
     ];
     const child = spawn(path, [...args, "about:blank"], { stdio: ["ignore", "ignore", "pipe"] });
-    const socket = new WebSocket(await addressOf(child));
-    await once(socket, "open");
-    const browser = new BareBrowser(child, socket, profile);
-    await browser.#call("Storage.setCookies", { cookies: tab.cookies });
-    const { targetId } = z.object({ targetId: z.string() }).parse(
-      await browser.#call("Target.createTarget", {
-        url: "about:blank",
-        newWindow: true,
-        width: tab.width,
-        height: tab.height,
-      }),
-    );
-    const attached = await browser.#call("Target.attachToTarget", { targetId, flatten: true });
-    browser.#tab = z.object({ sessionId: z.string() }).parse(attached).sessionId;
-    await browser.#call("Page.enable");
-    await browser.#call("Page.addScriptToEvaluateOnNewDocument", { source: tab.script });
-    return browser;
+    try {
+      const socket = new WebSocket(await addressOf(child));
+      await once(socket, "open");
+      const browser = new BareBrowser(child, socket, profile);
+      await browser.#call("Storage.setCookies", { cookies: tab.cookies });
+      const { targetId } = z.object({ targetId: z.string() }).parse(
+        await browser.#call("Target.createTarget", {
+          url: "about:blank",
+          newWindow: true,
+          width: tab.width,
+          height: tab.height,
+        }),
+      );
+      const attached = await browser.#call("Target.attachToTarget", { targetId, flatten: true });
+      browser.#tab = z.object({ sessionId: z.string() }).parse(attached).sessionId;
+      await browser.#call("Page.enable");
+      await browser.#call("Page.addScriptToEvaluateOnNewDocument", { source: tab.script });
+      return browser;
+    } catch (error) {
+      child.kill();
+      throw error;
+    }
   }
 
   /** Leaves what is there, goes to the address, and waits for the number that this expression becomes there. */
