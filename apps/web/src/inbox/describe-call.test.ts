@@ -27,7 +27,8 @@ test("names", () => {
 test("whether a rewind undoes it is said of what changes something", () => {
   const folder = "/srv/shop";
   const undo = (tool: string, input: Record<string, unknown>) => undoWords({ tool, input, folder });
-  expect(undo("Edit", { file_path: "/srv/shop/a.ts" })).toBe("A rewind undoes it.");
+  expect(undo("Edit", { file_path: "/srv/shop/a.ts" })).toBe("A rewind undoes it, unless git ignores the file.");
+  expect(undo("Edit", { file_path: "/srv/shop/../b.ts" })).toContain("does not undo it");
   expect(undo("Write", { file_path: "/etc/passwd" })).toContain("does not undo");
   expect(undo("Bash", { command: "ls" })).toContain("nothing beyond");
   expect(undo("Read", { file_path: "/srv/shop/a.ts" })).toBeUndefined();

@@ -36,11 +36,13 @@ export const within = (folder: string, path: string): string =>
 export function undoWords({ tool, input, folder }: Pick<Approval, "tool" | "input" | "folder">): string | undefined {
   const path = text(input["file_path"]) ?? text(input["notebook_path"]);
   if (/^(Edit|MultiEdit|Write|NotebookEdit)$/.test(tool) && path !== undefined) {
-    return path.startsWith(`${folder}/`) || !path.startsWith("/")
-      ? "A rewind undoes it."
+    const isWithin = !path.split("/").includes("..") && (path.startsWith(`${folder}/`) || !path.startsWith("/"));
+    return isWithin
+      ? "A rewind undoes it, unless git ignores the file."
       : "It is not in the session’s folder: a rewind does not undo it.";
   }
-  if (tool === "Bash") return "A rewind undoes what it changes in the session’s folder, and nothing beyond that.";
+  if (tool === "Bash")
+    return "A rewind undoes what it changes in the session’s folder, but for what git ignores, and nothing beyond that.";
   return tool.startsWith("mcp__") ? "What it does elsewhere, a rewind does not undo." : undefined;
 }
 

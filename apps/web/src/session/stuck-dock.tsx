@@ -44,9 +44,9 @@ function TryAgain({ session, log }: { session: string; log: SessionLog }) {
   );
 }
 
+/** Undefined where files were part of it: those are in the conversation, and only to be gone on with. */
 function lastWords(messages: readonly Message[]): string | undefined {
-  const last = messages.findLast(
-    ({ role, thread, parts }) => role === "user" && thread === null && parts.some(({ type }) => type === "text"),
-  );
-  return last?.parts.find((part) => part.type === "text")?.text;
+  const last = messages.findLast(({ role, thread }) => role === "user" && thread === null);
+  const texts = last?.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) ?? [];
+  return texts.length > 0 && texts.length === last?.parts.length ? texts.join("\n\n") : undefined;
 }
