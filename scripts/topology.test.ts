@@ -15,11 +15,12 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   runtime: ["protocol", "claude-code"],
   connectors: ["protocol"],
   relationships: ["protocol", "connectors"],
-  sessions: ["protocol", "storage", "queue", "workspace", "claude-code"],
+  policy: ["protocol"],
+  sessions: ["protocol", "policy", "storage", "queue", "workspace", "claude-code"],
   context: ["protocol", "storage", "workspace", "runtime", "connectors", "relationships"],
   server: ["protocol", "storage", "queue", "runtime", "sessions", "context"],
   cli: [
-    ...["protocol", "workspace", "storage", "queue", "claude-code", "runtime", "connectors", "relationships"],
+    ...["protocol", "policy", "workspace", "storage", "queue", "claude-code", "runtime", "connectors", "relationships"],
     ...["sessions", "context", "server", "rehearsal"],
   ],
   web: ["protocol"],
@@ -41,7 +42,7 @@ const REHEARSING_COMMANDS = ["src/compose.ts", "src/commands/demo", "src/command
 const SIDE_DOORS: ReadonlySet<string> = new Set(["@tandem/server/acp"]);
 
 /** Side doors, for tests alone. */
-const TEST_DOORS = new Set(["@tandem/storage/testing"]);
+const TEST_DOORS = new Set(["@tandem/policy/testing", "@tandem/storage/testing"]);
 
 const root = join(import.meta.dirname, "..");
 const isTest = (file: string): boolean =>

@@ -42,7 +42,7 @@ export type {
   TranscriptStore,
   TrustedParts,
   TurnEnd,
-  TurnWish,
+  TurnOptions,
 } from "./session/conversation.ts";
 export { measureProcesses } from "./measure-processes.ts";
 export { openConversation } from "./session/open-conversation.ts";

@@ -3,43 +3,42 @@ import { homedir } from "node:os";
 import type { AuditNote } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Store } from "@tandem/storage";
 import { AllowedRoots } from "@tandem/workspace";
-import { AgentCatalogue } from "./agents.ts";
+import { AgentCatalogue } from "./resources/agents.ts";
 import { Auditor } from "./audit/auditor.ts";
-import { BudgetCompanion } from "./budgets/budget-companion.ts";
+import { BudgetHook } from "./budgets/budget-hook.ts";
 import { Budgets } from "./budgets/budgets.ts";
 import { createEmergency } from "./budgets/emergency.ts";
 import { KillSwitch } from "./budgets/kill-switch.ts";
-import { LimitBook } from "./budgets/limit-book.ts";
+import { QuotaRegistry } from "./budgets/quota-registry.ts";
 import { forgetSession } from "./checkpoints/forget-session.ts";
-import { Keeping } from "./checkpoints/keeping.ts";
+import { CheckpointService } from "./checkpoints/checkpoint-service.ts";
 import { SessionHistory } from "./checkpoints/session-history.ts";
 import { SessionCommands } from "./commands/session-commands.ts";
-import { ApprovalDesk } from "./approvals/approval-desk.ts";
+import { ApprovalService } from "./approvals/approval-service.ts";
 import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
-import { DeltaHub } from "./delta-hub.ts";
+import { DeltaHub } from "./log/delta-hub.ts";
 import type { EngineSettings, SpendingSettings } from "./engine-settings.ts";
 import type { Engine } from "./engine.ts";
-import { EnvironmentCatalogue } from "./environments.ts";
-import { FileCatalogue } from "./files.ts";
+import { EnvironmentCatalogue } from "./resources/environments.ts";
+import { FileCatalogue } from "./resources/files.ts";
 import { AccountLimits } from "./fleet/account-limits.ts";
 import { createFleet } from "./fleet/create-fleet.ts";
 import { OwnLimits } from "./fleet/own-limits.ts";
 import { TurnCounter } from "./fleet/throughput.ts";
-import { HookCompanion } from "./hooks/hook-companion.ts";
-import { DefinitionBook } from "./mcp/definition-book.ts";
+import { HostHooksTurnHook } from "./hooks/host-hooks-turn-hook.ts";
+import { ToolDefinitions } from "./mcp/tool-definitions.ts";
 import { limitStore } from "./quotas/limit-store.ts";
 import { TurnQuota } from "./quotas/turn-quota.ts";
-import { resolveTools } from "./resolve-tools.ts";
+import { resolveTools, hostAccount } from "@tandem/policy";
 import { KeptRules } from "./rules/kept-rules.ts";
 import { ruledSession } from "./rules/ruled-session.ts";
 import { Notifier, type NotifySettings } from "./notify/notifier.ts";
-import { standingOf } from "./permission-mode.ts";
-import { SessionActors } from "./session-actors.ts";
-import { SessionPlaces } from "./session-places.ts";
-import { SessionService } from "./session-service.ts";
-import { SessionWishes } from "./session-wishes.ts";
+import { SessionActors } from "./actor/session-actors.ts";
+import { SessionPlaces } from "./resources/session-places.ts";
+import { SessionService } from "./resources/session-service.ts";
+import { SessionOptions } from "./resources/session-options.ts";
 import { trustIn, trustView } from "./trust/folder-trust.ts";
-import type { Accompany } from "./turn-companion.ts";
+import type { Accompany } from "./turn/turn-hook.ts";
 import { createWorktrees } from "./worktrees/create-worktrees.ts";
 
 export async function createEngine(given: Store, settings: EngineSettings): Promise<Engine> {
@@ -64,15 +63,15 @@ export async function createEngine(given: Store, settings: EngineSettings): Prom
   });
   const killSwitch = new KillSwitch(store.records);
   const spending = settings.spending ?? unlimited(settings.roots[0]!);
-  const book = new LimitBook(store.records, spending.limits, quotas && (() => quotas().dailyUsd));
-  const definitions = new DefinitionBook(store.records);
-  const keeping = new Keeping(settings, stateFolder);
+  const book = new QuotaRegistry(store.records, spending.limits, quotas && (() => quotas().dailyUsd));
+  const definitions = new ToolDefinitions(store.records);
+  const keeping = new CheckpointService(settings, stateFolder);
   const turnQuota = quotas && new TurnQuota(store.sessions, quotas, (session) => actors.wake(session));
   const accompany: Accompany = (control) => [
     killSwitch.companion,
     rules.companion,
-    new HookCompanion(control, store.events, settings),
-    new BudgetCompanion({ store, book, settings: spending, control }),
+    new HostHooksTurnHook(control, store.events, settings),
+    new BudgetHook({ store, book, settings: spending, control }),
     ...(turnQuota ? [turnQuota.companion(control)] : []),
     ...keeping.companions(control),
   ];
@@ -90,9 +89,9 @@ export async function createEngine(given: Store, settings: EngineSettings): Prom
     ...{ accompany, commands, definitions, rules, limits: new OwnLimits(accountLimits, settings) },
     halted: () => killSwitch.state(),
   });
-  const approvals = new ApprovalDesk(store, {
+  const approvals = new ApprovalService(store, {
     wake: (session) => actors.wake(session),
-    standing: standingOf(settings.hostVariables),
+    standing: hostAccount(settings.hostVariables),
     rules,
     log: settings.log,
   });
@@ -113,7 +112,7 @@ export async function createEngine(given: Store, settings: EngineSettings): Prom
     commands,
     killSwitch,
     rules,
-    wishes: new SessionWishes(settings),
+    wishes: new SessionOptions(settings),
     deltas,
     forget: async (row) => {
       await forgetSession({ store, shelf: keeping.shelf, settings }, row);

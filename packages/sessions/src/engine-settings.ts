@@ -11,14 +11,14 @@ import type { Records } from "@tandem/storage";
 import type { CheckpointLimits } from "@tandem/workspace";
 import type { FleetSettings } from "./fleet/fleet-settings.ts";
 import type { PreviewSource } from "./fleet/preview-source.ts";
-import type { DefaultLimits } from "./budgets/limit-book.ts";
+import type { DefaultLimits } from "./budgets/quota-registry.ts";
 import type { Model } from "./engine.ts";
 import type { NotifySettings } from "./notify/notifier.ts";
 import type { WorktreeSettings } from "./worktrees/worktree-maker.ts";
 import type { NamedServer, ServerPlace } from "./mcp/server-place.ts";
 import type { PinnedHook } from "./hooks/pin-hooks.ts";
 import type { Quotas } from "./quotas/quotas.ts";
-import type { SandboxSettings } from "./sandbox.ts";
+import type { SandboxSettings } from "./process/sandbox.ts";
 import type { FolderTrust } from "./trust/folder-trust.ts";
 
 export interface QuotaSettings {

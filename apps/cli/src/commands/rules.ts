@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { rule as ruleSchema, TandemError, type KeptRule, type PermissionMode, type RuleAction } from "@tandem/protocol";
-import type { JudgedPart, RulePlace, TestedCall } from "@tandem/sessions";
+import type { JudgedPart, RulePlace } from "@tandem/policy";
+import type { TestedCall } from "@tandem/sessions";
 import type { Project } from "../config/load-project.ts";
 import type { Context } from "../context.ts";
 import { localActor } from "../local-actor.ts";

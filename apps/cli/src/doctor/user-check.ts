@@ -9,8 +9,8 @@ const MARKS = ["/.dockerenv", "/run/.containerenv"];
 export const user: Check = {
   name: "user",
   async run({ context }) {
-    const { standingOf } = await import("@tandem/sessions");
-    return judgeUser({ ...standingOf(context.env), isContainer: MARKS.some((mark) => existsSync(mark)) });
+    const { hostAccount } = await import("@tandem/policy");
+    return judgeUser({ ...hostAccount(context.env), isContainer: MARKS.some((mark) => existsSync(mark)) });
   },
 };
 

@@ -73,14 +73,15 @@ export async function createEngine(
 ): Promise<Engine> {
   await requireTrust(context.env, project);
   const stateFolder = await ensureTandemHome(context.env);
-  const { checkMode, createEngine, pinHooks, standingOf } = await loadSessions();
+  const { checkMode, hostAccount } = await import("@tandem/policy");
+  const { createEngine, pinHooks } = await loadSessions();
   const room = runs === true ? await loadClaudeCode() : undefined;
   const { claudeCode, limits } = withAbsolutePaths(project);
   const { sessions } = project.config;
   const isFleet = more?.fleet !== undefined;
   const isSet = (path: string): boolean => project.settings.some((setting) => setting.path === path);
   const hostVariables = context.env;
-  if (runs) checkMode(sessions.permissionMode, standingOf(hostVariables), "sessions.permissionMode");
+  if (runs) checkMode(sessions.permissionMode, hostAccount(hostVariables), "sessions.permissionMode");
   const readSecret = secretReader(context, project);
   const credential = async () =>
     given ?? (await loadClaudeCode()).readCredential(claudeCode, { readSecret, hostVariables });

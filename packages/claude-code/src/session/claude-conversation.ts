@@ -13,7 +13,7 @@ import type {
   ConversationOutput,
   ConversationSetup,
   TranscriptStore,
-  TurnWish,
+  TurnOptions,
 } from "./conversation.ts";
 import { projectsFolder } from "./forget-conversation.ts";
 import { Gate } from "./gate.ts";
@@ -59,7 +59,7 @@ export class ClaudeConversation implements Conversation {
   #failure: LlmError | undefined;
   #closing: Promise<void> | undefined;
   #left = false;
-  #wish: TurnWish;
+  #wish: TurnOptions;
 
   constructor(
     setup: ConversationSetup,
@@ -142,7 +142,7 @@ export class ClaudeConversation implements Conversation {
     });
   }
 
-  async adjust(wish: TurnWish): Promise<void> {
+  async adjust(wish: TurnOptions): Promise<void> {
     const { model, effort, planning } = this.#wish;
     const change = async (): Promise<void> => {
       // Not `setModel`, which asks the model something.
@@ -370,7 +370,7 @@ const factsOf = ({ sandbox, trusted }: ConversationSetup): TranslatorSettings["f
   ...(trusted && { skills: [...trusted.skills] }),
 });
 
-const flagSettings = ({ model, effort }: TurnWish): Parameters<Query["applyFlagSettings"]>[0] => ({
+const flagSettings = ({ model, effort }: TurnOptions): Parameters<Query["applyFlagSettings"]>[0] => ({
   model,
   effortLevel: (effort as EffortLevel | undefined) ?? null,
 });

@@ -76,7 +76,7 @@ export interface TrustedParts {
 }
 
 /** What of a conversation may change from turn to turn. */
-export interface TurnWish {
+export interface TurnOptions {
   model: string;
   /** Undefined: the model's own. */
   effort: string | undefined;
@@ -251,7 +251,7 @@ export interface Conversation {
    */
   send(message: { uuid: string; content: readonly ModelContent[]; isCommand?: boolean }): void;
   /** From the next turn on. The model is not asked anything for it. */
-  adjust(wish: TurnWish): Promise<void>;
+  adjust(wish: TurnOptions): Promise<void>;
   /** Whether the transcript that was taken up has a message, by the `uuid` that it was sent with. Known once it is ready. */
   remembers(uuid: string): boolean;
   /** Takes a message back that the model has not been given. False if it has. */

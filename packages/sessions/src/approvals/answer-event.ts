@@ -6,14 +6,13 @@ import {
   type Rule,
   type SessionEvent,
 } from "@tandem/protocol";
-import { checkMode, type Standing } from "../permission-mode.ts";
-import type { Answer } from "../waiting-room.ts";
-import type { RuleBook } from "../rules/rule-book.ts";
+import { checkMode, type HostAccount, type RuleBook } from "@tandem/policy";
+import type { Answer } from "./pending-approvals.ts";
 import { readAnswers } from "./questions.ts";
 
 /** What an answer is held to. */
 interface AnswerGround {
-  standing: Standing;
+  standing: HostAccount;
   /** Whether who answers may keep rules that outlive the session, or are wider than what was suggested. */
   mayKeepRules: boolean;
   /** Whether a rule would decide the call that is asked about. */

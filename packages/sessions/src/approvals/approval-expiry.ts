@@ -1,6 +1,6 @@
 import type { Store } from "@tandem/storage";
-import { Alarm } from "../alarm.ts";
-import type { ApprovalDesk } from "./approval-desk.ts";
+import { Timer } from "../actor/timer.ts";
+import type { ApprovalService } from "./approval-service.ts";
 import { asCall } from "./approval-reader.ts";
 
 /** Others on the same store may have asked, or died before they could deny. */
@@ -11,18 +11,18 @@ const LONGEST_MS = 60 * 60 * 1_000;
 /** Denies what nobody has answered in time: whether a process waits for it, or a server was there when it was due, or not. */
 export class ApprovalExpiry {
   readonly #store: Store;
-  readonly #desk: ApprovalDesk;
+  readonly #desk: ApprovalService;
   readonly #log: { warn(details: Record<string, unknown>, message: string): void };
   readonly #othersMs: number;
   /** When each is due, by id. */
   readonly #due = new Map<string, number>();
-  readonly #alarm = new Alarm();
+  readonly #alarm = new Timer();
   #look: NodeJS.Timeout | undefined;
   #stopListening: (() => void) | undefined;
 
   constructor(
     store: Store,
-    desk: ApprovalDesk,
+    desk: ApprovalService,
     log: { warn(details: Record<string, unknown>, message: string): void },
     /** So much later is denied what another process has asked: it does so itself, unless it has died. */
     othersMs = 0,

@@ -1,6 +1,6 @@
 import { duration, SESSION_METADATA, type ApprovalNote } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
-import type { JudgedCall, RuleBook } from "../rules/rule-book.ts";
+import type { JudgedCall, RuleBook } from "@tandem/policy";
 import { approvalDiff } from "./approval-diff.ts";
 
 /** Claude Code's own names of the calls that are made to ask: nobody but a person lets them pass. */

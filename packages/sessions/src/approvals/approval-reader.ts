@@ -1,7 +1,7 @@
 import type { Approval, ApprovalOutcome, EventId, EventOf, LoggedEvent, SessionId } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import { z } from "zod";
-import type { OpenCall } from "../open-turn.ts";
+import type { OpenCall } from "../log/open-turn.ts";
 import { isApproval } from "./outcome.ts";
 
 const SPACE = "approvals";

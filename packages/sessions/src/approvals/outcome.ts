@@ -1,6 +1,6 @@
 import type { ApprovalOutcome, PermissionMode } from "@tandem/protocol";
-import type { OpenCall, Placed } from "../open-turn.ts";
-import type { Answer } from "../waiting-room.ts";
+import type { OpenCall, Placed } from "../log/open-turn.ts";
+import type { Answer } from "./pending-approvals.ts";
 
 /** Whether a call asks a person, rather than a client that has the tool. */
 export const isApproval = ({ use }: OpenCall): boolean =>

@@ -1,9 +1,9 @@
 import { SESSION_METADATA, type RuleScope } from "@tandem/protocol";
 import type { SessionChange, SessionRow } from "@tandem/storage";
-import { unmade } from "../late-result.ts";
-import { closing, type OpenCall, type Placed } from "../open-turn.ts";
-import type { Rules } from "../rules/rule-book.ts";
-import type { Answer } from "../waiting-room.ts";
+import { unmade } from "./late-result.ts";
+import { closing, type OpenCall, type Placed } from "../log/open-turn.ts";
+import type { Rules } from "../rules/rules.ts";
+import type { Answer } from "./pending-approvals.ts";
 import { nextMode, outcomeOf, resolution } from "./outcome.ts";
 
 /** What goes into the log and the row with an answer. `late`: the process that asked is gone. */

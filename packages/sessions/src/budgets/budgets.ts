@@ -11,8 +11,8 @@ import {
 import type { AccountState, SessionRow, SharedScope, Store } from "@tandem/storage";
 import type { SpendingSettings } from "../engine-settings.ts";
 import { limitOf, minus, toShown, type Amounts } from "./amounts.ts";
-import { today } from "./budget-companion.ts";
-import type { LimitBook } from "./limit-book.ts";
+import { today } from "./budget-hook.ts";
+import type { QuotaRegistry } from "./quota-registry.ts";
 import { totalsBeforeTurn, totalsNow } from "./read-spent.ts";
 import { limitsOfSession } from "./session-limits.ts";
 
@@ -21,7 +21,7 @@ const SHARED = new Set<string>(["agent", "project", "day"]);
 /** What has been spent and may be spent, for people and clients. */
 export class Budgets {
   readonly #store: Store;
-  readonly #book: LimitBook;
+  readonly #book: QuotaRegistry;
   readonly #settings: SpendingSettings;
   readonly #onRaised: () => void;
   readonly #note: (note: AuditNote) => Promise<void>;
@@ -29,7 +29,7 @@ export class Budgets {
   /** `onRaised`: what waited because of a limit may go on. `note` is told who has changed what. */
   constructor(
     store: Store,
-    book: LimitBook,
+    book: QuotaRegistry,
     settings: SpendingSettings,
     onRaised: () => void,
     note: (note: AuditNote) => Promise<void>,

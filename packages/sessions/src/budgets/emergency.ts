@@ -1,7 +1,7 @@
 import type { AuditNote } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import type { Emergency } from "../engine.ts";
-import type { SessionActors } from "../session-actors.ts";
+import type { SessionActors } from "../actor/session-actors.ts";
 import type { KillSwitch } from "./kill-switch.ts";
 
 const PAGE = 100;

@@ -1,8 +1,8 @@
 import { RequestError } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
-import type { TurnCompanion } from "../turn-companion.ts";
-import { ENGINE_SPACE } from "./limit-book.ts";
+import type { TurnHook } from "../turn/turn-hook.ts";
+import { ENGINE_SPACE } from "./quota-registry.ts";
 
 const KIND = "switch";
 const KEY = "stop";
@@ -69,7 +69,7 @@ export class KillSwitch {
   }
 
   /** Turns that would go on by themselves end instead. */
-  readonly companion: TurnCompanion = {
+  readonly companion: TurnHook = {
     before: async () => {
       await this.refuse();
       return [];

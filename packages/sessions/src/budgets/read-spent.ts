@@ -1,7 +1,7 @@
 import type { EventOf, SessionId, UsageNote } from "@tandem/protocol";
 import type { EventLog, SessionRow } from "@tandem/storage";
-import { readOpenTurn } from "../open-turn.ts";
-import { UsageLedger } from "../usage-ledger.ts";
+import { readOpenTurn } from "../log/open-turn.ts";
+import { UsageLedger } from "../log/usage-ledger.ts";
 import { totalsOf, type Amounts } from "./amounts.ts";
 
 const PAGE = 500;

@@ -13,11 +13,11 @@ import {
 } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { Checkpoint, CheckpointShelf } from "@tandem/workspace";
-import type { EnvironmentCatalogue } from "../environments.ts";
-import { messageUuid } from "../lost-messages.ts";
-import type { SessionPlaces } from "../session-places.ts";
-import { loadTranscripts } from "../transcript-store.ts";
-import { noUsageYet } from "../usage-ledger.ts";
+import type { EnvironmentCatalogue } from "../resources/environments.ts";
+import { messageUuid } from "../turn/lost-messages.ts";
+import type { SessionPlaces } from "../resources/session-places.ts";
+import { loadTranscripts } from "../process/transcript-store.ts";
+import { noUsageYet } from "../log/usage-ledger.ts";
 import { isRewound, rewoundSpans } from "./rewound-spans.ts";
 import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
 

@@ -8,9 +8,9 @@ import {
 } from "@tandem/protocol";
 import type { Lease, SessionChange, SessionRow, Store } from "@tandem/storage";
 import type { CheckpointShelf } from "@tandem/workspace";
-import { messageUuid } from "../lost-messages.ts";
-import type { SessionWriter } from "../session-writer.ts";
-import { loadTranscripts, storeTranscripts } from "../transcript-store.ts";
+import { messageUuid } from "../turn/lost-messages.ts";
+import type { SessionWriter } from "../log/session-writer.ts";
+import { loadTranscripts, storeTranscripts } from "../process/transcript-store.ts";
 import { FilesOfSession } from "./files-of-session.ts";
 import type { ForeignChange } from "./file-plan.ts";
 import { findTurn, readPast, type PastTurn, type SessionPast } from "./session-past.ts";

@@ -13,9 +13,9 @@ import {
 import type { SessionRow, Store } from "@tandem/storage";
 import type { CheckpointShelf } from "@tandem/workspace";
 import type { Sessions } from "../engine.ts";
-import type { EnvironmentCatalogue } from "../environments.ts";
-import type { SessionActors } from "../session-actors.ts";
-import type { SessionPlaces } from "../session-places.ts";
+import type { EnvironmentCatalogue } from "../resources/environments.ts";
+import type { SessionActors } from "../actor/session-actors.ts";
+import type { SessionPlaces } from "../resources/session-places.ts";
 import { FilesOfSession } from "./files-of-session.ts";
 import { forkSession } from "./fork-session.ts";
 import type { DiffQuery, History } from "./history.ts";

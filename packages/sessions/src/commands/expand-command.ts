@@ -2,7 +2,7 @@ import { RequestError } from "@tandem/protocol";
 import type { CommandFile } from "./command-file.ts";
 import { argumentOf, lastArgument, parseTemplate, splitArguments, type Piece } from "./template.ts";
 
-export interface CommandSurroundings {
+export interface CommandDependencies {
   /** What a file of the session's folder holds; rejects in words. */
   readFile(path: string): Promise<string>;
   /**
@@ -19,7 +19,7 @@ export interface CommandSurroundings {
 export async function expandCommand(
   command: Pick<CommandFile, "name" | "template">,
   typed: string,
-  around: CommandSurroundings,
+  around: CommandDependencies,
 ): Promise<string> {
   const pieces = parseTemplate(command.template);
   const words = splitArguments(typed);

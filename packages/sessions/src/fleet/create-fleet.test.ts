@@ -7,7 +7,7 @@ import { openStore, type WorkerRow } from "@tandem/storage";
 import { expect, onTestFinished, test } from "vitest";
 import { AccountLimits } from "./account-limits.ts";
 import { createFleet } from "./create-fleet.ts";
-import { DrainWishes } from "./drain-wishes.ts";
+import { DrainRequests } from "./drain-requests.ts";
 import { TurnCounter } from "./throughput.ts";
 
 async function setFleet() {
@@ -76,7 +76,7 @@ test("workers that live are shown, and one that somebody drains is told so and n
   expect((await fleet.status()).workers).toMatchObject([{ id: row.id, state: "live", sessions: 2, max_sessions: 4 }]);
   await expect(fleet.drain("wrk_nobody")).rejects.toMatchObject({ code: "not_found" });
   expect(await fleet.drain(row.id.slice(0, 12), "ann")).toMatchObject({ id: row.id, state: "draining" });
-  expect(await new DrainWishes(store.records).of(row.id)).toMatchObject({ by: "ann" });
+  expect(await new DrainRequests(store.records).of(row.id)).toMatchObject({ by: "ann" });
   expect((await fleet.status()).workers).toMatchObject([{ state: "draining" }]);
   expect(notes).toMatchObject([{ kind: "fleet.drained", actor: "ann", details: { worker: row.id } }]);
 });

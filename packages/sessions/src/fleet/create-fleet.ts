@@ -3,7 +3,7 @@ import { RequestError, type AuditNote, type FleetQueue, type FleetStatus, type F
 import type { QueueDepth, RunQueue } from "@tandem/queue";
 import type { Records, Store, WorkerRow } from "@tandem/storage";
 import type { AccountLimits } from "./account-limits.ts";
-import { DrainWishes } from "./drain-wishes.ts";
+import { DrainRequests } from "./drain-requests.ts";
 import type { Fleet } from "./fleet.ts";
 import { ANYWHERE, fits } from "./place.ts";
 import { readThroughput, type Throughput } from "./throughput.ts";
@@ -24,7 +24,7 @@ type ListedWorker = Awaited<ReturnType<Store["workers"]["list"]>>[number];
 
 /** What can be told of the fleet from the store and the queue; and the few things that a person may do with it. */
 export function createFleet({ store, records, limits, queue, here, note }: Parts): Fleet {
-  const wishes = new DrainWishes(records);
+  const wishes = new DrainRequests(records);
   const startedAt = new Date().toISOString();
 
   const alone = (held: number): ListedWorker[] =>

@@ -1,8 +1,8 @@
 import type { SessionId } from "@tandem/protocol";
 import type { Run, RunQueue, Working } from "@tandem/queue";
 import type { Store, WorkerRow } from "@tandem/storage";
-import { Serial } from "../serial.ts";
-import { DrainWishes } from "./drain-wishes.ts";
+import { SerialQueue } from "../actor/serial-queue.ts";
+import { DrainRequests } from "./drain-requests.ts";
 import { ANYWHERE, fits } from "./place.ts";
 import type { SessionRuns } from "./session-runs.ts";
 
@@ -31,8 +31,8 @@ export class FleetMember {
   readonly #parts: Parts;
   readonly #places: Set<string>;
   readonly #underWay = new Set<string>();
-  readonly #serial = new Serial();
-  readonly #wishes: DrainWishes;
+  readonly #serial = new SerialQueue();
+  readonly #wishes: DrainRequests;
   #working: Working | undefined;
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> = Promise.resolve();
@@ -42,7 +42,7 @@ export class FleetMember {
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#places = new Set([ANYWHERE, `machine:${parts.row.machine}`]);
-    this.#wishes = new DrainWishes(parts.store.records);
+    this.#wishes = new DrainRequests(parts.store.records);
   }
 
   /** Resolves when others know of it. */

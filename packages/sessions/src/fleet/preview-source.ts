@@ -1,10 +1,10 @@
 import type { SessionId } from "@tandem/protocol";
-import type { PreviewOutlet } from "../outbox.ts";
+import type { PreviewSink } from "../log/outbox.ts";
 
 /** Previews of sessions that other processes write. */
 export interface PreviewSource {
   /** From now on shows those of a session, whoever writes it by then, until it is told to stop. */
-  watch(session: SessionId, outlet: PreviewOutlet & { forget(): void }): PreviewWatch;
+  watch(session: SessionId, outlet: PreviewSink & { forget(): void }): PreviewWatch;
 }
 
 export interface PreviewWatch {

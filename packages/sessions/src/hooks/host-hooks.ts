@@ -1,6 +1,6 @@
 import type { EventId, HookConfig, SessionEventBody } from "@tandem/protocol";
 import { z } from "zod";
-import { namesTool } from "../rules/compile-rule.ts";
+import { namesTool } from "@tandem/policy";
 import type { PinnedHook } from "./pin-hooks.ts";
 import { type HookPlace, runHook } from "./run-hook.ts";
 

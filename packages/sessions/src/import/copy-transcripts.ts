@@ -1,7 +1,7 @@
 import { cutTranscript } from "@tandem/claude-code";
 import type { EventId } from "@tandem/protocol";
 import type { TranscriptLine } from "@tandem/storage";
-import { messageUuid } from "../lost-messages.ts";
+import { messageUuid } from "../turn/lost-messages.ts";
 
 /**
  * Transcripts to go on from, under another name and in another folder, so that nothing is ever written to those that they were

@@ -1,7 +1,7 @@
 import { EventIds, type PastOutput, type TurnEnd } from "@tandem/claude-code";
 import type { EventId, SessionEvent, SessionEventBody, ThreadId } from "@tandem/protocol";
-import { Turn } from "../turn.ts";
-import { UsageLedger } from "../usage-ledger.ts";
+import { Turn } from "../turn/turn.ts";
+import { UsageLedger } from "../log/usage-ledger.ts";
 
 export interface PlacedEvent {
   thread: ThreadId | null;

@@ -11,9 +11,9 @@ import {
   type ThreadId,
 } from "@tandem/protocol";
 import type { SessionRow, Store, ThreadRow, TranscriptLine } from "@tandem/storage";
-import { messageUuid } from "../lost-messages.ts";
-import { ThreadBook } from "../thread-book.ts";
-import { noUsageYet } from "../usage-ledger.ts";
+import { messageUuid } from "../turn/lost-messages.ts";
+import { Threads } from "../log/threads.ts";
+import { noUsageYet } from "../log/usage-ledger.ts";
 import { copyTranscripts } from "./copy-transcripts.ts";
 import type { PastLog, PlacedEvent } from "./past-log.ts";
 
@@ -104,7 +104,7 @@ export const own = (body: SessionEventBody): PlacedEvent => ({
 
 /** The threads that these events begin or change. */
 export function threadsOf(row: SessionRow, known: readonly ThreadRow[], events: readonly PlacedEvent[]): ThreadRow[] {
-  const book = new ThreadBook(row, known);
+  const book = new Threads(row, known);
   for (const { thread, event } of events) book.note(thread, event);
   return book.changed();
 }

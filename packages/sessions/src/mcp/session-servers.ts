@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import type { ConnectedServer, Decision, McpConnection } from "@tandem/claude-code";
 import type { SessionEventBody } from "@tandem/protocol";
-import type { DefinitionBook, Judged } from "./definition-book.ts";
+import type { ToolDefinitions, Judged } from "./tool-definitions.ts";
 import type { ServerPlace } from "./server-place.ts";
 
 interface Around {
-  book: DefinitionBook;
+  book: ToolDefinitions;
   stateFolder: string;
   hostVariables: Readonly<Record<string, string | undefined>>;
   connectMs: number;

@@ -1,7 +1,7 @@
 import { newId, RequestError, type Approval, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { RecordChange, StoredRecord, Store } from "@tandem/storage";
 import { z } from "zod";
-import { Alarm } from "../alarm.ts";
+import { Timer } from "../actor/timer.ts";
 import { describe, worthTelling, type Notification, type NotifyEvent } from "./notification.ts";
 import { sendWebhook, type Delivery, type Webhook } from "./send-webhook.ts";
 import { showOnDesktop } from "./show-on-desktop.ts";
@@ -46,7 +46,7 @@ export class Notifier implements Notifications {
   readonly #settings: NotifySettings;
   readonly #variables: Readonly<Record<string, string | undefined>>;
   readonly #log: { warn(details: Record<string, unknown>, message: string): void };
-  readonly #alarm = new Alarm();
+  readonly #alarm = new Timer();
   readonly #stop = new AbortController();
   #look: NodeJS.Timeout | undefined;
   #stopListening: (() => void) | undefined;

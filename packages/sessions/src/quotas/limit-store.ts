@@ -1,6 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import type { FileStore, Page, SessionStore, Store } from "@tandem/storage";
-import { Serial } from "../serial.ts";
+import { SerialQueue } from "../actor/serial-queue.ts";
 import type { Quotas } from "./quotas.ts";
 
 const PAGE = 200;
@@ -8,7 +8,7 @@ const PAGE = 200;
 /** A store that takes no more sessions and files than the quotas say: whoever makes one, by whatever way, comes by here. */
 export function limitStore(store: Store, quotas: () => Quotas): Store {
   // One after the other: two that are counted at once would both find the last place.
-  const entrance = new Serial();
+  const entrance = new SerialQueue();
   const { sessions, files } = store;
   const room = async (): Promise<void> => {
     const { maxSessions } = quotas();

@@ -1,6 +1,6 @@
 import type { Store } from "@tandem/storage";
 import { toShown } from "../budgets/amounts.ts";
-import { today } from "../budgets/budget-companion.ts";
+import { today } from "../budgets/budget-hook.ts";
 import { keptBytes, openSessions } from "./limit-store.ts";
 import type { Quotas } from "./quotas.ts";
 

@@ -1,6 +1,6 @@
 import type { SessionId } from "@tandem/protocol";
 import type { SessionStore } from "@tandem/storage";
-import type { TurnCompanion, TurnControl } from "../turn-companion.ts";
+import type { TurnHook, TurnControl } from "../turn/turn-hook.ts";
 import type { Quotas } from "./quotas.ts";
 
 /**
@@ -25,7 +25,7 @@ export class TurnQuota {
     this.#wake = wake;
   }
 
-  companion(control: TurnControl): TurnCompanion {
+  companion(control: TurnControl): TurnHook {
     const { id } = control.row();
     let isTold = false;
     const leave = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Rule } from "@tandem/protocol";
 import { openStore, type Store } from "@tandem/storage";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { resolveTools } from "../resolve-tools.ts";
+import { resolveTools } from "@tandem/policy";
 import { KeptRules } from "./kept-rules.ts";
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "tandem-rules-")));

@@ -14,16 +14,25 @@ import {
 } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
-import { decide } from "../tool-policy.ts";
-import type { TurnCompanion } from "../turn-companion.ts";
-import { worktreeAt } from "../worktrees/worktree-book.ts";
-import { applyRules } from "./apply-rules.ts";
-import { checkRule, compileRule, type CompiledRule } from "./compile-rule.ts";
-import { decideCall } from "./decide-call.ts";
-import { absolute, realPath, usualFolding, type Place } from "./path-pattern.ts";
-import { readCall } from "./read-call.ts";
-import type { RuleBook, RulePlace, Rules, TestedCall, TestedSession } from "./rule-book.ts";
-import { suggestRule } from "./suggest-rule.ts";
+import {
+  decide,
+  applyRules,
+  checkRule,
+  compileRule,
+  type CompiledRule,
+  decideCall,
+  absolute,
+  realPath,
+  usualFolding,
+  type Place,
+  readCall,
+  type RuleBook,
+  type RulePlace,
+  suggestRule,
+} from "@tandem/policy";
+import type { Rules, TestedCall, TestedSession } from "./rules.ts";
+import type { TurnHook } from "../turn/turn-hook.ts";
+import { worktreeAt } from "../worktrees/worktree-registry.ts";
 
 const SPACE = "tandem";
 const KIND = "rule";
@@ -181,7 +190,7 @@ export class KeptRules implements Rules {
   }
 
   /** Goes along with turns, so that what another process has changed counts within moments, and idle sessions cost nothing. */
-  get companion(): TurnCompanion {
+  get companion(): TurnHook {
     return {
       before: async () => {
         await this.#read();

@@ -6,7 +6,7 @@ import { reply, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { setEngineStage, the, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import { isOver } from "../testing/approvals.ts";
-import { EVASIONS } from "./testing/evasions.ts";
+import { EVASIONS } from "@tandem/policy/testing";
 
 let stage: EngineStage;
 let engine: RunningEngine;

@@ -1,6 +1,6 @@
 import type { LoggedEvent, SessionId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import { openCalls } from "../open-turn.ts";
+import { openCalls } from "../log/open-turn.ts";
 
 /** What is wrong with a session at rest, in words: nothing, as a rule. `sent` are events that were acknowledged. */
 export async function judgeSession(

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Store } from "@tandem/storage";
 import type { Audit } from "../audit/audit.ts";
 import type { EngineSettings } from "../engine-settings.ts";
-import { WorktreeDesk } from "./worktree-desk.ts";
+import { WorktreeService } from "./worktree-service.ts";
 import { DEFAULT_WORKTREES, WorktreeMaker } from "./worktree-maker.ts";
 import type { Worktrees } from "./worktrees.ts";
 
@@ -23,5 +23,5 @@ export function createWorktrees(
   });
   const home = hostVariables["HOME"];
   const note: Audit["note"] = (entry) => audit.note(entry);
-  return { maker, desk: (archive) => new WorktreeDesk({ maker, store, archive, note, home }) };
+  return { maker, desk: (archive) => new WorktreeService({ maker, store, archive, note, home }) };
 }

@@ -11,7 +11,7 @@ import {
   runSetup,
   type PortBlock,
 } from "@tandem/workspace";
-import { WorktreeBook, worktreeVariables } from "./worktree-book.ts";
+import { WorktreeRegistry, worktreeVariables } from "./worktree-registry.ts";
 
 export interface WorktreeSettings {
   /** Patterns of files that git does not have and a worktree needs. */
@@ -34,7 +34,7 @@ export const DEFAULT_WORKTREES: WorktreeSettings = {
 
 /** Makes worktrees that really run, and takes them away with all that is theirs. */
 export class WorktreeMaker {
-  readonly book: WorktreeBook;
+  readonly book: WorktreeRegistry;
   readonly settings: WorktreeSettings;
   readonly #ports: PortBlocks;
   readonly #variables: () => Promise<Record<string, string>>;
@@ -48,7 +48,7 @@ export class WorktreeMaker {
     /** Of processes that the next start ends if this one dies. */
     ledger: () => Promise<{ add(pid: number): void; remove(pid: number): void }>;
   }) {
-    this.book = new WorktreeBook(join(parts.stateFolder, "worktrees"));
+    this.book = new WorktreeRegistry(join(parts.stateFolder, "worktrees"));
     this.settings = parts.settings;
     this.#ports = new PortBlocks(join(parts.stateFolder, "ports"));
     this.#variables = parts.variables;

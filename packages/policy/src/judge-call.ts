@@ -1,0 +1,40 @@
+import { PERMISSION_MODES, SESSION_METADATA, type PermissionMode, type ThreadId, type Tool } from "@tandem/protocol";
+import type { Decision } from "./decision.ts";
+import { isPlanFile } from "./plan-file.ts";
+import { decideCall } from "./rules/decide-call.ts";
+import type { JudgedCall, RuleBook } from "./rules/rule-book.ts";
+import { decide, decideHosted, stricter, type HostedTools } from "./tool-policy.ts";
+
+/** Every input to the decision about a call, read at the moment of the call. */
+export interface Judges {
+  session: { folder: string; metadata: Readonly<Record<string, string>> };
+  tools: readonly Tool[];
+  /** The tools of a subagent's agent; undefined if the agent is not in the roster. */
+  toolsOf: (thread: ThreadId) => readonly Tool[] | undefined;
+  /** The id of a subagent's agent. */
+  agentOf: (thread: ThreadId) => string | undefined;
+  hostServers: readonly HostedTools[];
+  book: RuleBook | undefined;
+  /** Applies to sessions that set no mode. */
+  mode: PermissionMode;
+  /** The folder where Claude Code writes its plans. */
+  plans: string;
+  /** The home folder that commands of the session see. */
+  home: string;
+}
+
+/** Rules decide first; without a matching rule, the agents' tool policies and the session's mode decide. */
+export function judgeCall(call: JudgedCall, judges: Judges): Decision {
+  const { session, tools, toolsOf, agentOf, hostServers, book, plans, home } = judges;
+  const own = call.thread === null ? undefined : toolsOf(call.thread);
+  const hosted = decideHosted(hostServers, call);
+  const root = hosted ?? decide(tools, call);
+  const policy = own && !hosted ? stricter(root, decide(own, call)) : root;
+  const verdict = book?.judge({ ...call, agentId: call.thread === null ? undefined : agentOf(call.thread) });
+  const chosen = session.metadata[SESSION_METADATA.permissionMode];
+  const mode = PERMISSION_MODES.find((each) => each === chosen) ?? judges.mode;
+  if (mode === "plan" && verdict?.by !== "rule" && isPlanFile(call, plans)) {
+    return { permission: "allow", verdict: { action: "allow", why: "A plan is written down there.", by: "mode" } };
+  }
+  return decideCall(call, { policy, verdict, mode, place: { folder: session.folder, home } });
+}

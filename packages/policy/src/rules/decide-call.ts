@@ -1,0 +1,92 @@
+import { sep } from "node:path";
+import type { PermissionMode, Verdict } from "@tandem/protocol";
+import type { Decision } from "../decision.ts";
+import { fullName } from "./apply-rules.ts";
+import { absolute, realPath, type Place } from "./path-pattern.ts";
+import type { JudgedCall } from "./rule-book.ts";
+import { expandLine } from "../shell/expand-line.ts";
+import { kindOf } from "./tool-kinds.ts";
+
+/**
+ * What becomes of a call: what the agent does not have is denied; then rules that deny; then, while planning, everything that
+ * changes something; then the other rules; then the agent's policy, and what the mode makes of a policy that asks.
+ */
+export function decideCall(
+  call: JudgedCall,
+  {
+    policy,
+    verdict,
+    mode,
+    place,
+  }: { policy: Decision; verdict: Verdict | undefined; mode: PermissionMode; place: Pick<Place, "folder" | "home"> },
+): Decision & { verdict: Verdict } {
+  const tool = fullName(call);
+  const say = (action: Verdict["action"], by: Verdict["by"], why: string): Decision & { verdict: Verdict } => ({
+    ...policy,
+    permission: action,
+    verdict: { action, by, why },
+  });
+  if (policy.permission === "deny") return say("deny", "policy", `The agent may not call ${tool}.`);
+  if (verdict?.action === "deny") return { ...policy, permission: "deny", verdict };
+  if (mode === "plan") {
+    const change = changes(call);
+    if (change === "yes") return say("deny", "mode", `While planning, nothing is changed; ${tool} would.`);
+    const asks = verdict?.action ?? policy.permission;
+    if (change === "maybe" && asks === "allow" && policy.permission !== "allow") {
+      return say("ask", "mode", `While planning, ${tool} is asked for: it may change something.`);
+    }
+  }
+  if (verdict) return { ...policy, permission: verdict.action, verdict };
+  if (policy.permission === "allow") return say("allow", "policy", `The agent's policy allows ${tool}.`);
+  if (mode === "bypassPermissions")
+    return say("allow", "mode", "No rule is against it, and the session asks for nothing.");
+  if (mode === "acceptEdits" && isEditInside(call, place)) {
+    return say("allow", "mode", "It is in the session's folder, where edits are accepted.");
+  }
+  return say("ask", "policy", `The agent's policy asks for ${tool}.`);
+}
+
+/** Whether a call changes something outside of the conversation, as far as can be known. */
+function changes(call: JudgedCall): "yes" | "maybe" | "no" {
+  const tool = fullName(call);
+  if (tool.startsWith("mcp__")) return "maybe";
+  switch (kindOf(tool)) {
+    case "edit":
+      return "yes";
+    case "shell":
+      return isLooking(call.input["command"]) ? "no" : "yes";
+    case "read":
+    case "web":
+    case undefined:
+      return "no";
+  }
+}
+
+/** Whether every command of a line is one that only shows. */
+function isLooking(command: unknown): boolean {
+  if (typeof command !== "string") return false;
+  const { units, doubts } = expandLine(command);
+  if (doubts.length > 0) return false;
+  return units.every(
+    ({ reach, hatches, transparent, command: { redirects } }) =>
+      (reach === "reads" || transparent) &&
+      hatches.length === 0 &&
+      redirects.every(
+        ({ operator, target }) =>
+          (operator.startsWith("<") && operator !== "<>") ||
+          target.text === "/dev/null" ||
+          /^\d$/.test(target.text ?? ""),
+      ),
+  );
+}
+
+function isEditInside(
+  { name, mcpServer, input }: JudgedCall,
+  { folder, home }: Pick<Place, "folder" | "home">,
+): boolean {
+  if (mcpServer !== undefined || kindOf(name) !== "edit") return false;
+  const path = input["file_path"] ?? input["notebook_path"];
+  if (typeof path !== "string") return false;
+  const real = realPath(absolute(path, folder, home));
+  return real !== undefined && real.startsWith(folder + sep);
+}

@@ -1,0 +1,104 @@
+import { guardOf, guardOfGlob } from "./guard.ts";
+import type { Caution } from "./judge-parts.ts";
+import { absolute, type Place } from "./path-pattern.ts";
+import { isSecret, mayBeSecret, mentionsSecret } from "./secrets.ts";
+import type { ShellUnit } from "../shell/expand-line.ts";
+import { NAMES_ONLY } from "../shell/programs.ts";
+import { searchOf } from "../shell/searches.ts";
+import type { ShellWord } from "../shell/shell-line.ts";
+
+/** What of a word may be a path: `of=x`, `--file=x`, `-fx`, `host:x`, `@x`, `a,b`. */
+export function candidates(text: string): Set<string> {
+  const found = new Set([text]);
+  for (const piece of text.split(/[=:@,]/)) if (piece !== "") found.add(piece);
+  for (const separator of ["=", ":", "@"]) {
+    const at = text.indexOf(separator);
+    if (at !== -1 && at < text.length - 1) found.add(text.slice(at + 1));
+  }
+  if (/^-[A-Za-z]./.test(text)) found.add(text.slice(2));
+  if (text.startsWith("file://")) found.add(text.slice(7));
+  return found;
+}
+
+/** Why a command is asked for whatever the rules say, unless one allows just this. `from`: where its paths may begin. */
+export function guardWords(unit: ShellUnit, line: string, place: Place, from: readonly string[]): Caution | undefined {
+  return guardOfTandem(unit) ?? guardOfSecrets(unit, line, place, from) ?? guardOfWrites(unit, place, from);
+}
+
+const RUNNERS = /^(?:npx|npm|pnpm|pnpx|yarn|bunx?|corepack|node|nodejs|tsx|ts-node|deno|(?:ba|z|da|k|a)?sh)$/;
+const TANDEM =
+  /(?:^|[\s;&|/'"(])tandem(?:@[^\s/]*)?(?:\.[cm]?[jt]s)?(?=$|[\s;&|'")])|\bcli\/(?:src|dist)\/main\.[cm]?[jt]s/i;
+
+function guardOfTandem({ program, command, hatches }: ShellUnit): Caution | undefined {
+  const why = "it may answer or change what people decide about this session";
+  const [first] = command.words;
+  if (program !== undefined && /^tandem(?:\.[cm]?[jt]s)?$/.test(program)) return { why, spelled: first!.text! };
+  const runs = RUNNERS.test(program ?? "");
+  const word = command.words.find(
+    ({ text, source }, index) => (index === 0 || runs || hatches.length > 0) && TANDEM.test(text ?? source),
+  );
+  return word && { why, spelled: word.text ?? word.source };
+}
+
+/** They tell names, sizes and kinds of what is there, and nothing of what is in it. */
+const isLooking = ({ program = "", reach, hatches }: ShellUnit): boolean =>
+  (NAMES_ONLY.has(program) || /^(?:du|df|tree|file|basename|dirname|which|type)$/.test(program)) &&
+  reach === "reads" &&
+  hatches.length === 0;
+
+function guardOfSecrets(unit: ShellUnit, line: string, place: Place, from: readonly string[]): Caution | undefined {
+  const { command, hatches, program } = unit;
+  const { words, assigns } = command;
+  const goes = program === "cd" || program === "pushd";
+  if (isLooking(unit) && !goes) return undefined;
+  const search = searchOf(program, words);
+  const below = search !== undefined || unit.reach !== "reads" || hatches.length > 0;
+  if (search === "here" && from.some((folder) => isSecret(folder, place, true))) return SECRET("what is below it");
+  const named = [...words, ...assigns.map(({ value }) => value)];
+  for (const [index, word] of named.entries()) {
+    if (isSecretWord(word, place, from, below && !goes && index > 0)) return SECRET(word.text ?? word.source);
+  }
+  // Where a word is not known, or is code, the text is what there is.
+  const unclear = named.some(({ text }) => text === undefined);
+  const told = unclear ? [line] : hatches.length > 0 ? words.map(({ text, source }) => text ?? source) : [];
+  return told.some((text) => mentionsSecret(text, place)) ? SECRET(line) : undefined;
+}
+
+export const SECRET = (spelled: string): Caution => ({
+  why: "it may read what lets others act for people: Tandem's own folder, credentials, or what another process holds",
+  spelled,
+});
+
+function isSecretWord(word: ShellWord, place: Place, from: readonly string[], below: boolean): boolean {
+  if (word.text === undefined) return false;
+  for (const candidate of candidates(word.text)) {
+    // A link to the open files of whoever looks.
+    if (/^\/dev\/fd\/+\.\./.test(candidate)) return true;
+    for (const folder of from) {
+      const path = absolute(candidate, folder, place.home);
+      if (word.glob ? mayBeSecret(path, place, below) : isSecret(path, place, below)) return true;
+    }
+  }
+  return false;
+}
+
+function guardOfWrites(
+  { reach, program, command }: ShellUnit,
+  place: Place,
+  from: readonly string[],
+): Caution | undefined {
+  if (reach === "reads") return undefined;
+  for (const [index, { text, glob }] of command.words.entries()) {
+    if (text === undefined || index === 0) continue;
+    // What a commit says is no path.
+    if (program === "git" && /^(?:-[a-z]*m|--message)$/.test(command.words[index - 1]?.text ?? "")) continue;
+    for (const candidate of candidates(text)) {
+      for (const folder of from) {
+        const path = absolute(candidate, folder, place.home);
+        const guarded = glob ? guardOfGlob(path, place) : guardOf(path, "write", place);
+        if (guarded) return guarded;
+      }
+    }
+  }
+  return undefined;
+}

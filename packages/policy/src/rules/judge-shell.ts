@@ -1,0 +1,293 @@
+import { statSync } from "node:fs";
+import { isMeant, isCovered, isMentioned, type Fit } from "./command-pattern.ts";
+import { namesTool, type CompiledRule } from "./compile-rule.ts";
+import { hostsIn, isDomain } from "./domain-pattern.ts";
+import { candidates, guardWords, SECRET } from "./guard-words.ts";
+import { guardOf } from "./guard.ts";
+import { considerFile } from "./judge-file.ts";
+import {
+  combine,
+  deniesByPattern,
+  resolvePart,
+  type Caution,
+  type Considered,
+  type JudgedPart,
+  type Judgement,
+} from "./judge-parts.ts";
+import { absolute, realPath, type PathPattern, type Place } from "./path-pattern.ts";
+import { isInside, isSecret, mayBeSecret, mentionsSecret } from "./secrets.ts";
+import { expandLine, type ShellUnit } from "../shell/expand-line.ts";
+import { connects, NAMES_ONLY, showsContents } from "../shell/programs.ts";
+import { searchOf } from "../shell/searches.ts";
+import type { Redirect, ShellWord } from "../shell/shell-line.ts";
+import { ACCESS } from "./tool-kinds.ts";
+
+/** Where a command's relative paths begin, as far as the line says. */
+interface Folders {
+  known: string[];
+  /** It went somewhere that nobody knows before. */
+  lost: boolean;
+}
+
+/** What rules say of a line of the shell: of each of its commands, of each file that it writes to, and of what is in doubt. */
+export function judgeShell(tool: string, line: string, rules: readonly CompiledRule[], place: Place): Judgement {
+  const { units, doubts } = expandLine(line);
+  const folders: Folders = { known: [place.folder], lost: false };
+  const shell = rules.filter(({ rule }) => namesTool(rule.tool, tool) || rule.tool === "Bash");
+  const parts = units.flatMap((unit) => {
+    const found = judgeUnit(unit, line, shell, rules, place, folders);
+    move(unit, folders, place);
+    return found;
+  });
+  // What a rule allows, it allows in the session's folder: elsewhere, the same words may run other things.
+  if (folders.lost || folders.known.some((folder) => !isInside(place.folder, realPath(folder) ?? ""))) {
+    doubts.push("it leaves the session's folder");
+  }
+  for (const doubt of new Set(doubts)) parts.push(judgeDoubt(doubt, line, shell, rules, place));
+  if (parts.length === 0) parts.push(resolvePart("Nothing", [], undefined, true));
+  return combine(parts);
+}
+
+function judgeUnit(
+  unit: ShellUnit,
+  line: string,
+  shell: readonly CompiledRule[],
+  rules: readonly CompiledRule[],
+  place: Place,
+  folders: Folders,
+): JudgedPart[] {
+  const { command } = unit;
+  const parts = command.redirects.flatMap((redirect) => judgeRedirect(redirect, rules, place, folders));
+  if (command.words.length === 0) return parts;
+  const what = `\`${command.source}\`${command.inside === undefined ? "" : ` (in ${command.inside})`}`;
+  const considered = [
+    ...shell.flatMap((compiled) => considerCommand(compiled, unit, line)),
+    ...rules.flatMap((compiled) => considerWords(compiled, unit, line, place, folders)),
+  ];
+  const part = resolvePart(what, considered, cautionOf(unit, line, rules, place, folders), unit.transparent);
+  return [part, ...parts];
+}
+
+function considerCommand(compiled: CompiledRule, unit: ShellUnit, line: string): Considered[] {
+  const { rule, pattern, restricts } = compiled;
+  if (pattern.type === "any") return [{ rule, fit: "yes", why: `it is for every call of ${rule.tool}` }];
+  if (pattern.type !== "command") return [];
+  if (!restricts) {
+    const fit = isCovered(pattern.command, unit) ? "yes" : "no";
+    return [{ rule, fit, why: fit === "yes" ? "its words are these" : whyNot(unit) }];
+  }
+  const fit = isMeant(pattern.command, unit);
+  if (fit === "yes") return [{ rule, fit, why: "it begins with these words" }];
+  if (fit === "no" && unit.hatches.length === 0) return [{ rule, fit, why: "its words are others" }];
+  return [mentioned(rule, isMentioned(pattern.command, line), "what it runs cannot be known")];
+}
+
+/** Paths and domains that the words of a command name. Only rules that deny or ask are held against them. */
+function considerWords(
+  { rule, pattern, restricts }: CompiledRule,
+  unit: ShellUnit,
+  line: string,
+  place: Place,
+  folders: Folders,
+): Considered[] {
+  if (!restricts) return [];
+  if (pattern.type === "domain") {
+    const host = unit.command.words
+      .flatMap(({ text, source }) => hostsIn(text ?? source))
+      .find((each) => isDomain(pattern.domain, each, true));
+    if (host !== undefined) return [{ rule, fit: "yes", why: `it names ${host}` }];
+    return goesUnknown(unit) ? [{ rule, fit: "maybe", why: "where it connects to cannot be known" }] : [];
+  }
+  if (pattern.type === "any") return considerWriting(rule, unit);
+  if (pattern.type !== "path") return [];
+  if (pattern.access === "write" && unit.reach === "reads" && unit.hatches.length === 0) return [];
+  const words = unit.command.words.slice(/[/\\]/.test(unit.command.words[0]!.text ?? "/") ? 0 : 1);
+  const fits = new Set(words.map((word) => wordFit(word, pattern.path, unit, place, folders)));
+  if (pattern.access === "read") fits.add(searchFit(pattern.path, unit, place, folders));
+  if (fits.has("yes")) return [{ rule, fit: "yes", why: "one of its words names that path" }];
+  if (unit.hatches.length > 0 && unit.program !== "find") {
+    const named = pattern.path.name !== undefined && line.includes(pattern.path.name);
+    return [mentioned(rule, named, "what it runs cannot be known")];
+  }
+  const fit: Fit = fits.has("maybe") ? "maybe" : "no";
+  return [{ rule, fit, why: fit === "maybe" ? "one of its words may lead there" : "no word of it names that path" }];
+}
+
+/** Whether a program of the network is told where to go by a variable, another command, or a file. */
+const goesUnknown = ({ program, command }: ShellUnit): boolean =>
+  connects(program, command.words) &&
+  command.words.some(({ text, glob }, index) => {
+    if (index === 0) return false;
+    if (text === undefined || (glob && !/^https?:\/\/[\w.-]+(?:[/:?]|$)/.test(text))) return true;
+    if (program === "wget") return /^-[a-zA-Z]*i|^--in/.test(text);
+    return program === "curl" && /^-[a-zA-Z]*[Kx]|^--(?:conf|connect-to|prox|prep|sock|res)/.test(text);
+  });
+
+/** Whoever denies every edit means programs that write, too; whatever may write is in doubt. */
+function considerWriting(rule: CompiledRule["rule"], { reach, hatches, transparent }: ShellUnit): Considered[] {
+  if (rule.tool === "*" || !namesTool(rule.tool, "Write") || transparent) return [];
+  if (reach === "writes") return [{ rule, fit: "yes", why: "it writes" }];
+  const fit = reach === "unknown" || hatches.length > 0 ? "maybe" : "no";
+  return [{ rule, fit, why: fit === "maybe" ? "whether it writes cannot be known" : "it only reads" }];
+}
+
+/** What is read without that a word names it: below the folder that a search begins in, or out of a repository. */
+function searchFit(path: PathPattern, unit: ShellUnit, place: Place, folders: Folders): Fit {
+  if (showsContents(unit.program, unit.command.words)) return "maybe";
+  if (unit.program === "find" || searchOf(unit.program, unit.command.words) !== "here") return "no";
+  const from = [...folders.known, ...ownFolders(unit, place, folders)];
+  return folders.lost || from.some((folder) => path.reachesInto(realPath(folder) ?? folder)) ? "maybe" : "no";
+}
+
+function wordFit(word: ShellWord, path: PathPattern, unit: ShellUnit, place: Place, folders: Folders): Fit {
+  const looksOnly = NAMES_ONLY.has(unit.program ?? "") && unit.reach === "reads";
+  if (word.text === undefined) return looksOnly && unit.program !== "cd" ? "no" : "maybe";
+  const from = [...folders.known, ...ownFolders(unit, place, folders)];
+  let fit: Fit = "no";
+  for (const candidate of candidates(word.text)) {
+    for (const folder of from) {
+      const lexical = absolute(candidate, folder, place.home);
+      if (word.glob) {
+        if (path.meets(lexical)) fit = "maybe";
+        continue;
+      }
+      const real = realPath(lexical);
+      const isThere = kindOf(lexical);
+      // A plain word that is the name of nothing is no path, unless a rule names it or the program makes files.
+      const makes = unit.reach === "writes" && unit.program !== "git";
+      if (path.isLoose && isThere === undefined && !makes && !/[/.~]/.test(candidate)) continue;
+      if (path.covers(lexical) || (real !== undefined && path.covers(real))) return "yes";
+      if (real === undefined) fit = "maybe";
+      else if (isThere === "folder" && !looksOnly && path.reachesInto(real)) fit = "maybe";
+    }
+    // Somewhere that is not known, the name alone is what there is.
+    const name = candidate.split("/").findLast((part) => part !== "");
+    if (folders.lost && (path.name === undefined || path.name === name)) fit = "maybe";
+  }
+  return fit;
+}
+
+/** Folders that a command goes to by an option: `git -C x`, `tar -C x`, `npm --prefix x`. */
+function ownFolders({ command }: ShellUnit, place: Place, folders: Folders): string[] {
+  return command.words.flatMap(({ text }, index) => {
+    const next = command.words[index + 1]?.text;
+    const glued = /^(?:-C|--(?:directory|prefix|cwd|chdir|git-dir|work-tree)=)(.+)$/.exec(text ?? "")?.[1];
+    const given =
+      glued ?? (/^(?:-C|--(?:directory|prefix|cwd|chdir|git-dir|work-tree))$/.test(text ?? "") ? next : undefined);
+    return given === undefined ? [] : folders.known.map((from) => absolute(given, from, place.home));
+  });
+}
+
+function move({ program, command }: ShellUnit, folders: Folders, place: Place): void {
+  if (program !== "cd" && program !== "pushd" && program !== "popd") return;
+  const [, to] = command.words;
+  if (to?.text === undefined || to.glob || to.text === "-" || command.words.length > 2 || program === "popd") {
+    if (command.words.length === 1 && program === "cd") folders.known.push(place.home);
+    else folders.lost = true;
+    return;
+  }
+  folders.known = [...new Set(folders.known.flatMap((from) => [from, absolute(to.text!, from, place.home)]))].slice(
+    0,
+    16,
+  );
+}
+
+const NOWHERE = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"]);
+
+function judgeRedirect(
+  { operator, target }: Redirect,
+  rules: readonly CompiledRule[],
+  place: Place,
+  folders: Folders,
+): JudgedPart[] {
+  if (operator.startsWith("<<")) return [];
+  if (operator.endsWith("&") && /^\d*-?$/.test(target.text ?? "x")) return [];
+  const writes = operator !== "<" && operator !== "<&";
+  const tool = writes ? "Write" : "Read";
+  const what = `\`${operator} ${target.source}\``;
+  if (target.text === undefined || target.glob || folders.lost) {
+    const path = rules.filter(
+      ({ pattern, restricts }) => restricts && pattern.type === "path" && ACCESS[tool]!.includes(pattern.access),
+    );
+    const unsure = path.map(({ rule }): Considered => ({ rule, fit: "maybe", why: "where it leads cannot be known" }));
+    const secret =
+      mentionsSecret(target.source, place) ||
+      (target.glob && folders.known.some((from) => mayBeSecret(absolute(target.text!, from, place.home), place)));
+    return [resolvePart(what, unsure, secret ? SECRET(target.source) : undefined, !writes)];
+  }
+  if (NOWHERE.has(target.text)) return [];
+  return folders.known.map((folder) => {
+    const path = absolute(target.text!, folder, place.home);
+    return resolvePart(what, considerFile(rules, { tool, path }, place), guardOfRedirect(path, writes, place), !writes);
+  });
+}
+
+/** Reading from a path that nobody can follow is asked for only where it may be another's. */
+const guardOfRedirect = (path: string, writes: boolean, place: Place): Caution | undefined =>
+  writes ? guardOf(path, "write", place) : isSecret(path, place) ? SECRET(path) : undefined;
+
+/** A line that is not understood as a whole: a rule that could be about it is. */
+function judgeDoubt(
+  doubt: string,
+  line: string,
+  shell: readonly CompiledRule[],
+  rules: readonly CompiledRule[],
+  place: Place,
+): JudgedPart {
+  const considered: Considered[] = [];
+  for (const { rule, pattern, restricts } of shell) {
+    if (pattern.type === "any") considered.push({ rule, fit: "yes", why: `it is for every call of ${rule.tool}` });
+    if (pattern.type === "command" && restricts)
+      considered.push(mentioned(rule, isMentioned(pattern.command, line), doubt));
+  }
+  for (const { rule, pattern, restricts } of rules) {
+    if (!restricts) continue;
+    if (pattern.type === "path") {
+      considered.push(mentioned(rule, pattern.path.name !== undefined && line.includes(pattern.path.name), doubt));
+    }
+    if (pattern.type === "domain") {
+      const named = hostsIn(line).some((host) => isDomain(pattern.domain, host, true));
+      if (named) considered.push(mentioned(rule, true, doubt));
+    }
+  }
+  const secret = mentionsSecret(line, place) ? SECRET(line) : undefined;
+  return resolvePart("The line as a whole", considered, secret);
+}
+
+const mentioned = (rule: CompiledRule["rule"], named: boolean, doubt: string): Considered => ({
+  rule,
+  fit: named ? "yes" : "maybe",
+  why: named ? `${doubt}, and it names what the rule is about` : doubt,
+});
+
+/** Why a command that no rule is about is asked for all the same. */
+function cautionOf(
+  unit: ShellUnit,
+  line: string,
+  rules: readonly CompiledRule[],
+  place: Place,
+  folders: Folders,
+): Caution | undefined {
+  const guarded = guardWords(unit, line, place, [...folders.known, ...ownFolders(unit, place, folders)]);
+  if (guarded) return guarded;
+  if (!deniesByPattern(rules)) return undefined;
+  if (unit.program === undefined) return { why: "which program it runs cannot be known, and rules deny some" };
+  if (unit.hatches.length > 0) return { why: "it runs code that cannot be seen, and rules deny some" };
+  if (unit.reach === "unknown" && !unit.transparent) {
+    return { why: `what \`${unit.program}\` does beyond its words cannot be known, and rules deny some of it` };
+  }
+  return undefined;
+}
+
+const whyNot = (unit: ShellUnit): string =>
+  unit.hatches.length > 0
+    ? "a word of it runs other code, and the rule does not spell that out"
+    : "its words are others";
+
+function kindOf(path: string): "file" | "folder" | undefined {
+  try {
+    return statSync(path).isDirectory() ? "folder" : "file";
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,57 @@
+import { isAbsolute, relative } from "node:path";
+import type { Rule } from "@tandem/protocol";
+import { hostOf } from "./domain-pattern.ts";
+import { fullName } from "./apply-rules.ts";
+import { absolute, realPath, type Place } from "./path-pattern.ts";
+import type { JudgedCall } from "./rule-book.ts";
+import { expandLine } from "../shell/expand-line.ts";
+import { kindOf } from "./tool-kinds.ts";
+import { guardWords } from "./guard-words.ts";
+import { guardOf } from "./guard.ts";
+
+/** What a person may be offered to allow from now on: exactly this command, this file, this domain, this tool of a server. */
+export function suggestRule(call: JudgedCall, place: Place): Rule | undefined {
+  const tool = fullName(call);
+  const { command, file_path: path, notebook_path: notebook, url } = call.input;
+  if (tool.startsWith("mcp__")) return { tool, action: "allow" };
+  switch (kindOf(tool)) {
+    case "shell":
+      return typeof command === "string" ? suggestCommand(command, place) : undefined;
+    case "edit":
+    case "read":
+      return suggestPath(tool, typeof path === "string" ? path : notebook, place);
+    case "web": {
+      const host = typeof url === "string" ? hostOf(url) : undefined;
+      return host === undefined ? undefined : { tool, pattern: host, action: "allow" };
+    }
+    case undefined:
+      return undefined;
+  }
+}
+
+/** Only a single command whose every word is known, that runs nothing else and writes nowhere. */
+function suggestCommand(line: string, place: Place): Rule | undefined {
+  const { units, doubts } = expandLine(line);
+  const [unit] = units;
+  if (doubts.length > 0 || units.length !== 1 || !unit || unit.hatches.length > 0) return undefined;
+  if (guardWords(unit, line, place, [place.folder])) return undefined;
+  const { words, redirects, assigns } = unit.command;
+  if (redirects.some(({ operator }) => !operator.endsWith("&")) || assigns.length > 0) return undefined;
+  if (words.some(({ text, glob }) => text === undefined || glob || text.includes("*"))) return undefined;
+  return { tool: "Bash", pattern: words.map(({ text }) => quoted(text!)).join(" "), action: "allow" };
+}
+
+/** A word as it has to be written to be read as this one. */
+const quoted = (text: string): string =>
+  /^[\w./:@%+,=-]+$/.test(text) && !text.startsWith("=") ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+
+function suggestPath(tool: string, path: unknown, place: Place): Rule | undefined {
+  if (typeof path !== "string") return undefined;
+  const whole = absolute(path, place.folder, place.home);
+  const real = realPath(whole);
+  if (real === undefined || /[*?]/.test(real) || guardOf(whole, "write", place)) return undefined;
+  const inside = relative(place.folder, real);
+  if (inside === "" || inside.startsWith("..") || isAbsolute(inside)) return { tool, pattern: real, action: "allow" };
+  // A name alone would mean it in every folder.
+  return { tool, pattern: inside.includes("/") ? inside : `./${inside}`, action: "allow" };
+}

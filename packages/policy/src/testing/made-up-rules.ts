@@ -1,0 +1,23 @@
+import type { KeptRule, RuleAction, RuleScope } from "@tandem/protocol";
+import { compileRule, type CompiledRule } from "../rules/compile-rule.ts";
+import type { Place } from "../rules/path-pattern.ts";
+
+/** `deny Bash(rm)`, `session allow Bash(git push *)`: a scope that is not named is the user's. */
+export function kept(text: string): KeptRule {
+  const found = /^(?:(user|project|agent|session) )?(allow|ask|deny) ([^(]+)(?:\(([^]*)\))?$/.exec(text);
+  if (!found) throw new Error(`${text} is not a rule`);
+  const [, scope = "user", action, tool, pattern] = found;
+  return {
+    id: text,
+    scope: scope as RuleScope,
+    of: null,
+    source: "a test",
+    created_at: null,
+    tool: tool!,
+    action: action as RuleAction,
+    ...(pattern !== undefined && { pattern }),
+  };
+}
+
+export const compiled = (place: Place, ...rules: string[]): CompiledRule[] =>
+  rules.map((text) => compileRule(kept(text), place));

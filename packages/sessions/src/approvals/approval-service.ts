@@ -1,0 +1,181 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  RequestError,
+  type Approval,
+  type ApprovalAnswer,
+  type Rule,
+  type SessionEvent,
+  type SessionId,
+} from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
+import type { HostAccount } from "@tandem/policy";
+import type { Rules } from "../rules/rules.ts";
+import { isAnswer, type Answer } from "./pending-approvals.ts";
+import { answeredCall, answerEvent, expiredAnswer } from "./answer-event.ts";
+import { ApprovalReader, asCall, type FoundApproval } from "./approval-reader.ts";
+import type { Approvals } from "./approvals.ts";
+import { isApproval } from "./outcome.ts";
+
+/** How long an answer may take to be taken. It is durable before that; only what came of it is not known. */
+const TAKEN_MS = 10_000;
+const ANSWERS = ["user.tool_confirmation", "user.custom_tool_result"];
+const SOME = 100;
+
+/** Puts answers into the inboxes of sessions, whose writers decide which was first. */
+export class ApprovalService implements Approvals {
+  readonly #store: Store;
+  readonly #reader: ApprovalReader;
+  readonly #wake: (session: SessionId) => void;
+  readonly #standing: HostAccount;
+  readonly #rules: Pick<Rules, "bookOf">;
+
+  constructor(
+    store: Store,
+    parts: { wake: (session: SessionId) => void; standing: HostAccount; rules: Pick<Rules, "bookOf">; log: Log },
+  ) {
+    this.#store = store;
+    this.#reader = new ApprovalReader(store);
+    this.#wake = parts.wake;
+    this.#standing = parts.standing;
+    this.#rules = parts.rules;
+    store.events.onAppend((session, events) => {
+      for (const logged of events) {
+        const call = asCall(logged);
+        if (!call || !isApproval(call)) continue;
+        this.#reader.index(call.use.id, session).catch((error: unknown) => {
+          parts.log.warn({ session, error: String(error) }, "an approval could not be indexed");
+        });
+      }
+    });
+  }
+
+  async list({ status, session, limit, cursor }: Parameters<Approvals["list"]>[0]): ReturnType<Approvals["list"]> {
+    const of = { ...(session !== undefined && { session }), ...(cursor !== undefined && { cursor }) };
+    const found =
+      status === "resolved"
+        ? await this.#reader.resolved({ ...of, limit: limit + 1 })
+        : (await this.pending(session)).filter(({ id }) => cursor === undefined || id < cursor);
+    const data = found.slice(0, limit);
+    return { data, next: found.length > limit ? data.at(-1)!.id : null };
+  }
+
+  /** All that wait, the newest first; found again by their ids from now on, wherever they came from. */
+  async pending(session?: string): Promise<Approval[]> {
+    const found = await this.#reader.pending(session);
+    return found.map(({ approval }) => approval);
+  }
+
+  async get(id: string): Promise<Approval> {
+    return (await this.#find(id)).approval;
+  }
+
+  async answer(id: string, answer: ApprovalAnswer, by: string, mayKeepRules = false): Promise<Approval> {
+    const found = await this.#find(id);
+    const { row, approval } = found;
+    const book = await this.#rules.bookOf({ id: row.id, agentId: row.agent.id, folder: row.folder });
+    const call = {
+      ...{ name: approval.tool, input: approval.input, thread: null },
+      ...(approval.mcp_server_name !== undefined && { mcpServer: approval.mcp_server_name }),
+    };
+    const covers = (rule: Rule): boolean => book.covers(rule, call);
+    const event = answerEvent(approval, answer, by, { standing: this.#standing, mayKeepRules, covers });
+    const before = await this.#given(found);
+    if (before) return this.#settled(found, event, before);
+    return this.#put(found, event);
+  }
+
+  /** Denies what has not been answered in time. Whoever was quicker wins. */
+  async expire(id: string): Promise<void> {
+    const found = await this.#reader.find(id);
+    if (found?.approval.status !== "pending" || (await this.#given(found))) return;
+    await this.#store.inbox.put(found.row.id, [expiredAnswer(found.approval)]);
+    this.#wake(found.row.id);
+  }
+
+  async index(id: string, session: string): Promise<void> {
+    await this.#reader.index(id, session as SessionId);
+  }
+
+  async #find(id: string): Promise<FoundApproval> {
+    const found = await this.#reader.find(id);
+    if (found) return found;
+    throw new RequestError("not_found", `There is no approval ${id}.`, {
+      fix: "It is the id of the event (sevt_…): `GET /v1/approvals` lists them.",
+    });
+  }
+
+  async #put(found: FoundApproval, event: Answer): Promise<Approval> {
+    const { id } = found.row;
+    const after = await this.#store.events.head(id);
+    await this.#store.inbox.put(id, [event]);
+    this.#wake(id);
+    await this.#taken(id, after, event.id);
+    const now = await this.#find(found.approval.id);
+    const won = await this.#given(now);
+    return won ? this.#settled(now, event, won) : now.approval;
+  }
+
+  /** Resolves when an answer has left the inbox, or has had time enough. */
+  async #taken(session: SessionId, after: number, id: string): Promise<void> {
+    const signal = AbortSignal.timeout(TAKEN_MS);
+    // Where another process takes it, nothing else may keep this one alive until it has.
+    const alive = setTimeout(() => undefined, TAKEN_MS);
+    try {
+      for await (const events of this.#store.events.follow(session, after, signal)) {
+        if (events.some(({ event }) => event.id === id)) return;
+      }
+    } finally {
+      clearTimeout(alive);
+    }
+  }
+
+  /** The answer that was first: in the log, else in the inbox; undefined where there is none. */
+  async #given({ row, seq, approval }: FoundApproval): Promise<Answer | "nobody" | undefined> {
+    // The inbox first: what is taken between the two reads is in both then, and not in neither.
+    const waiting = await this.#store.inbox.list(row.id);
+    const answers = (event: SessionEvent): event is Answer => isAnswer(event) && answeredCall(event) === approval.id;
+    for (let after = seq; ;) {
+      const page = await this.#store.events.read(row.id, { after, types: ANSWERS, limit: SOME });
+      const logged = page.find(({ event }) => answers(event))?.event;
+      if (logged && isAnswer(logged) && !(isOwn(logged) && approval.status === "resolved")) return logged;
+      if (page.length < SOME) break;
+      after = page.at(-1)!.seq;
+    }
+    return approval.status === "resolved" ? "nobody" : waiting.find(answers);
+  }
+
+  /** The approval, if the answer that counts is this one. */
+  async #settled({ approval }: FoundApproval, event: Answer, first: Answer | "nobody"): Promise<Approval> {
+    if (first !== "nobody" && isSame(event, first)) {
+      // One that was cancelled before its answer was taken has not been answered.
+      if (approval.resolved === null || !["cancelled", "expired"].includes(approval.resolved.outcome)) return approval;
+    }
+    const { outcome, by, at } = approval.resolved ?? {
+      outcome: "answered",
+      by: first === "nobody" ? "tandem" : (first.tandem?.by ?? "unknown"),
+      at: null,
+    };
+    const end =
+      outcome === "cancelled"
+        ? "was cancelled: its turn ended first"
+        : outcome === "expired"
+          ? `has expired, at ${at}`
+          : `has been ${outcome} already by ${by}${at ? `, at ${at}` : ""}`;
+    throw new RequestError("conflict", `The approval ${approval.id} ${end}.`);
+  }
+}
+
+interface Log {
+  warn(details: Record<string, unknown>, message: string): void;
+}
+
+/** The closing of a call that nobody can answer any more is written in the form of an answer. */
+const isOwn = (answer: Answer): boolean =>
+  answer.type === "user.custom_tool_result" && answer.tandem?.interrupted !== undefined;
+
+const isSame = (a: Answer, b: Answer): boolean => isDeepStrictEqual(said(a), said(b));
+
+function said(answer: Answer): unknown {
+  const { id: _, processed_at: __, session_thread_id: ___, ...rest } = answer;
+  return rest;
+}

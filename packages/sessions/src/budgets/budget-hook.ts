@@ -1,0 +1,227 @@
+import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
+import { BUDGET_UNITS, SESSION_METADATA, type Limits, type SessionEventBody } from "@tandem/protocol";
+import { LeaseLost, type Claim, type SharedScope, type Store } from "@tandem/storage";
+import type { SpendingSettings } from "../engine-settings.ts";
+import { SerialQueue } from "../actor/serial-queue.ts";
+import type { Refusal, TurnHook, TurnControl, TurnStart } from "../turn/turn-hook.ts";
+import { errorDetail } from "../turn/turn-failure.ts";
+import { limitOf, minus, NOTHING, toAmount, totalsOf, type Amounts } from "./amounts.ts";
+import type { QuotaRegistry } from "./quota-registry.ts";
+import { NextAnswers } from "./next-answers.ts";
+import { lastRequest, totalsBeforeTurn } from "./read-spent.ts";
+import { limitsOfSession } from "./session-limits.ts";
+import { refusalOf, type Shortfall } from "./shortfall.ts";
+
+interface Parts {
+  store: Store;
+  book: QuotaRegistry;
+  settings: SpendingSettings;
+  control: TurnControl;
+}
+
+/** How often time at work is counted; so much of it is reserved ahead. */
+const TICK_MS = 1_000;
+
+/** A day of the server's. */
+export const today = (): string => new Date().toLocaleDateString("sv-SE");
+
+/**
+ * Keeps the turns of one session within their limits. Before a turn, what its first answer may take is reserved on every
+ * account; with every answer of every thread, what it took is counted and the next is reserved. Where that does not fit, the
+ * turn is refused, or interrupted: what is spent beyond a limit is at most one answer of each thread that is at work.
+ */
+export class BudgetHook implements TurnHook {
+  readonly #parts: Parts;
+  readonly #next: NextAnswers;
+  readonly #serial = new SerialQueue();
+  #began: Amounts | undefined;
+  #isAdmitted = false;
+  #isWatching = false;
+  #isAsked = false;
+  #hasSharedTime = false;
+  /** Of the session, as somebody may have changed it since. */
+  #allowed: { turn: Limits; session: Limits } | undefined;
+  #clock: NodeJS.Timeout | undefined;
+  #markedAt = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#next = new NextAnswers(() => this.#row.metadata[SESSION_METADATA.model] ?? this.#row.agent.model.id);
+  }
+
+  async admit(): Promise<Refusal | undefined> {
+    const last = await lastRequest(this.#parts.store.events, this.#row.id);
+    if (last) this.#next.recall(last.end, last.at);
+    // It may join a turn of which only background tasks are left.
+    if (!this.#isWatching) this.#next.beginTurn();
+    this.#began ??= this.#totals;
+    const refusal = await this.#reserve();
+    this.#isAdmitted = !refusal;
+    if (refusal && !this.#isWatching) this.#began = undefined;
+    return refusal;
+  }
+
+  async before(): Promise<readonly SessionEventBody[]> {
+    if (!this.#isAdmitted) {
+      // It goes on with a turn that was left open, maybe by another process.
+      this.#next.beginTurn();
+      this.#began ??= await totalsBeforeTurn(this.#parts.store.events, this.#row.id);
+      const refusal = await this.#reserve();
+      if (refusal) this.#parts.control.stop(refusal.reason, refusal.events);
+    }
+    this.#isAdmitted = false;
+    this.#begin();
+    return [];
+  }
+
+  observe(output: Extract<ConversationOutput, { type: "event" }>): void {
+    const { type } = output.event;
+    // Claude may begin a turn by itself, because of a background task that has ended.
+    if (type === "span.model_request_start" && !this.#isWatching) this.#begin();
+    this.#next.observe(output);
+    if (type === "span.model_request_end" || (type === "span.model_request_start" && output.thread !== null)) {
+      this.#watch();
+    }
+  }
+
+  async after(_turn: TurnStart, _end: TurnEnd): Promise<readonly SessionEventBody[]> {
+    await this.left();
+    this.#began = undefined;
+    return [];
+  }
+
+  /** What was reserved is given back. */
+  async left(): Promise<void> {
+    this.#isWatching = false;
+    clearInterval(this.#clock);
+    await this.#serial.run(async () => this.#parts.store.spending.settle(this.#lease, await this.#claims(NOTHING)));
+  }
+
+  #begin(): void {
+    this.#began ??= this.#totals;
+    this.#isWatching = true;
+    clearInterval(this.#clock);
+    this.#markedAt = Date.now();
+    this.#clock = setInterval(() => this.#tick(), TICK_MS).unref();
+  }
+
+  get #row() {
+    return this.#parts.control.row();
+  }
+
+  get #lease() {
+    return this.#parts.control.lease;
+  }
+
+  get #totals(): Amounts {
+    return totalsOf(this.#parts.control.ledger.note);
+  }
+
+  /** What the turn may be about to take. */
+  get #wanted(): Amounts {
+    return { ...this.#next.amounts, turns: 1, seconds: TICK_MS };
+  }
+
+  /** Counts what was spent, and reserves what may come; with one settlement under way, one more is made after it. */
+  #watch(): void {
+    if (!this.#isWatching) return;
+    const short = this.#ownShortfall(this.#wanted);
+    if (short) void this.#stop(short);
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    void this.#serial.run(async () => {
+      this.#isAsked = false;
+      if (!this.#isWatching) return;
+      try {
+        const refusal = await this.#share(this.#wanted);
+        if (refusal && this.#isWatching) this.#parts.control.stop(refusal.reason, refusal.events);
+      } catch (error) {
+        // Somebody else's session by now: it is being given up already.
+        if (error instanceof LeaseLost) return;
+        const text = `What the turn takes could not be reserved: ${errorDetail(error).message}`;
+        this.#parts.control.stop({ type: "budget_reached" }, [{ type: "tandem.notice", level: "error", text }]);
+      }
+    });
+  }
+
+  async #stop(short: Shortfall): Promise<void> {
+    const { control, settings } = this.#parts;
+    const { reason, events } = refusalOf({ ...short, isAssumed: this.#next.isAssumed }, await settings.payer());
+    control.stop(reason, events);
+  }
+
+  async #reserve(): Promise<Refusal | undefined> {
+    this.#allowed = await this.#parts.book.ofSession(this.#row.id);
+    const short = this.#ownShortfall(this.#wanted);
+    if (short) return refusalOf({ ...short, isAssumed: this.#next.isAssumed }, await this.#parts.settings.payer());
+    return this.#serial.run(() => this.#share(this.#wanted));
+  }
+
+  /** Of the turn's and the session's own limits, of which nobody else spends. */
+  #ownShortfall(wanted: Amounts): Shortfall | undefined {
+    const row = this.#row;
+    const { turn, session } = limitsOfSession(row, this.#allowed ?? this.#parts.settings.limits);
+    const totals = this.#totals;
+    const budget = row.budget && { usd: Number(row.budget.max_list_cost.amount) / 100 };
+    return (
+      shortIn(session, totals, wanted, { scope: "session", of: row.id }) ??
+      (budget && shortIn(budget, totals, wanted, { scope: "session", of: row.id, isBudget: true })) ??
+      shortIn(turn, minus(totals, this.#began ?? totals), wanted, { scope: "turn", of: row.id })
+    );
+  }
+
+  async #share(wanted: Amounts): Promise<Refusal | undefined> {
+    const { store, settings } = this.#parts;
+    const short = await store.spending.settle(this.#lease, await this.#claims(wanted));
+    // Where nothing more comes, it matters only that others may not have what was spent.
+    const felt = short.find(({ unit, spent, limit }) => wanted[unit] > 0 || spent > limit);
+    if (!felt) return undefined;
+    return refusalOf({ ...felt, wanted: wanted[felt.unit], isAssumed: this.#next.isAssumed }, await settings.payer());
+  }
+
+  async #claims(wanted: Amounts): Promise<Claim[]> {
+    const { book, settings } = this.#parts;
+    const accounts: { scope: SharedScope; of: string }[] = [
+      { scope: "agent", of: this.#row.agent.id },
+      { scope: "project", of: settings.project },
+      { scope: "day", of: today() },
+    ];
+    const limits = await book.of(accounts);
+    this.#hasSharedTime = limits.some(({ seconds }) => seconds !== undefined);
+    const totals = this.#totals;
+    return accounts.flatMap((account, index) =>
+      BUDGET_UNITS.map((unit) => ({
+        ...{ ...account, unit, total: totals[unit], reserve: wanted[unit] },
+        limit: limitOf(limits[index]!, unit),
+      })),
+    );
+  }
+
+  /** Waiting for a person is no work. */
+  #tick(): void {
+    const now = Date.now();
+    if (this.#row.waitingFor.length === 0) this.#parts.control.ledger.workedMs += now - this.#markedAt;
+    this.#markedAt = now;
+    const short = this.#ownShortfall({ ...NOTHING, seconds: TICK_MS });
+    if (short?.unit === "seconds") void this.#stop(short);
+    else if (this.#hasSharedTime) this.#watch();
+  }
+}
+
+function shortIn(
+  limits: Limits,
+  spent: Amounts,
+  wanted: Amounts,
+  of: Pick<Shortfall, "scope" | "of" | "isBudget">,
+): Shortfall | undefined {
+  for (const unit of BUDGET_UNITS) {
+    const shown = limits[unit];
+    // A turn is always one.
+    if (shown === undefined || (of.scope === "turn" && unit === "turns")) continue;
+    const limit = toAmount(unit, shown);
+    if (spent[unit] + wanted[unit] > limit) {
+      return { ...of, unit, spent: spent[unit], reserved: 0, limit, wanted: wanted[unit] };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,64 @@
+import type { EventId, SessionEventBody } from "@tandem/protocol";
+import type { Checkpoint, CheckpointShelf } from "@tandem/workspace";
+import type { TurnHook, TurnControl, TurnStart } from "../turn/turn-hook.ts";
+import { errorDetail } from "../turn/turn-failure.ts";
+
+/** A folder that could not be kept is not looked through again with every turn: that takes time each time. */
+const TRY_AGAIN_MS = 10 * 60 * 1_000;
+
+/**
+ * Keeps a session's folder before and after each turn. Where that fails, the turn goes on all the same, and the log says
+ * that there is nothing to rewind to.
+ */
+export class CheckpointHook implements TurnHook {
+  readonly #control: TurnControl;
+  readonly #shelf: CheckpointShelf;
+  #last: Checkpoint | undefined;
+  #message: EventId | null = null;
+  #failedAt = 0;
+  #failure = "";
+
+  constructor(control: TurnControl, shelf: CheckpointShelf) {
+    this.#control = control;
+    this.#shelf = shelf;
+  }
+
+  async before({ message }: TurnStart): Promise<SessionEventBody[]> {
+    this.#message = message;
+    // A turn that goes on has its beginning behind it.
+    return message === null ? [] : this.#take("before", message);
+  }
+
+  async after({ message }: TurnStart): Promise<SessionEventBody[]> {
+    return this.#take("after", message ?? this.#message);
+  }
+
+  async #take(when: "before" | "after", message: EventId | null): Promise<SessionEventBody[]> {
+    // Each turn says that it cannot be taken back; once is enough.
+    if (Date.now() - this.#failedAt < TRY_AGAIN_MS) return when === "before" ? [notice(this.#failure)] : [];
+    const { id, folder } = this.#control.row();
+    try {
+      const store = await this.#shelf.of(folder);
+      const last = this.#last ?? (await store.list(id)).at(-1);
+      const taken = await store.take(id, when);
+      this.#last = taken;
+      const changes = last ? await store.changes(last, taken) : [];
+      return [
+        {
+          type: "tandem.checkpoint",
+          checkpoint_id: taken.id,
+          when,
+          message_id: message,
+          files_changed: changes.length,
+          skipped: taken.skippedCount,
+        },
+      ];
+    } catch (error) {
+      this.#failedAt = Date.now();
+      this.#failure = `The files are not kept, and cannot be rewound: ${errorDetail(error).message}`;
+      return [notice(this.#failure)];
+    }
+  }
+}
+
+const notice = (text: string): SessionEventBody => ({ type: "tandem.notice", level: "warning", text });

@@ -1,0 +1,60 @@
+import type { SessionId } from "@tandem/protocol";
+import { CheckpointShelf } from "@tandem/workspace";
+import { join } from "node:path";
+import type { EngineSettings } from "../engine-settings.ts";
+import type { TurnHook, TurnControl } from "../turn/turn-hook.ts";
+import { CheckpointHook } from "./checkpoint-hook.ts";
+import { CompactionHook } from "./compaction-hook.ts";
+
+const PRUNE_EVERY_MS = 60 * 60 * 1_000;
+const FIRST_PRUNE_MS = 60 * 1_000;
+
+/** What is kept of sessions beside their logs, and what goes along with their turns for that. */
+export class CheckpointService {
+  /** Undefined where checkpoints are off. */
+  readonly shelf: CheckpointShelf | undefined;
+  readonly #settings: EngineSettings;
+  #timer: NodeJS.Timeout | undefined;
+  /** Told of sessions whose context is nearly full, once they are idle. */
+  onFull: (session: SessionId) => Promise<void> = async () => undefined;
+
+  constructor(settings: EngineSettings, stateFolder: string) {
+    this.#settings = settings;
+    this.shelf = settings.checkpoints && new CheckpointShelf(join(stateFolder, "checkpoints"), settings.checkpoints);
+  }
+
+  companions(control: TurnControl): TurnHook[] {
+    const { compactAt, log } = this.#settings;
+    const compact = (): void => {
+      const { id } = control.row();
+      this.onFull(id).catch((error: unknown) => log.warn({ session: id, error: String(error) }, "not compacted"));
+    };
+    return [
+      ...(this.shelf ? [new CheckpointHook(control, this.shelf)] : []),
+      ...(compactAt === undefined ? [] : [new CompactionHook(compactAt, compact)]),
+    ];
+  }
+
+  start(): void {
+    this.#pruneIn(FIRST_PRUNE_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #pruneIn(ms: number): void {
+    if (!this.shelf) return;
+    this.#timer = setTimeout(() => void this.#prune(), ms).unref();
+  }
+
+  async #prune(): Promise<void> {
+    try {
+      await this.shelf?.prune();
+    } catch (error) {
+      this.#settings.log.warn({ error: String(error) }, "old checkpoints could not be taken away");
+    } finally {
+      this.#pruneIn(PRUNE_EVERY_MS);
+    }
+  }
+}

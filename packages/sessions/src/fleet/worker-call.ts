@@ -1,0 +1,128 @@
+import { RequestError, type SessionId } from "@tandem/protocol";
+import type { DeadRun } from "@tandem/queue";
+import type { Store, WorkerRow } from "@tandem/storage";
+import type { SessionActor } from "../actor/session-actor.ts";
+import type { FleetSettings } from "./fleet-settings.ts";
+import { ANYWHERE, describePlace, fits } from "./place.ts";
+
+/** A run that was sent is not sent again for so long, by this process: it may be on its way. */
+const SENT_MS = 5_000;
+/** So long may something wait before it is said that nobody can take it: a worker may be starting anew. */
+const UNPLACED_MS = 4_000;
+/** So long may something wait for a worker that could take it, but is full, before that is said. */
+const CROWDED_MS = 8_000;
+/** Nothing else is written to a session that waits for a worker, so that what was said of that stands among the last. */
+const RECENT = 20;
+
+/** Does something as a session's writer, and runs nothing of it. Nothing if somebody holds it. */
+type Speak = (session: SessionId, work: (actor: SessionActor) => Promise<unknown>) => Promise<void>;
+
+/** Calls a worker for sessions that nobody holds, through the queue; and says so where none can come. */
+export class WorkerCall {
+  readonly #store: Store;
+  readonly #fleet: FleetSettings;
+  readonly #speak: Speak;
+  readonly #sent = new Map<SessionId, number>();
+  /** Dead letters and missing workers that have been told of. */
+  readonly #told = new Set<string>();
+
+  constructor(store: Store, fleet: FleetSettings, speak: Speak) {
+    this.#store = store;
+    this.#fleet = fleet;
+    this.#speak = speak;
+  }
+
+  /** Something waits for a session. Whoever holds it hears of that by itself. */
+  async call(session: SessionId): Promise<void> {
+    if (await this.#store.leases.holder(session)) return;
+    const row = await this.#store.sessions.get(session);
+    if (row) await this.#send(session, row.place);
+  }
+
+  /** The session has been let go of here. What came in the last moment has called nobody. */
+  async leftBehind(session: SessionId): Promise<void> {
+    const row = await this.#store.sessions.get(session);
+    if (!row) return;
+    const isOpen = row.status === "running" || row.status === "rescheduling";
+    if (isOpen || (await this.#store.inbox.list(session)).length > 0) await this.call(session);
+  }
+
+  /** Sessions whose holder has died, and messages that nobody was called for. */
+  async sweep(): Promise<void> {
+    const wanted = await this.#store.leases.wanted();
+    const now = Date.now();
+    for (const [session, at] of this.#sent) if (at + SENT_MS < now) this.#sent.delete(session);
+    if (wanted.length === 0) return this.#told.clear();
+    const [dead, workers] = await Promise.all([this.#fleet.queue.dead(), this.#store.workers.list()]);
+    const letters = new Map(dead.map((letter) => [letter.run.key, letter]));
+    const ready = workers.filter(({ alive, draining }) => alive && !draining);
+    for (const { session, place, since } of wanted) {
+      const letter = letters.get(session);
+      if (letter) {
+        await this.#bury(session, letter);
+        continue;
+      }
+      if (!this.#sent.has(session)) await this.#send(session, place);
+      const able = ready.filter((worker) => fits(worker, place, this.#fleet.tenant));
+      const waited = now - Date.parse(since);
+      if (able.length > 0) {
+        if (waited > CROWDED_MS && able.every(isFull)) await this.#sayCrowded(session, since, able.length);
+      } else if (waited > UNPLACED_MS) await this.#sayUnplaced(session, place ?? ANYWHERE);
+    }
+  }
+
+  async #send(session: SessionId, place: string | null): Promise<void> {
+    const { queue, tenant } = this.#fleet;
+    this.#sent.set(session, Date.now());
+    await queue.send({ kind: "session", key: session, tenant, place: place ?? ANYWHERE, priority: 0 });
+  }
+
+  /** What no attempt has brought further is left alone, and its session says so. */
+  async #bury(session: SessionId, { error, attempts, at }: DeadRun): Promise<void> {
+    const name = `${session} ${at}`;
+    if (this.#told.has(name)) return;
+    this.#told.add(name);
+    const recent = await this.#store.events.read(session, { order: "desc", limit: RECENT });
+    if (recent.some(({ event }) => event.type === "session.error" && (event.processed_at ?? "") >= at)) return;
+    const words = `No worker could go on with the session, in ${attempts} attempts. The last failed: ${error}`;
+    const fix = `Look at its workers' logs; then send a message, or run \`tandem fleet requeue ${session}\`.`;
+    await this.#speak(session, (actor) => actor.giveUp(new RequestError("unavailable", words, { fix })));
+  }
+
+  async #sayCrowded(session: SessionId, since: string, workers: number): Promise<void> {
+    const name = `${session} ${since}`;
+    if (this.#told.has(name)) return;
+    this.#told.add(name);
+    const text =
+      workers === 1
+        ? "The worker that can take this holds as many sessions as it may, all of them at work. It waits until one has ended."
+        : `All ${workers} workers that can take this hold as many sessions as they may, all of them at work. It waits until one has ended.`;
+    await this.#speak(session, async (actor) => {
+      const recent = await this.#store.events.read(session, { order: "desc", limit: RECENT });
+      const isSaid = recent.some(
+        ({ event }) => event.type === "tandem.notice" && event.text === text && (event.processed_at ?? "") >= since,
+      );
+      if (!isSaid) await actor.change(() => ({ change: {}, events: [{ type: "tandem.notice", level: "info", text }] }));
+    });
+  }
+
+  async #sayUnplaced(session: SessionId, place: string): Promise<void> {
+    const name = `${session} ${place}`;
+    if (this.#told.has(name)) return;
+    this.#told.add(name);
+    const event = { type: "tandem.unplaced" as const, place, needs: describePlace(place) };
+    await this.#speak(session, async (actor) => {
+      if (await isUnplaced(this.#store, session)) return;
+      await actor.change(() => ({ change: {}, events: [event] }));
+    });
+  }
+}
+
+const isFull = ({ sessions, maxSessions }: WorkerRow): boolean => sessions >= maxSessions;
+
+/** Whether the last that was said of it is that no worker can take it. */
+export async function isUnplaced(store: Pick<Store, "events">, session: SessionId): Promise<boolean> {
+  const recent = await store.events.read(session, { order: "desc", limit: RECENT });
+  const last = recent.find(({ event }) => event.type === "tandem.unplaced" || event.type === "tandem.placed");
+  return last?.event.type === "tandem.unplaced";
+}

@@ -1,0 +1,79 @@
+import type { ModelContent } from "@tandem/claude-code";
+import { type EventId, type EventOf, RequestError, type SessionEventBody } from "@tandem/protocol";
+import type { EventLog } from "@tandem/storage";
+import type { EngineSettings } from "../engine-settings.ts";
+import type { TurnHook, TurnControl, TurnStart } from "../turn/turn-hook.ts";
+import { HostHooks } from "./host-hooks.ts";
+
+/**
+ * Asks the hooks about each message, and at the beginning of a session, before anything is put to the model. What they add
+ * goes to the model with the message: so it is part of the conversation from then on, whichever process carries it.
+ */
+export class HostHooksTurnHook implements TurnHook {
+  readonly guardsMessages: boolean;
+  readonly #hooks: HostHooks;
+  readonly #turns: TurnControl;
+  readonly #events: EventLog;
+  readonly #settings: EngineSettings;
+  #words: string[] = [];
+  /** Of a message that was blocked: they are written at the end of its turn. */
+  #unwritten: SessionEventBody[] = [];
+
+  constructor(turns: TurnControl, events: EventLog, settings: EngineSettings) {
+    this.#turns = turns;
+    this.#events = events;
+    this.#settings = settings;
+    this.#hooks = new HostHooks(settings.hooks ?? []);
+    this.guardsMessages = this.#hooks.has("prompt");
+  }
+
+  async before({ message }: TurnStart): Promise<readonly SessionEventBody[]> {
+    this.#words = [];
+    if (message === null) return [];
+    const row = this.#turns.row();
+    const found = (await this.#events.find(row.id, message))?.event;
+    if (found?.type !== "user.message") return [];
+    const isFirst = row.claudeSession === undefined;
+    const said = [
+      ...(isFirst ? await this.#ask("sessionStart", message, {}) : []),
+      ...(await this.#ask("prompt", message, { prompt: textOf(found) })),
+    ];
+    return said;
+  }
+
+  /** What the model is told with the message. */
+  words(): ModelContent[] {
+    return this.#words.map((text) => ({ type: "text", text }));
+  }
+
+  async after(): Promise<readonly SessionEventBody[]> {
+    return this.#unwritten.splice(0);
+  }
+
+  async #ask(
+    on: "sessionStart" | "prompt",
+    message: EventId,
+    about: Record<string, unknown>,
+  ): Promise<SessionEventBody[]> {
+    if (!this.#hooks.has(on)) return [];
+    const { id, folder, agent } = this.#turns.row();
+    const { stateFolder, hostVariables } = this.#settings;
+    const question = { on, eventId: message, about: { session_id: id, folder, agent: agent.name, ...about } };
+    // Each hook has a deadline of its own.
+    const said = await this.#hooks.ask(question, {
+      folder,
+      stateFolder,
+      hostVariables,
+      signal: new AbortController().signal,
+    });
+    if (said.context !== undefined) this.#words.push(`<hook-context>\n${said.context}\n</hook-context>`);
+    if (said.allow) return said.events;
+    // Dropped, it is not told to the model later on, as what a crash has lost is.
+    this.#unwritten.push(...said.events, { type: "tandem.dropped", event_id: message, reason: said.message });
+    const what = on === "prompt" ? "The message" : "The session";
+    throw new RequestError("forbidden", `${what} was blocked by a hook: ${said.message}`);
+  }
+}
+
+const textOf = ({ content }: EventOf<"user.message">): string =>
+  content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");

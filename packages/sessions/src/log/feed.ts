@@ -1,0 +1,161 @@
+import { isId, type SessionId } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
+import type { FeedItem } from "../engine.ts";
+import { feedView } from "./session-view.ts";
+
+const SNAPSHOT_PAGE = 200;
+/** Events that change what a list of sessions shows. */
+const SHOWN = /^session\.(status_|updated|usage|deleted)/;
+/** What a session costs is said this often while it works. */
+const COST_MS = 1_000;
+/** What other processes write is looked at so often: what it was is not said, only that there is something. */
+const LOOK_MS = 100;
+/** And all sessions, where it is not even said whose. */
+const LOOK_AT_ALL_MS = 2_000;
+
+interface Follower {
+  changed: Set<SessionId>;
+  removed: Set<SessionId>;
+  /** As it was last said of each that has changed. */
+  said: Map<string, string>;
+  wake: () => void;
+}
+
+/** Sessions in short: all of them first, then whatever changes. A follower that lags misses steps, never the last state. */
+export class Feed {
+  readonly #store: Store;
+  readonly #followers = new Set<Follower>();
+  readonly #costing = new Set<SessionId>();
+  readonly #grown = new Set<SessionId>();
+  #isLooking = false;
+  #isLookingAtAll = false;
+  #stopListening: (() => void) | undefined;
+
+  constructor(store: Store) {
+    this.#store = store;
+    store.events.onAppend((session, events) => {
+      if (events.some(({ event }) => SHOWN.test(event.type))) this.changed(session);
+      else if (events.some(({ event }) => event.type === "span.model_request_end")) this.#costs(session);
+    });
+  }
+
+  #costs(session: SessionId): void {
+    if (this.#followers.size === 0 || this.#costing.has(session)) return;
+    this.#costing.add(session);
+    setTimeout(() => {
+      this.#costing.delete(session);
+      this.changed(session);
+    }, COST_MS).unref();
+  }
+
+  /** Also what other processes do is heard of, while somebody follows. */
+  #hear(): void {
+    if (this.#followers.size === 0) {
+      this.#stopListening?.();
+      this.#stopListening = undefined;
+      return;
+    }
+    this.#stopListening ??= this.#store.events.onGrowth((session, isGone) => {
+      if (session === undefined) this.#lookAtAll();
+      else if (!isId("session", session)) return;
+      else if (isGone) this.removed(session);
+      else this.#look(session);
+    });
+  }
+
+  #look(session: SessionId): void {
+    this.#grown.add(session);
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    setTimeout(() => {
+      this.#isLooking = false;
+      for (const id of this.#grown) this.changed(id);
+      this.#grown.clear();
+    }, LOOK_MS).unref();
+  }
+
+  #lookAtAll(): void {
+    if (this.#isLookingAtAll) return;
+    this.#isLookingAtAll = true;
+    setTimeout(() => {
+      this.#isLookingAtAll = false;
+      this.#compareAll().catch(() => this.#followers.size > 0 && this.#lookAtAll());
+    }, LOOK_AT_ALL_MS).unref();
+  }
+
+  async #compareAll(): Promise<void> {
+    const views = new Map((await this.#snapshot()).map((view) => [view.id, JSON.stringify(view)]));
+    for (const follower of this.#followers) {
+      // What is not listed any more has been archived, or is gone.
+      for (const id of new Set([...views.keys(), ...follower.said.keys()])) {
+        if (views.get(id) !== follower.said.get(id)) follower.changed.add(id as SessionId);
+      }
+      if (follower.changed.size > 0) follower.wake();
+    }
+  }
+
+  changed(session: SessionId): void {
+    for (const follower of this.#followers) {
+      follower.changed.add(session);
+      follower.wake();
+    }
+  }
+
+  removed(session: SessionId): void {
+    for (const follower of this.#followers) {
+      follower.changed.delete(session);
+      follower.removed.add(session);
+      follower.wake();
+    }
+  }
+
+  async *follow(signal: AbortSignal): AsyncGenerator<FeedItem> {
+    let woken = Promise.withResolvers<void>();
+    const follower: Follower = { changed: new Set(), removed: new Set(), said: new Map(), wake: () => woken.resolve() };
+    this.#followers.add(follower);
+    this.#hear();
+    signal.addEventListener("abort", follower.wake, { once: true });
+    try {
+      const sessions = await this.#snapshot();
+      for (const view of sessions) follower.said.set(view.id, JSON.stringify(view));
+      yield { type: "snapshot", sessions };
+      while (!signal.aborted) {
+        await woken.promise;
+        woken = Promise.withResolvers<void>();
+        const { changed, removed } = follower;
+        follower.changed = new Set();
+        follower.removed = new Set();
+        for (const id of removed) if (follower.said.delete(id)) yield { type: "removed", id };
+        for (const id of changed) {
+          const item = await this.#news(id, follower);
+          if (item && !signal.aborted) yield item;
+        }
+      }
+    } finally {
+      this.#followers.delete(follower);
+      this.#hear();
+      signal.removeEventListener("abort", follower.wake);
+    }
+  }
+
+  /** How a session is now, unless that has been said. */
+  async #news(id: SessionId, { said }: Follower): Promise<FeedItem | undefined> {
+    const row = await this.#store.sessions.get(id);
+    if (!row) return said.delete(id) ? { type: "removed", id } : undefined;
+    const session = feedView(row);
+    const text = JSON.stringify(session);
+    if (said.get(id) === text) return undefined;
+    said.set(id, text);
+    return { type: "changed", session };
+  }
+
+  async #snapshot(): Promise<Extract<FeedItem, { type: "snapshot" }>["sessions"]> {
+    const rows = [];
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#store.sessions.list({ limit: SNAPSHOT_PAGE, ...(cursor && { cursor }) });
+      rows.push(...page.data);
+      if (!page.next) return rows.map(feedView);
+      cursor = page.next;
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import type { Session, Thread } from "@tandem/protocol";
+import type { SessionRow, ThreadRow } from "@tandem/storage";
+import type { FeedSession } from "../engine.ts";
+
+/** A session as clients see it. */
+export function sessionView(row: SessionRow): Session {
+  return {
+    type: "session",
+    id: row.id,
+    status: row.status,
+    agent: row.agent,
+    environment_id: row.environmentId,
+    title: row.title,
+    metadata: row.metadata,
+    resources: row.resources,
+    vault_ids: [],
+    budget: row.budget,
+    usage: row.usage,
+    stats: { active_seconds: seconds(row.activeMs), duration_seconds: age(row) },
+    outcome_evaluations: [],
+    deployment_id: null,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+    archived_at: row.archivedAt,
+  };
+}
+
+/** A thread as clients see it; the primary one takes status and usage from its session. */
+export function threadView(row: ThreadRow, session: SessionRow): Thread {
+  const primary = row.id === session.primaryThread;
+  return {
+    type: "session_thread",
+    id: row.id,
+    session_id: row.session,
+    parent_thread_id: row.parent,
+    agent: row.agent,
+    status: primary ? session.status : row.status,
+    stats: primary ? { active_seconds: seconds(session.activeMs), duration_seconds: age(session) } : null,
+    usage: primary ? session.usage : row.usage,
+    workflow_run_id: null,
+    created_at: row.createdAt,
+    updated_at: primary ? session.updatedAt : row.updatedAt,
+    archived_at: row.archivedAt,
+  };
+}
+
+/** A session in short, for lists over all of them. */
+export function feedView(row: SessionRow): FeedSession {
+  return {
+    id: row.id,
+    title: row.title,
+    status: row.status,
+    agent: { id: row.agent.id, name: row.agent.name },
+    environment_id: row.environmentId,
+    folder: row.folder,
+    waiting_for: row.waitingFor,
+    list_cost: row.usage.list_cost,
+    cut_short: row.cutShort ?? null,
+    parked: row.parked ? { resets_at: row.parked.resetsAt, kind: row.parked.kind } : null,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+    archived_at: row.archivedAt,
+  };
+}
+
+const seconds = (ms: number): number => Math.round(ms / 100) / 10;
+
+const age = ({ createdAt, archivedAt }: SessionRow): number =>
+  seconds((archivedAt ? Date.parse(archivedAt) : Date.now()) - Date.parse(createdAt));

@@ -1,0 +1,87 @@
+import type { SessionEvent, SessionStatus, ThreadAgent, ThreadId, Tool } from "@tandem/protocol";
+import type { SessionRow, ThreadRow } from "@tandem/storage";
+import { rosterOf } from "../process/conversation-setup.ts";
+import type { UsageLedger } from "./usage-ledger.ts";
+
+const STATUSES: Record<string, SessionStatus> = {
+  "session.thread_status_running": "running",
+  "session.thread_status_idle": "idle",
+  "session.thread_status_terminated": "terminated",
+};
+
+/** The threads of a session as its events tell them. */
+export class Threads {
+  readonly #session: SessionRow;
+  readonly #roster: readonly ThreadAgent[];
+  readonly #rows: Map<ThreadId, ThreadRow>;
+  readonly #changed = new Set<ThreadId>();
+
+  constructor(session: SessionRow, rows: readonly ThreadRow[]) {
+    this.#session = session;
+    this.#roster = rosterOf(session.agent);
+    this.#rows = new Map(rows.map((row) => [row.id, row]));
+  }
+
+  /** `thread` is the one on which the event stands. */
+  note(thread: ThreadId | null, event: SessionEvent): void {
+    const at = event.processed_at ?? new Date().toISOString();
+    if (event.type === "session.thread_created") {
+      this.#put({
+        id: event.session_thread_id,
+        session: this.#session.id,
+        parent: thread ?? this.#session.primaryThread,
+        agent: this.#agent(event.agent_name),
+        status: "running",
+        usage: null,
+        createdAt: at,
+        updatedAt: at,
+        archivedAt: null,
+      });
+      return;
+    }
+    const status = STATUSES[event.type];
+    if (!status || !("session_thread_id" in event)) return;
+    const row = this.#rows.get(event.session_thread_id as ThreadId);
+    if (row) this.#put({ ...row, status, updatedAt: at });
+  }
+
+  /** The agent whose thread it is, if it is one of the roster. */
+  agentOf(thread: ThreadId): string | undefined {
+    const agent = this.#rows.get(thread)?.agent;
+    return agent?.type === "agent" ? agent.id : undefined;
+  }
+
+  toolsOf(thread: ThreadId): readonly Tool[] | undefined {
+    const agent = this.#rows.get(thread)?.agent;
+    return agent?.type === "agent" ? agent.tools : undefined;
+  }
+
+  /** Rows that changed since this was last asked, with what their threads have used. */
+  changed(ledger?: UsageLedger): ThreadRow[] {
+    const rows = [...this.#changed].map((id) => this.#rows.get(id)!);
+    this.#changed.clear();
+    return rows.map((row) => ({ ...row, usage: ledger?.thread(row.id) ?? row.usage }));
+  }
+
+  #put(row: ThreadRow): void {
+    this.#rows.set(row.id, row);
+    this.#changed.add(row.id);
+  }
+
+  #agent(name: string): ThreadRow["agent"] {
+    const known = this.#roster.find((agent) => agent.name === name);
+    if (known) return known;
+    const { model, tools, mcp_servers, skills, execution_identity } = this.#session.agent;
+    return {
+      type: "inline",
+      name,
+      description: null,
+      system: null,
+      model,
+      tools,
+      mcp_servers,
+      skills,
+      execution_identity,
+    };
+  }
+}

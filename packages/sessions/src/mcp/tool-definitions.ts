@@ -1,0 +1,157 @@
+import { createHash } from "node:crypto";
+import type { McpTool } from "@tandem/claude-code";
+import { RequestError } from "@tandem/protocol";
+import type { Records } from "@tandem/storage";
+import { z } from "zod";
+import { describeChanges } from "./describe-changes.ts";
+
+const SPACE = "tandem";
+const KIND = "mcp_server";
+const MOST = 1_000;
+
+const definitions = z.object({
+  hash: z.string(),
+  tools: z.array(
+    z.object({
+      name: z.string(),
+      description: z.string().optional(),
+      inputSchema: z.looseObject({ type: z.literal("object") }),
+      annotations: z.looseObject({}).optional(),
+    }),
+  ),
+  at: z.string(),
+});
+const kept = z.object({
+  name: z.string(),
+  origin: z.string(),
+  accepted: definitions.extend({ by: z.string() }),
+  seen: definitions,
+});
+type Kept = z.infer<typeof kept>;
+
+/** An MCP server that sessions have met, with its tools in full. */
+export interface McpServerView {
+  id: string;
+  name: string;
+  /** Its address, `tandem:NAME`, or the folder and the name in its `.mcp.json`. */
+  origin: string;
+  hash: string;
+  tools: McpTool[];
+  accepted: { hash: string; at: string; by: string };
+  /** What is not as it was when it was accepted; calls are asked for while there is something here. */
+  changes: string[];
+}
+
+/** What a session is told of a server: tools as they were accepted, and what is not so any more. */
+export interface Judged {
+  id: string;
+  tools: readonly McpTool[];
+  changes: readonly string[];
+}
+
+/**
+ * The tools of MCP servers, word for word. What a server says when it is first met is taken as it is: somebody has named it
+ * in an agent or has trusted its folder. From then on the model is told only what was accepted, and a server that says
+ * something else is asked about until a person accepts that.
+ */
+export class ToolDefinitions {
+  readonly #records: Records;
+  readonly #listeners = new Set<(id: string) => void>();
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  async judge(server: { name: string; origin: string }, tools: readonly McpTool[]): Promise<Judged> {
+    const id = idOf(server.origin);
+    const seen = defined(tools);
+    const { value, version } = await this.#read(id);
+    if (!value) {
+      await this.#note(id, { ...server, accepted: { ...seen, by: "first met" }, seen }, 0);
+      return { id, tools, changes: [] };
+    }
+    if (value.seen.hash !== seen.hash) await this.#note(id, { ...value, name: server.name, seen }, version);
+    const known = value.accepted.tools;
+    const there = new Set(tools.map(({ name }) => name));
+    const changes = value.accepted.hash === seen.hash ? [] : describeChanges(known, tools);
+    return { id, tools: known.filter(({ name }) => there.has(name)), changes };
+  }
+
+  async list(): Promise<McpServerView[]> {
+    const rows = await this.#records.list(SPACE, KIND, { limit: MOST });
+    return rows.map(({ key, value }) => view(key, kept.parse(value)));
+  }
+
+  async get(id: string): Promise<McpServerView> {
+    const { value } = await this.#read(id);
+    if (!value) throw new RequestError("not_found", `There is no MCP server ${id}.`);
+    return view(id, value);
+  }
+
+  /** What it says now is what was accepted, if it is what the person has read: `hash`. */
+  async accept(id: string, hash: string, by: string): Promise<McpServerView> {
+    const { value, version } = await this.#read(id);
+    if (!value) throw new RequestError("not_found", `There is no MCP server ${id}.`);
+    if (value.seen.hash !== hash) {
+      throw new RequestError("conflict", "The server's tools are not what you have read: they have changed since.", {
+        fix: "Read them again, and accept what they are now.",
+      });
+    }
+    const accepted = { ...value, accepted: { ...value.seen, at: new Date().toISOString(), by } };
+    await this.#write(id, accepted, version);
+    for (const listener of this.#listeners) listener(id);
+    return view(id, accepted);
+  }
+
+  /** Called when a person has accepted a server's tools. Returns how to stop. */
+  onAccepted(listener: (id: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async #read(id: string): Promise<{ value: Kept | undefined; version: number }> {
+    const row = await this.#records.get(SPACE, KIND, id);
+    return { value: row && kept.parse(row.value), version: row?.version ?? 0 };
+  }
+
+  #write(id: string, value: Kept, version: number): Promise<void> {
+    return this.#records.write(SPACE, [{ type: "put", kind: KIND, key: id, value, version }]);
+  }
+
+  async #note(id: string, value: Kept, version: number): Promise<void> {
+    try {
+      await this.#write(id, value, version);
+    } catch (error) {
+      // Another session has just met the same server; what it wrote is what this one would have.
+      if (!(error instanceof RequestError) || error.code !== "conflict") throw error;
+    }
+  }
+}
+
+const idOf = (origin: string): string => `mcps_${createHash("sha256").update(origin).digest("hex").slice(0, 20)}`;
+
+function defined(tools: readonly McpTool[]): Kept["seen"] {
+  const sorted = [...tools].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const hash = createHash("sha256")
+    .update(JSON.stringify(sorted.map(canonical)))
+    .digest("hex");
+  return { hash, tools: sorted, at: new Date().toISOString() };
+}
+
+/** The same whatever order keys come in. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, inner]) => [key, canonical(inner)]));
+}
+
+const view = (id: string, { name, origin, accepted, seen }: Kept): McpServerView => ({
+  id,
+  name,
+  origin,
+  hash: seen.hash,
+  tools: seen.tools,
+  accepted: { hash: accepted.hash, at: accepted.at, by: accepted.by },
+  changes: accepted.hash === seen.hash ? [] : describeChanges(accepted.tools, seen.tools),
+});

@@ -1,0 +1,59 @@
+import type { Confirmation, ConversationHost, Decision } from "@tandem/claude-code";
+import type { ApprovalNote } from "@tandem/protocol";
+import { asksPerson, isPlan } from "../approvals/approval-note.ts";
+import type { Grants } from "../approvals/grants.ts";
+import { readAnswers, refusal } from "../approvals/questions.ts";
+import type { JudgedCall } from "@tandem/policy";
+import type { PendingApprovals } from "../approvals/pending-approvals.ts";
+
+/** What a conversation asks of its session: judged by its rules and policies, answered by whoever is asked. */
+export function createHost(session: {
+  judge: (call: JudgedCall) => Decision;
+  /** What is said of a call to who is asked about it. */
+  note: (call: JudgedCall) => ApprovalNote;
+  room: PendingApprovals;
+  /** Calls that have been allowed beforehand; each is used up by the first that fits. */
+  grants: Grants;
+  onOutput: ConversationHost["onOutput"];
+  durable: () => Promise<void>;
+}): ConversationHost {
+  return {
+    onOutput: session.onOutput,
+    durable: session.durable,
+    decide: (call) => {
+      const judged = session.judge(call);
+      const decision: Decision =
+        judged.permission === "allow" && asksPerson(call) ? { ...judged, permission: "ask" } : judged;
+      if (decision.permission !== "ask") return decision;
+      if (!session.grants.use(call)) return { ...decision, approval: session.note(call) };
+      const why = "A person allowed exactly this call after the process that asked had gone.";
+      return { ...decision, permission: "allow", verdict: { action: "allow", why, by: "grant" } };
+    },
+    async confirm({ eventId, signal, name, mcpServer, input }): Promise<Confirmation> {
+      const answer = await session.room.wait(eventId, signal);
+      if (!answer) return { allow: false, message: "Nobody confirmed this call." };
+      if (answer.type === "user.custom_tool_result") {
+        const { content = [], is_error: isError } = answer;
+        // Never the model's own, should it have put some there.
+        return isError
+          ? { allow: false, message: refusal(content) }
+          : { allow: true, input: { ...input, answers: readAnswers(input, content) } };
+      }
+      if (answer.result === "deny") {
+        return { allow: false, message: answer.deny_message ?? "The user denied this call." };
+      }
+      if (isPlan({ name, mcpServer })) return { allow: true, mode: answer.tandem?.mode ?? "default" };
+      const changed = answer.tandem?.input;
+      if (!changed) return { allow: true };
+      const told = `The user changed the input of this call before allowing it. It is made with ${JSON.stringify(changed)}`;
+      return { allow: true, input: changed, told };
+    },
+    async callCustomTool(request) {
+      const answer = await session.room.wait(request.eventId, request.signal);
+      if (answer?.type !== "user.custom_tool_result") {
+        return { content: [{ type: "text", text: "Nobody answered this call." }], isError: true };
+      }
+      return { content: answer.content ?? [], isError: answer.is_error ?? false };
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import type { ConversationSetup, HostServer, SubagentDefinition } from "@tandem/claude-code";
+import { SESSION_METADATA, type SessionAgent, type ThreadAgent } from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
+import { z } from "zod";
+import { askingTools } from "../approvals/asking-tools.ts";
+import { agentsOfFiles } from "../commands/agent-files.ts";
+import type { EngineSettings } from "../engine-settings.ts";
+import type { ProcessSetup } from "./process-setup.ts";
+import { offeredTools } from "@tandem/policy";
+import { turnOptions } from "../turn/turn-options.ts";
+import { worktreeAt, worktreeVariables } from "../worktrees/worktree-registry.ts";
+
+/** What Claude Code is told about a session. */
+export async function conversationSetup(
+  row: SessionRow,
+  conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">,
+  settings: EngineSettings,
+  equipment: ProcessSetup,
+): Promise<ConversationSetup> {
+  const { agent, metadata } = row;
+  const { model, effort, planning } = turnOptions(row, settings);
+  const worktree = await worktreeAt(settings.stateFolder, row.folder);
+  const roster = rosterOf(agent);
+  const hasSubagents = roster.length > 0 || hasInlineAgents(agent);
+  const isTrusted = (await settings.trustOf?.(row.folder))?.trusted ?? false;
+  const ofFiles = hasSubagents
+    ? await agentsOfFiles(row.folder, { isTrusted, userFolders: settings.userFolders ?? [] })
+    : [];
+  const outputSchema = metadata[SESSION_METADATA.outputSchema];
+  const maxTurns = metadata[SESSION_METADATA.maxTurns];
+  const hostServers = ((await settings.hostServers?.(row.id)) ?? []).filter(
+    ({ name }) => !agent.mcp_servers.some((server) => server.name === name),
+  );
+  return {
+    executable: settings.executable,
+    credential: await settings.credential(),
+    hostVariables: settings.hostVariables,
+    ...(worktree && { variables: worktreeVariables(worktree) }),
+    stateFolder: settings.stateFolder,
+    folder: row.folder,
+    model,
+    ...(effort !== undefined && { effort }),
+    planning,
+    ...(agent.system && { system: agent.system }),
+    replaceSystem: metadata[SESSION_METADATA.system] === "replace",
+    tools: [...offeredTools(agent.tools, hasSubagents), ...askingTools(row, planning), ...equipment.tools],
+    customTools: agent.tools.filter((tool) => tool.type === "custom"),
+    ...equipment.setup,
+    hostServers,
+    subagents: [
+      ...roster.map((each) => asSubagent(each, hostServers)),
+      ...(hasInlineAgents(agent) ? [INLINE] : []),
+      ...ofFiles.filter(({ name }) => name !== INLINE.name && !roster.some((each) => each.name === name)),
+    ],
+    ...(outputSchema && { outputSchema: jsonObject.parse(JSON.parse(outputSchema)) }),
+    ...(maxTurns && { maxTurns: Number(maxTurns) }),
+    ...conversation,
+    primaryThread: row.primaryThread,
+    yields: settings.fleet !== undefined,
+    deadlines: settings.deadlines,
+  };
+}
+
+/** What Claude Code calls a subagent that is made up on the spot; it has the tools of the session's own agent. */
+const INLINE: SubagentDefinition = {
+  name: "general-purpose",
+  description: "For any task that can be described in its prompt.",
+  system: "You are a subagent. Do the task that you are given, and end with a report of what you found or did.",
+};
+
+export const jsonObject = z.record(z.string(), z.unknown());
+
+/** The agents that a session's agent may call by name. */
+export function rosterOf({ multiagent }: SessionAgent): ThreadAgent[] {
+  if (!multiagent) return [];
+  if (multiagent.type === "coordinator") return multiagent.agents;
+  return multiagent.subagents.type === "enabled" ? multiagent.subagents.predefined_agents : [];
+}
+
+const hasInlineAgents = ({ multiagent }: SessionAgent): boolean =>
+  multiagent?.type === "multiagent_20261001" &&
+  multiagent.subagents.type === "enabled" &&
+  multiagent.subagents.inline_agents.type === "enabled";
+
+function asSubagent(agent: ThreadAgent, hostServers: readonly HostServer[]): SubagentDefinition {
+  return {
+    name: agent.name,
+    description: agent.description ?? agent.name,
+    system: agent.system ?? "",
+    model: agent.model.id,
+    ...(agent.model.effort && { effort: agent.model.effort.type }),
+    tools: [
+      ...offeredTools(agent.tools, false),
+      ...[...agent.mcp_servers, ...hostServers].map(({ name }) => `mcp__${name}`),
+    ],
+  };
+}

@@ -1,0 +1,152 @@
+import type { ConversationHost, ConversationSetup, Decision, HookAnswer, ToolCallRequest } from "@tandem/claude-code";
+import type { SessionEventBody } from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
+import type { EngineSettings } from "../engine-settings.ts";
+import { HostHooks } from "../hooks/host-hooks.ts";
+import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
+import { folderPlace, placeOf, type ServerPlace } from "../mcp/server-place.ts";
+import { SessionServers } from "../mcp/session-servers.ts";
+import { sandboxFor } from "./sandbox.ts";
+import type { FolderTrust } from "../trust/folder-trust.ts";
+import { SkillStore } from "../trust/skill-store.ts";
+import { type FolderParts, trustedParts } from "../trust/trusted-parts.ts";
+
+/** What a process is given beside its agent: what a trusted folder brings, MCP servers, a sandbox, hooks. */
+export interface ProcessSetup extends AsyncDisposable {
+  setup: Pick<ConversationSetup, "mcpServers" | "connectedServers" | "sandbox" | "trusted">;
+  /** Tools beside those of the agent. */
+  tools: readonly string[];
+  /** What is to be in the log before anything of the process is. */
+  events: SessionEventBody[];
+  /** What becomes of a decision about a call, knowing where it would go. */
+  judge(call: { mcpServer?: string }, decision: Decision): Decision;
+  hooks: Pick<ConversationHost, "beforeTool" | "afterTool">;
+}
+
+export async function openProcessSetup(
+  row: SessionRow,
+  settings: EngineSettings,
+  around: { definitions: ToolDefinitions; isFirst: boolean; write: (events: SessionEventBody[]) => void },
+): Promise<ProcessSetup> {
+  const sandbox = await sandboxFor(settings.sandbox ?? { mode: "off", domains: [] }, settings.hostVariables);
+  const trust = await settings.trustOf?.(row.folder);
+  const config = trust?.trusted ? trust.config : undefined;
+  const parts = config && trustedParts(config);
+  const skillsIn = config && parts?.skills.length ? await new SkillStore(settings.stateFolder).put(config) : undefined;
+  const servers = await SessionServers.open(await wantedServers(row, settings, trust, parts), {
+    book: around.definitions,
+    stateFolder: settings.stateFolder,
+    hostVariables: settings.hostVariables,
+    connectMs: settings.deadlines.init,
+    callMs: settings.mcpTimeout,
+  });
+  const isNews = around.isFirst || servers.failed.length > 0;
+  return {
+    setup: {
+      mcpServers: [],
+      connectedServers: servers.connected,
+      sandbox,
+      ...(parts && { trusted: { ...parts, ...(skillsIn !== undefined && { skillsIn }) } }),
+    },
+    tools: skillsIn === undefined ? [] : ["Skill"],
+    events: [
+      ...(around.isFirst && trust ? untrustedNotice(trust) : []),
+      ...(around.isFirst && !sandbox.on && settings.sandbox?.mode === "try" ? [noSandbox(sandbox.reason)] : []),
+      ...(isNews ? servers.events : []),
+    ],
+    judge: (call, decision) => servers.decide(call, decision),
+    hooks: toolHooks(row, settings, around.write),
+    [Symbol.asyncDispose]: () => servers[Symbol.asyncDispose](),
+  };
+}
+
+/** Those that the agent names, then those that a client brought and those of the folder that take nobody's name. */
+async function wantedServers(
+  row: SessionRow,
+  settings: EngineSettings,
+  trust: FolderTrust | undefined,
+  parts: FolderParts | undefined,
+): Promise<{ name: string; place: Promise<ServerPlace> }[]> {
+  const named = row.agent.mcp_servers.map((server) => ({
+    name: server.name,
+    place: placeOf(server, settings.mcpServer),
+  }));
+  const hosted = (await settings.hostServers?.(row.id)) ?? [];
+  const brought = (settings.sessionServers?.(row.id) ?? []).filter(
+    ({ name }) => ![...named, ...hosted].some((other) => other.name === name),
+  );
+  const own = [...named, ...brought.map((place) => ({ name: place.name, place: Promise.resolve(place) }))];
+  const taken = new Set([...own, ...hosted].map(({ name }) => name));
+  const folders = Object.entries(parts?.servers ?? {}).filter(([name]) => !taken.has(name));
+  if (folders.length === 0) return own;
+  const { isDenied } = await import("@tandem/claude-code");
+  // A folder may name variables for its servers, but none by which somebody pays.
+  const variables = Object.fromEntries(Object.entries(settings.hostVariables).filter(([name]) => !isDenied(name)));
+  const at = { folder: row.folder, root: trust?.folder ?? row.folder, variables };
+  return [
+    ...own,
+    ...folders.map(([name, server]) => ({ name, place: placeLater(() => folderPlace(name, server, at)) })),
+  ];
+}
+
+/** What is wrong with one server must not keep the others away. */
+const placeLater = async (find: () => ServerPlace): Promise<ServerPlace> => find();
+
+/** Said once: what a folder would bring, and how it is let in. */
+function untrustedNotice({ state, folder, config, reason }: FolderTrust): SessionEventBody[] {
+  const files = config?.files.slice(0, 10).join(", ") ?? "";
+  const more = (config?.files.length ?? 0) > 10 ? " and more" : "";
+  const how = `If you stand by them: tandem trust --folder ${folder}`;
+  const notice = (text: string): SessionEventBody[] => [{ type: "tandem.notice", level: "info", text }];
+  switch (state) {
+    case "trusted":
+    case "empty":
+      return [];
+    case "refused":
+      return notice(`Settings, hooks, MCP servers and skills of the folder were not loaded. ${reason ?? ""}`.trim());
+    case "untrusted":
+      return notice(`The folder is not trusted, so these were not loaded: ${files}${more}. ${how}`);
+    case "changed":
+      return notice(`The folder has changed since it was trusted, so these were not loaded: ${files}${more}. ${how}`);
+  }
+}
+
+const noSandbox = (reason: string): SessionEventBody => ({
+  type: "tandem.notice",
+  level: "warning",
+  text: `Shell commands run without a sandbox: ${reason}.`,
+});
+
+function toolHooks(
+  row: SessionRow,
+  settings: EngineSettings,
+  write: (events: SessionEventBody[]) => void,
+): ProcessSetup["hooks"] {
+  const hooks = new HostHooks(settings.hooks ?? []);
+  const { stateFolder, hostVariables } = settings;
+  const ask = async (on: "beforeTool" | "afterTool", call: ToolCallRequest, beside: Record<string, unknown> = {}) => {
+    const { eventId, name, mcpServer, input, thread, signal } = call;
+    const tool = mcpServer === undefined ? name : `mcp__${mcpServer}__${name}`;
+    const about = { session_id: row.id, folder: row.folder, agent: row.agent.name, event_id: eventId, tool, thread };
+    const place = { folder: row.folder, stateFolder, hostVariables, signal };
+    const said = await hooks.ask({ on, tool, input, eventId, about: { ...about, ...beside } }, place);
+    write(said.events);
+    return said;
+  };
+  return {
+    ...(hooks.has("beforeTool") && {
+      async beforeTool(call: ToolCallRequest): Promise<HookAnswer> {
+        const { events: _, ...said } = await ask("beforeTool", call);
+        return said;
+      },
+    }),
+    ...(hooks.has("afterTool") && {
+      async afterTool(call: ToolCallRequest & { result: unknown }) {
+        const said = await ask("afterTool", call, { result: call.result });
+        const words = [said.context, said.allow ? undefined : `A hook objects to this result: ${said.message}`];
+        const context = words.filter((text) => text !== undefined).join("\n\n");
+        return context ? { context } : {};
+      },
+    }),
+  };
+}

@@ -1,0 +1,211 @@
+import {
+  newId,
+  RequestError,
+  type Agent,
+  type AgentCreateParams,
+  type AgentId,
+  type AgentUpdateParams,
+  type Multiagent,
+} from "@tandem/protocol";
+import type { AgentStore, Page, PageQuery } from "@tandem/storage";
+import type { Agents, Model } from "../engine.ts";
+import { resolveTools } from "@tandem/policy";
+import { resolveModel } from "../turn/turn-options.ts";
+
+type RosterEntry = Extract<NonNullable<AgentCreateParams["multiagent"]>, { type: "coordinator" }>["agents"][number];
+type Definition = Pick<
+  AgentCreateParams,
+  "model" | "system" | "description" | "tools" | "mcp_servers" | "skills" | "multiagent" | "execution_identity"
+>;
+
+/** Agents and their versions. What a client may write is checked here, once, whichever way it came. */
+export class AgentCatalogue implements Agents {
+  readonly #store: AgentStore;
+  readonly #models: () => Promise<Model[]>;
+
+  constructor(store: AgentStore, models: () => Promise<Model[]>) {
+    this.#store = store;
+    this.#models = models;
+  }
+
+  async create(params: AgentCreateParams): Promise<Agent> {
+    const at = new Date().toISOString();
+    const id = newId("agent");
+    const agent: Agent = {
+      type: "agent",
+      id,
+      version: 1,
+      name: params.name,
+      ...(await this.resolve(params, { id, version: 1 })),
+      metadata: params.metadata ?? {},
+      created_at: at,
+      updated_at: at,
+      archived_at: null,
+    };
+    await this.#store.create(agent);
+    return agent;
+  }
+
+  async get(id: string, version?: number): Promise<Agent> {
+    const agent = await this.#store.get(id, version);
+    if (agent) return agent;
+    const which = version === undefined ? "" : ` of version ${version}`;
+    throw new RequestError("not_found", `There is no agent ${id}${which}.`);
+  }
+
+  async update(id: string, params: AgentUpdateParams): Promise<Agent> {
+    const current = await this.get(id);
+    if (current.archived_at) throw new RequestError("invalid_request", `The agent ${id} is archived.`);
+    if (params.version !== undefined && params.version !== current.version) {
+      throw new RequestError(
+        "conflict",
+        `The agent ${id} is at version ${current.version}, not ${params.version}: somebody else has changed it.`,
+        { fix: "Retrieve it again and repeat the change." },
+      );
+    }
+    const next = await this.resolve(
+      {
+        model: params.model ?? modelParams(current.model),
+        system: params.system === undefined ? current.system : params.system,
+        description: params.description === undefined ? current.description : params.description,
+        tools: params.tools === undefined ? current.tools : (params.tools ?? []),
+        mcp_servers: params.mcp_servers === undefined ? current.mcp_servers : (params.mcp_servers ?? []),
+        skills: params.skills ?? [],
+        multiagent: params.multiagent === undefined ? current.multiagent : params.multiagent,
+        execution_identity: params.execution_identity,
+      },
+      { id, version: current.version + 1 },
+    );
+    const candidate = {
+      ...current,
+      name: params.name ?? current.name,
+      ...next,
+      metadata: mergeMetadata(current.metadata, params.metadata),
+    };
+    if (JSON.stringify(candidate) === JSON.stringify(current)) return current;
+    const agent = { ...candidate, version: current.version + 1, updated_at: new Date().toISOString() };
+    await this.#store.addVersion(agent);
+    return agent;
+  }
+
+  async archive(id: string): Promise<Agent> {
+    const agent = await this.get(id);
+    if (agent.archived_at) return agent;
+    const at = new Date().toISOString();
+    await this.#store.archive(agent.id as AgentId, at);
+    return { ...agent, archived_at: at };
+  }
+
+  list(query: PageQuery): Promise<Page<Agent>> {
+    return this.#store.list(query);
+  }
+
+  async versions(id: string, query: PageQuery): Promise<Page<Agent>> {
+    const agent = await this.get(id);
+    return this.#store.versions(agent.id as AgentId, query);
+  }
+
+  /** Everything of a definition that has defaults, aliases or references, filled in and checked. */
+  async resolve(params: Definition, self: { id: string; version: number }) {
+    if (params.skills?.length) throw notSupported("skills", "Tandem has no skills store");
+    const identity = params.execution_identity?.type ?? "service_account";
+    if (identity !== "service_account") throw notSupported("execution_identity", `"${identity}" is not supported`);
+    const servers = params.mcp_servers ?? [];
+    for (const [index, server] of servers.entries()) checkServer(server, index, servers);
+    return {
+      description: params.description ?? null,
+      model: await this.#resolveModel(params.model),
+      system: params.system ?? null,
+      tools: resolveTools(params.tools ?? [], servers),
+      mcp_servers: servers,
+      skills: [],
+      execution_identity: { type: "service_account" as const },
+      multiagent: params.multiagent ? await this.#resolveMultiagent(params.multiagent, self) : null,
+    };
+  }
+
+  async #resolveModel(params: Definition["model"]): Promise<Agent["model"]> {
+    const { id, effort, speed, inference_geo: geo } = typeof params === "string" ? { id: params } : modelParams(params);
+    if (geo) throw notSupported("model.inference_geo", "the account decides where its requests run");
+    if (speed === "fast") throw notSupported("model.speed", "only the standard speed is supported");
+    const known = resolveModel(id, await this.#models(), "model");
+    const level = typeof effort === "string" ? effort : effort?.type;
+    return { id: known, ...(level && { effort: { type: level } }) };
+  }
+
+  async #resolveMultiagent(
+    params: NonNullable<AgentCreateParams["multiagent"]>,
+    self: { id: string; version: number },
+  ): Promise<Multiagent> {
+    const roster = (entries: readonly RosterEntry[]) =>
+      Promise.all(entries.map((entry) => this.#resolveEntry(entry, self)));
+    if (params.type === "coordinator") return { type: params.type, agents: await roster(params.agents) };
+    const { subagents } = params;
+    return {
+      type: params.type,
+      advisor: { type: "disabled" },
+      workflows: { type: "disabled" },
+      subagents:
+        subagents?.type === "enabled"
+          ? {
+              type: "enabled",
+              inline_agents: { type: subagents.inline_agents?.type ?? "enabled" },
+              predefined_agents: await roster(subagents.predefined_agents ?? []),
+            }
+          : { type: "disabled" },
+    };
+  }
+
+  async #resolveEntry(entry: RosterEntry, self: { id: string; version: number }) {
+    if (typeof entry !== "string" && entry.type === "self") return { type: "agent" as const, ...self };
+    const { id, version } = typeof entry === "string" ? { id: entry, version: undefined } : entry;
+    if (id === self.id) return { type: "agent" as const, ...self };
+    const agent = await this.#store.get(id, version);
+    if (!agent || agent.archived_at) {
+      throw new RequestError("invalid_request", `multiagent: there is no agent ${id} to call.`);
+    }
+    return { type: "agent" as const, id: agent.id, version: agent.version };
+  }
+}
+
+/** What is null goes away, what is absent stays. */
+export function mergeMetadata(
+  current: Record<string, string>,
+  update: Record<string, string | null> | null | undefined,
+): Record<string, string> {
+  if (update === undefined) return current;
+  if (update === null) return {};
+  const merged = Object.entries({ ...current, ...update }).filter(
+    (entry): entry is [string, string] => entry[1] !== null,
+  );
+  return Object.fromEntries(merged);
+}
+
+interface ModelParams {
+  id: string;
+  effort?: Extract<Definition["model"], object>["effort"];
+  speed?: "standard" | "fast" | null;
+  inference_geo?: string | null;
+}
+const modelParams = (model: ModelParams): ModelParams => model;
+
+function checkServer(server: { name: string; url: string }, index: number, all: readonly { name: string }[]): void {
+  const place = `mcp_servers[${index}]`;
+  if (all.findIndex(({ name }) => name === server.name) !== index) {
+    throw new RequestError("invalid_request", `${place}.name: "${server.name}" is there twice.`);
+  }
+  if (RESERVED_SERVERS.has(server.name)) {
+    throw new RequestError("invalid_request", `${place}.name: "${server.name}" is a name of Tandem's own.`);
+  }
+  if (/^tandem:[a-z][a-z0-9_-]{0,39}$/.test(server.url)) return;
+  if (!/^https?:\/\//.test(server.url) || !URL.canParse(server.url)) {
+    const expected = "a URL that begins with https:// or http://, or tandem:NAME for a server of tandem.yaml";
+    throw new RequestError("invalid_request", `${place}.url: expected ${expected}.`);
+  }
+}
+
+/** Names under which Claude Code knows servers of ours or its own. */
+const RESERVED_SERVERS = new Set(["tandem", "custom", "ide"]);
+
+const notSupported = (field: string, why: string): RequestError =>
+  new RequestError("invalid_request", `${field}: ${why}.`);

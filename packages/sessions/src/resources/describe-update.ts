@@ -1,0 +1,34 @@
+import { RequestError, SESSION_METADATA, type SessionEventBody, type SessionUpdateParams } from "@tandem/protocol";
+import type { SessionChange, SessionRow } from "@tandem/storage";
+import { mergeMetadata } from "./agents.ts";
+import { resolveTools, withoutMode } from "@tandem/policy";
+import { checkMetadata } from "./session-draft.ts";
+
+/** What a client changes of a session, as its row and its log say it. */
+export function describeUpdate(
+  row: SessionRow,
+  params: SessionUpdateParams,
+  by: string | undefined,
+): { change: SessionChange; events: SessionEventBody[] } {
+  const change: SessionChange = {};
+  if (params.title !== undefined) change.title = params.title;
+  if (params.metadata !== undefined) {
+    change.metadata = mergeMetadata(row.metadata, params.metadata);
+    checkMetadata(change.metadata);
+  }
+  if (params.budget !== undefined) {
+    if (row.budget === null && params.budget !== null) {
+      throw new RequestError("invalid_request", "budget: a session that began without a budget cannot be given one.");
+    }
+    change.budget = params.budget;
+  }
+  if (params.agent) {
+    const servers = params.agent.mcp_servers ?? row.agent.mcp_servers;
+    const tools = resolveTools(params.agent.tools ?? row.agent.tools, servers);
+    change.agent = { ...row.agent, tools, mcp_servers: servers };
+    // What people let the agent do as it was is not for another to inherit.
+    const isNamed = Boolean(params.metadata?.[SESSION_METADATA.permissionMode]);
+    if (!isNamed) change.metadata = withoutMode(change.metadata ?? row.metadata);
+  }
+  return { change, events: [{ type: "session.updated", ...change, ...(by !== undefined && { tandem: { by } }) }] };
+}

@@ -1,0 +1,193 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  ENVIRONMENT_METADATA,
+  LOCAL_ENVIRONMENT,
+  newId,
+  RequestError,
+  type Environment,
+  type EnvironmentConfigParams,
+  type EnvironmentCreateParams,
+  type EnvironmentId,
+  type EnvironmentUpdateParams,
+} from "@tandem/protocol";
+import type { EnvironmentStore, Page, PageQuery } from "@tandem/storage";
+import { mergeMetadata } from "./agents.ts";
+import type { Environments } from "../engine.ts";
+import { LABEL } from "../fleet/place.ts";
+import type { SessionPlaces } from "./session-places.ts";
+
+const PAGE = 200;
+const EPOCH = "2026-01-01T00:00:00.000Z";
+
+/** Places where sessions work. What this machine cannot honour is refused, never ignored. */
+export class EnvironmentCatalogue implements Environments {
+  readonly #store: EnvironmentStore;
+  readonly #places: SessionPlaces;
+  readonly #local: Environment;
+
+  constructor(store: EnvironmentStore, places: SessionPlaces, folder: string) {
+    this.#store = store;
+    this.#places = places;
+    this.#local = {
+      type: "environment",
+      id: LOCAL_ENVIRONMENT,
+      name: "local",
+      description: "The folder in which the server was started.",
+      config: CONFIG,
+      metadata: { [ENVIRONMENT_METADATA.path]: folder },
+      scope: "account",
+      created_at: EPOCH,
+      updated_at: EPOCH,
+      archived_at: null,
+    };
+  }
+
+  async create(params: EnvironmentCreateParams): Promise<Environment> {
+    checkConfig(params.config);
+    const metadata = params.metadata ?? {};
+    await this.#checkMetadata(metadata);
+    const at = new Date().toISOString();
+    const environment: Environment = {
+      ...this.#local,
+      id: newId("environment"),
+      name: params.name,
+      description: params.description ?? null,
+      metadata,
+      created_at: at,
+      updated_at: at,
+    };
+    await this.#store.create(environment);
+    return environment;
+  }
+
+  async get(id: string): Promise<Environment> {
+    if (id === LOCAL_ENVIRONMENT) return this.#local;
+    const environment = await this.#store.get(id);
+    if (environment) return environment;
+    throw new RequestError("not_found", `There is no environment ${id}.`, { detail: "environment_not_found" });
+  }
+
+  async update(id: string, params: EnvironmentUpdateParams): Promise<Environment> {
+    const current = await this.#own(id);
+    if (current.archived_at) throw archived(id);
+    checkConfig(params.config);
+    const metadata = mergeMetadata(current.metadata, params.metadata);
+    await this.#checkMetadata(metadata);
+    const environment: Environment = {
+      ...current,
+      name: params.name ?? current.name,
+      description: params.description === undefined ? current.description : params.description,
+      metadata,
+      updated_at: new Date().toISOString(),
+    };
+    await this.#store.update(environment);
+    return environment;
+  }
+
+  async archive(id: string): Promise<Environment> {
+    const current = await this.#own(id);
+    if (current.archived_at) return current;
+    const environment = { ...current, archived_at: new Date().toISOString() };
+    await this.#store.update(environment);
+    return environment;
+  }
+
+  async delete(id: string): Promise<void> {
+    const { id: known } = await this.#own(id);
+    await this.#store.delete(known as EnvironmentId);
+  }
+
+  /** The built-in one comes first on the first page. */
+  async list(query: PageQuery): Promise<Page<Environment>> {
+    const page = await this.#store.list(query);
+    return query.cursor === undefined ? { ...page, data: [this.#local, ...page.data] } : page;
+  }
+
+  /** One that says exactly that, and that sessions can begin in. */
+  async findLike(metadata: Environment["metadata"]): Promise<Environment | undefined> {
+    for (let cursor: string | undefined; ;) {
+      const page = await this.#store.list({ limit: PAGE, ...(cursor !== undefined && { cursor }) });
+      const found = page.data.find((environment) => isDeepStrictEqual(environment.metadata, metadata));
+      if (found || page.next === null) return found;
+      cursor = page.next;
+    }
+  }
+
+  /** For a session that is about to begin. */
+  async open(id: string): Promise<Environment> {
+    const environment = await this.get(id);
+    if (environment.archived_at) throw archived(id);
+    return environment;
+  }
+
+  async #own(id: string): Promise<Environment> {
+    if (id === LOCAL_ENVIRONMENT) {
+      throw new RequestError("forbidden", `The environment ${LOCAL_ENVIRONMENT} is built in and stays as it is.`, {
+        fix: "Create one of your own instead.",
+      });
+    }
+    return this.get(id);
+  }
+
+  async #checkMetadata(metadata: Record<string, string>): Promise<void> {
+    const { path, isolation, branch, needs, volume, git } = ENVIRONMENT_METADATA;
+    const known: readonly string[] = Object.values(ENVIRONMENT_METADATA);
+    const unknown = Object.keys(metadata).find((key) => key.startsWith("tandem.") && !known.includes(key));
+    if (unknown) throw invalid(`metadata.${unknown}: there is no such setting of an environment`);
+    const folder = metadata[path];
+    const kind = metadata[isolation];
+    if (metadata[needs]?.split(",").some((label) => !LABEL.test(label.trim()))) {
+      throw invalid(`metadata.${needs}: expected labels such as "gpu=yes,region=eu"`);
+    }
+    if (metadata[volume] !== undefined && (folder === undefined || !LABEL.test(`volume=${metadata[volume]}`))) {
+      throw invalid(`metadata.${volume}: expected the name of a volume, and the folder on it in ${path}`);
+    }
+    if (metadata[git] !== undefined) {
+      if (folder !== undefined || kind !== undefined) {
+        throw invalid(
+          `metadata.${git}: expected either a remote or ${path}; worktrees are made of the remote by themselves`,
+        );
+      }
+      await this.#places.checkRemote(metadata[git]);
+      return;
+    }
+    if (kind !== undefined && kind !== "worktree") {
+      throw invalid(`metadata.${isolation}: expected "worktree", the only kind there is`);
+    }
+    if (folder === undefined && (kind !== undefined || metadata[branch] !== undefined)) {
+      throw invalid(`metadata.${path}: expected the folder of the git repository`);
+    }
+    if (metadata[branch] !== undefined && kind === undefined) {
+      throw invalid(`metadata.${branch}: only an environment with ${isolation}=worktree has a branch`);
+    }
+    if (folder !== undefined) await this.#places.resolve(folder);
+  }
+}
+
+const CONFIG: Environment["config"] = {
+  type: "cloud",
+  networking: { type: "unrestricted" },
+  packages: { type: "packages", apt: [], cargo: [], gem: [], go: [], npm: [], pip: [] },
+};
+
+function checkConfig(config: EnvironmentConfigParams | null | undefined): void {
+  if (!config) return;
+  if (config.type === "self_hosted") {
+    throw invalid('config.type: "self_hosted" is not supported; Tandem itself runs the tools');
+  }
+  if (config.networking?.type === "limited") {
+    throw invalid("config.networking: sessions work on this machine, whose network Tandem does not limit");
+  }
+  const wanted = Object.entries(config.packages ?? {}).find(([, names]) => Array.isArray(names) && names.length > 0);
+  if (wanted) throw invalid(`config.packages.${wanted[0]}: Tandem installs nothing on this machine`);
+}
+
+const archived = (id: string): RequestError =>
+  new RequestError("invalid_request", `The environment ${id} is archived.`, { detail: "environment_archived" });
+
+const invalid = (message: string): RequestError =>
+  new RequestError(
+    "invalid_request",
+    `${message}.`,
+    message.startsWith("metadata") ? { detail: "invalid_metadata" } : {},
+  );

@@ -1,0 +1,56 @@
+import { newId, RequestError, type FileId, type FileMetadata } from "@tandem/protocol";
+import type { FileStore, Page, PageQuery } from "@tandem/storage";
+import type { Files } from "../engine.ts";
+
+/** Uploaded files. One whose time is over is as good as gone, and goes when it is next met. */
+export class FileCatalogue implements Files {
+  readonly #store: FileStore;
+
+  constructor(store: FileStore) {
+    this.#store = store;
+  }
+
+  async upload(upload: Parameters<Files["upload"]>[0]): Promise<FileMetadata> {
+    const now = Date.now();
+    const { expiresInSeconds } = upload;
+    const file: FileMetadata = {
+      type: "file",
+      id: newId("file"),
+      filename: upload.filename,
+      mime_type: upload.mimeType,
+      size_bytes: upload.content.byteLength,
+      created_at: new Date(now).toISOString(),
+      expires_at: expiresInSeconds === undefined ? null : new Date(now + expiresInSeconds * 1_000).toISOString(),
+      downloadable: true,
+      scope: null,
+    };
+    await this.#store.create(file, upload.content);
+    return file;
+  }
+
+  async get(id: string): Promise<FileMetadata> {
+    const file = await this.#store.get(id);
+    if (file && !isOver(file)) return file;
+    if (file) await this.#store.delete(file.id as FileId);
+    throw new RequestError("not_found", `There is no file ${id}.`);
+  }
+
+  async content(id: string): Promise<{ metadata: FileMetadata; content: Uint8Array }> {
+    const metadata = await this.get(id);
+    const content = await this.#store.content(metadata.id as FileId);
+    if (!content) throw new RequestError("not_found", `There is no file ${id}.`);
+    return { metadata, content };
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.get(id);
+    await this.#store.delete(id as FileId);
+  }
+
+  async list(query: PageQuery & { ids?: readonly string[]; scope?: string }): Promise<Page<FileMetadata>> {
+    const page = await this.#store.list(query);
+    return { ...page, data: page.data.filter((file) => !isOver(file)) };
+  }
+}
+
+const isOver = ({ expires_at: at }: FileMetadata): boolean => at !== null && Date.parse(at) <= Date.now();

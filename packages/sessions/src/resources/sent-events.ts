@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from "node:util";
+import { RequestError, type ClientEvent, type SessionEvent } from "@tandem/protocol";
+import type { SessionRow, Store } from "@tandem/storage";
+import { isApproval } from "../approvals/outcome.ts";
+import { readAnswers } from "../approvals/questions.ts";
+import { standsAtBudget } from "../budgets/budget.ts";
+import type { KillSwitch } from "../budgets/kill-switch.ts";
+import type { SessionCommands } from "../commands/session-commands.ts";
+import { readOpenTurn, waitingCalls } from "../log/open-turn.ts";
+import type { SessionOptions } from "./session-options.ts";
+
+const ANSWERS: readonly string[] = ["user.tool_confirmation", "user.custom_tool_result"];
+const RECENT_ANSWERS = 100;
+
+interface Parts {
+  store: Pick<Store, "events" | "files" | "inbox">;
+  killSwitch: Pick<KillSwitch, "refuse">;
+  commands: Pick<SessionCommands, "check">;
+  wishes: Pick<SessionOptions, "message">;
+}
+
+/** What clients send to a session: what cannot be honoured is refused as it is sent, and not when its turn comes. */
+export class SentEvents {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** The events as they are to be taken: commands and models by what they are. */
+  async check(row: SessionRow, events: readonly ClientEvent[]): Promise<ClientEvent[]> {
+    const { commands, wishes } = this.#parts;
+    for (const [index, event] of events.entries()) await this.#checkOne(row, event, `events[${index}]`, events);
+    return Promise.all(
+      events.map(async (event, index) =>
+        event.type === "user.message" ? wishes.message(await commands.check(row, event), `events[${index}]`) : event,
+      ),
+    );
+  }
+
+  /** A client that is not sure gives its answers again. If they are the same, they are what was given before. */
+  async answeredBefore(row: SessionRow, events: readonly ClientEvent[]): Promise<SessionEvent[] | undefined> {
+    if (!events.every(isAnswer)) return undefined;
+    // The inbox first: what is taken between the two reads is in both then, and not in neither.
+    const waiting = await this.#parts.store.inbox.list(row.id);
+    const logged = await this.#parts.store.events.read(row.id, {
+      order: "desc",
+      limit: RECENT_ANSWERS,
+      types: ANSWERS,
+    });
+    const known = [...logged.map(({ event }) => event), ...waiting];
+    const given = events.map((event) => known.find((other) => isSameAnswer(event, other)));
+    return given.every((event) => event !== undefined) ? given : undefined;
+  }
+
+  async #checkOne(row: SessionRow, event: ClientEvent, place: string, all: readonly ClientEvent[]): Promise<void> {
+    switch (event.type) {
+      case "user.message":
+        await this.#parts.killSwitch.refuse();
+        if (await standsAtBudget(this.#parts.store.events, row)) {
+          throw invalid(`${place}: the session's budget is used up; raise it with an update first`);
+        }
+        for (const block of event.content) {
+          if (block.type === "text" || block.source.type !== "file") continue;
+          const { file_id: file } = block.source;
+          if (!(await this.#parts.store.files.get(file))) throw invalid(`${place}.content: there is no file ${file}`);
+        }
+        return;
+      case "user.interrupt":
+        if (event.session_thread_id && event.session_thread_id !== row.primaryThread) {
+          throw invalid(`${place}.session_thread_id: only the primary thread can be interrupted`);
+        }
+        return;
+      case "user.tool_confirmation":
+        return this.#checkAnswer(row, event, `${place}.tool_use_id`, all);
+      case "user.custom_tool_result":
+        return this.#checkAnswer(row, event, `${place}.custom_tool_use_id`, all);
+    }
+  }
+
+  /** Whether a call waits for this kind of answer: known from the log, so that it holds after a restart too. */
+  async #checkAnswer(
+    row: SessionRow,
+    event: Extract<ClientEvent, { type: "user.tool_confirmation" | "user.custom_tool_result" }>,
+    place: string,
+    all: readonly ClientEvent[],
+  ): Promise<void> {
+    const custom = event.type === "user.custom_tool_result";
+    const id = custom ? event.custom_tool_use_id : event.tool_use_id;
+    if (event.tandem) {
+      throw invalid(
+        `${place.replace(/\.\w+$/, ".tandem")}: answer with more than yes or no at POST /v1/approvals/${id}`,
+      );
+    }
+    const turn = await readOpenTurn(this.#parts.store.events, row.id);
+    const call = waitingCalls(turn).find(({ use }) => use.id === id);
+    if (!call || (call.use.type === "agent.custom_tool_use") !== custom) {
+      const hint = id.startsWith("toolu_") ? "; expected the id of the event (sevt_…), not the tool's" : "";
+      throw invalid(`${place}: no call ${id} waits for this answer${hint}`);
+    }
+    if (custom && !event.is_error && isApproval(call)) readAnswers(call.use.input, event.content ?? []);
+    const answers = [...all, ...(await this.#parts.store.inbox.list(row.id))].filter((other) => answersCall(other, id));
+    if (answers.length > 1) throw invalid(`${place}: the call ${id} has been answered already`);
+  }
+}
+
+const isAnswer = (event: ClientEvent): boolean => ANSWERS.includes(event.type);
+
+const isSameAnswer = (event: ClientEvent, other: SessionEvent): boolean =>
+  Object.entries(event).every(([key, value]) => isDeepStrictEqual(value, Reflect.get(other, key)));
+
+const answersCall = (event: ClientEvent | SessionEvent, id: string): boolean =>
+  (event.type === "user.tool_confirmation" && event.tool_use_id === id) ||
+  (event.type === "user.custom_tool_result" && event.custom_tool_use_id === id);
+
+const invalid = (message: string): RequestError =>
+  new RequestError("invalid_request", `${message.charAt(0).toUpperCase()}${message.slice(1)}.`);

@@ -1,0 +1,181 @@
+import {
+  duration,
+  newId,
+  RequestError,
+  SESSION_METADATA,
+  type Agent,
+  type Session,
+  type SessionCreateParams,
+  type SessionEvent,
+  type ThreadAgent,
+} from "@tandem/protocol";
+import type { FileStore, SessionRow } from "@tandem/storage";
+import type { AgentCatalogue } from "./agents.ts";
+import { parseSessionLimits } from "../budgets/session-limits.ts";
+import { jsonObject } from "../process/conversation-setup.ts";
+import { sentBy } from "./sent-by.ts";
+import { noUsageYet } from "../log/usage-ledger.ts";
+
+/** A session as a client asked for it, checked and complete but for the folder that it will work in. */
+export interface SessionDraft {
+  row: Omit<SessionRow, "folder" | "resources">;
+  inbox: SessionEvent[];
+  files: { file_id: string; mount_path?: string | null }[];
+}
+
+export async function draftSession(
+  params: SessionCreateParams,
+  agents: AgentCatalogue,
+  files: FileStore,
+  by?: string,
+): Promise<SessionDraft> {
+  if (params.vault_ids?.length) throw invalid("vault_ids: Tandem has no vaults");
+  const metadata = params.metadata ?? {};
+  checkMetadata(metadata);
+  const at = new Date().toISOString();
+  return {
+    row: {
+      id: newId("session"),
+      status: "idle",
+      agent: await resolveAgent(params.agent, agents),
+      environmentId: params.environment_id,
+      title: params.title ?? null,
+      metadata,
+      budget: params.budget ?? null,
+      usage: noUsageYet(),
+      activeMs: 0,
+      waitingFor: [],
+      place: null,
+      claudeSession: undefined,
+      primaryThread: newId("thread"),
+      createdAt: at,
+      updatedAt: at,
+      archivedAt: null,
+    },
+    inbox: (params.initial_events ?? []).map((event) => {
+      if (event.type !== "user.message") throw invalid("initial_events: outcomes are not supported");
+      return sentBy(event, by);
+    }),
+    files: await checkResources(params.resources ?? [], files),
+  };
+}
+
+/** Keys of ours in a session's metadata; an unknown one is a typing mistake that would otherwise do nothing. */
+export function checkMetadata(metadata: Record<string, string>): void {
+  const known = Object.values(SESSION_METADATA) as string[];
+  for (const [key, value] of Object.entries(metadata)) {
+    if (!key.startsWith("tandem.")) continue;
+    if (!known.includes(key)) {
+      throw invalid(`metadata.${key}: there is no such setting of a session; known: ${known.join(", ")}`);
+    }
+    if (key === SESSION_METADATA.maxTurns && !/^[1-9]\d{0,5}$/.test(value)) {
+      throw invalid(`metadata.${key}: expected a number of at least 1`);
+    }
+    if (key === SESSION_METADATA.system && value !== "replace" && value !== "append") {
+      throw invalid(`metadata.${key}: expected "append" or "replace"`);
+    }
+    if (key === SESSION_METADATA.outputSchema) checkSchema(key, value);
+    if (key === SESSION_METADATA.worktree && !/^[A-Za-z0-9][\w./-]{0,99}$/.test(value)) {
+      throw invalid(`metadata.${key}: expected a name such as fix-login: letters, digits, dots and dashes`);
+    }
+    if (key === SESSION_METADATA.questions && value !== "on" && value !== "off") {
+      throw invalid(`metadata.${key}: expected "on" or "off"`);
+    }
+    if (key === SESSION_METADATA.approvalExpiry && !duration.safeParse(value).success) {
+      throw invalid(`metadata.${key}: expected a duration such as 30m, 8h or 2d`);
+    }
+    if (key === SESSION_METADATA.onQuota && value !== "wait" && value !== "stop") {
+      throw invalid(`metadata.${key}: expected "wait" or "stop"`);
+    }
+    if (key === SESSION_METADATA.limits && !parseSessionLimits(value)) {
+      throw invalid(`metadata.${key}: expected JSON such as {"turn":{"requests":50},"session":{"usd":2.5}}`);
+    }
+  }
+}
+
+function checkSchema(key: string, value: string): void {
+  try {
+    if (jsonObject.parse(JSON.parse(value))["type"] === "object") return;
+  } catch {
+    // The same sentence serves both.
+  }
+  throw invalid(`metadata.${key}: expected a JSON Schema whose root has "type": "object"`);
+}
+
+async function resolveAgent(params: SessionCreateParams["agent"], agents: AgentCatalogue): Promise<Session["agent"]> {
+  const { id, version } = typeof params === "string" ? { id: params, version: undefined } : params;
+  const agent = await agents.get(id, version);
+  if (agent.archived_at) throw invalid(`agent: the agent ${id} is archived`);
+  if (typeof params === "string" || params.type === "agent") return withRoster(agent, agents);
+  if (params.skills?.length) throw invalid("agent.skills: Tandem has no skills store");
+  const overridden = await agents.resolve(
+    {
+      model: params.model ?? agent.model,
+      system: params.system === undefined ? agent.system : params.system,
+      description: agent.description,
+      tools: params.tools ?? agent.tools,
+      mcp_servers: params.mcp_servers ?? agent.mcp_servers,
+      multiagent: agent.multiagent,
+    },
+    agent,
+  );
+  return withRoster({ ...agent, ...overridden }, agents);
+}
+
+/** A snapshot of the agent as a session keeps it: nobody's later change reaches it. */
+async function withRoster(agent: Agent, agents: AgentCatalogue): Promise<Session["agent"]> {
+  const { multiagent } = agent;
+  const resolve = (roster: readonly { id: string; version: number }[]): Promise<ThreadAgent[]> =>
+    Promise.all(
+      roster.map(async ({ id, version }) =>
+        id === agent.id ? asThreadAgent(agent) : asThreadAgent(await agents.get(id, version)),
+      ),
+    );
+  const snapshot = asThreadAgent(agent);
+  if (!multiagent) return { ...snapshot, multiagent: null };
+  if (multiagent.type === "coordinator") {
+    return { ...snapshot, multiagent: { type: "coordinator", agents: await resolve(multiagent.agents) } };
+  }
+  const { subagents } = multiagent;
+  return {
+    ...snapshot,
+    multiagent: {
+      ...multiagent,
+      subagents:
+        subagents.type === "enabled"
+          ? { ...subagents, predefined_agents: await resolve(subagents.predefined_agents) }
+          : subagents,
+    },
+  };
+}
+
+const asThreadAgent = (agent: Agent): ThreadAgent => ({
+  type: "agent",
+  id: agent.id,
+  version: agent.version,
+  name: agent.name,
+  description: agent.description,
+  model: agent.model,
+  system: agent.system,
+  tools: agent.tools,
+  mcp_servers: agent.mcp_servers,
+  skills: [],
+  execution_identity: agent.execution_identity,
+});
+
+async function checkResources(
+  resources: NonNullable<SessionCreateParams["resources"]>,
+  files: FileStore,
+): Promise<SessionDraft["files"]> {
+  return Promise.all(
+    resources.map(async (resource, index) => {
+      if (resource.type !== "file") throw invalid(`resources[${index}]: "${resource.type}" is not supported`);
+      if (!(await files.get(resource.file_id))) {
+        throw invalid(`resources[${index}].file_id: there is no file ${resource.file_id}`);
+      }
+      return resource;
+    }),
+  );
+}
+
+const invalid = (message: string): RequestError => new RequestError("invalid_request", `${message}.`);

@@ -1,0 +1,64 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { readFolderConfig } from "@tandem/workspace";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { SkillStore } from "./skill-store.ts";
+
+let root: string;
+let shelf: SkillStore;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "tandem-skills-"));
+  shelf = new SkillStore(join(root, "state"));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const put = async (path: string, text: string): Promise<void> => {
+  const file = join(root, "project", path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+};
+const copy = async (): Promise<string> => shelf.put(await readFolderConfig(join(root, "project")));
+const filesIn = async (place: string): Promise<string[]> =>
+  (await readdir(place, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(place.length + 1))
+    .sort();
+
+test("a copy has the skills that were trusted, and nothing else of the folder", async () => {
+  await put(".claude/skills/greet/SKILL.md", "Say hello.");
+  await put(".claude/skills/greet/run.sh", "#!/bin/sh\n");
+  await put(".claude/hooks/hooks.json", "{}");
+  await put(".claude/agents/a.md", "agent");
+  await put(".claude/.claude-plugin/plugin.json", '{ "hooks": "./worktrees/hooks.json" }');
+  const config = await readFolderConfig(join(root, "project"));
+  await put(".claude/skills/greet/SKILL.md", "Say something else.");
+  const place = await shelf.put(config);
+  expect(await filesIn(place)).toEqual([".claude-plugin/plugin.json", "skills/greet/SKILL.md", "skills/greet/run.sh"]);
+  expect(JSON.parse(await readFile(join(place, ".claude-plugin/plugin.json"), "utf8"))).toEqual({ name: "folder" });
+  expect(await readFile(join(place, "skills/greet/SKILL.md"), "utf8")).toBe("Say hello.");
+  expect((await stat(join(place, "skills/greet/run.sh"))).mode & 0o777).toBe(0o500);
+});
+
+test("the same skills are in the same place, and what was changed or added there is made anew", async () => {
+  await put(".claude/skills/greet/SKILL.md", "Say hello.");
+  const place = await copy();
+  expect(await copy()).toBe(place);
+  await chmod(join(place, "skills/greet/SKILL.md"), 0o600);
+  await writeFile(join(place, "skills/greet/SKILL.md"), "Say evil.");
+  await mkdir(join(place, "hooks"));
+  await writeFile(join(place, "hooks/hooks.json"), "{}");
+  expect(await copy()).toBe(place);
+  expect(await filesIn(place)).toEqual([".claude-plugin/plugin.json", "skills/greet/SKILL.md"]);
+  expect(await readFile(join(place, "skills/greet/SKILL.md"), "utf8")).toBe("Say hello.");
+});
+
+test("copies that nobody has asked for in a month go", async () => {
+  await put(".claude/skills/greet/SKILL.md", "Say hello.");
+  const old = await copy();
+  const then = new Date(Date.now() - 31 * 24 * 60 * 60 * 1_000);
+  await utimes(old, then, then);
+  await put(".claude/skills/greet/SKILL.md", "Say goodbye.");
+  const young = await copy();
+  expect(await readdir(dirname(young))).toEqual([young.slice(dirname(young).length + 1)]);
+});

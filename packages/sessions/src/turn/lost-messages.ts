@@ -1,0 +1,75 @@
+import { createHash } from "node:crypto";
+import type { Conversation, ModelContent } from "@tandem/claude-code";
+import type { EventId, EventOf, SessionId, ThreadId } from "@tandem/protocol";
+import type { EventLog, SessionRow, Store, Transcripts } from "@tandem/storage";
+import { isRewound, rewoundSpans } from "../checkpoints/rewound-spans.ts";
+import { readContent } from "../log/read-content.ts";
+import { loadTranscripts } from "../process/transcript-store.ts";
+
+const LOOKED_AT = 20;
+const NOTES_LOOKED_AT = 1_000;
+
+/** The name under which a message goes to Claude Code: the same whenever it is asked for. */
+export function messageUuid(id: EventId | ThreadId): string {
+  const hex = createHash("sha256").update(id).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * Messages that are in the log and not in the transcript: a process that dies at once has taken them and kept nothing. The
+ * model is told of them before it gets the next one, so that what was acknowledged is not lost on it.
+ */
+export async function lostMessages(
+  store: Store,
+  session: SessionId,
+  conversation: Conversation,
+  sending: EventId,
+  /** Whether messages may reach the model only after hooks were asked about them. */
+  isGuarded: boolean,
+): Promise<ModelContent[]> {
+  const recent = await store.events.read(session, { order: "desc", limit: LOOKED_AT, types: ["user.message"] });
+  const spans = await rewoundSpans(store.events, session);
+  const mayBeTold = await passed(store.events, session, isGuarded);
+  const messages = recent
+    .filter(({ seq, event }) => event.id !== sending && !isRewound(seq, spans) && mayBeTold(event.id))
+    .map(({ event }) => event as EventOf<"user.message">);
+  const known = messages.findIndex(({ id }) => conversation.remembers(messageUuid(id)));
+  const lost = (known === -1 ? messages : messages.slice(0, known)).toReversed();
+  if (lost.length === 0) return [];
+  const contents = await Promise.all(lost.map(({ content }) => readContent(content, store.files).catch(unreadable)));
+  return [
+    {
+      type: "text",
+      text: "[Tandem] The process died before it had kept these earlier messages of the user. What was done because of them, if anything, is not known.",
+    },
+    ...contents.flat(),
+    { type: "text", text: "[Tandem] The user's present message:" },
+  ];
+}
+
+/** What a hook has blocked is not lost. Of a message that none was asked about, nobody knows what it would have said. */
+async function passed(events: EventLog, session: SessionId, isGuarded: boolean): Promise<(id: EventId) => boolean> {
+  const types = ["tandem.dropped", "tandem.hook"];
+  const said = await events.read(session, { order: "desc", limit: NOTES_LOOKED_AT, types });
+  const dropped = new Set<string>();
+  const asked = new Set<string>();
+  for (const { event } of said) {
+    if (event.type === "tandem.dropped") dropped.add(event.event_id);
+    if (event.type === "tandem.hook" && event.on === "prompt" && event.event_id) asked.add(event.event_id);
+  }
+  return (id) => !dropped.has(id) && (!isGuarded || asked.has(id));
+}
+
+/** A file that is gone must not keep the session from going on. */
+const unreadable = (error: unknown): ModelContent[] => [
+  { type: "text", text: `[Tandem] A message that cannot be read any more: ${String(error)}` },
+];
+
+/** Whether a message has reached the transcript that is stored. */
+export async function isKept(transcripts: Transcripts, row: SessionRow, message: EventId): Promise<boolean> {
+  // Loaded where it is used: commands that only look at sessions are quicker without it.
+  const { messageUuids } = await import("@tandem/claude-code");
+  const uuid = messageUuid(message);
+  const lines = (await loadTranscripts(transcripts, row.id, row.claudeSession)).get("") ?? [];
+  return lines.some((line) => messageUuids(line).includes(uuid));
+}

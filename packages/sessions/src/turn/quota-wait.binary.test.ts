@@ -1,0 +1,130 @@
+import { once } from "node:events";
+import { join } from "node:path";
+import type { LoggedEvent } from "@tandem/protocol";
+import { always, madeUpLogin, planLimit, text, toolUse, type Reply } from "@tandem/rehearsal";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
+import { judgeSession } from "../testing/judge-session.ts";
+
+// Plan limits are a login's: a made-up one, and the rehearsal as its proxy.
+let stage: EngineStage;
+let login: { type: "login"; configDir: string };
+let variables: Record<string, string>;
+beforeEach(async () => {
+  stage = await setEngineStage([], { proxy: true });
+  login = { type: "login", configDir: join(stage.root, "home", ".claude") };
+  await madeUpLogin(login.configDir);
+  variables = {
+    ...{ PATH: process.env["PATH"] ?? "", HOME: join(stage.root, "home"), TMPDIR: stage.root },
+    ...stage.rehearsal.proxy.variables,
+    NO_PROXY: "127.0.0.1",
+  };
+});
+afterEach(() => stage[Symbol.asyncDispose]());
+
+const open = (more: object = {}) =>
+  stage.open({ credential: async () => login, hostVariables: variables, leaseTtl: 1_000, ...more });
+const free = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+const waits = { metadata: { "tandem.on_quota": "wait" } };
+const isParked = ({ event }: LoggedEvent) => event.type === "tandem.parked";
+const said = (events: readonly LoggedEvent[]) =>
+  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
+/** Each time it is asked for: so many seconds from then. */
+const limited = (seconds: number) => (): Reply => planLimit({ resetsAt: new Date(Date.now() + seconds * 1_000) });
+const rule = (answer: () => Reply, uses = 1) => ({ type: "rule" as const, predicate: undefined, answer, uses });
+
+test("a turn that meets a quota waits for its reset, and goes on where it was", async () => {
+  stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(3)), text("Done.")]);
+  const engine = await open();
+  const session = await engine.session(waits, free);
+  await engine.say(session, "Do it.");
+  await engine.until(session, ({ event }) => event.type === "session.status_rescheduled");
+  const row = (await engine.store.sessions.get(session.id))!;
+  expect(row).toMatchObject({ status: "rescheduling", parked: { kind: "five_hour" } });
+  expect(await stage.processes()).toEqual([]);
+  // What is sent meanwhile is kept for after the turn.
+  stage.rehearsal.use([text("Done."), text("Yes?")]);
+  await engine.say(session, "And then?");
+  const events = await engine.until(session, isIdle);
+  expect(the(events, "tandem.parked")).toMatchObject({ resumes: true, window: 1, kind: "five_hour" });
+  expect(the(events, "session.error").error).toMatchObject({ retry_status: { type: "retrying" } });
+  expect(said(events)).toEqual(["Done.", "Yes?"]);
+  expect(typesOf(events).filter((type) => type === "agent.tool_use")).toHaveLength(1);
+  expect(the(events, "session.status_idle").stop_reason.type).toBe("end_turn");
+  expect((await engine.store.sessions.get(session.id))!.parked).toBeNull();
+  expect(await judgeSession(engine, session)).toEqual([]);
+}, 60_000);
+
+test("without being asked to, it ends, and says when the quota resets", async () => {
+  const resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000);
+  stage.rehearsal.use([always(planLimit({ resetsAt }))]);
+  const engine = await open();
+  const session = await engine.session({}, free);
+  const events = await engine.turn(session, "Do it.");
+  expect(typesOf(events)).not.toContain("tandem.parked");
+  expect(the(events, "session.status_idle").stop_reason.type).toBe("retries_exhausted");
+  expect(the(events, "session.error").error.tandem?.resets_at).toBe(resetsAt.toISOString());
+}, 60_000);
+
+test("it waits no more often than it may, and can be interrupted", async () => {
+  stage.rehearsal.use([rule(limited(1), 2)]);
+  const engine = await open({ quota: { action: "wait", windows: 1 } });
+  const session = await engine.session({}, free);
+  await engine.say(session, "Do it.");
+  await engine.until(session, isParked);
+  const events = await engine.until(session, isIdle);
+  expect(typesOf(events).filter((type) => type === "tandem.parked")).toHaveLength(1);
+  expect(the(events, "session.status_idle").stop_reason.type).toBe("retries_exhausted");
+
+  stage.rehearsal.use([rule(limited(3_600))]);
+  const head = await engine.engine.sessions.head(session.id);
+  await engine.say(session, "Again.");
+  await engine.until(session, isParked, head);
+  await engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
+  const ended = await engine.until(session, isIdle, head);
+  expect(the(ended, "session.status_idle").stop_reason.type).toBe("end_turn");
+  expect((await engine.store.sessions.get(session.id))!).toMatchObject({ status: "idle", parked: null });
+}, 60_000);
+
+test("a server that is killed while a turn waits: the next one goes on waiting, and then with the turn", async () => {
+  stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(6))]);
+  const settings = { hostVariables: variables };
+  const { process: server, session } = await stage.spawn(free, "Do it.", {
+    session: waits,
+    settings,
+    credential: login,
+  });
+  const watching = await open();
+  await watching.until(session, ({ event }) => event.type === "session.status_rescheduled");
+  server.kill("SIGKILL");
+  await once(server, "exit");
+  stage.rehearsal.use([text("Done.")]);
+  const events = await watching.until(session, isIdle);
+  expect(said(events)).toEqual(["Done."]);
+  expect(typesOf(events).filter((type) => type === "tandem.parked")).toHaveLength(1);
+  expect(typesOf(events)).not.toContain("tandem.recovered");
+  const { resets_at: resetsAt } = the(events, "tandem.parked");
+  const resumed = events.findLast(({ event }) => event.type === "session.status_running")!.event;
+  expect(Date.parse(resumed.processed_at!)).toBeGreaterThanOrEqual(Date.parse(resetsAt));
+  expect(await judgeSession(watching, session)).toEqual([]);
+}, 90_000);
+
+test("a server that stops leaves the turn waiting", async () => {
+  stage.rehearsal.use([rule(limited(5))]);
+  const first = await open();
+  const session = await first.session(waits, free);
+  await first.say(session, "Do it.");
+  await first.until(session, ({ event }) => event.type === "session.status_rescheduled");
+  await first.stop();
+  stage.rehearsal.use([text("Done.")]);
+  const second = await open();
+  const events = await second.until(session, isIdle);
+  expect(said(events)).toEqual(["Done."]);
+}, 60_000);

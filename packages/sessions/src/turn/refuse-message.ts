@@ -1,0 +1,30 @@
+import type { EventOf, SessionEventBody } from "@tandem/protocol";
+import type { EventLog } from "@tandem/storage";
+import type { SessionWriter } from "../log/session-writer.ts";
+import { cutShortOf } from "./turn.ts";
+import type { Delay, Refusal } from "./turn-hook.ts";
+
+/**
+ * Says that a message begins no turn, and why. It stays in the inbox, and is offered again until it can begin one; this is
+ * said once for each message.
+ */
+export async function refuseMessage(
+  log: EventLog,
+  writer: SessionWriter,
+  message: EventOf<"user.message">,
+  { reason, events }: Refusal | Delay,
+): Promise<void> {
+  if (!reason) {
+    if (events.length > 0) await writer.write(events);
+    return;
+  }
+  const [last] = await log.read(writer.row.id, { order: "desc", limit: 1, types: ["session.status_idle"] });
+  // Ids grow with time.
+  const isSaid =
+    last?.event.type === "session.status_idle" &&
+    last.event.stop_reason.type === reason.type &&
+    last.event.id > message.id;
+  if (isSaid) return;
+  const idle: SessionEventBody = { type: "session.status_idle", stop_reason: reason, stop_details: null };
+  await writer.write([...events, idle], { cutShort: cutShortOf(reason) });
+}

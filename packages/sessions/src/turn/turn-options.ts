@@ -1,0 +1,85 @@
+import type { TurnOptions } from "@tandem/claude-code";
+import {
+  EFFORTS,
+  nearest,
+  RequestError,
+  SESSION_METADATA,
+  type EventOf,
+  type SessionEventBody,
+} from "@tandem/protocol";
+import type { SessionRow } from "@tandem/storage";
+import type { EngineSettings } from "../engine-settings.ts";
+import type { Model } from "../engine.ts";
+
+/** What of a session's metadata a process is started with. Whatever else changes holds from the next turn or call on. */
+const FIXED = [
+  SESSION_METADATA.outputSchema,
+  SESSION_METADATA.maxTurns,
+  SESSION_METADATA.system,
+  SESSION_METADATA.questions,
+];
+
+export const needsNewProcess = (before: Record<string, string>, after: Record<string, string>): boolean =>
+  FIXED.some((key) => before[key] !== after[key]) || isPlanning(before) !== isPlanning(after);
+
+/** The tool by which a plan is handed in is offered only while planning. */
+const isPlanning = (metadata: Record<string, string>): boolean => metadata[SESSION_METADATA.permissionMode] === "plan";
+
+/** What the next turn runs on: as its message says, else the session, else its agent. */
+export function turnOptions(
+  { agent, metadata }: Pick<SessionRow, "agent" | "metadata">,
+  settings: Pick<EngineSettings, "permissionMode">,
+  message?: Pick<EventOf<"user.message">, "tandem">,
+): TurnOptions {
+  const mode = metadata[SESSION_METADATA.permissionMode] ?? settings.permissionMode;
+  return {
+    model: message?.tandem?.model ?? metadata[SESSION_METADATA.model] ?? agent.model.id,
+    effort: message?.tandem?.effort ?? metadata[SESSION_METADATA.effort] ?? agent.model.effort?.type,
+    planning: mode === "plan",
+  };
+}
+
+/** What the log is told of a wish: which of it the model takes no notice of. */
+export function modelEvent({ model, effort }: TurnOptions, models: readonly Model[]): SessionEventBody {
+  const known = findModel(models, model);
+  const efforts = known?.efforts;
+  const ignored: string[] = [];
+  if (effort !== undefined && efforts?.length === 0) ignored.push(`effort: ${known?.id} has none to choose`);
+  else if (effort !== undefined && efforts && !efforts.includes(effort)) {
+    ignored.push(`effort: ${known?.id} knows ${efforts.join(", ")}, and takes ${effort} for the nearest`);
+  }
+  return { type: "tandem.model", model: known?.id ?? model, effort: effort ?? null, ignored };
+}
+
+/** The id of a model by its name; refused where there is none such. */
+export function resolveModel(name: string, models: readonly Model[], place: string): string {
+  const known = findModel(models, name);
+  if (known) return known.id;
+  const names = models.flatMap(({ id, aliases }) => [id, ...aliases]);
+  const near = nearest(name, names);
+  throw new RequestError(
+    "invalid_request",
+    `${place}: "${name}" is not known. Known models: ${models.map(({ id }) => id).join(", ")}.`,
+    {
+      ...(near !== undefined && { fix: `Did you mean ${near}?` }),
+    },
+  );
+}
+
+const findModel = (models: readonly Model[], name: string): Model | undefined =>
+  models.find(({ id, aliases }) => id === name || aliases.includes(name));
+
+/** Model and effort in a session's metadata must be such that there are; what is given by an alias is kept by its id. */
+export async function checkTurnOptions(
+  metadata: Record<string, string>,
+  models: () => Promise<Model[]>,
+): Promise<Record<string, string>> {
+  const { model: modelKey, effort: effortKey } = SESSION_METADATA;
+  const effort = metadata[effortKey];
+  if (effort !== undefined && !(EFFORTS as readonly string[]).includes(effort)) {
+    throw new RequestError("invalid_request", `metadata.${effortKey}: expected ${EFFORTS.join(", ")}.`);
+  }
+  const model = metadata[modelKey];
+  if (model === undefined) return metadata;
+  return { ...metadata, [modelKey]: resolveModel(model, await models(), `metadata.${modelKey}`) };
+}

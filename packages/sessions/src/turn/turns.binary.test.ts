@@ -1,0 +1,325 @@
+import { RequestError, type LoggedEvent, type Session } from "@tandem/protocol";
+import { always, reply, slowly, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
+import { judgeSession } from "../testing/judge-session.ts";
+
+let stage: EngineStage;
+let engine: RunningEngine;
+beforeAll(async () => {
+  stage = await setEngineStage();
+  engine = await stage.open();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const allowAll = {
+  tools: [
+    {
+      type: "agent_toolset_20260401" as const,
+      default_config: { permission_policy: { type: "always_allow" as const } },
+    },
+  ],
+};
+const said = (events: readonly LoggedEvent[]): string[] =>
+  events.flatMap(({ event }) => (event.type === "agent.message" ? event.content.map((block) => block.text) : []));
+const asked = (): string[] => stage.rehearsal.modelRequests.map((request: ModelRequest) => request.lastUserText);
+const isType = (type: string) => (logged: LoggedEvent) => logged.event.type === type;
+const waits = () => toolUse("Bash", { command: "tail -F waiting.txt" });
+const interrupt = (session: Session) => engine.engine.sessions.send(session.id, [{ type: "user.interrupt" }]);
+const startedSince = async (before: readonly number[]): Promise<number[]> =>
+  (await stage.processes()).filter((pid) => !before.includes(pid));
+/** Ends what was started since then, as a crash would. */
+const killSince = async (before: readonly number[]): Promise<void> => {
+  for (const pid of await startedSince(before)) process.kill(-pid, "SIGKILL");
+};
+/** Until so many answers were given and the session is idle after them. */
+const untilSaid = (session: Session, count: number) => {
+  let answers = 0;
+  return engine.until(session, (logged) => {
+    if (logged.event.type === "agent.message") answers += 1;
+    return answers >= count && isIdle(logged);
+  });
+};
+
+describe("a message that is to steer the turn", () => {
+  test("and comes too late for it is answered next, before the session is idle", async () => {
+    stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 }), text("Now to you.")]);
+    const session = await engine.session();
+    const first = await engine.say(session, "One.");
+    await engine.until(session, isType("span.model_request_start"));
+    const second = await engine.say(session, "Two.", "steer");
+    const events = await engine.until(session, isIdle);
+    expect(said(events)).toEqual(["A slow answer of some words.", "Now to you."]);
+    expect(await judgeSession(engine, session, [first, second])).toEqual([]);
+  });
+
+  test("is told once, also while the store is slow to take it out of the inbox", async () => {
+    const slow = await stage.open({ leaseTtl: 1_000 });
+    const append = slow.store.events.append.bind(slow.store.events);
+    slow.store.events.append = async (...what) => {
+      if (what[2]?.taken?.length) await new Promise((resolve) => setTimeout(resolve, 700));
+      return append(...what);
+    };
+    stage.rehearsal.use([
+      slowly(text("A slow answer of some words."), { tokenMs: 80 }),
+      slowly(text("Now to you."), { firstByteMs: 1_500 }),
+      text("And to you."),
+    ]);
+    const session = await slow.session();
+    await slow.say(session, "One.");
+    await slow.until(session, isType("span.model_request_start"));
+    await slow.say(session, "Two.", "steer");
+    expect(said(await slow.until(session, isIdle))).toEqual(["A slow answer of some words.", "Now to you."]);
+    expect(said(await slow.turn(session, "Three."))).toEqual(["And to you."]);
+    expect(await judgeSession(slow, session)).toEqual([]);
+    await slow.stop();
+  });
+
+  test("goes before those that wait, and nothing is mixed up", async () => {
+    stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 }), text("Two."), text("Three.")]);
+    const session = await engine.session();
+    const first = await engine.say(session, "One.");
+    await engine.until(session, isType("span.model_request_start"));
+    const third = await engine.say(session, "I can wait.");
+    const second = await engine.say(session, "I cannot.", "steer");
+    const events = await engine.until(session, isIdle);
+    expect(asked()).toEqual(["One.", "I cannot.", "I can wait."]);
+    expect(typesOf(events).filter((type) => type === "user.message")).toHaveLength(3);
+    expect(await judgeSession(engine, session, [first, second, third])).toEqual([]);
+  });
+
+  test("does not overtake the one that begins the turn", async () => {
+    stage.rehearsal.use([always(text("Yes."))]);
+    const session = await engine.session();
+    const before = await stage.processes();
+    await engine.engine.sessions.send(session.id, [
+      { type: "user.message", content: [{ type: "text", text: "First." }] },
+      { type: "user.message", content: [{ type: "text", text: "Second." }], tandem: { delivery: "steer" } },
+    ]);
+    // The process is there, and has been told nothing yet.
+    await expect.poll(() => startedSince(before), { interval: 5, timeout: 10_000 }).not.toEqual([]);
+    await engine.say(session, "Third.", "steer");
+    await untilSaid(session, 2);
+    const words = JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.messages);
+    expect(words.indexOf("First.")).toBeLessThan(words.indexOf("Second."));
+    await expect.poll(() => judgeSession(engine, session), { timeout: 10_000 }).toEqual([]);
+  });
+
+  test("and whose process dies before it has it is told to the next one", async () => {
+    stage.rehearsal.use([waits(), text("I am new here.")]);
+    const session = await engine.session({}, allowAll);
+    const before = await stage.processes();
+    await engine.say(session, "Wait.");
+    await engine.until(session, isType("span.model_request_end"));
+    const steering = await engine.say(session, "Hurry!", "steer");
+    await killSince(before);
+    const events = await untilSaid(session, 1);
+    expect(said(events)).toEqual(["I am new here."]);
+    expect(asked().at(-1)).toContain("Hurry!");
+    expect(await judgeSession(engine, session, [steering])).toEqual([]);
+  });
+
+  test("is told once, also when the conversation goes on in another process", async () => {
+    const quick = await stage.open({ idle: 100 });
+    stage.rehearsal.use([toolUse("Bash", { command: "sleep 0.5" }), text("Understood."), text("Still here.")]);
+    const session = await quick.session({}, allowAll);
+    await quick.say(session, "Go.");
+    await quick.until(session, isType("agent.tool_use"));
+    await quick.say(session, "MARMALADE", "steer");
+    await quick.until(session, isIdle);
+    await expect.poll(() => quick.store.leases.holder(session.id as never), { timeout: 10_000 }).toBeUndefined();
+    await quick.turn(session, "And now?");
+    expect(JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.body).split("MARMALADE")).toHaveLength(2);
+    await quick.stop();
+  });
+});
+
+test("a message that waits can be taken back; one that the agent has cannot", async () => {
+  stage.rehearsal.use([slowly(text("A slow answer of some words."), { tokenMs: 80 })]);
+  const session = await engine.session();
+  const first = await engine.say(session, "One.");
+  await engine.until(session, isType("span.model_request_start"));
+  const second = await engine.say(session, "Two.");
+  const { sessions } = engine.engine;
+  await sessions.takeBack(session.id, second, "ada");
+  await expect(sessions.takeBack(session.id, second)).rejects.toMatchObject({ code: "conflict" });
+  await expect(sessions.takeBack(session.id, first)).rejects.toMatchObject({ code: "conflict" });
+  await expect(sessions.takeBack(session.id, "sevt_none")).rejects.toMatchObject({ code: "not_found" });
+  const events = await engine.until(session, isIdle);
+  expect(the(events, "tandem.dropped")).toMatchObject({ event_id: second, reason: "taken back by ada" });
+  expect(asked().join(" ")).not.toContain("Two.");
+  expect((await sessions.events(session.id, { limit: 1, order: "desc" })).waiting).toEqual([]);
+});
+
+test("a message that waits while the process dies is answered by the next one", async () => {
+  stage.rehearsal.use([waits(), text("I am new here.")]);
+  const session = await engine.session({}, allowAll);
+  const before = await stage.processes();
+  await engine.say(session, "Wait.");
+  await engine.until(session, isType("span.model_request_end"));
+  const queued = await engine.say(session, "And then?");
+  await killSince(before);
+  const events = await untilSaid(session, 1);
+  expect(said(events)).toEqual(["I am new here."]);
+  expect(await judgeSession(engine, session, [queued])).toEqual([]);
+});
+
+describe("an interrupt", () => {
+  test("stops what the turn has started in the background, and nothing comes after", async () => {
+    stage.rehearsal.use([
+      reply([toolUse("Bash", { command: "sleep 1; echo over; sleep 600", run_in_background: true })]),
+      waits(),
+      always(text("Nobody asked me.")),
+    ]);
+    const session = await engine.session({}, allowAll);
+    await engine.say(session, "Go.");
+    await expect.poll(() => engine.engine.sessions.tasks(session.id), { timeout: 10_000 }).toHaveLength(1);
+    await engine.until(session, ({ event }) => JSON.stringify(event).includes("tail -F"));
+    await interrupt(session);
+    const events = await engine.until(session, isIdle);
+    expect(await engine.engine.sessions.tasks(session.id)).toEqual([]);
+    expect(events.findLast(isType("tandem.background"))?.event).toMatchObject({ tasks: [{ status: "stopped" }] });
+    expect(await judgeSession(engine, session)).toEqual([]);
+  });
+
+  test("is bound to any message of the turn", async () => {
+    stage.rehearsal.use([toolUse("Bash", { command: "sleep 0.3" }), waits()]);
+    const session = await engine.session({}, allowAll);
+    await engine.say(session, "Go.");
+    await engine.until(session, isType("agent.tool_use"));
+    const steering = await engine.say(session, "Left!", "steer");
+    await engine.until(session, ({ event }) => event.id === steering);
+    await engine.engine.sessions.send(session.id, [{ type: "user.interrupt", tandem: { turn_event_id: steering } }]);
+    await engine.until(session, isIdle);
+    expect(await judgeSession(engine, session)).toEqual([]);
+  });
+
+  test("and an answer at once end the turn, with one result for the call", async () => {
+    stage.rehearsal.use([toolUse("mcp__tandem__weather", { city: "Bern" }), text("Never said.")]);
+    const weather = { name: "weather", description: "w", input_schema: { type: "object" as const } };
+    const session = await engine.session({}, { tools: [{ type: "custom", ...weather }] });
+    await engine.say(session, "Weather?");
+    const use = the(await engine.until(session, isIdle), "agent.custom_tool_use");
+    const head = await engine.engine.sessions.head(session.id);
+    await engine.engine.sessions.send(session.id, [
+      { type: "user.interrupt" },
+      { type: "user.custom_tool_result", custom_tool_use_id: use.id, content: [{ type: "text", text: "rain" }] },
+    ]);
+    const events = await engine.until(session, isIdle, head);
+    expect(events.filter(isType("user.custom_tool_result"))).toHaveLength(1);
+    expect(await judgeSession(engine, session)).toEqual([]);
+  });
+});
+
+describe("a session", () => {
+  test("that is archived says so last, and begins nothing of what waited", async () => {
+    stage.rehearsal.use([always(slowly(text("Slow."), { firstByteMs: 20_000 }))]);
+    const session = await engine.session();
+    const first = await engine.say(session, "One.");
+    await engine.until(session, isType("span.model_request_start"));
+    const second = await engine.say(session, "Two.");
+    await engine.engine.sessions.archive(session.id);
+    const { events } = await engine.engine.sessions.events(session.id, { limit: 100 });
+    expect(typesOf(events).slice(-3)).toEqual(["user.message", "tandem.dropped", "session.status_terminated"]);
+    expect(await judgeSession(engine, session, [first, second])).toEqual([]);
+  });
+
+  test("goes on after a message whose file is gone", async () => {
+    stage.rehearsal.use([waits(), text("Here I am.")]);
+    const { id: file } = await engine.engine.files.upload({
+      filename: "a.txt",
+      mimeType: "text/plain",
+      content: new TextEncoder().encode("hello"),
+    });
+    const session = await engine.session({}, allowAll);
+    const before = await stage.processes();
+    await engine.say(session, "Wait.");
+    await engine.until(session, isType("span.model_request_end"));
+    const content = [{ type: "document" as const, source: { type: "file" as const, file_id: file } }];
+    const [sent] = await engine.engine.sessions.send(session.id, [{ type: "user.message", content }]);
+    await engine.engine.files.delete(file);
+    await killSince(before);
+    await engine.until(session, ({ event }) => event.id === sent!.id);
+    const head = await engine.engine.sessions.head(session.id);
+    expect(the(await engine.until(session, isIdle, head - 1), "session.error").error.message).toContain(file);
+    expect(said(await engine.turn(session, "Are you there?"))).toEqual(["Here I am."]);
+  });
+
+  test("that is about to give its process back takes a message all the same, and a change", async () => {
+    // Alone on its store: another engine there may take up a session that is nobody's for a moment.
+    await using own = await setEngineStage([always(text("Yes."))]);
+    const quick = await own.open({ idle: 150, leaseTtl: 20_000 });
+    const session = await quick.session();
+    for (let round = 0; round < 6; round += 1) {
+      await quick.turn(session, `Round ${round}.`);
+      await new Promise((resolve) => setTimeout(resolve, 145 + 5 * round));
+      const changed = quick.engine.sessions.update(session.id, { title: `Round ${round}` });
+      const started = Date.now();
+      await quick.turn(session, "Are you there?");
+      expect(Date.now() - started).toBeLessThan(8_000);
+      await changed;
+    }
+    expect(await judgeSession(quick, session)).toEqual([]);
+    await quick.stop();
+  });
+
+  test("that was only renamed is nobody's after a while", async () => {
+    const quick = await stage.open({ idle: 100 });
+    const session = await quick.session();
+    await quick.engine.sessions.update(session.id, { title: "Mine" });
+    await expect.poll(() => quick.store.leases.holder(session.id as never), { timeout: 5_000 }).toBeUndefined();
+    await quick.stop();
+  });
+
+  test("takes what could not be looked for, once the database answers again", async () => {
+    const other = await stage.open({ leaseTtl: 1_000 });
+    stage.rehearsal.use([always(text("Yes."))]);
+    const session = await other.session();
+    await other.turn(session, "Hello?");
+    const list = other.store.inbox.list.bind(other.store.inbox);
+    const refused: unknown[] = [];
+    let isAway = true;
+    other.store.inbox.list = (id) => (isAway ? Promise.reject(new Error(`away ${refused.push(id)}`)) : list(id));
+    const head = await other.engine.sessions.head(session.id);
+    await other.say(session, "And now?");
+    await expect.poll(() => refused.length, { timeout: 10_000 }).toBeGreaterThan(1);
+    isAway = false;
+    expect(said(await other.until(session, isIdle, head))).toEqual(["Yes."]);
+    await other.stop();
+  });
+});
+
+test("a process that dies before it has been told anything: the turn ends, says so, and the next one is answered", async () => {
+  const other = await stage.open();
+  stage.rehearsal.use([always(text("Yes."))]);
+  const session = await other.session();
+  const before = await stage.processes();
+  const read = other.store.events.read.bind(other.store.events);
+  other.store.events.read = async (id, range) => {
+    // Looked for once the process is there, and before it is told.
+    if (range.types?.[0] === "user.message") {
+      await killSince(before);
+      await expect.poll(() => startedSince(before), { timeout: 10_000 }).toEqual([]);
+    }
+    return read(id, range);
+  };
+  await other.say(session, "Hello?");
+  expect(typesOf(await other.until(session, isIdle))).toContain("session.error");
+  other.store.events.read = read;
+  expect(said(await other.turn(session, "And now?"))).toEqual(["Yes."]);
+  expect(await judgeSession(other, session)).toEqual([]);
+  await other.stop();
+});
+
+test("an engine stops in time, and with its processes, when the database is away", async () => {
+  const other = await stage.open();
+  stage.rehearsal.use([waits()]);
+  const session = await other.session({}, allowAll);
+  const before = await stage.processes();
+  await other.say(session, "Wait.");
+  await other.until(session, isType("span.model_request_end"));
+  const [pid] = await startedSince(before);
+  other.store.events.append = () => Promise.reject(new RequestError("unavailable", "away"));
+  await other.stop();
+  expect(await stage.processes()).not.toContain(pid);
+}, 30_000);

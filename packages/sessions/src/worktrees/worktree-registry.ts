@@ -1,0 +1,100 @@
+import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { worktreeMerge } from "@tandem/protocol";
+import { z } from "zod";
+
+const record = z.object({
+  session: z.string(),
+  folder: z.string(),
+  repository: z.string(),
+  branch: z.string(),
+  from: z.string().nullable(),
+  commit: z.string(),
+  ports: z.object({ from: z.int(), size: z.int() }),
+  /** What was not committed when it had just been made ready: nobody's work. */
+  prepared: z.record(z.string(), z.string()),
+  copied: z.int(),
+  skipped: z.array(z.object({ path: z.string(), why: z.string() })),
+  setup: z.object({ command: z.string(), output: z.string() }).nullable(),
+  merged: worktreeMerge.nullable(),
+  applied: z.object({ folder: z.string(), files: z.array(z.string()) }).nullable(),
+  createdAt: z.string(),
+});
+export type WorktreeRecord = z.infer<typeof record>;
+
+/** What is known of worktrees beside what git knows: a file next to each, on the machine that has it. */
+export class WorktreeRegistry {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Where the worktree of a session is. */
+  folderOf(session: string): string {
+    return join(this.#folder, basename(session));
+  }
+
+  async get(session: string): Promise<WorktreeRecord | undefined> {
+    return readRecord(this.#file(session, "json"));
+  }
+
+  async list(): Promise<WorktreeRecord[]> {
+    const names = (await readdir(this.#folder).catch(() => [])).filter((name) => name.endsWith(".json"));
+    const found = await Promise.all(names.map((name) => readRecord(join(this.#folder, name))));
+    return found.filter((entry) => entry !== undefined).toSorted((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
+  }
+
+  async put(entry: WorktreeRecord): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    // In one piece: somebody may read it at this moment.
+    const draft = this.#file(entry.session, "draft");
+    await writeFile(draft, JSON.stringify(entry), { mode: 0o600 });
+    await rename(draft, this.#file(entry.session, "json"));
+  }
+
+  /** What takes the last applied patch back. */
+  async undoPatch(session: string): Promise<string | undefined> {
+    return readFile(this.#file(session, "undo.patch"), "utf8").catch(() => undefined);
+  }
+
+  async putUndoPatch(session: string, patch: string): Promise<void> {
+    await writeFile(this.#file(session, "undo.patch"), patch, { mode: 0o600 });
+  }
+
+  async remove(session: string): Promise<void> {
+    for (const kind of ["json", "undo.patch"]) await rm(this.#file(session, kind), { force: true });
+  }
+
+  #file(session: string, kind: string): string {
+    return join(this.#folder, `${basename(session)}.${kind}`);
+  }
+}
+
+async function readRecord(file: string): Promise<WorktreeRecord | undefined> {
+  try {
+    return record.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch {
+    // Not there, or not ours.
+    return undefined;
+  }
+}
+
+/** The record of the worktree that a folder is, if it is one of Tandem's. */
+export async function worktreeAt(stateFolder: string, folder: string): Promise<WorktreeRecord | undefined> {
+  if (basename(dirname(folder)) !== "worktrees") return undefined;
+  const own = await realpath(join(stateFolder, "worktrees")).catch(() => undefined);
+  return own === dirname(folder) ? new WorktreeRegistry(own).get(basename(folder)) : undefined;
+}
+
+/** What programs in a worktree can know of it. */
+export const worktreeVariables = ({
+  folder,
+  repository,
+  ports,
+}: Pick<WorktreeRecord, "folder" | "repository" | "ports">): Record<string, string> => ({
+  TANDEM_WORKTREE: folder,
+  TANDEM_SOURCE_FOLDER: repository,
+  TANDEM_PORT: String(ports.from),
+  TANDEM_PORT_COUNT: String(ports.size),
+});
