@@ -1,4 +1,4 @@
-export type { CallReport, Cost, Payer } from "./call-report.ts";
+export type { CallReport, Cost, Payer } from "./models/call-report.ts";
 export {
   BACKENDS,
   CLAUDE_CODE_AUTHS,
@@ -10,15 +10,20 @@ export {
   type Config,
   type LlmConfig,
   type Role,
-} from "./config.ts";
-export { CONNECTION_DRIVERS, SOURCE_TYPES, type ConnectionConfig, type EmbeddingsConfig } from "./context-config.ts";
-export { HOOK_EVENTS, NOTIFY_EVENTS, type HookConfig, type McpServerConfig } from "./control-config.ts";
-export { NEEDS_TRUST, SECRET_FORMAT, type SecretReference } from "./secret-reference.ts";
-export { duration, DURATION_FORMAT, formatDuration } from "./duration.ts";
-export { LlmError, type LlmErrorCode } from "./llm-error.ts";
-export { nearest } from "./nearest.ts";
-export { TandemError } from "./tandem-error.ts";
-export { addUsage, noUsage, type Usage } from "./usage.ts";
+} from "./config/config.ts";
+export {
+  CONNECTION_DRIVERS,
+  SOURCE_TYPES,
+  type ConnectionConfig,
+  type EmbeddingsConfig,
+} from "./config/context-config.ts";
+export { HOOK_EVENTS, NOTIFY_EVENTS, type HookConfig, type McpServerConfig } from "./config/control-config.ts";
+export { NEEDS_TRUST, SECRET_FORMAT, type SecretReference } from "./config/secret-reference.ts";
+export { duration, DURATION_FORMAT, formatDuration } from "./config/duration.ts";
+export { LlmError, type LlmErrorCode } from "./errors/llm-error.ts";
+export { nearest } from "./errors/nearest.ts";
+export { TandemError } from "./errors/tandem-error.ts";
+export { addUsage, noUsage, type Usage } from "./models/usage.ts";
 export {
   agent,
   agentCreateParams,
@@ -40,23 +45,17 @@ export {
   type Tool,
   type ToolParams,
   type ToolsetTool,
-} from "./agent.ts";
+} from "./api/agents.ts";
+export { approval, APPROVAL_STATUSES, type Approval, type ApprovalStatus } from "./api/approvals.ts";
 export {
-  approval,
   APPROVAL_SCOPES,
-  APPROVAL_STATUSES,
   approvalAnswer,
-  QUESTION_TOOL,
-  questionAnswers,
-  questionInput,
-  type Approval,
   type ApprovalAnswer,
   type ApprovalNote,
   type ApprovalOutcome,
   type ApprovalScope,
-  type ApprovalStatus,
-  type Question,
-} from "./approval.ts";
+} from "./events/approval-answer.ts";
+export { QUESTION_TOOL, questionAnswers, questionInput, type Question } from "./events/question.ts";
 export {
   AUDIT_KINDS,
   auditEntry,
@@ -67,7 +66,7 @@ export {
   type AuditKind,
   type AuditNote,
   type AuditVerdict,
-} from "./audit.ts";
+} from "./api/audit.ts";
 export {
   forkParams,
   rewindOutcome,
@@ -81,7 +80,7 @@ export {
   type RewindUndoParams,
   type SessionCheckpoints,
   type SessionDiff,
-} from "./history.ts";
+} from "./api/history.ts";
 export {
   worktree,
   worktreeApply,
@@ -99,7 +98,7 @@ export {
   type WorktreeRemoveParams,
   type WorktreeStatus,
   type WorktreeView,
-} from "./worktree.ts";
+} from "./api/worktrees.ts";
 export {
   BUDGET_SCOPES,
   BUDGET_UNITS,
@@ -109,7 +108,7 @@ export {
   type BudgetScope,
   type BudgetUnit,
   type Limits,
-} from "./limits.ts";
+} from "./config/limits.ts";
 export {
   keptRule,
   PERMISSION_MODES,
@@ -122,9 +121,9 @@ export {
   type RuleAction,
   type RuleScope,
   type Verdict,
-} from "./rule.ts";
-export { clientEvent, REFUSED_CLIENT_EVENTS, type ClientEvent, type ClientEventType } from "./client-event.ts";
-export { userContent, type TextBlock, type ToolResultContent, type UserContent } from "./content.ts";
+} from "./config/rule.ts";
+export { clientEvent, REFUSED_CLIENT_EVENTS, type ClientEvent, type ClientEventType } from "./events/client-event.ts";
+export { userContent, type TextBlock, type ToolResultContent, type UserContent } from "./events/content.ts";
 export {
   environment,
   ENVIRONMENT_METADATA,
@@ -135,7 +134,7 @@ export {
   type EnvironmentConfigParams,
   type EnvironmentCreateParams,
   type EnvironmentUpdateParams,
-} from "./environment.ts";
+} from "./api/environments.ts";
 export {
   isId,
   newId,
@@ -155,8 +154,8 @@ export {
   type TokenId,
   type WorkerId,
 } from "./ids.ts";
-export { message, part, type Message, type Part, type PartOf } from "./message.ts";
-export { addCost, costOf, dearestCostOf, PRICES_AS_OF, type ListPrice } from "./price.ts";
+export { message, part, type Message, type Part, type PartOf } from "./fold/message.ts";
+export { addCost, costOf, dearestCostOf, PRICES_AS_OF, type ListPrice } from "./models/price.ts";
 export {
   completeModel,
   contextWindowOf,
@@ -164,13 +163,12 @@ export {
   tabledModels,
   type ModelDetails,
   type ModelFact,
-} from "./model-details.ts";
-export { project, Projection } from "./project.ts";
-export { endOfPreviews } from "./project-previews.ts";
-export { StandingPreviews } from "./standing-previews.ts";
-export { RequestError, type RequestErrorCode } from "./request-error.ts";
+} from "./models/model-details.ts";
+export { project, Projection } from "./fold/project.ts";
+export { endOfPreviews } from "./fold/project-previews.ts";
+export { StandingPreviews } from "./fold/standing-previews.ts";
+export { RequestError, type RequestErrorCode } from "./errors/request-error.ts";
 export {
-  budget,
   file,
   session,
   SESSION_METADATA,
@@ -178,23 +176,19 @@ export {
   sessionCreateParams,
   sessionUpdateParams,
   thread,
-  usageSnapshot,
-  type Budget,
   type FileMetadata,
   type Session,
   type SessionCreateParams,
   type SessionStatus,
   type SessionUpdateParams,
   type Thread,
-  type UsageSnapshot,
-} from "./session.ts";
+} from "./api/sessions.ts";
 export {
   isOnPrimary,
   type BackgroundTask,
   type Delta,
   type Evaluation,
   type EventOf,
-  type FilePatch,
   type Interruption,
   type LiveDelta,
   type LoggedEvent,
@@ -211,7 +205,9 @@ export {
   type StopReason,
   type Todo,
   type UsageNote,
-} from "./session-event.ts";
+} from "./events/session-event.ts";
+export type { FilePatch } from "./events/file-patch.ts";
+export { budget, usageSnapshot, type Budget, type UsageSnapshot } from "./events/usage-snapshot.ts";
 export {
   deadLetter,
   fleetLimit,
@@ -222,5 +218,5 @@ export {
   type FleetQueue,
   type FleetStatus,
   type FleetWorker,
-} from "./fleet.ts";
-export { tenantCredential, tenantId, tenantQuotas, type TenantCredential, type TenantQuotas } from "./tenant.ts";
+} from "./api/fleet.ts";
+export { tenantCredential, tenantId, tenantQuotas, type TenantCredential, type TenantQuotas } from "./api/tenants.ts";

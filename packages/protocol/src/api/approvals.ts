@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { PERMISSION_MODES, rule, RULE_ACTIONS } from "../config/rule.ts";
+import { APPROVAL_SCOPES } from "../events/approval-answer.ts";
+import { filePatch } from "../events/file-patch.ts";
+
+export const APPROVAL_STATUSES = ["pending", "resolved"] as const;
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
+
+/** A request to a person, as the log tells it. */
+export const approval = z
+  .object({
+    type: z.literal("approval"),
+    /** That of the call's event. */
+    id: z.string(),
+    kind: z.enum(["tool", "plan", "question"]),
+    session_id: z.string(),
+    session_title: z.string().nullable(),
+    /** Where a subagent asks: its thread. Null on the primary one. */
+    session_thread_id: z.string().nullable(),
+    /** Who asks. */
+    agent_name: z.string(),
+    folder: z.string(),
+    tool: z.string(),
+    mcp_server_name: z.string().optional(),
+    input: z.record(z.string(), z.unknown()),
+    /** Why it is asked about. */
+    verdict: z.looseObject({ action: z.enum(RULE_ACTIONS), why: z.string(), by: z.string() }).optional(),
+    diff: filePatch.optional(),
+    plan: z.string().optional(),
+    suggestion: rule.optional(),
+    created_at: z.string(),
+    expires_at: z.string().nullable(),
+    status: z.enum(APPROVAL_STATUSES),
+    resolved: z
+      .object({
+        outcome: z.enum(["allowed", "denied", "expired", "cancelled"]),
+        by: z.string(),
+        at: z.string(),
+        scope: z.enum(APPROVAL_SCOPES).optional(),
+        message: z.string().optional(),
+        edited: z.boolean().optional(),
+        mode: z.enum(PERMISSION_MODES).optional(),
+        late: z.boolean().optional(),
+      })
+      .nullable(),
+  })
+  .meta({ id: "Approval" });
+export type Approval = z.infer<typeof approval>;

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { AUDIT_KINDS } from "../words.ts";
+
+export { AUDIT_KINDS } from "../words.ts";
+
+export type AuditKind = (typeof AUDIT_KINDS)[number];
+
+/** A line of the audit: who did what, when. Never changed; its hash covers all of it and the hash of the one before. */
+export const auditEntry = z
+  .object({
+    /** From 1, without gaps. */
+    seq: z.int().positive(),
+    at: z.string(),
+    /** A token's name, `local:USER` for a command on this machine, `agent:NAME`, or `tandem`. */
+    actor: z.string(),
+    kind: z.enum(AUDIT_KINDS),
+    session: z.string().nullable(),
+    /** Without secrets; long values are cut, and stand there by their hash. */
+    details: z.record(z.string(), z.unknown()),
+    /** Hex. Of the entry before; 64 zeros for the first. */
+    previous: z.string(),
+    /** SHA-256 of `previous`, a line feed, and this entry without both hashes as JSON with sorted keys. */
+    hash: z.string(),
+  })
+  .meta({ id: "AuditEntry" });
+export type AuditEntry = z.infer<typeof auditEntry>;
+
+/** An entry before it has its place. */
+export type AuditNote = Pick<AuditEntry, "actor" | "kind" | "details"> & { session?: string | null; at?: string };
+
+/** How far the audit goes. Whoever notes it elsewhere can tell later that nothing was taken away. */
+export const auditHead = z.object({ seq: z.int().min(0), hash: z.string() }).meta({ id: "AuditHead" });
+export type AuditHead = z.infer<typeof auditHead>;
+
+/** What came of going through the audit. */
+export const auditVerdict = z
+  .object({
+    ok: z.boolean(),
+    /** Entries that were read and are as they were. */
+    entries: z.int(),
+    head: auditHead,
+    /** The first one that is not as it should be. */
+    broken: z
+      .object({
+        seq: z.int(),
+        problem: z.enum(["changed", "missing", "reordered", "truncated", "unreadable"]),
+        message: z.string(),
+      })
+      .nullable(),
+  })
+  .meta({ id: "AuditVerdict" });
+export type AuditVerdict = z.infer<typeof auditVerdict>;

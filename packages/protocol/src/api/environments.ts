@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { metadata, metadataUpdate } from "./agents.ts";
+
+export { LOCAL_ENVIRONMENT, ENVIRONMENT_METADATA } from "../words.ts";
+
+const network = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("unrestricted") }),
+  z.looseObject({ type: z.literal("limited") }),
+]);
+
+const configParams = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("cloud"),
+    networking: network.nullish(),
+    packages: z.looseObject({}).nullish(),
+  }),
+  z.strictObject({ type: z.literal("self_hosted") }),
+]);
+export type EnvironmentConfigParams = z.infer<typeof configParams>;
+
+const shared = {
+  config: configParams.nullish(),
+  description: z.string().max(2_048).nullish(),
+  scope: z.enum(["organization", "account"]).nullish(),
+};
+
+export const environmentCreateParams = z
+  .strictObject({ name: z.string().min(1).max(256), ...shared, metadata: metadata.optional() })
+  .meta({ id: "EnvironmentCreate" });
+export type EnvironmentCreateParams = z.infer<typeof environmentCreateParams>;
+
+export const environmentUpdateParams = z
+  .strictObject({ name: z.string().min(1).max(256).nullish(), ...shared, metadata: metadataUpdate })
+  .meta({ id: "EnvironmentUpdate" });
+export type EnvironmentUpdateParams = z.infer<typeof environmentUpdateParams>;
+
+const packages = z.object({
+  type: z.literal("packages"),
+  apt: z.array(z.string()),
+  cargo: z.array(z.string()),
+  gem: z.array(z.string()),
+  go: z.array(z.string()),
+  npm: z.array(z.string()),
+  pip: z.array(z.string()),
+});
+
+export const environment = z
+  .object({
+    type: z.literal("environment"),
+    id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    config: z.object({
+      type: z.literal("cloud"),
+      networking: z.object({ type: z.literal("unrestricted") }),
+      packages,
+    }),
+    metadata: z.record(z.string(), z.string()),
+    scope: z.literal("account"),
+    created_at: z.string(),
+    updated_at: z.string(),
+    archived_at: z.string().nullable(),
+  })
+  .meta({ id: "Environment" });
+export type Environment = z.infer<typeof environment>;

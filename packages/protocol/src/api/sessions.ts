@@ -1,0 +1,144 @@
+import { z } from "zod";
+import {
+  mcpServer,
+  metadata,
+  metadataUpdate,
+  modelConfigParams,
+  sessionAgent,
+  threadAgent,
+  toolParams,
+} from "./agents.ts";
+import { userMessage } from "../events/client-event.ts";
+import { budget, usageSnapshot } from "../events/usage-snapshot.ts";
+
+export { SESSION_METADATA } from "../words.ts";
+
+export const SESSION_STATUSES = ["idle", "running", "rescheduling", "terminated"] as const;
+export type SessionStatus = (typeof SESSION_STATUSES)[number];
+
+const sessionFile = z.strictObject({
+  type: z.literal("file"),
+  file_id: z.string(),
+  mount_path: z.string().nullish(),
+});
+const resourceParams = z.discriminatedUnion("type", [
+  sessionFile,
+  z.looseObject({ type: z.literal("github_repository") }),
+  z.looseObject({ type: z.literal("memory_store") }),
+]);
+
+const agentParams = z.union([
+  z.string().min(1),
+  z.strictObject({ type: z.literal("agent"), id: z.string(), version: z.int().positive().optional() }),
+  z.strictObject({
+    type: z.literal("agent_with_overrides"),
+    id: z.string(),
+    version: z.int().positive().optional(),
+    model: z.union([z.string().min(1), modelConfigParams]).optional(),
+    system: z.string().nullish(),
+    tools: z.array(toolParams).optional(),
+    mcp_servers: z.array(mcpServer).optional(),
+    skills: z.array(z.looseObject({})).optional(),
+  }),
+]);
+
+export const sessionCreateParams = z
+  .strictObject({
+    agent: agentParams,
+    environment_id: z.string().min(1),
+    title: z.string().max(512).nullish(),
+    metadata: metadata.optional(),
+    resources: z.array(resourceParams).optional(),
+    vault_ids: z.array(z.string()).optional(),
+    budget: budget.optional(),
+    /** At most 50, messages only. */
+    initial_events: z
+      .array(z.union([userMessage, z.looseObject({ type: z.literal("user.define_outcome") })]))
+      .max(50)
+      .optional(),
+  })
+  .meta({ id: "SessionCreate" });
+export type SessionCreateParams = z.infer<typeof sessionCreateParams>;
+
+export const sessionUpdateParams = z
+  .strictObject({
+    title: z.string().max(512).nullish(),
+    metadata: metadataUpdate,
+    agent: z
+      .strictObject({ tools: z.array(toolParams).optional(), mcp_servers: z.array(mcpServer).optional() })
+      .optional(),
+    budget: budget.nullish(),
+    vault_ids: z.array(z.string()).optional(),
+  })
+  .meta({ id: "SessionUpdate" });
+export type SessionUpdateParams = z.infer<typeof sessionUpdateParams>;
+
+const sessionResource = z.object({
+  type: z.literal("file"),
+  id: z.string(),
+  file_id: z.string(),
+  mount_path: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+
+const stats = z.object({ active_seconds: z.number(), duration_seconds: z.number() });
+
+export const session = z
+  .object({
+    type: z.literal("session"),
+    id: z.string(),
+    status: z.enum(SESSION_STATUSES),
+    agent: sessionAgent,
+    environment_id: z.string(),
+    title: z.string().nullable(),
+    metadata: z.record(z.string(), z.string()),
+    resources: z.array(sessionResource),
+    vault_ids: z.array(z.string()),
+    budget: budget.nullable(),
+    usage: usageSnapshot,
+    stats,
+    outcome_evaluations: z.array(z.never()),
+    deployment_id: z.null(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    archived_at: z.string().nullable(),
+  })
+  .meta({ id: "Session" });
+export type Session = z.infer<typeof session>;
+
+/** A subagent that was made up on the spot has no agent behind it. */
+const inlineAgent = threadAgent.omit({ id: true, version: true, type: true }).extend({ type: z.literal("inline") });
+
+export const thread = z
+  .object({
+    type: z.literal("session_thread"),
+    id: z.string(),
+    session_id: z.string(),
+    parent_thread_id: z.string().nullable(),
+    agent: z.discriminatedUnion("type", [threadAgent, inlineAgent]),
+    status: z.enum(SESSION_STATUSES),
+    stats: stats.nullable(),
+    usage: usageSnapshot.nullable(),
+    workflow_run_id: z.null(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    archived_at: z.string().nullable(),
+  })
+  .meta({ id: "Thread" });
+export type Thread = z.infer<typeof thread>;
+
+export const file = z
+  .object({
+    type: z.literal("file"),
+    id: z.string(),
+    filename: z.string(),
+    mime_type: z.string(),
+    size_bytes: z.int(),
+    created_at: z.string(),
+    expires_at: z.string().nullable(),
+    downloadable: z.boolean(),
+    scope: z.object({ type: z.literal("session"), id: z.string() }).nullable(),
+  })
+  .meta({ id: "File" });
+export type FileMetadata = z.infer<typeof file>;

@@ -1,0 +1,74 @@
+import type { PartOf } from "./message.ts";
+import type { EventOf, SessionEvent } from "../events/session-event.ts";
+
+type Notice = Pick<PartOf<"notice">, "level" | "text">;
+
+/** What a person is told of an event that is neither said nor done by the agent; undefined for most. */
+export function noticeOf(event: SessionEvent): Notice | undefined {
+  switch (event.type) {
+    case "tandem.notice":
+      return { level: event.level, text: event.text };
+    case "tandem.rate_limit": {
+      if (event.status === "allowed") return undefined;
+      const until = event.resets_at === undefined ? "" : `, until ${event.resets_at}`;
+      return { level: "warning", text: `Rate limit${event.kind ? ` (${event.kind})` : ""}: ${event.status}${until}` };
+    }
+    case "tandem.model_fallback":
+      return { level: "warning", text: `${event.to} answers instead of ${event.from}: ${event.reason}` };
+    case "tandem.usage_mismatch":
+      return {
+        level: "info",
+        text: "The tokens of this turn's requests do not add up to what Claude Code says that it took",
+      };
+    case "tandem.dropped":
+      return { level: "warning", text: `Something that was sent had no effect: ${event.reason}` };
+    case "tandem.budget":
+      return { level: "warning", text: event.reason };
+    case "tandem.parked":
+      return {
+        level: "warning",
+        text: `A quota is used up until ${event.resets_at}${event.resumes ? "; the turn goes on by itself then" : ""}`,
+      };
+    case "tandem.unplaced":
+      return { level: "warning", text: `No worker can take this now. It waits for ${event.needs}` };
+    case "tandem.placed":
+      return { level: "info", text: `${event.worker} has taken it` };
+    case "tandem.handover":
+      return { level: "info", text: `${event.from} was stopped; the turn goes on elsewhere` };
+    case "tandem.mode":
+      return { level: "info", text: `The permission mode is ${event.mode} now, by ${event.by}` };
+    case "tandem.model":
+      return event.ignored.length === 0
+        ? undefined
+        : { level: "info", text: `${event.model} ignores ${event.ignored.join(" and ")}` };
+    case "tandem.rewound":
+      return { level: "info", text: rewoundText(event) };
+    case "tandem.forked":
+      return {
+        level: "info",
+        text: `Forked from ${event.from_session_id}${event.by === undefined ? "" : ` by ${event.by}`}; what follows was copied from there`,
+      };
+    case "tandem.imported": {
+      const where = event.folder === null ? "" : `, which worked in ${event.folder}`;
+      return {
+        level: "info",
+        text: `Imported from Claude Code${where}; what follows cost ${event.usd.toFixed(2)} USD at list price, paid there`,
+      };
+    }
+    case "tandem.hook":
+      return event.outcome === "blocked" || event.outcome === "failed"
+        ? {
+            level: "warning",
+            text: `The hook ${event.hook} ${event.outcome}${event.message ? `: ${event.message}` : ""}`,
+          }
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function rewoundText({ scope, files, undoes }: EventOf<"tandem.rewound">): string {
+  const what = scope === "both" ? "files and conversation" : scope;
+  const count = scope === "conversation" ? "" : `, ${files} ${files === 1 ? "file" : "files"} changed`;
+  return `${undoes === undefined ? "Rewound" : "A rewind was undone"}: ${what}${count}`;
+}

@@ -1,0 +1,141 @@
+import type { ToolResultContent } from "../events/content.ts";
+import type { PartOf } from "./message.ts";
+import type { Timeline } from "./project-timeline.ts";
+import type { FilePatch } from "../events/file-patch.ts";
+import type { EventOf, Interruption, LoggedEvent } from "../events/session-event.ts";
+
+type ToolPart = PartOf<"tool">;
+type UseEvent = EventOf<"agent.tool_use" | "agent.mcp_tool_use" | "agent.custom_tool_use">;
+
+const KINDS = {
+  "agent.tool_use": "builtin",
+  "agent.mcp_tool_use": "mcp",
+  "agent.custom_tool_use": "custom",
+} as const;
+
+export function requestTool(timeline: Timeline, entry: LoggedEvent, event: UseEvent): void {
+  const permission = permissionOf(event);
+  timeline.addToAgent(entry, {
+    type: "tool",
+    id: event.id,
+    at: event.processed_at,
+    kind: KINDS[event.type],
+    name: event.name,
+    ...(event.type === "agent.mcp_tool_use" && { server: event.mcp_server_name }),
+    // Logs that other software wrote may lack our note.
+    ...(event.tandem && { tool_use_id: event.tandem.tool_use_id }),
+    input: event.input,
+    permission,
+    state: stateUnder(permission, event.processed_at),
+  });
+}
+
+export function answerTool(timeline: Timeline, entry: LoggedEvent, event: EventOf<"user.tool_confirmation">): void {
+  const at = event.processed_at;
+  const permission: ToolPart["permission"] =
+    event.result === "allow"
+      ? { type: "allowed", by: "person", at }
+      : { type: "denied", by: "person", reason: event.deny_message ?? null, at };
+  const tool = timeline.find("tool", event.tool_use_id) ?? unknownTool(event.tool_use_id, null);
+  // The first answer counts; the engine drops the others.
+  if (tool.permission === null || tool.permission.type === "asked") decide(timeline, entry, tool, permission);
+}
+
+export function refuseTool(timeline: Timeline, entry: LoggedEvent, event: EventOf<"tandem.permission_denied">): void {
+  const tool = timeline.findByToolUse(event.tool_use_id) ?? {
+    ...unknownTool(event.tool_use_id, null),
+    tool_use_id: event.tool_use_id,
+    name: event.name,
+  };
+  // Who said no before Claude Code reported it is the better answer.
+  if (tool.permission?.type === "denied") return;
+  const { reason, processed_at: at } = event;
+  decide(timeline, entry, tool, { type: "denied", by: "claude_code", reason, at });
+}
+
+export interface ToolResult {
+  id: string;
+  kind: ToolPart["kind"];
+  content: ToolResultContent[];
+  isError: boolean;
+  interrupted?: Interruption;
+  patch?: FilePatch;
+}
+
+export function finishTool(timeline: Timeline, entry: LoggedEvent, result: ToolResult): void {
+  const tool = timeline.find("tool", result.id) ?? unknownTool(result.id, result.kind);
+  if (tool.kind === "custom" && isOver(tool)) return;
+  const { patch, interrupted } = result;
+  const ended = {
+    started_at: startOf(tool),
+    ended_at: entry.event.processed_at ?? "",
+    output: result.content,
+    ...(patch && { patch }),
+  };
+  const state: ToolPart["state"] =
+    result.isError || interrupted
+      ? { type: "error", ...ended, ...(interrupted && { interrupted }) }
+      : { type: "completed", ...ended };
+  put(timeline, entry, { ...tool, kind: tool.kind ?? result.kind, state });
+  if (patch) timeline.recordPatch(patch, tool.id);
+}
+
+/** Closes a call that is open still, as one whose effect nobody knows. */
+export function breakOffTool(timeline: Timeline, entry: LoggedEvent, id: string): void {
+  const tool = timeline.find("tool", id);
+  if (!tool || isOver(tool)) return;
+  finishTool(timeline, entry, { id, kind: tool.kind, content: [], isError: true, interrupted: "crash" });
+}
+
+function decide(timeline: Timeline, entry: LoggedEvent, tool: ToolPart, permission: ToolPart["permission"]): void {
+  // A result that is there already says more than the answer that came after it.
+  const state = isOver(tool) ? tool.state : stateUnder(permission, entry.event.processed_at);
+  put(timeline, entry, { ...tool, permission, state });
+}
+
+function put(timeline: Timeline, entry: LoggedEvent, tool: ToolPart): void {
+  if (timeline.has(tool.id)) timeline.replace(tool);
+  else timeline.addToAgent(entry, { ...tool, at: entry.event.processed_at });
+}
+
+function permissionOf(event: UseEvent): ToolPart["permission"] {
+  if (event.type === "agent.custom_tool_use") return null;
+  const at = event.processed_at;
+  switch (event.evaluated_permission) {
+    case "allow":
+      return { type: "allowed", by: "policy", at };
+    case "deny":
+      return { type: "denied", by: "policy", reason: null, at };
+    case "ask":
+      return { type: "asked", at };
+    default:
+      return null;
+  }
+}
+
+function stateUnder(permission: ToolPart["permission"], at: string | null): ToolPart["state"] {
+  switch (permission?.type) {
+    case "asked":
+      return { type: "pending" };
+    case "denied":
+      // It will never run; its result only repeats why.
+      return { type: "error", started_at: null, ended_at: at ?? "", output: [] };
+    default:
+      return { type: "running", started_at: at };
+  }
+}
+
+const isOver = ({ state }: ToolPart): boolean => state.type === "completed" || state.type === "error";
+const startOf = ({ state }: ToolPart): string | null => (state.type === "pending" ? null : state.started_at);
+
+/** Stands for a call that came before the fold began. It has the call's id, so that both can be put together. */
+const unknownTool = (id: string, kind: ToolPart["kind"]): ToolPart => ({
+  type: "tool",
+  id,
+  at: null,
+  kind,
+  name: null,
+  input: null,
+  permission: null,
+  state: { type: "running", started_at: null },
+});
