@@ -14,7 +14,7 @@ export function addAcpCommand(
     .helpGroup(heading)
     .helpOption("-h, --help", "print help")
     .option("-a, --agent <name>", "the agent of new sessions, by name or id (default: that of `tandem run`)")
-    .option("--v2", "also speak version 2 of the protocol, a draft, with editors that ask for it")
+    .option("--v2", "ignored: the draft of version 2 is no longer spoken")
     .option("--setup", "set Tandem up in the terminal instead, as an editor does for its login")
     .action((options: AcpOptions, self: Command) =>
       runner(self, async (context) => (await import("../commands/acp.ts")).acp(context, options)),

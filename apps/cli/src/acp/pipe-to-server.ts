@@ -25,12 +25,12 @@ export async function pipeToServer(
 }
 
 /** Another than at first, where it has been started again. */
-async function find(context: Context, project: Project, { agent, v2 }: AcpOptions) {
+async function find(context: Context, project: Project, { agent }: AcpOptions) {
   const server = await serverFor(context, project, context.cwd);
   if (!server) {
     throw new TandemError("network", "The Tandem server that this editor was using is not up any more.", {
       fix: "Start it again with `tandem up`, or start the agent again to go on without it.",
     });
   }
-  return { ...(await serverAccess(server)), query: { ...(agent && { agent }), ...(v2 && { v2: "true" }) } };
+  return { ...(await serverAccess(server)), query: { ...(agent && { agent }) } };
 }

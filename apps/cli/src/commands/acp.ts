@@ -19,6 +19,7 @@ const CHECK_MS = 15_000;
 
 export interface AcpOptions {
   agent?: string;
+  /** Ignored: asked for the draft of version 2 in the first release. */
   v2?: boolean;
   setup?: boolean;
 }
@@ -28,6 +29,7 @@ export async function acp(context: Context, options: AcpOptions): Promise<number
   const { stdin, stdout, stderr, version } = context;
   if (options.setup) return (await import("./setup.ts")).setup(context, { verify: true });
   if (stdin.isTTY) stderr.write("Speaks ACP on standard input and output: meant to be started by an editor.\n");
+  if (options.v2) stderr.write("--v2 is ignored: Tandem speaks version 1 of ACP. Leave the option out.\n");
   context.allowToStop(STOP_MS + REST_MS);
   await using parts = new AsyncDisposableStack();
   const parent = parts.use(watchParent());
@@ -52,8 +54,12 @@ export async function acp(context: Context, options: AcpOptions): Promise<number
   await Promise.race([threadsStart, opened]);
   const { serveAcpStdio } = await loadAcp();
   await serveAcpStdio({
-    ...{ stdin, version, who: localActor(), v2: options.v2 === true, mayKeepRules: true },
-    ...{ stdout: output, signal },
+    stdin,
+    stdout: output,
+    signal,
+    version,
+    who: localActor(),
+    mayKeepRules: true,
     onFailure: (error, what) => warn({ error: String(error) }, `${what} failed`),
     open: (brought) => {
       servers = brought;

@@ -10,8 +10,8 @@ const CODES = {
   notFound: -32002,
 } as const;
 
-/** An error as every version of the protocol carries it. */
-export interface WireError {
+/** A JSON-RPC error. */
+interface WireError {
   code: number;
   message: string;
   data?: { code: string; fix?: string };

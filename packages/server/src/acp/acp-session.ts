@@ -10,12 +10,11 @@ import {
 } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import { answerOf, inquiryOf, inquiryOfApproval, permissionQuestion, type Inquiry } from "./inquiry.ts";
-import type { Outlet } from "./outlet.ts";
-import type { Patch, SessionState } from "./patch.ts";
+import type { AcpClient } from "./acp-client.ts";
+import type { Patch } from "./patch.ts";
 import { Prompt, type TurnOutcome } from "./prompt.ts";
 import { askQuestions } from "./question-form.ts";
 import { SessionProjection } from "./session-projection.ts";
-import { StateTracker } from "./state-tracker.ts";
 import { SessionStream } from "./session-stream.ts";
 import { withoutRewound } from "./without-rewound.ts";
 
@@ -28,7 +27,7 @@ const TITLE = 80;
 
 export interface SessionParts {
   engine: Engine;
-  outlet: Outlet;
+  client: AcpClient;
   /** Who asks for things, for the log. */
   who: string;
   folder: string;
@@ -51,7 +50,6 @@ export class AcpSession {
   readonly #prompts = new Set<Prompt>();
   /** Requests to the person, by the call that they are about. */
   readonly #asking = new Map<string, AbortController>();
-  readonly #state = new StateTracker();
   #projection: SessionProjection;
   #stream: SessionStream | undefined;
   #isTitled: boolean;
@@ -79,12 +77,12 @@ export class AcpSession {
     for (const entry of withoutRewound(logged)) {
       const patches = this.#take(entry, "past").filter((patch) => patch.type !== "notice");
       for (const patch of patches) if (isLatestOnly(patch)) last.set(patch.type, patch);
-      await this.#parts.outlet.update(
+      await this.#parts.client.update(
         this.id,
         patches.filter((patch) => !isLatestOnly(patch)),
       );
     }
-    await this.#parts.outlet.update(this.id, [...last.values()]);
+    await this.#parts.client.update(this.id, [...last.values()]);
     this.#follow(logged.at(-1)?.seq ?? 0);
   }
 
@@ -94,11 +92,6 @@ export class AcpSession {
     const { events } = await this.#parts.engine.sessions.events(this.id, { order: "desc", limit: PAGE, thread: null });
     for (const entry of events.toReversed()) this.#take(entry, "past");
     this.#follow(after);
-  }
-
-  /** What it is doing, for all that has been seen. */
-  get state(): SessionState {
-    return this.#state.now;
   }
 
   /** Puts what waits for a person to them once more. */
@@ -213,7 +206,7 @@ export class AcpSession {
     const patches = this.#take(logged, "now");
     // A client shows what its user has typed by itself.
     const isOwn = event.type === "user.message" && [...this.#prompts].some(({ id }) => id === event.id);
-    await this.#update(isOwn && !this.#parts.outlet.echoes ? [] : patches);
+    await this.#update(isOwn ? [] : patches);
     // Only now: nothing of a turn may come after its end.
     for (const end of ended) end();
     const child = thread === null ? undefined : { thread, agent: null, call: undefined };
@@ -230,8 +223,7 @@ export class AcpSession {
     if (thread === null && event.type === "user.message" && event.tandem?.delivery !== "steer") this.#turn = event.id;
     if (thread === null && isEnd(event)) this.#turn = undefined;
     if (event.type === "tandem.background") this.#hasTasks = event.tasks.length > 0;
-    const state = this.#state.take(logged);
-    const patches = [...this.#projection.event(logged), ...(state ? [{ type: "state" as const, ...state }] : [])];
+    const patches = this.#projection.event(logged);
     if (when === "past" && event.type === "session.updated") this.#isTitled ||= event.title !== undefined;
     return patches;
   }
@@ -308,14 +300,14 @@ export class AcpSession {
   }
 
   async #answer(inquiry: Inquiry, signal: AbortSignal): Promise<void> {
-    const { outlet, folder, modes, mayKeepRules } = this.#parts;
+    const { client, folder, modes, mayKeepRules } = this.#parts;
     if (inquiry.kind === "question") {
-      const answer = await askQuestions(this.id, inquiry, { outlet, folder, signal });
+      const answer = await askQuestions(this.id, inquiry, { client, folder, signal });
       if (!signal.aborted) await this.#settle(inquiry.id, answer);
       return;
     }
     const question = permissionQuestion(inquiry, { folder, modes: modes(), mayKeepRules });
-    const chosen = await outlet.ask(this.id, question, signal);
+    const chosen = await client.ask(this.id, question, signal);
     if (signal.aborted) return;
     const answer = answerOf(inquiry, question, chosen);
     try {
@@ -346,7 +338,7 @@ export class AcpSession {
   }
 
   async #update(patches: readonly Patch[]): Promise<void> {
-    if (patches.length > 0 && !this.#end.signal.aborted) await this.#parts.outlet.update(this.id, patches);
+    if (patches.length > 0 && !this.#end.signal.aborted) await this.#parts.client.update(this.id, patches);
   }
 
   #failed(error: unknown, what: string): void {
@@ -360,8 +352,7 @@ const isEnd = (event: LoggedEvent["event"]): boolean =>
   event.type === "session.status_idle" && event.stop_reason.type !== "requires_action";
 
 /** Of these, only the last says how things are. */
-const isLatestOnly = ({ type }: Patch): boolean =>
-  type === "plan" || type === "usage" || type === "info" || type === "state";
+const isLatestOnly = ({ type }: Patch): boolean => type === "plan" || type === "usage" || type === "info";
 
 const interruptOf = (turn: string): ClientEvent => ({ type: "user.interrupt", tandem: { turn_event_id: turn } });
 

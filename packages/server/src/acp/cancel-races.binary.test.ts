@@ -13,7 +13,7 @@ import { openStore } from "@tandem/storage";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ClientServers } from "./client-servers.ts";
 import { quickConversation } from "./testing/quick-conversation.ts";
-import { createV1Agent } from "./v1/create-v1-agent.ts";
+import { createAcpAgent } from "./create-acp-agent.ts";
 
 const TRIALS = 500;
 const SESSIONS = 10;
@@ -103,8 +103,11 @@ test(`of ${TRIALS} cancellations, at any moment, none misses its turn or hits an
   const wrong: unknown[] = [];
   const kinds = Object.entries(TRIALS_OF);
   const agent = await engine.agents.create({ name: "racer", model: "sonnet", tools: [] });
-  const app = createV1Agent({
-    ...{ engine, who: "races", version: "0.0.0", clientServers: new ClientServers(), v2: false },
+  const app = createAcpAgent({
+    engine,
+    who: "races",
+    version: "0.0.0",
+    clientServers: new ClientServers(),
     begin: async () => ({ agent: agent.id, environment_id: "env_local" }),
   });
   await client({ name: "races" })

@@ -1,8 +1,8 @@
 import { RequestError } from "@tandem/protocol";
 import type { ClientServer } from "./client-servers.ts";
 
-/** An MCP server as clients name it in any version of the protocol. */
-export interface NamedMcpServer {
+/** An MCP server as clients name it. */
+interface NamedMcpServer {
   type?: string;
   name: string;
   command?: string;

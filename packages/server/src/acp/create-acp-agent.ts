@@ -1,51 +1,167 @@
-import type { AgentConnectionLifecycle, AgentConnector } from "@agentclientprotocol/sdk/unstable";
+import {
+  agent,
+  methods,
+  RequestError as WireRequestError,
+  type AgentApp,
+  type AgentContext,
+  type ClientCapabilities,
+} from "@agentclientprotocol/sdk/unstable";
 import type { PermissionMode, SessionCreateParams } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
+import type { AcpService } from "./acp-service.ts";
 import type { ClientServers } from "./client-servers.ts";
-import { createV1Agent } from "./v1/create-v1-agent.ts";
+import { initializeResponse } from "./initialize-response.ts";
+import type * as SessionRequests from "./session-requests.ts";
 
-/** What an ACP agent is made of. */
-export interface AcpParts {
-  /** May still be on its way: `initialize` is answered without it. */
+export interface AcpAgentOptions {
+  /** May still be opening: `initialize` is answered without it. */
   engine: Engine | Promise<Engine>;
-  /** Who asks for things on this connection, for the log. */
+  /** The actor recorded in the log for every request of this connection. */
   who: string;
-  /** Tandem's own. */
+  /** Tandem's version. */
   version: string;
-  /** With which agent and where a new session works in a folder, which exists. */
+  /** Chooses the agent and the environment of a new session in an existing folder. */
   begin(folder: string): Promise<Pick<SessionCreateParams, "agent" | "environment_id">>;
-  /** Where MCP servers that clients name are kept; the engine's `sessionServers` reads them there. */
+  /** Holds the MCP servers that clients name; the engine's `sessionServers` reads them there. */
   clientServers: ClientServers;
-  /** Whether version 2 of the protocol is offered beside version 1. */
-  v2: boolean;
   /** The mode of sessions that name none. */
   usualMode?: PermissionMode;
-  /** Whether who answers here may have rules kept for more than the session. */
+  /** Whether this client may save rules for more than the session. */
   mayKeepRules?: boolean;
-  /** Whether MCP servers that this client names may be programs of this machine; without it, they may. */
+  /** Whether this client may name MCP servers that are programs on this machine. Default: yes. */
   mayBringPrograms?: boolean;
-  /** Whether a session is this client's to see; without it, all are. */
+  /** Whether this client may see a session. Default: every session. */
   owns?(session: string): Promise<boolean>;
-  /** This client has begun a session. */
+  /** Called after this client created a session. */
   opened?(session: string): Promise<void>;
-  /** Rejects where another process has the session, so that what is sent would be done there, unseen. */
+  /** Rejects if another process runs the session: its turns would not be visible here. */
   mayWrite?(session: string): Promise<void>;
-  /** Rejects with what to do where there is no login or key to work with. */
+  /** Rejects with the next step if there is no login or key to work with. */
   checkLogin?(): Promise<void>;
-  /** For what went wrong and concerns nobody's request. */
+  /** Reports background errors that belong to no request. */
   onFailure?(error: unknown, what: string): void;
 }
 
-/** An agent for editors and other clients of the Agent Client Protocol, for one connection. */
-export function createAcpAgent(parts: AcpParts): AgentConnector {
-  if (!parts.v2) return createV1Agent(parts);
-  return {
-    // A draft is loaded by those who want it.
-    connect(stream) {
-      const connecting = import("./v2/connect-by-version.ts").then(({ connectByVersion }) =>
-        connectByVersion(parts).connect(stream),
-      );
-      return { closed: connecting.then(async (lifecycle) => (lifecycle as AgentConnectionLifecycle).closed) };
-    },
+/** An agent for one connection of an editor or another client of the Agent Client Protocol, version 1. */
+export function createAcpAgent(options: AcpAgentOptions): AgentApp {
+  let client: AgentContext | undefined;
+  let disconnected: AbortSignal | undefined;
+  let capabilities: ClientCapabilities = {};
+  let service: AcpService | undefined;
+  let opening: Promise<AcpService> | undefined;
+
+  /** Loads everything that `initialize` does not need while the client reads the answer to it. */
+  const open = (): Promise<AcpService> =>
+    (opening ??= (async () => {
+      const [{ openService }, engine] = await Promise.all([import("./session-requests.ts"), options.engine]);
+      return (service = openService(options, engine, client!, capabilities));
+    })());
+
+  /** Turns errors into JSON-RPC errors. */
+  const answer = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof WireRequestError) throw error;
+      const { UNFORESEEN, wireError } = await import("./acp-error.ts");
+      const shown = wireError(error);
+      if (shown) throw new WireRequestError(shown.code, shown.message, shown.data);
+      options.onFailure?.(error, "a request");
+      throw new WireRequestError(UNFORESEEN.code, UNFORESEEN.message);
+    }
   };
+  const serve = <T>(work: (service: AcpService, requests: typeof SessionRequests) => Promise<T>): Promise<T> =>
+    answer(async () => work(await open(), await import("./session-requests.ts")));
+
+  return agent({ name: "tandem" })
+    .onConnect((connection) => {
+      client = connection.client;
+      disconnected = connection.signal;
+      void connection.closed.finally(() => service?.leave());
+    })
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      capabilities = params.clientCapabilities ?? {};
+      // The next session request reports a failure to open.
+      open().catch(() => undefined);
+      return initializeResponse(params, options.version);
+    })
+    .onRequest(methods.agent.authenticate, () =>
+      answer(async () => {
+        await options.checkLogin?.();
+        return {};
+      }),
+    )
+    .onRequest(methods.agent.session.new, ({ params }) =>
+      serve(async (acp, { workspaceOf, settingsView }) => {
+        const { id, settings } = await acp.begin(workspaceOf(params));
+        return { sessionId: id, ...settingsView(settings) };
+      }),
+    )
+    .onRequest(methods.agent.session.load, ({ params }) =>
+      serve(async (acp, { workspaceOf, settingsView }) =>
+        settingsView((await acp.load(params.sessionId, workspaceOf(params))).settings),
+      ),
+    )
+    .onRequest(methods.agent.session.resume, ({ params }) =>
+      serve(async (acp, { workspaceOf, settingsView }) =>
+        settingsView((await acp.resume(params.sessionId, workspaceOf(params))).settings),
+      ),
+    )
+    .onRequest(methods.agent.session.fork, ({ params }) =>
+      serve(async (acp, { workspaceOf, settingsView }) => {
+        const { id, settings } = await acp.fork(params.sessionId, workspaceOf(params));
+        return { sessionId: id, ...settingsView(settings) };
+      }),
+    )
+    .onRequest(methods.agent.session.list, ({ params: { cwd, cursor } }) =>
+      serve(async (acp) => {
+        const { sessions, next } = await acp.list({ ...(cwd && { folder: cwd }), ...(cursor && { cursor }) });
+        return {
+          sessions: sessions.map(({ id, folder, title, updatedAt }) => ({
+            sessionId: id,
+            cwd: folder,
+            title,
+            updatedAt,
+          })),
+          ...(next !== null && { nextCursor: next }),
+        };
+      }),
+    )
+    .onRequest(methods.agent.session.close, ({ params }) =>
+      serve(async (acp) => {
+        await acp.close(params.sessionId);
+        return {};
+      }),
+    )
+    .onRequest(methods.agent.session.delete, ({ params }) =>
+      serve(async (acp) => {
+        await acp.delete(params.sessionId);
+        return {};
+      }),
+    )
+    .onRequest(methods.agent.session.setMode, ({ params }) =>
+      serve(async (acp) => {
+        await acp.set(params.sessionId, "mode", params.modeId);
+        return {};
+      }),
+    )
+    .onRequest(methods.agent.session.setConfigOption, ({ params }) =>
+      serve(async (acp, { settingsView }) => {
+        const settings = await acp.set(params.sessionId, params.configId, String(params.value));
+        return { configOptions: settingsView(settings).configOptions };
+      }),
+    )
+    .onRequest(methods.agent.session.prompt, ({ params, signal }) =>
+      answer(async () => {
+        // No await before this if the service is open: a cancellation that arrives next must find the prompt.
+        const prompt = (service ?? (await open())).prompt(params.sessionId, params.prompt);
+        // A disconnect is not a cancellation.
+        const cancel = (): void => void (disconnected?.aborted || service?.cancel(params.sessionId));
+        signal.addEventListener("abort", cancel, { once: true });
+        const outcome = await prompt.outcome;
+        const { promptResponse } = await import("./session-requests.ts");
+        return promptResponse(outcome);
+      }),
+    )
+    .onNotification(methods.agent.session.cancel, ({ params }) => service?.cancel(params.sessionId));
 }

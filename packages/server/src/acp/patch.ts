@@ -1,21 +1,12 @@
 import type { TextBlock } from "@tandem/protocol";
 
-// What a client of ACP is shown, as entities and changes of them: what is left out stays as it was, chunks are added. Each
-// version of the protocol says the same in its own shapes.
+// Changes of the entities that a client is shown: omitted fields keep their value, message pieces are appended.
 
-/** Something to read or to look at. */
 export type Piece =
   | TextBlock
   | { type: "image"; data: string; mimeType: string }
   /** `oldText` is null where there was no such file. */
-  | { type: "diff"; path: string; oldText: string | null; newText: string; hunk?: DiffHunk };
-
-/** Where in the file it is, and its lines with their signs. */
-interface DiffHunk {
-  oldStart: number;
-  newStart: number;
-  lines: readonly string[];
-}
+  | { type: "diff"; path: string; oldText: string | null; newText: string };
 
 export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
 
@@ -50,15 +41,6 @@ export interface TokenCount {
   cacheWrite: number;
 }
 
-/** Whether something is being done; and if not, how the last turn ended, where there was one. */
-export type SessionState =
-  | { state: "running" | "requires_action" }
-  | {
-      state: "idle";
-      stop?: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" | "error";
-      error?: { code: number; message: string };
-    };
-
 export type Patch = { child?: Child } & (
   | { type: "message"; role: "user" | "agent" | "thought"; id: string; piece: Exclude<Piece, { type: "diff" }> }
   | { type: "tool_call"; id: string; change: ToolCallChange }
@@ -68,5 +50,4 @@ export type Patch = { child?: Child } & (
   | { type: "compaction"; id: string; tokensBefore: number; tokensAfter?: number }
   | { type: "subagent"; child: Child; state: "running" | "idle" }
   | { type: "info"; title: string | null; at: string | null }
-  | ({ type: "state" } & SessionState)
 );

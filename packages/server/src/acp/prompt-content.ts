@@ -1,7 +1,7 @@
 import { RequestError, type UserContent } from "@tandem/protocol";
 import { fileURLToPath } from "node:url";
 
-/** What a client may put into a prompt, the same in every version of the protocol. */
+/** A content block of a prompt. */
 export type PromptBlock =
   | { type: "text"; text: string }
   | { type: "image"; data: string; mimeType: string }

@@ -1,4 +1,4 @@
-import { TandemError, type ModelUsage, type SessionErrorDetail } from "@tandem/protocol";
+import { type ModelUsage, type SessionErrorDetail } from "@tandem/protocol";
 import { TurnFailed } from "./acp-error.ts";
 import type { TokenCount } from "./patch.ts";
 
@@ -9,8 +9,6 @@ export interface TurnOutcome {
 
 /** A message of a client on its way through a turn. */
 export class Prompt {
-  readonly #sent = Promise.withResolvers<string>();
-  readonly #begun = Promise.withResolvers<string>();
   readonly #outcome = Promise.withResolvers<TurnOutcome>();
   #id: string | undefined;
   #usage: TokenCount = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
@@ -20,8 +18,6 @@ export class Prompt {
   error: SessionErrorDetail | undefined;
 
   constructor() {
-    this.#sent.promise.catch(() => undefined);
-    this.#begun.promise.catch(() => undefined);
     this.#outcome.promise.catch(() => undefined);
   }
 
@@ -30,24 +26,13 @@ export class Prompt {
     return this.#hasBegun;
   }
 
-  /** Resolves with its id when it has its place in the conversation; rejects where it never gets one. */
-  get begun(): Promise<string> {
-    return this.#begun.promise;
-  }
-
   begin(): void {
     this.#hasBegun = true;
-    if (this.#id !== undefined) this.#begun.resolve(this.#id);
   }
 
   /** The id of its message, once it is durable. */
   get id(): string | undefined {
     return this.#id;
-  }
-
-  /** Resolves with that id; rejects where it was not taken. */
-  get taken(): Promise<string> {
-    return this.#sent.promise;
   }
 
   /** Resolves when its turn is over. One that was cancelled is always that, and never an error. */
@@ -57,7 +42,6 @@ export class Prompt {
 
   sent(id: string): void {
     this.#id = id;
-    this.#sent.resolve(id);
   }
 
   count(usage: ModelUsage): void {
@@ -77,15 +61,10 @@ export class Prompt {
     else if (this.error?.tandem?.code === "max_tokens") this.#outcome.resolve({ stop: "max_tokens", usage });
     else if (this.error) this.#outcome.reject(new TurnFailed(this.error));
     else this.#outcome.resolve({ stop, usage });
-    const unsent = new TandemError("aborted", "The message was not sent.");
-    this.#sent.reject(unsent);
-    this.#begun.reject(unsent);
   }
 
   fail(error: unknown): void {
     if (this.isCancelled) return this.end({ stop: "cancelled" });
     this.#outcome.reject(error);
-    this.#sent.reject(error);
-    this.#begun.reject(error);
   }
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Inquiry } from "./inquiry.ts";
 import { askQuestions } from "./question-form.ts";
 import { AcpSchema } from "./testing/acp-schema.ts";
-import { V1Outlet } from "./v1/v1-outlet.ts";
+import { AcpClient } from "./acp-client.ts";
 
 const inquiry: Inquiry = {
   ...{ id: "sevt_1", kind: "question", name: "AskUserQuestion" },
@@ -32,9 +32,9 @@ function clientThat(forms: boolean, answers: unknown[]) {
     schema.received(JSON.stringify({ jsonrpc: "2.0", id: asked.length, method, params }));
     return answers.shift();
   };
-  const outlet = new V1Outlet({ request } as unknown as AgentContext, forms ? { elicitation: { form: {} } } : {});
+  const client = new AcpClient({ request } as unknown as AgentContext, forms ? { elicitation: { form: {} } } : {});
   const answer = () =>
-    askQuestions("sesn_1", inquiry, { outlet, folder: "/work", signal: new AbortController().signal });
+    askQuestions("sesn_1", inquiry, { client, folder: "/work", signal: new AbortController().signal });
   return { answer, asked, schema };
 }
 

@@ -1,10 +1,10 @@
 import { questionInput, type ApprovalAnswer, type Question } from "@tandem/protocol";
 import type { Inquiry, PermissionQuestion, QuestionForm } from "./inquiry.ts";
-import type { Outlet } from "./outlet.ts";
+import type { AcpClient } from "./acp-client.ts";
 import { callView } from "./tool-view.ts";
 
-/** What the field for words of one's own is called, after the field that it stands beside. */
-export const OTHER = "_other";
+/** The suffix of the free-text field beside a choice. */
+const OTHER = "_other";
 
 const UNANSWERED: ApprovalAnswer = { result: "deny", scope: "once", message: "The user did not answer." };
 
@@ -12,14 +12,14 @@ const UNANSWERED: ApprovalAnswer = { result: "deny", scope: "once", message: "Th
 export async function askQuestions(
   session: string,
   inquiry: Inquiry,
-  { outlet, folder, signal }: { outlet: Outlet; folder: string; signal: AbortSignal },
+  { client, folder, signal }: { client: AcpClient; folder: string; signal: AbortSignal },
 ): Promise<ApprovalAnswer> {
   const parsed = questionInput.safeParse(inquiry.input);
   if (!parsed.success) return UNANSWERED;
   const { questions } = parsed.data;
-  const answers = outlet.abilities.forms
-    ? readForm(questions, await outlet.fillIn(session, formOf(inquiry, questions), signal))
-    : await choose(session, inquiry, questions, { outlet, folder, signal });
+  const answers = client.abilities.forms
+    ? readForm(questions, await client.fillIn(session, formOf(inquiry, questions), signal))
+    : await choose(session, inquiry, questions, { client, folder, signal });
   if (Object.keys(answers).length === 0) return UNANSWERED;
   const all = questions.map(({ question }) => [question, answers[question] ?? SKIPPED]);
   return { result: "allow", scope: "once", input: { answers: Object.fromEntries(all) } };
@@ -63,7 +63,7 @@ async function choose(
   session: string,
   inquiry: Inquiry,
   questions: readonly Question[],
-  { outlet, folder, signal }: { outlet: Outlet; folder: string; signal: AbortSignal },
+  { client, folder, signal }: { client: AcpClient; folder: string; signal: AbortSignal },
 ): Promise<Answers> {
   const answers: Answers = {};
   const { id, name, input, child } = inquiry;
@@ -78,9 +78,28 @@ async function choose(
       ],
       ...(child && { child }),
     };
-    const chosen = await outlet.ask(session, asked, signal);
+    const chosen = await client.ask(session, asked, signal);
     const label = options.find((_, index) => `option_${index}` === chosen)?.label;
     if (label !== undefined) answers[question] = multiSelect ? [label] : label;
   }
   return answers;
+}
+
+/** The schema of one question: a choice, and a text field beside it for an answer in free text. */
+export function fieldProperties({ key, title, question, options, multiSelect }: QuestionForm["fields"][number]) {
+  const choices = options.map(({ label, description }) => ({
+    ...{ const: label, title: label },
+    ...(description !== undefined && { description }),
+  }));
+  const described = { title, description: question };
+  const own = {
+    ...described,
+    type: "string" as const,
+    title: choices.length === 0 ? title : `${title} (in your own words)`,
+  };
+  const choice = multiSelect
+    ? { ...described, type: "array" as const, items: { type: "string" as const, anyOf: choices } }
+    : { ...described, type: "string" as const, oneOf: choices };
+  const other = [`${key}${OTHER}`, own] as const;
+  return choices.length === 0 ? [other] : [[key, choice] as const, other];
 }

@@ -3,15 +3,15 @@ import { once } from "node:events";
 import { Readable, type Writable } from "node:stream";
 import type { ReadableStream as WebReadable } from "node:stream/web";
 import { ClientServers } from "./client-servers.ts";
-import { createAcpAgent, type AcpParts } from "./create-acp-agent.ts";
+import { createAcpAgent, type AcpAgentOptions } from "./create-acp-agent.ts";
 
-export interface AcpStdio extends Omit<AcpParts, "engine" | "clientServers" | "begin" | "mayWrite"> {
+export interface AcpStdio extends Omit<AcpAgentOptions, "engine" | "clientServers" | "begin" | "mayWrite"> {
   stdin: Readable;
   stdout: Writable;
   /** Opens the engine, which is begun at once and not waited for. */
   open: (
     servers: ClientServers,
-  ) => Promise<Pick<AcpParts, "begin" | "mayWrite"> & { engine: Awaited<AcpParts["engine"]> }>;
+  ) => Promise<Pick<AcpAgentOptions, "begin" | "mayWrite"> & { engine: Awaited<AcpAgentOptions["engine"]> }>;
   /** Ends it, as the client's own end does. */
   signal: AbortSignal;
 }

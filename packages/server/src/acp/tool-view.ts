@@ -72,12 +72,11 @@ export function resultView(
 
 /** One for each hunk: whole files are not kept. */
 export const diffsOf = ({ path, kind, hunks }: FilePatch, folder: string): Piece[] =>
-  hunks.map(({ lines, old_start: oldStart, new_start: newStart }) => ({
+  hunks.map(({ lines }) => ({
     type: "diff",
     path: absolute(path, folder),
     oldText: kind === "create" ? null : linesOf(lines, "-"),
     newText: linesOf(lines, "+"),
-    hunk: { oldStart, newStart, lines },
   }));
 
 const linesOf = (lines: readonly string[], sign: "+" | "-"): string =>

@@ -26,12 +26,10 @@ export const CONNECTION_HEADER = "acp-connection-id";
 const CONNECTION_ALIAS = "x-acp-connection-id";
 const SESSION_HEADER = "acp-session-id";
 
-/** What a client may say in the address about the agent that it wants: `/acp?agent=reviewer&v2=true`. */
+/** The agent that a client names in the address: `/acp?agent=reviewer`. */
 interface WantedAgent {
   /** By name or id, for new sessions. */
   agent?: string;
-  /** Whether it also speaks version 2 of the protocol. */
-  v2: boolean;
 }
 
 /** An agent for one connection of a token. */
@@ -222,14 +220,15 @@ export class AcpDoor {
 
 const addressQuery = z.strictObject({
   agent: z.string().min(1).max(200).optional(),
-  v2: z.enum(["true", "false"]).default("false"),
+  /** Asked for the draft of version 2 in the first release. Accepted and ignored: the client is answered with version 1. */
+  v2: z.enum(["true", "false"]).optional(),
 });
 
 /** What is not understood is refused: a client must not believe that it was heeded. */
 function wantedAgent({ url = "" }: IncomingMessage): WantedAgent {
   const { success, data } = addressQuery.safeParse(Object.fromEntries(new URLSearchParams(url.split("?", 2)[1])));
-  if (!success) throw new RequestError("invalid_request", "The address takes `agent` and `v2=true`, and nothing else.");
-  return { ...(data.agent !== undefined && { agent: data.agent }), v2: data.v2 === "true" };
+  if (!success) throw new RequestError("invalid_request", "The address takes `agent`, and nothing else.");
+  return data.agent === undefined ? {} : { agent: data.agent };
 }
 
 const connectionIdOf = (incoming: IncomingMessage): string | undefined =>

@@ -3,7 +3,7 @@ import type { Engine } from "@tandem/sessions";
 import { hasScope } from "../../http/authorize.ts";
 import type { Logger } from "../../http/create-logger.ts";
 import type { ClientServers } from "../client-servers.ts";
-import type { AcpParts } from "../create-acp-agent.ts";
+import type { AcpAgentOptions } from "../create-acp-agent.ts";
 import type { ConnectAgent } from "./acp-door.ts";
 
 /** Agents for clients of a server. What they may do is what their token may; their sessions are the server's, as all others. */
@@ -12,14 +12,17 @@ export function connectAgents(parts: {
   version: string;
   clientServers: ClientServers;
   /** With which agent and where a new session works in a folder. */
-  begin: (folder: string, agent: string | undefined) => ReturnType<AcpParts["begin"]>;
-  checkLogin?: AcpParts["checkLogin"];
+  begin: (folder: string, agent: string | undefined) => ReturnType<AcpAgentOptions["begin"]>;
+  checkLogin?: AcpAgentOptions["checkLogin"];
   logger: Logger;
 }): ConnectAgent {
   const { engine, version, clientServers, begin, checkLogin, logger } = parts;
-  return (token, { agent, v2 }) => {
-    const agentParts: AcpParts = {
-      ...{ engine, version, clientServers, v2, who: token.name },
+  return (token, { agent }) => {
+    const options: AcpAgentOptions = {
+      engine,
+      version,
+      clientServers,
+      who: token.name,
       begin: (folder) => begin(folder, agent),
       mayKeepRules: hasScope(token, "admin"),
       mayBringPrograms: hasScope(token, "admin"),
@@ -30,7 +33,7 @@ export function connectAgents(parts: {
       // Loaded with the first editor: a server that has none need not know the protocol.
       connect(stream) {
         const connecting = import("../create-acp-agent.ts").then(({ createAcpAgent }) =>
-          createAcpAgent(agentParts).connect(stream),
+          createAcpAgent(options).connect(stream),
         );
         return { closed: connecting.then(async (lifecycle) => (lifecycle as AgentConnectionLifecycle).closed) };
       },

@@ -8,14 +8,13 @@ import {
   RequestError,
   type PermissionMode,
   type Session,
-  type UserContent,
 } from "@tandem/protocol";
 import type { Engine, Model } from "@tandem/sessions";
+import type { AcpClient } from "./acp-client.ts";
 import { AcpSession } from "./acp-session.ts";
 import type { ClientServer } from "./client-servers.ts";
-import type { AcpParts } from "./create-acp-agent.ts";
-import type { Outlet } from "./outlet.ts";
-import type { SessionState } from "./patch.ts";
+import type { AcpAgentOptions } from "./create-acp-agent.ts";
+import { messageContent, type PromptBlock } from "./prompt-content.ts";
 import type { Prompt } from "./prompt.ts";
 import { settingChange, settingsOf, type SessionSettings } from "./session-settings.ts";
 
@@ -33,51 +32,52 @@ interface ListedSession {
   updatedAt: string;
 }
 
-interface Wanted {
+/** The folder and the MCP servers that a client names for a session. */
+export interface SessionWorkspace {
   folder: string;
   servers: readonly ClientServer[];
 }
 
-/** What a client may do on one connection, whichever version of the protocol it speaks. */
-export class AcpDesk {
-  readonly #parts: AcpParts;
+/** The sessions of one connection: every request of the protocol, on the engine. */
+export class AcpService {
+  readonly #options: AcpAgentOptions;
   readonly #engine: Engine;
-  readonly #outlet: Outlet;
+  readonly #client: AcpClient;
   readonly #sessions = new Map<string, { session: AcpSession; told: SessionSettings; takeBack: () => void }>();
   #models: readonly Model[] = [];
   #asking: Promise<void> | undefined;
 
-  constructor(parts: AcpParts, engine: Engine, outlet: Outlet) {
-    this.#parts = parts;
+  constructor(options: AcpAgentOptions, engine: Engine, client: AcpClient) {
+    this.#options = options;
     this.#engine = engine;
-    this.#outlet = outlet;
+    this.#client = client;
   }
 
   /** A new session in a folder. Starts no process, and asks no model. */
-  async begin({ folder: named, servers }: Wanted): Promise<OpenedSession> {
+  async begin({ folder: named, servers }: SessionWorkspace): Promise<OpenedSession> {
     this.#checkServers(servers);
     const folder = await existingFolder(named);
-    const params = await this.#parts.begin(folder);
-    const created = await this.#engine.sessions.create(params, this.#parts.who);
-    await this.#parts.opened?.(created.id);
+    const params = await this.#options.begin(folder);
+    const created = await this.#engine.sessions.create(params, this.#options.who);
+    await this.#options.opened?.(created.id);
     return this.#open(created, { folder, servers }, (session) => session.attach());
   }
 
   /** Sends everything that has happened in a session before it resolves. */
-  async load(id: string, wanted: Wanted): Promise<OpenedSession> {
+  async load(id: string, wanted: SessionWorkspace): Promise<OpenedSession> {
     return this.#open(await this.#own(id), await this.#inItsFolder(id, wanted), (session) => session.replay());
   }
 
   /** The same without what has happened. */
-  async resume(id: string, wanted: Wanted): Promise<OpenedSession> {
+  async resume(id: string, wanted: SessionWorkspace): Promise<OpenedSession> {
     return this.#open(await this.#own(id), await this.#inItsFolder(id, wanted), (session) => session.attach());
   }
 
-  async fork(id: string, wanted: Wanted): Promise<OpenedSession> {
+  async fork(id: string, wanted: SessionWorkspace): Promise<OpenedSession> {
     await this.#own(id);
     const place = await this.#inItsFolder(id, wanted);
-    const forked = await this.#engine.history.fork(id, {}, this.#parts.who);
-    await this.#parts.opened?.(forked.id);
+    const forked = await this.#engine.history.fork(id, {}, this.#options.who);
+    await this.#options.opened?.(forked.id);
     return this.#open(forked, place, (session) => session.attach());
   }
 
@@ -98,7 +98,7 @@ export class AcpDesk {
         if (!folders.has(environment)) folders.set(environment, await this.#folderOf(session));
         const place = folders.get(environment);
         if (place === undefined || (wanted !== undefined && place !== wanted)) continue;
-        if (this.#parts.owns && !(await this.#parts.owns(session.id))) continue;
+        if (this.#options.owns && !(await this.#options.owns(session.id))) continue;
         sessions.push({ id: session.id, folder: place, title: session.title, updatedAt: session.updated_at });
       }
       next = page.next;
@@ -118,23 +118,18 @@ export class AcpDesk {
   async delete(id: string): Promise<void> {
     try {
       await this.#own(id);
-      await this.#parts.mayWrite?.(id);
+      await this.#options.mayWrite?.(id);
     } catch (error) {
       if (error instanceof RequestError && error.code === "not_found") return;
       throw error;
     }
     this.#forget(id);
-    await this.#engine.sessions.delete(id, this.#parts.who);
+    await this.#engine.sessions.delete(id, this.#options.who);
   }
 
-  /** Must be called without a wait before it: what is cancelled next counts from here. */
-  prompt(id: string, content: UserContent[]): Prompt {
-    return this.#watched(id).session.prompt(content);
-  }
-
-  /** What a session that is open here is doing. */
-  state(id: string): SessionState {
-    return this.#watched(id).session.state;
+  /** Call it without an await before: a cancellation that arrives next must find the prompt. */
+  prompt(id: string, content: readonly PromptBlock[]): Prompt {
+    return this.#watched(id).session.prompt(messageContent(content));
   }
 
   cancel(id: string): void {
@@ -147,8 +142,8 @@ export class AcpDesk {
     if (name === "model") await this.#learnModels();
     const change = settingChange(await this.#settings(id), name, value);
     if (!change) throw new RequestError("invalid_request", `There is no ${name} ${JSON.stringify(value)} to choose.`);
-    await this.#parts.mayWrite?.(id);
-    const updated = await this.#engine.sessions.update(id, { metadata: change }, this.#parts.who);
+    await this.#options.mayWrite?.(id);
+    const updated = await this.#engine.sessions.update(id, { metadata: change }, this.#options.who);
     const settings = this.#view(updated);
     watched.told = settings;
     return settings;
@@ -159,18 +154,23 @@ export class AcpDesk {
     for (const id of [...this.#sessions.keys()]) this.#forget(id);
   }
 
-  async #open(row: Session, { folder, servers }: Wanted, watch: (session: AcpSession) => Promise<void>) {
+  async #open(row: Session, { folder, servers }: SessionWorkspace, watch: (session: AcpSession) => Promise<void>) {
     const { id } = row;
     this.#forget(id);
-    const takeBack = this.#parts.clientServers.bring(id, folder, servers);
-    const { who, mayKeepRules = false } = this.#parts;
-    const onFailure = (error: unknown, what: string): void => this.#parts.onFailure?.(error, what);
+    const takeBack = this.#options.clientServers.bring(id, folder, servers);
+    const { who, mayKeepRules = false } = this.#options;
+    const onFailure = (error: unknown, what: string): void => this.#options.onFailure?.(error, what);
     const session = new AcpSession(row, {
-      ...{ engine: this.#engine, outlet: this.#outlet, who, folder, mayKeepRules, onFailure },
+      engine: this.#engine,
+      client: this.#client,
+      who,
+      folder,
+      mayKeepRules,
+      onFailure,
       modes: () => this.#modes(),
       windowOf: (model) => this.#models.find(({ id }) => id === model)?.contextWindow ?? contextWindowOf(model),
       onSettings: () => void this.#tellSettings(id),
-      mayWrite: async (written) => this.#parts.mayWrite?.(written),
+      mayWrite: async (written) => this.#options.mayWrite?.(written),
     });
     const settings = this.#view(row);
     this.#sessions.set(id, { session, told: settings, takeBack });
@@ -185,7 +185,7 @@ export class AcpDesk {
   async #introduce(id: string, session: AcpSession): Promise<void> {
     await session.askAgain();
     const commands = await this.#engine.sessions.commands(id);
-    await this.#outlet.commands(
+    await this.#client.commands(
       id,
       commands.map(({ name, description, argument_hint: hint }) => ({ name, description: description ?? name, hint })),
     );
@@ -199,7 +199,7 @@ export class AcpDesk {
       (models) => void (this.#models = models),
       (error: unknown) => {
         this.#asking = undefined;
-        this.#parts.onFailure?.(error, "listing the models");
+        this.#options.onFailure?.(error, "listing the models");
       },
     );
     return this.#asking;
@@ -213,9 +213,9 @@ export class AcpDesk {
       const { told } = watched;
       if (isDeepStrictEqual(told, settings) || this.#sessions.get(id) !== watched) return;
       watched.told = settings;
-      await this.#outlet.settings(id, settings, told);
+      await this.#client.settings(id, settings, told);
     } catch (error) {
-      this.#parts.onFailure?.(error, "reading a session's settings");
+      this.#options.onFailure?.(error, "reading a session's settings");
     }
   }
 
@@ -224,7 +224,7 @@ export class AcpDesk {
   }
 
   #view(session: Session): SessionSettings {
-    const usualMode = this.#parts.usualMode ?? "default";
+    const usualMode = this.#options.usualMode ?? "default";
     return settingsOf(session, { models: this.#models, modes: this.#modes(), usualMode });
   }
 
@@ -244,7 +244,7 @@ export class AcpDesk {
 
   async #own(id: string): Promise<Session> {
     const session = await this.#engine.sessions.get(id);
-    if (this.#parts.owns && !(await this.#parts.owns(id))) {
+    if (this.#options.owns && !(await this.#options.owns(id))) {
       throw new RequestError("not_found", `There is no session ${id}.`);
     }
     if (session.archived_at === null) return session;
@@ -253,14 +253,14 @@ export class AcpDesk {
 
   /** A program that a client names would run here unasked: not everybody who may run sessions may have that. */
   #checkServers(servers: readonly ClientServer[]): void {
-    if (this.#parts.mayBringPrograms !== false || servers.every(({ type }) => type !== "stdio")) return;
+    if (this.#options.mayBringPrograms !== false || servers.every(({ type }) => type !== "stdio")) return;
     throw new RequestError("forbidden", "mcpServers: this token may not have programs started on the server.", {
       fix: "Name servers with an http address, or use a token with the scope admin.",
     });
   }
 
   /** A session keeps the folder that it began in: another would be a misunderstanding. */
-  async #inItsFolder(id: string, { folder: named, servers }: Wanted): Promise<Wanted> {
+  async #inItsFolder(id: string, { folder: named, servers }: SessionWorkspace): Promise<SessionWorkspace> {
     this.#checkServers(servers);
     const folder = await existingFolder(named);
     const own = await this.#folderOf(await this.#engine.sessions.get(id));

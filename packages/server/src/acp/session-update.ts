@@ -1,10 +1,10 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk/unstable";
-import type { ClientAbilities } from "../outlet.ts";
-import type { Child, Patch, Piece, ToolCallChange } from "../patch.ts";
+import type { ClientAbilities } from "./acp-client.ts";
+import type { Child, Patch, Piece, ToolCallChange } from "./patch.ts";
 
-/** A patch in the words of version 1; undefined where the client would not understand it. */
-export function updateOf(
-  patch: Exclude<Patch, { type: "tool_call" | "subagent" | "state" }>,
+/** A patch as a `session/update`; undefined if the client would not understand it. */
+export function sessionUpdate(
+  patch: Exclude<Patch, { type: "tool_call" | "subagent" }>,
   abilities: ClientAbilities,
 ): SessionUpdate | undefined {
   switch (patch.type) {
@@ -57,7 +57,7 @@ const CHUNKS = {
   thought: "agent_thought_chunk",
 } as const;
 
-/** What every word about a call may have; never null, so that the first word may have it too. */
+/** The fields that `tool_call` and `tool_call_update` share; never null, because the first update may not be. */
 type CallFields = { [Key in keyof ToolCallUpdate]?: NonNullable<ToolCallUpdate[Key]> };
 
 export function toolCallFields(change: ToolCallChange): Omit<CallFields, "toolCallId"> {
@@ -74,7 +74,7 @@ export function toolCallFields(change: ToolCallChange): Omit<CallFields, "toolCa
   };
 }
 
-/** What version 1 has no place for: whose call it is, how long it has run, why it has no result. */
+/** Facts that the protocol has no field for: the subagent, the elapsed seconds, the reason for a missing result. */
 export function callMeta({ elapsed, reason }: ToolCallChange, child?: Child): { _meta?: Record<string, unknown> } {
   const tandem = {
     ...(elapsed !== undefined && { elapsedSeconds: elapsed }),

@@ -1,5 +1,5 @@
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk/unstable";
-import type { SessionSettings } from "../session-settings.ts";
+import type { SessionSettings } from "./session-settings.ts";
 
 export const modeState = ({ mode }: SessionSettings): SessionModeState => ({
   currentModeId: mode.current,
@@ -18,9 +18,14 @@ const select = (
   category: string,
   { current, options }: SessionSettings["mode"],
 ): SessionConfigOption => ({
-  ...{ type: "select", id, name, category, currentValue: current },
+  type: "select",
+  id,
+  name,
+  category,
+  currentValue: current,
   options: options.map(({ id: value, name: label, description }) => ({
-    ...{ value, name: label },
+    value,
+    name: label,
     ...(description !== undefined && { description }),
   })),
 });

@@ -5,19 +5,26 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk/unstable";
 import { RequestError } from "@tandem/protocol";
-import { fieldProperties } from "../field-properties.ts";
-import type { PermissionQuestion, QuestionForm } from "../inquiry.ts";
-import type { ClientAbilities, Outlet } from "../outlet.ts";
-import type { Child, Patch } from "../patch.ts";
-import type { SessionSettings } from "../session-settings.ts";
-import { configOptions } from "./v1-settings.ts";
-import { callMeta, toolCallFields, updateOf } from "./v1-update.ts";
+import { configOptions } from "./config-options.ts";
+import type { PermissionQuestion, QuestionForm } from "./inquiry.ts";
+import type { Child, Patch } from "./patch.ts";
+import { fieldProperties } from "./question-form.ts";
+import type { SessionSettings } from "./session-settings.ts";
+import { callMeta, sessionUpdate, toolCallFields } from "./session-update.ts";
 
-/** A client that speaks version 1. What it has not said that it understands is not sent to it. */
-export class V1Outlet implements Outlet {
+/** The optional capabilities that a client has declared. */
+export interface ClientAbilities {
+  notices: boolean;
+  compaction: boolean;
+  forms: boolean;
+  subagents: boolean;
+}
+
+/** The client's side of a connection. Sends nothing that the client has not declared to understand. */
+export class AcpClient {
   readonly abilities: ClientAbilities;
   readonly #client: AgentContext;
-  /** Calls that the client knows: the first word about one is another than those after it. */
+  /** Calls that the client knows, by session: the first update is `tool_call`, later ones are `tool_call_update`. */
   readonly #calls = new Map<string, Set<string>>();
   readonly #children = new Set<string>();
 
@@ -31,10 +38,12 @@ export class V1Outlet implements Outlet {
     };
   }
 
+  /** Resolves when the updates are sent, in the order of calls; awaiting it applies the client's backpressure. */
   async update(session: string, patches: readonly Patch[]): Promise<void> {
     await Promise.all(patches.map((patch) => this.#send(session, patch)));
   }
 
+  /** `before`: the settings that the client was sent last. */
   async settings(session: string, settings: SessionSettings, before: SessionSettings): Promise<void> {
     const { current } = settings.mode;
     if (current !== before.mode.current) {
@@ -43,16 +52,21 @@ export class V1Outlet implements Outlet {
     await this.#notify(session, { sessionUpdate: "config_option_update", configOptions: configOptions(settings) });
   }
 
-  async commands(session: string, commands: Parameters<Outlet["commands"]>[1]): Promise<void> {
+  async commands(
+    session: string,
+    commands: readonly { name: string; description: string; hint: string | null }[],
+  ): Promise<void> {
     await this.#notify(session, {
       sessionUpdate: "available_commands_update",
       availableCommands: commands.map(({ name, description, hint }) => ({
-        ...{ name, description },
+        name,
+        description,
         ...(hint !== null && { input: { hint } }),
       })),
     });
   }
 
+  /** The id of the chosen option; undefined if none was chosen. The signal withdraws the question. */
   async ask(session: string, { call, options, child }: PermissionQuestion, signal: AbortSignal) {
     const { outcome } = await this.#client.request(
       methods.client.session.requestPermission,
@@ -60,7 +74,9 @@ export class V1Outlet implements Outlet {
         sessionId: this.#place(session, child),
         toolCall: { toolCallId: call.id, ...toolCallFields(call.change), ...this.#meta(call.change.name, child) },
         options: options.map(({ id, name, kind, rule }) => ({
-          ...{ optionId: id, name, kind },
+          optionId: id,
+          name,
+          kind,
           ...(rule && { _meta: { tandem: { rule } } }),
         })),
       },
@@ -69,6 +85,7 @@ export class V1Outlet implements Outlet {
     return outcome.outcome === "selected" ? outcome.optionId : undefined;
   }
 
+  /** The form's content; undefined if the person did not submit it. */
   async fillIn(session: string, { call, message, fields, child }: QuestionForm, signal: AbortSignal) {
     const reply = await this.#client.request(
       methods.client.elicitation.create,
@@ -87,8 +104,6 @@ export class V1Outlet implements Outlet {
 
   async #send(session: string, patch: Patch): Promise<void> {
     const { child } = patch;
-    // The answer to a prompt says how its turn ended; version 1 knows no other.
-    if (patch.type === "state") return;
     if (patch.type === "subagent") {
       if (!this.abilities.subagents) return;
       this.#children.add(patch.child.thread);
@@ -97,7 +112,7 @@ export class V1Outlet implements Outlet {
       await this.#notify(session, { sessionUpdate: "subagent_update", sessionId, title: agent, state });
       return;
     }
-    // A subagent's words, among those of the session itself, would be taken for them.
+    // A client without subagents would take a subagent's messages for the session's own.
     const isApart = child !== undefined && this.#children.has(child.thread);
     if (child && !isApart && patch.type === "message") return;
     const place = isApart ? child.thread : session;
@@ -116,7 +131,7 @@ export class V1Outlet implements Outlet {
       );
       return;
     }
-    const update = updateOf(patch, this.abilities);
+    const update = sessionUpdate(patch, this.abilities);
     if (update) await this.#notify(place, update);
   }
 
