@@ -19,9 +19,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sessions: ["protocol", "policy", "storage", "queue", "workspace", "claude-code"],
   context: ["protocol", "storage", "workspace", "runtime", "connectors", "relationships"],
   server: ["protocol", "storage", "queue", "runtime", "sessions", "context"],
+  tandem: [
+    ...["protocol", "policy", "workspace", "storage", "queue", "claude-code", "runtime", "connectors", "relationships"],
+    ...["sessions", "context", "server"],
+  ],
   cli: [
     ...["protocol", "policy", "workspace", "storage", "queue", "claude-code", "runtime", "connectors", "relationships"],
-    ...["sessions", "context", "server", "rehearsal"],
+    ...["sessions", "context", "server", "tandem", "rehearsal"],
   ],
   web: ["protocol"],
 };
@@ -36,10 +40,15 @@ const OWNED: readonly [library: RegExp, owner: string][] = [
 /** The official client is our outside judge: tests alone use it. */
 const JUDGE = /^@anthropic-ai\/sdk/;
 
-const REHEARSING_COMMANDS = ["src/compose.ts", "src/commands/demo", "src/commands/rehearse", "src/demo/"];
+const REHEARSING_COMMANDS = ["src/commands/demo", "src/commands/rehearse", "src/demo/"];
 
-/** Where the front door is too heavy: an editor waits for its first answer. */
-const SIDE_DOORS: ReadonlySet<string> = new Set(["@tandem/server/acp"]);
+/** Entry points beside `index.ts`, for commands that must start fast and so load one part of a package only. */
+const SIDE_DOORS: ReadonlySet<string> = new Set([
+  "@tandem/server/acp",
+  ...["compose", "config", "context", "engine", "fleet", "health", "models", "project", "server", "tenants"].map(
+    (part) => `@tandem/tandem/${part}`,
+  ),
+]);
 
 /** Side doors, for tests alone. */
 const TEST_DOORS = new Set(["@tandem/policy/testing", "@tandem/storage/testing"]);

@@ -2,9 +2,9 @@ import { newId, TandemError } from "@tandem/protocol";
 import type { Run } from "@tandem/context";
 import type { LlmRuntime } from "@tandem/runtime";
 import type { z } from "zod";
-import { jobModels } from "../../apps/cli/src/compose.ts";
+import { jobModels } from "@tandem/tandem/compose";
 import type { Context } from "../../apps/cli/src/context.ts";
-import { openProject } from "../../apps/cli/src/open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 
 /** The model of a project, as a scan of it would have it. */
 export class BenchRun implements Run, AsyncDisposable {

@@ -1,10 +1,10 @@
 import { type CallReport, LlmError, ROLES, type Role, TandemError } from "@tandem/protocol";
 import type { LlmRuntime, TextRequest } from "@tandem/runtime";
 import { describeReport } from "./call-report-line.ts";
-import { createRuntime } from "./compose.ts";
-import { parseDuration } from "./config/parse-duration.ts";
+import { createRuntime } from "@tandem/tandem/compose";
+import { parseDuration } from "@tandem/tandem/config";
 import type { Context } from "./context.ts";
-import { openProject } from "./open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 import { Progress } from "./progress.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { styleFor, write } from "./terminal.ts";

@@ -1,14 +1,5 @@
-import type { CallReport, Payer } from "@tandem/protocol";
-
-/** Who pays, in words. */
-export const PAYERS: Record<Payer, string> = {
-  claude_login: "your Claude login",
-  claude_oauth_token: "your Claude OAuth token",
-  anthropic_api_key: "the Anthropic API key",
-  google_cloud_project: "the Google Cloud project",
-  gateway_key: "the gateway key",
-  nobody: "nobody",
-};
+import type { CallReport } from "@tandem/protocol";
+import { PAYERS } from "@tandem/tandem/project";
 
 /** A shorter wait is nothing to tell. */
 const NOTICEABLE_MS = 500;

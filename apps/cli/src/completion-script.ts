@@ -1,5 +1,5 @@
 import type { Command, Option } from "commander";
-import { configKeys } from "./config/config-keys.ts";
+import { configKeys } from "@tandem/tandem/config";
 import type { Shell } from "./option-choices.ts";
 
 /** What can follow a command, told in a way from which each shell's script is written. */

@@ -1,8 +1,8 @@
 import { TandemError } from "@tandem/protocol";
-import { hasContext, openStore } from "./compose.ts";
-import { type OpenedContext, serveContext } from "./serve-context.ts";
+import { hasContext, openStore } from "@tandem/tandem/compose";
+import { type OpenedContext, serveContext } from "@tandem/tandem/context";
 import type { Context } from "./context.ts";
-import { openProject } from "./open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 
 /** Does something with the project's context, and closes it again. One that is not there is not made for it. */
 export async function withKnowledge<T>(

@@ -60,6 +60,8 @@ function contextOf(command: Command): Context {
     allowToStop: (graceMs) => interrupt.allow(graceMs),
     project: options.project ?? (process.env["TANDEM_PROJECT"] || undefined),
     claudePath: options.claudePath,
+    // `status` and `doctor` report the same warnings to programs.
+    warn: process.stderr.isTTY && !options.json ? (message) => process.stderr.write(`${message}\n`) : undefined,
     json: options.json ?? false,
     debug: options.debug ?? false,
     stdin: process.stdin,

@@ -1,8 +1,7 @@
 import type { AuditNote } from "@tandem/protocol";
-import { openStore } from "./compose.ts";
+import { openStore } from "@tandem/tandem/compose";
 import type { Context } from "./context.ts";
-import { localActor } from "./local-actor.ts";
-import { openProjectOrDefaults } from "./open-project.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 
 /**
  * Enters what a command did on this machine, and no server knows of. Trust comes before anything else, also before there is

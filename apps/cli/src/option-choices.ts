@@ -10,7 +10,6 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 export const DEMO_CHOICES = ["always", "if-needed"] as const;
 export type DemoChoice = (typeof DEMO_CHOICES)[number];
 export const FLEET_ROLE_CHOICES = ["all", "server", "worker"] as const;
-export type FleetRole = (typeof FLEET_ROLE_CHOICES)[number];
 export const SCOPE_CHOICES = ["read", "run", "admin"];
 export const STATUS_CHOICES = ["idle", "running", "rescheduling", "terminated"];
 export const TOOL_CHOICES = ["bash", "edit", "read", "write", "glob", "grep", "web_fetch", "web_search"];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, toCount, usd } from "./shown.ts";
+import { ago, toCount, usd } from "./shown.ts";
 
 test.each([
   [0, "0 s ago"],
@@ -11,14 +11,6 @@ test.each([
 ])("%i ms are %s", (ms, expected) => {
   expect(ago("2026-03-01T00:00:00.000Z", Date.parse("2026-03-01T00:00:00.000Z") + ms)).toBe(expected);
 });
-
-test.each([
-  [0, "0 B"],
-  [999, "999 B"],
-  [1_500, "1.5 kB"],
-  [229_376, "229 kB"],
-  [5e9, "5.0 GB"],
-])("%i is %s", (count, expected) => expect(bytes(count)).toBe(expected));
 
 test("cents are shown in dollars", () => expect(usd({ amount: "1234" })).toBe("$12.34"));
 

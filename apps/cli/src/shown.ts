@@ -20,14 +20,6 @@ export function ago(time: string, now = Date.now()): string {
 /** Cents, as the API has them, in dollars. */
 export const usd = ({ amount }: { amount: string }): string => `$${(Number(amount) / 100).toFixed(2)}`;
 
-/** `1.5 MB`. */
-export function bytes(count: number): string {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  const power = Math.min(units.length - 1, Math.floor(Math.log(Math.max(1, count)) / Math.log(1_000)));
-  const amount = count / 1_000 ** power;
-  return `${amount < 10 && power > 0 ? amount.toFixed(1) : Math.round(amount)} ${units[power]}`;
-}
-
 export function toCount(option: string, text: string): number {
   if (/^[1-9]\d{0,3}$/.test(text)) return Math.min(Number(text), 500);
   throw new TandemError("usage", `${option} is ${JSON.stringify(text)}.`, { fix: "Give a number from 1 to 500." });

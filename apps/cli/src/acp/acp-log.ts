@@ -1,4 +1,4 @@
-import { loadAcp } from "../compose.ts";
+import { loadAcp } from "@tandem/tandem/compose";
 
 /** Lines of a log for who looks after what went wrong; credentials are taken out, as from the server's own. */
 export const acpLog =

@@ -1,10 +1,10 @@
 import { TandemError } from "@tandem/protocol";
 import type { Writable } from "node:stream";
 import type { AcpOptions } from "../commands/acp.ts";
-import { loadAcp } from "../compose.ts";
-import type { Project } from "../config/load-project.ts";
+import { loadAcp } from "@tandem/tandem/compose";
+import type { Project } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { serverFor } from "../sessions/open-client.ts";
 import { serverAccess } from "../sessions/server-connection.ts";
 

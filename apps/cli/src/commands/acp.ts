@@ -1,14 +1,12 @@
 import type { ClientServers } from "@tandem/server";
 import { join } from "node:path";
-import type { AcpEngine, openAcpEngine } from "../acp/open-acp-engine.ts";
+import type { AcpEngine, openAcpEngine } from "@tandem/tandem/engine";
 import { acpLog } from "../acp/acp-log.ts";
 import { claimStdout } from "../acp/claim-stdout.ts";
-import { loadAcp } from "../compose.ts";
+import { loadAcp } from "@tandem/tandem/compose";
 import type { Context } from "../context.ts";
-import { localActor } from "../local-actor.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
-import { LogFile, logFolder } from "../server/log-file.ts";
-import { findServer } from "../server/server-file.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { findServer, LogFile, logFolder } from "@tandem/tandem/server";
 import { watchParent } from "../stdio/watch-parent.ts";
 
 /** Turns that are under way when the editor goes are cut: nobody is there to see their end. */
@@ -66,7 +64,7 @@ export async function acp(context: Context, options: AcpOptions): Promise<number
       return opening;
     },
     async checkLogin() {
-      const { checkLogin } = await import("../acp/check-login.ts");
+      const { checkLogin } = await import("@tandem/tandem/engine");
       await checkLogin(context, await openProjectOrDefaults(context), CHECK_MS);
     },
   });
@@ -78,6 +76,6 @@ async function openEngine(
   { agent }: AcpOptions,
   parts: Pick<Parameters<typeof openAcpEngine>[2], "sessionServers" | "meanwhile" | "log">,
 ): Promise<AcpEngine> {
-  const { openAcpEngine: open } = await import("../acp/open-acp-engine.ts");
+  const { openAcpEngine: open } = await import("@tandem/tandem/engine");
   return open(context, await openProjectOrDefaults(context), { ...parts, agent, stopMs: STOP_MS });
 }

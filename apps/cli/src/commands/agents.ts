@@ -1,8 +1,7 @@
 import { agentCreateParams, agentUpdateParams, TOOLSET_TOOLS, type Agent, type Tool } from "@tandem/protocol";
 import type { Context } from "../context.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
-import { every } from "../sessions/every.ts";
-import { findAgent } from "../sessions/find-agent.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { every, findAgent } from "@tandem/tandem/engine";
 import { openClient } from "../sessions/open-client.ts";
 import { readAgent, type AgentFlags } from "../sessions/read-agent.ts";
 import { ago, toCount } from "../shown.ts";

@@ -4,7 +4,7 @@ import { describeApproval, nameOf, ruleText, summaryOf } from "../approvals/desc
 import { readAnswers } from "../approvals/read-answers.ts";
 import { confirm } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { editText } from "../proposals/edit-text.ts";
 import { openClient } from "../sessions/open-client.ts";
 import type { SessionsClient } from "../sessions/sessions-client.ts";

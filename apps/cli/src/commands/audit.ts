@@ -9,10 +9,10 @@ import {
 } from "@tandem/protocol";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { loadStorage } from "../compose.ts";
+import { loadStorage } from "@tandem/tandem/compose";
 import type { Context } from "../context.ts";
 import { EXIT_CODES } from "../exit-code.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { openClient } from "../sessions/open-client.ts";
 import { toCount } from "../shown.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";

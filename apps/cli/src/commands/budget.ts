@@ -9,9 +9,8 @@ import {
   type SessionUpdateParams,
 } from "@tandem/protocol";
 import type { Context } from "../context.ts";
-import { localActor } from "../local-actor.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
-import { findAgent } from "../sessions/find-agent.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { findAgent } from "@tandem/tandem/engine";
 import { findSession } from "../sessions/find-session.ts";
 import { openClient } from "../sessions/open-client.ts";
 import type { SessionsClient } from "../sessions/sessions-client.ts";

@@ -1,21 +1,24 @@
 import { formatDuration, nearest, TandemError } from "@tandem/protocol";
 import { parse, stringify } from "yaml";
-import { checkEdited } from "../config/check-edited.ts";
 import {
+  checkEdited,
   configJsonSchema,
+  type ConfigKey,
   configKey,
   configKeys,
+  type ConfigValue,
+  editConfig,
   namesIn,
+  type Project,
+  readConfigFile,
   settingsFor,
-  type ConfigKey,
-} from "../config/config-keys.ts";
-import { type ConfigValue, shownValue } from "../config/config-value.ts";
-import { editConfig } from "../config/edit-config.ts";
-import { readConfigFile, type Project } from "../config/load-project.ts";
-import { trustFolder, untrustedSettings } from "../config/trust.ts";
-import { writeFileAtomically } from "../config/write-file-atomically.ts";
+  shownValue,
+  trustFolder,
+  untrustedSettings,
+  writeFileAtomically,
+} from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
-import { openProject } from "../open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 import { printable, styleFor, table, write } from "../terminal.ts";
 
 export async function schema({ stdout }: Context): Promise<void> {

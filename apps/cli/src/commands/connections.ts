@@ -1,15 +1,20 @@
 import { type ConnectionConfig, TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { openNamedConnection } from "../compose.ts";
-import { findConnection, shownPlace, shownUrl } from "../config/connection-place.ts";
-import type { ProjectPlace } from "../config/find-project.ts";
-import { guessDriver } from "../config/guess-driver.ts";
-import type { Project } from "../config/load-project.ts";
-import { openOrBegin, writeEdits } from "../config/write-edits.ts";
+import { openNamedConnection } from "@tandem/tandem/compose";
+import {
+  findConnection,
+  guessDriver,
+  openOrBegin,
+  type Project,
+  type ProjectPlace,
+  shownPlace,
+  shownUrl,
+  writeEdits,
+} from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
 import { exitCodeOf } from "../exit-code.ts";
-import { openProject } from "../open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 

@@ -1,6 +1,6 @@
 import { type SearchKind, tableGraph, type TableGraph } from "@tandem/context";
 import { RequestError, TandemError } from "@tandem/protocol";
-import type { OpenedContext } from "../serve-context.ts";
+import type { OpenedContext } from "@tandem/tandem/context";
 import type { Context } from "../context.ts";
 import { EXIT_CODES } from "../exit-code.ts";
 import { askTool, withKnowledge } from "../knowledge.ts";

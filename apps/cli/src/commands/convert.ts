@@ -3,11 +3,10 @@ import { TandemError, type SessionEvent } from "@tandem/protocol";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { allowedFolder, loadImports, openStore } from "../compose.ts";
+import { allowedFolder, loadImports, openStore } from "@tandem/tandem/compose";
 import type { Context } from "../context.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
-import { defaultAgent } from "../sessions/find-agent.ts";
-import { findEnvironment } from "../sessions/find-environment.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { defaultAgent, findEnvironment } from "@tandem/tandem/engine";
 import { openClient } from "../sessions/open-client.ts";
 import { styleFor, write } from "../terminal.ts";
 

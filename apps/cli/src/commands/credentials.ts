@@ -1,8 +1,8 @@
 import { homedir } from "node:os";
-import { readCredentials, wireReport } from "../credentials/read-credentials.ts";
+import { readCredentials, wireReport } from "@tandem/tandem/health";
 import { renderCredentials } from "../credentials/render-credentials.ts";
 import type { Context } from "../context.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { styleFor, widthOf, write } from "../terminal.ts";
 
 /** Where credentials are and which are used: kinds and sources, never a value. Looks only; nothing is sent or spent. */

@@ -2,7 +2,6 @@ import { configSchema, type CallReport } from "@tandem/protocol";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadRehearsal } from "../compose.ts";
 import type { Context } from "../context.ts";
 import { busyAct, fastAct, loopAct, objectAct, textAct } from "../demo/acts.ts";
 import { Narrator } from "../demo/narrator.ts";
@@ -14,7 +13,7 @@ import { styleFor, write } from "../terminal.ts";
  * the user's is read or changed; all state is in a scratch folder that goes at the end.
  */
 export async function demo(context: Context): Promise<void> {
-  const { startRehearsal } = await loadRehearsal();
+  const { startRehearsal } = await import("@tandem/rehearsal");
   const { createBackend, createRuntime, defineTool } = await import("@tandem/runtime");
   const folder = await mkdtemp(join(tmpdir(), "tandem-demo-"));
   const rehearsal = await startRehearsal(createRehearsedModel());

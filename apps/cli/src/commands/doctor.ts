@@ -1,15 +1,15 @@
+import { examine, type Finding, type ServerProbe } from "@tandem/tandem/health";
 import type { Context } from "../context.ts";
-import type { Finding } from "../doctor/check.ts";
-import { examine } from "../doctor/examine.ts";
 import { EXIT_CODES } from "../exit-code.ts";
 import { Progress } from "../progress.ts";
+import { ServerConnection } from "../sessions/server-connection.ts";
 import { printable, styleFor, widthOf, wrap, write } from "../terminal.ts";
 
 /** Checks everything at once. Ends with 1 if anything is a failure. */
 export async function doctor(context: Context): Promise<number> {
   const findings = await (async () => {
     using progress = new Progress(context, "Checking …");
-    return examine(context, (done, all) => progress.label(`Checked ${done} of ${all} …`));
+    return examine(context, isServerReady, (done, all) => progress.label(`Checked ${done} of ${all} …`));
   })();
   const failures = findings.filter(({ result }) => result === "failure").length;
   const warnings = findings.filter(({ result }) => result === "warning").length;
@@ -21,6 +21,11 @@ export async function doctor(context: Context): Promise<number> {
   }
   return failures > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
 }
+
+const isServerReady: ServerProbe = async (server, signal) => {
+  using connection = await ServerConnection.open(server);
+  return connection.isReady(signal);
+};
 
 function render({ stdout }: Context, findings: readonly (Finding & { name: string })[]): string {
   const style = styleFor(stdout);

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Context } from "../context.ts";
 import { openFleet } from "../fleet/open-fleet.ts";
 import { renderDead, renderFleet } from "../fleet/render-fleet.ts";
-import { localActor } from "../local-actor.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { styleFor, write } from "../terminal.ts";
 
 const LOOK_EVERY_MS = 2_000;

@@ -2,14 +2,19 @@ import { RequestError, TandemError } from "@tandem/protocol";
 import type { PastFacts, PastSession } from "@tandem/claude-code";
 import type { Store } from "@tandem/storage";
 import { resolve } from "node:path";
-import { allowedFolder, claudeFolder, holderName, loadClaudeCode, loadImports, openStore } from "../compose.ts";
-import { parseDuration } from "../config/parse-duration.ts";
-import type { Project } from "../config/load-project.ts";
+import {
+  allowedFolder,
+  claudeFolder,
+  holderName,
+  loadClaudeCode,
+  loadImports,
+  openStore,
+} from "@tandem/tandem/compose";
+import { parseDuration, type Project } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
-import { defaultAgent } from "../sessions/find-agent.ts";
-import { findEnvironment } from "../sessions/find-environment.ts";
+import { defaultAgent, findEnvironment } from "@tandem/tandem/engine";
 import { openClient } from "../sessions/open-client.ts";
 import { ago, toCount } from "../shown.ts";
 import { printable, styleFor, table, widthOf, write } from "../terminal.ts";

@@ -2,15 +2,13 @@ import type { Rule } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Edit } from "../config/edit-config.ts";
-import type { Project } from "../config/load-project.ts";
-import { openOrBegin, writeEdits } from "../config/write-edits.ts";
+import { type Edit, openOrBegin, type Project, writeEdits } from "@tandem/tandem/config";
 import { confirm } from "../confirm.ts";
 import type { Context } from "../context.ts";
 import { fromClaude } from "../import/from-claude.ts";
 import { fromOpencode } from "../import/from-opencode.ts";
 import type { Imported } from "../import/imported.ts";
-import { every } from "../sessions/every.ts";
+import { every } from "@tandem/tandem/engine";
 import { openClient } from "../sessions/open-client.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 

@@ -9,16 +9,15 @@ import {
   openEmbedder,
   openNamedConnection,
   openStore,
-} from "../compose.ts";
-import type { Project } from "../config/load-project.ts";
+} from "@tandem/tandem/compose";
+import type { Project } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
-import { Databases } from "../databases.ts";
+import { Databases, ingestSources } from "@tandem/tandem/context";
 import { EXIT_CODES, exitCodeOf } from "../exit-code.ts";
 import { describeIngest, describeIngestPlan, ingestAsJson, type IngestOutcome } from "../jobs/describe-ingest.ts";
-import { ingestSources } from "../jobs/ingest-sources.ts";
 import { RunView } from "../jobs/run-view.ts";
 import { type Watched, watchJob } from "../jobs/watch-job.ts";
-import { openProject } from "../open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
 import { readPrompt } from "../read-prompt.ts";
 import { styleFor, write } from "../terminal.ts";

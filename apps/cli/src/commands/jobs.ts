@@ -1,11 +1,11 @@
 import { TandemError } from "@tandem/protocol";
 import type { JobRow, JobState, Store } from "@tandem/storage";
-import { hasContext, holderName, loadContext, openContext, openStore } from "../compose.ts";
+import { hasContext, holderName, loadContext, openContext, openStore } from "@tandem/tandem/compose";
 import type { Context } from "../context.ts";
 import { EXIT_CODES, exitCodeOf } from "../exit-code.ts";
 import { RunView } from "../jobs/run-view.ts";
 import { watchJob } from "../jobs/watch-job.ts";
-import { openProject } from "../open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
 import { ago, toCount } from "../shown.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";

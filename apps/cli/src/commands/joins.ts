@@ -3,12 +3,11 @@ import { TandemError } from "@tandem/protocol";
 import type { Findings, ProfileFailure, Relationship } from "@tandem/relationships";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { openNamedConnection } from "../compose.ts";
-import { findProject } from "../config/find-project.ts";
-import { guessDriver } from "../config/guess-driver.ts";
+import { openNamedConnection } from "@tandem/tandem/compose";
+import { findProject, guessDriver } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
 import { EXIT_CODES } from "../exit-code.ts";
-import { openProject } from "../open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 

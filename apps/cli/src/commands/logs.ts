@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { open, readFile, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Context } from "../context.ts";
-import { logFiles, logFolder } from "../server/log-file.ts";
+import { logFiles, logFolder } from "@tandem/tandem/server";
 import { LOG_LEVELS, readLogLine, renderLogLine, type LogLevel } from "../server/log-line.ts";
 import { toCount } from "../shown.ts";
 import { styleFor, write } from "../terminal.ts";

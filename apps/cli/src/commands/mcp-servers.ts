@@ -3,7 +3,7 @@ import { TandemError } from "@tandem/protocol";
 import type { McpServerView } from "@tandem/sessions";
 import { confirm } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { openClient } from "../sessions/open-client.ts";
 import type { SessionsClient } from "../sessions/sessions-client.ts";
 import { ago } from "../shown.ts";

@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { loadServer } from "../compose.ts";
+import { loadServer } from "@tandem/tandem/compose";
 import type { Context } from "../context.ts";
 import { withKnowledge } from "../knowledge.ts";
 

@@ -1,15 +1,15 @@
 import type { Captured, Context as Knowledge, MemoryScope, StoredMemory } from "@tandem/context";
 import type { Store } from "@tandem/storage";
 import { userInfo } from "node:os";
-import { holderName, jobModels, loadContext, openContext, openStore } from "../compose.ts";
-import type { Project } from "../config/load-project.ts";
+import { holderName, jobModels, loadContext, openContext, openStore } from "@tandem/tandem/compose";
+import type { Project } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
 import { EXIT_CODES, exitCodeOf } from "../exit-code.ts";
 import { RunView } from "../jobs/run-view.ts";
 import { type Watched, watchJob } from "../jobs/watch-job.ts";
 import { listLines, showLines } from "../memories/describe-memory.ts";
 import { parseExpiry } from "../memories/expiry.ts";
-import { openProject } from "../open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 import { styleFor, write } from "../terminal.ts";
 
 /** To write down how far it has come, and to end what was started. */

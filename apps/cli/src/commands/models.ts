@@ -1,9 +1,8 @@
 import { MODELS_AS_OF, type ListPrice } from "@tandem/protocol";
 import type { ModelInfo } from "@tandem/runtime";
 import type { Context } from "../context.ts";
-import { describeProject } from "../describe-project.ts";
-import { complete, knownModels, type KnownModels } from "../models/known-models.ts";
-import { openProject } from "../open-project.ts";
+import { describeProject, openProject } from "@tandem/tandem/project";
+import { complete, knownModels, type KnownModels } from "@tandem/tandem/models";
 import { Progress } from "../progress.ts";
 import { ago } from "../shown.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";

@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { openClient } from "../sessions/open-client.ts";
 import { printable, styleFor, write } from "../terminal.ts";
 

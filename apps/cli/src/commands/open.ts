@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { spawn } from "node:child_process";
 import { z } from "zod";
 import type { Context } from "../context.ts";
-import { findServer } from "../server/server-file.ts";
+import { findServer } from "@tandem/tandem/server";
 import { ServerConnection } from "../sessions/server-connection.ts";
 import { styleFor, write } from "../terminal.ts";
 

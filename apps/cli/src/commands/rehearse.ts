@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { basename, resolve } from "node:path";
-import { loadRehearsal } from "../compose.ts";
 import type { Context } from "../context.ts";
 import { toPort } from "../port.ts";
 import { styleFor, table, write } from "../terminal.ts";
@@ -17,7 +16,7 @@ interface Server extends AsyncDisposable {
 }
 
 export async function serve(context: Context, file: string, options: RehearseOptions): Promise<void> {
-  const { loadScript, startRehearsal } = await loadRehearsal();
+  const { loadScript, startRehearsal } = await import("@tandem/rehearsal");
   const script = await loadScript(resolve(context.cwd, file));
   await using rehearsal = await startRehearsal(script, { ...toLoopback(options), log: logTo(context) });
   await untilInterrupted(context, `Rehearsing ${basename(file)}`, rehearsal, options);
@@ -25,7 +24,7 @@ export async function serve(context: Context, file: string, options: RehearseOpt
 }
 
 export async function replay(context: Context, file: string, options: RehearseOptions): Promise<void> {
-  const { replayScript, startRehearsal } = await loadRehearsal();
+  const { replayScript, startRehearsal } = await import("@tandem/rehearsal");
   const script = replayScript(resolve(context.cwd, file));
   await using rehearsal = await startRehearsal(script, { ...toLoopback(options), log: logTo(context) });
   await untilInterrupted(context, `Replaying ${basename(file)}`, rehearsal, options);
@@ -37,7 +36,7 @@ export async function record(
   file: string,
   options: RehearseOptions & { upstream?: string },
 ): Promise<void> {
-  const { startRecording } = await loadRehearsal();
+  const { startRecording } = await import("@tandem/rehearsal");
   await using recording = await startRecording({
     ...toLoopback(options),
     file: resolve(context.cwd, file),

@@ -1,11 +1,11 @@
 import type { MemoryScope } from "@tandem/context";
 import type { LlmRuntime } from "@tandem/runtime";
 import { userInfo } from "node:os";
-import { jobModels, loadContext, openContext, openStore } from "../compose.ts";
+import { jobModels, loadContext, openContext, openStore } from "@tandem/tandem/compose";
 import type { Context } from "../context.ts";
 import { parseExpiry } from "../memories/expiry.ts";
 import { showLines } from "../memories/describe-memory.ts";
-import { openProject } from "../open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
 import { readPrompt } from "../read-prompt.ts";
 import { styleFor, write } from "../terminal.ts";

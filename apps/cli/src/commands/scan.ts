@@ -3,16 +3,21 @@ import { costOf, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { holderName, jobModels, loadContext, openContext, openNamedConnection, openStore } from "../compose.ts";
-import { findConnection } from "../config/connection-place.ts";
-import type { Project } from "../config/load-project.ts";
-import { requireTrust } from "../config/trust.ts";
+import {
+  holderName,
+  jobModels,
+  loadContext,
+  openContext,
+  openNamedConnection,
+  openStore,
+} from "@tandem/tandem/compose";
+import { findConnection, type Project, requireTrust } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
 import { EXIT_CODES, exitCodeOf } from "../exit-code.ts";
 import { describePlans, describeScan, type PricedPlan, scanAsJson, type ScanOutcome } from "../jobs/describe-scan.ts";
 import { RunView } from "../jobs/run-view.ts";
 import { type Watched, watchJob } from "../jobs/watch-job.ts";
-import { openProject } from "../open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
 import { styleFor, write } from "../terminal.ts";
 

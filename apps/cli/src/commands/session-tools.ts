@@ -1,5 +1,5 @@
 import type { Context } from "../context.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { findSession } from "../sessions/find-session.ts";
 import { openClient } from "../sessions/open-client.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";

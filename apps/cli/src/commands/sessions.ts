@@ -2,12 +2,12 @@ import { newId, TandemError, type Session, type SessionStatus } from "@tandem/pr
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { allowedFolder, loadStorage, openStore } from "../compose.ts";
+import { allowedFolder, loadStorage, openStore } from "@tandem/tandem/compose";
 import { confirm } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
-import { findAgent } from "../sessions/find-agent.ts";
+import { findAgent } from "@tandem/tandem/engine";
 import { findSession } from "../sessions/find-session.ts";
 import { openClient } from "../sessions/open-client.ts";
 import { renderMessages } from "../sessions/render-messages.ts";

@@ -1,17 +1,23 @@
 import { TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { PAYERS } from "../call-report-line.ts";
-import { checkAuth, exitCodeOfAuth, withoutModels, type AuthCheck } from "../check-auth.ts";
-import { checkEdited } from "../config/check-edited.ts";
-import { editConfig } from "../config/edit-config.ts";
-import { projectAt, type ProjectPlace } from "../config/find-project.ts";
-import { loadProject, readConfigFile, type Project } from "../config/load-project.ts";
-import { parseConfig } from "../config/parse-config.ts";
-import { trustFolder, untrustedSettings } from "../config/trust.ts";
-import { writeFileAtomically } from "../config/write-file-atomically.ts";
+import { type AuthCheck, checkAuth, withoutModels } from "@tandem/tandem/models";
+import {
+  checkEdited,
+  editConfig,
+  loadProject,
+  parseConfig,
+  type Project,
+  projectAt,
+  type ProjectPlace,
+  readConfigFile,
+  trustFolder,
+  untrustedSettings,
+  writeFileAtomically,
+} from "@tandem/tandem/config";
+import { exitCodeOfAuth } from "../auth-exit-code.ts";
 import type { Context } from "../context.ts";
-import { describeProject, payerOf } from "../describe-project.ts";
+import { describeProject, payerOf, PAYERS } from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
 import { type Choices, toEdits } from "../setup/choices.ts";
 import { discover } from "../setup/discover.ts";

@@ -1,8 +1,8 @@
 import type { QueryEstimate, Rows, Value } from "@tandem/connectors";
 import { TandemError } from "@tandem/protocol";
-import { openNamedConnection } from "../compose.ts";
+import { openNamedConnection } from "@tandem/tandem/compose";
 import type { Context } from "../context.ts";
-import { openProject } from "../open-project.ts";
+import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
 import { readPrompt } from "../read-prompt.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";

@@ -2,17 +2,22 @@ import { TandemError } from "@tandem/protocol";
 import type { RoleModel } from "@tandem/runtime";
 import type { TrustView } from "@tandem/sessions";
 import { existsSync } from "node:fs";
-import { PAYERS } from "../call-report-line.ts";
-import { checkAuth, exitCodeOfAuth, withoutModels, type AuthCheck } from "../check-auth.ts";
-import { lookAtClaudeCode, type ClaudeBinary } from "../claude-binary.ts";
-import type { Project } from "../config/load-project.ts";
-import { requireTrust } from "../config/trust.ts";
+import { type AuthCheck, checkAuth, type ClaudeBinary, lookAtClaudeCode, withoutModels } from "@tandem/tandem/models";
+import { type Project, requireTrust } from "@tandem/tandem/config";
+import { exitCodeOfAuth } from "../auth-exit-code.ts";
 import type { Context } from "../context.ts";
-import { credentialOf, describeProject, payerOf, shownSecret } from "../describe-project.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import {
+  credentialOf,
+  describeProject,
+  openProjectOrDefaults,
+  payerOf,
+  shownSecret,
+  PAYERS,
+  bytes,
+} from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
-import { lookAtSessions, type SessionsOverview, type StorageState } from "../server/look-at-sessions.ts";
-import { ago, bytes } from "../shown.ts";
+import { lookAtSessions, type SessionsOverview, type StorageState } from "@tandem/tandem/health";
+import { ago } from "../shown.ts";
 import { printable, styleFor, table, write, type Style } from "../terminal.ts";
 
 const DEADLINE_MS = 15_000;

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { loadServer } from "../compose.ts";
+import { loadServer } from "@tandem/tandem/compose";
 import type { Context } from "../context.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
-import { LogFile, logFolder } from "../server/log-file.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { LogFile, logFolder } from "@tandem/tandem/server";
 import { openWire, STOP_MS } from "../stdio/open-wire.ts";
 import { watchParent } from "../stdio/watch-parent.ts";
 

@@ -1,7 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 import type { Context } from "../context.ts";
-import { localActor } from "../local-actor.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { findSession } from "../sessions/find-session.ts";
 import { openClient } from "../sessions/open-client.ts";
 import { styleFor, write } from "../terminal.ts";

@@ -4,9 +4,8 @@ import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { confirm } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { localActor } from "../local-actor.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
-import { ago, bytes } from "../shown.ts";
+import { localActor, openProjectOrDefaults, bytes } from "@tandem/tandem/project";
+import { ago } from "../shown.ts";
 import { openTenantOffice } from "../tenants/open-tenant-office.ts";
 import { printable, styleFor, table, write, type Style } from "../terminal.ts";
 

@@ -1,11 +1,10 @@
 import { nearest, TandemError } from "@tandem/protocol";
 import { DEFAULT_TENANT, type Scope } from "@tandem/storage";
-import { loadServer, openStore } from "../compose.ts";
+import { loadServer, openStore } from "@tandem/tandem/compose";
 import type { Context } from "../context.ts";
-import { localActor } from "../local-actor.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { ago } from "../shown.ts";
-import { findTenant } from "../tenants/find-tenant.ts";
+import { findTenant } from "@tandem/tandem/tenants";
 import { printable, styleFor, table, write } from "../terminal.ts";
 
 /** Makes a token. Its secret is shown here and never again. */

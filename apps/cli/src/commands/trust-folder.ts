@@ -1,11 +1,11 @@
 import { TandemError } from "@tandem/protocol";
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { folderTrust, revokeFolder, trustedFolders, trustFolderAs } from "../config/trusted-folders.ts";
+import { folderTrust, revokeFolder, trustedFolders, trustFolderAs } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
 import { noteAudit } from "../note-audit.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
-import { trustSettings } from "../sessions/engine-controls.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { trustSettings } from "@tandem/tandem/engine";
 import { ago } from "../shown.ts";
 import { printable, styleFor, table, write } from "../terminal.ts";
 

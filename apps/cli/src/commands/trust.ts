@@ -1,12 +1,17 @@
 import { TandemError } from "@tandem/protocol";
 import { existsSync } from "node:fs";
-import { findProject } from "../config/find-project.ts";
-import type { Project } from "../config/load-project.ts";
-import { shownValue } from "../config/config-value.ts";
-import { revokeTrust, riskySettings, trustFolder, untrustedSettings } from "../config/trust.ts";
+import {
+  findProject,
+  type Project,
+  revokeTrust,
+  riskySettings,
+  shownValue,
+  trustFolder,
+  untrustedSettings,
+} from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
 import { noteAudit } from "../note-audit.ts";
-import { openProject, openProjectOrDefaults } from "../open-project.ts";
+import { openProject, openProjectOrDefaults } from "@tandem/tandem/project";
 import { printable, styleFor, table, write } from "../terminal.ts";
 
 export interface TrustOptions {

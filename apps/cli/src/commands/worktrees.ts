@@ -1,8 +1,7 @@
 import type { WorktreeStatus, WorktreeView } from "@tandem/protocol";
 import { confirm } from "../confirm.ts";
 import type { Context } from "../context.ts";
-import { localActor } from "../local-actor.ts";
-import { openProjectOrDefaults } from "../open-project.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
 import { findSession } from "../sessions/find-session.ts";
 import { openClient } from "../sessions/open-client.ts";
 import type { SessionsClient } from "../sessions/sessions-client.ts";

@@ -1,7 +1,7 @@
+import { PAYERS } from "@tandem/tandem/project";
 import type { CredentialKind, CredentialPayer, CredentialPlace, CredentialReport } from "@tandem/claude-code";
-import { PAYERS } from "../call-report-line.ts";
 import { printable, table, wrap, type Style } from "../terminal.ts";
-import type { TandemUse } from "./tandem-uses.ts";
+import type { TandemUse } from "@tandem/tandem/health";
 
 const KINDS: Record<CredentialKind, string> = {
   api_key: "API key",

@@ -1,8 +1,8 @@
 import { deadLetter, fleetStatus, fleetWorker } from "@tandem/protocol";
 import type { Fleet } from "@tandem/sessions";
 import { z } from "zod";
-import { openLocalFleet } from "./open-local-fleet.ts";
-import type { Project } from "../config/load-project.ts";
+import { openLocalFleet } from "@tandem/tandem/fleet";
+import type { Project } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";

@@ -1,5 +1,5 @@
 import type { MemoryFile } from "@tandem/context";
-import { loadContext } from "../compose.ts";
+import { loadContext } from "@tandem/tandem/compose";
 import { ago } from "../shown.ts";
 import { printable, styleFor, table, widthOf, wrap } from "../terminal.ts";
 import { describeExpiry } from "./expiry.ts";

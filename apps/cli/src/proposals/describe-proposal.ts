@@ -1,5 +1,5 @@
 import type { Change, Decision, Hunk, Proposal } from "@tandem/context";
-import { loadContext } from "../compose.ts";
+import { loadContext } from "@tandem/tandem/compose";
 import { printable, type Style, styleFor, widthOf, wrap } from "../terminal.ts";
 
 const WIDTH = 100;

@@ -1,6 +1,4 @@
-import { configKeys, type ConfigKey } from "../config/config-keys.ts";
-import { shownValue } from "../config/config-value.ts";
-import { range } from "../config/parse-config.ts";
+import { type ConfigKey, configKeys, range, shownValue } from "@tandem/tandem/config";
 
 const INTRODUCTION = `# Configuration
 

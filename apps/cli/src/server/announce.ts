@@ -1,12 +1,12 @@
+import { PAYERS } from "@tandem/tandem/project";
 import { formatDuration, type Payer } from "@tandem/protocol";
 import type { Engine, FeedSession } from "@tandem/sessions";
 import { homedir } from "node:os";
-import { PAYERS } from "../call-report-line.ts";
 import type { Context } from "../context.ts";
-import type { Membership } from "../fleet/join-fleet.ts";
+import type { Membership } from "@tandem/tandem/fleet";
 import { StatusLine } from "../run/status-line.ts";
 import { styleFor, table, widthOf, wrap, write } from "../terminal.ts";
-import type { ServerInfo } from "./server-file.ts";
+import type { ServerInfo } from "@tandem/tandem/server";
 
 interface Announcement {
   info: Pick<ServerInfo, "url" | "token_file" | "database" | "roots" | "payer" | "demo">;

@@ -1,7 +1,7 @@
 import { isOnPrimary, project, RequestError, type SessionId } from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { Leases } from "@tandem/storage";
-import { localActor } from "../local-actor.ts";
+import { localActor } from "@tandem/tandem/project";
 import { Happenings } from "./happenings.ts";
 import type { Happening, SessionsClient } from "./sessions-client.ts";
 

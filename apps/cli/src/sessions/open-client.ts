@@ -1,13 +1,11 @@
 import { isAbsolute, relative } from "node:path";
-import { hasContext, holderName, openStore } from "../compose.ts";
-import { contextServers, serveContext } from "../serve-context.ts";
-import { databaseName } from "../config/database-location.ts";
-import type { Project } from "../config/load-project.ts";
+import { hasContext, holderName, openStore } from "@tandem/tandem/compose";
+import { contextServers, serveContext } from "@tandem/tandem/context";
+import { databaseName, type Project } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
-import { findServer, type ServerInfo } from "../server/server-file.ts";
-import { createEngine } from "./create-engine.ts";
+import { findServer, type ServerInfo } from "@tandem/tandem/server";
+import { createEngine, ownSessions } from "@tandem/tandem/engine";
 import { createLocalClient } from "./local-client.ts";
-import { ownSessions } from "./own-sessions.ts";
 import { createServerClient } from "./server-client.ts";
 import { ServerConnection } from "./server-connection.ts";
 import type { SessionsClient } from "./sessions-client.ts";

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { z } from "zod";
-import type { ServerInfo } from "../server/server-file.ts";
+import type { ServerInfo } from "@tandem/tandem/server";
 
 /** A little longer than the server gives itself for a request. */
 const DEADLINE_MS = 125_000;

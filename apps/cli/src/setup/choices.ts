@@ -1,6 +1,6 @@
 import type { Backend, ClaudeCodeAuth } from "@tandem/protocol";
 import { TandemError } from "@tandem/protocol";
-import type { Edit } from "../config/edit-config.ts";
+import type { Edit } from "@tandem/tandem/config";
 
 /** The flags of `tandem setup`, and what its questions fill in. */
 export interface Choices {

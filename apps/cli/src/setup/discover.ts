@@ -1,8 +1,6 @@
 import type { LoginProbe } from "@tandem/claude-code";
-import { configSettings } from "../config/config-keys.ts";
-import { parseConfig } from "../config/parse-config.ts";
-import type { ProjectPlace } from "../config/find-project.ts";
-import { probeLogin } from "../compose.ts";
+import { configSettings, parseConfig, type ProjectPlace } from "@tandem/tandem/config";
+import { probeLogin } from "@tandem/tandem/compose";
 import type { Context } from "../context.ts";
 
 const DEADLINE_MS = 10_000;

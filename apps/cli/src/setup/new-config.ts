@@ -1,4 +1,4 @@
-import { editConfig } from "../config/edit-config.ts";
+import { editConfig } from "@tandem/tandem/config";
 import { type Choices, toEdits } from "./choices.ts";
 
 const HEAD = `# What Tandem does in this folder. Every setting with its default: \`tandem config show\`.

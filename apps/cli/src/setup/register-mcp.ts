@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { writeFileAtomically } from "../config/write-file-atomically.ts";
+import { writeFileAtomically } from "@tandem/tandem/config";
 import { MCP_CLIENTS, type McpClient } from "../option-choices.ts";
 
 const NAME = "tandem";

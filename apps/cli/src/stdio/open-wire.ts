@@ -1,12 +1,12 @@
 import type { Logger, Wire } from "@tandem/server";
-import { hasContext, loadServer, openStore, sessionRoots, startTelemetry } from "../compose.ts";
-import { contextServers, serveContext, startMemoryCapture } from "../serve-context.ts";
-import type { Project } from "../config/load-project.ts";
+import { hasContext, loadServer, openStore, sessionRoots, startTelemetry } from "@tandem/tandem/compose";
+import { contextServers, serveContext, startMemoryCapture } from "@tandem/tandem/context";
+import type { Project } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
-import { localActor } from "../local-actor.ts";
-import { serverSettings } from "../server/server-settings.ts";
-import { takeCare } from "../server/take-care.ts";
-import { createEngine } from "../sessions/create-engine.ts";
+import { localActor } from "@tandem/tandem/project";
+import { serverSettings } from "@tandem/tandem/server";
+import { takeCare } from "@tandem/tandem/health";
+import { createEngine } from "@tandem/tandem/engine";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 

@@ -1,11 +1,11 @@
 import type { TenantOffice } from "@tandem/server";
 import { z } from "zod";
-import { loadServer, openStore } from "../compose.ts";
-import type { Project } from "../config/load-project.ts";
+import { loadServer, openStore } from "@tandem/tandem/compose";
+import type { Project } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
-import { createTenantOffice } from "./tenant-office.ts";
+import { createTenantOffice } from "@tandem/tandem/tenants";
 
 /** The tenants of our database, kept by the server that is up here, or else by this process. */
 export async function openTenantOffice(context: Context, project: Project): Promise<TenantOffice & AsyncDisposable> {

@@ -1,4 +1,3 @@
-import { loadRehearsal } from "../../compose.ts";
 import type { Context } from "../../context.ts";
 import { write } from "../../terminal.ts";
 import { indented } from "./indented.ts";
@@ -11,7 +10,7 @@ import { Stage } from "./stage.ts";
  * nothing is spent, nothing leaves the machine, and nothing of the user's is read or changed. What was made stays.
  */
 export async function demoContext(context: Context, named: string | undefined): Promise<void> {
-  const { startRehearsal } = await loadRehearsal();
+  const { startRehearsal } = await import("@tandem/rehearsal");
   const project = await makeProject(context.cwd, named);
   const rehearsal = await startRehearsal(rehearsedReader);
   try {

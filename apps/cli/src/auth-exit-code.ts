@@ -1,0 +1,17 @@
+import type { AuthCheck } from "@tandem/tandem/models";
+import { EXIT_CODES, type ExitName } from "./exit-code.ts";
+
+const EXITS: Record<AuthCheck["state"], ExitName> = {
+  usable: "ok",
+  unverified: "ok",
+  missing: "auth",
+  expired: "auth",
+  rejected: "auth",
+  unreachable: "network",
+  not_configured: "usage",
+  untrusted: "usage",
+  failed: "failure",
+};
+
+/** What a command that only looks ends with: 0 if calls would work. */
+export const exitCodeOfAuth = ({ state }: AuthCheck): number => EXIT_CODES[EXITS[state]].code;

@@ -1,0 +1,24 @@
+export { checkEdited } from "./check-edited.ts";
+export {
+  configJsonSchema,
+  configKey,
+  configKeys,
+  configSettings,
+  namesIn,
+  settingsFor,
+  type ConfigKey,
+} from "./config-keys.ts";
+export { shownValue, type ConfigValue } from "./config-value.ts";
+export { findConnection, shownPlace, shownUrl } from "./connection-place.ts";
+export { databaseName } from "./database-location.ts";
+export { editConfig, type Edit } from "./edit-config.ts";
+export { findProject, projectAt, type ProjectPlace } from "./find-project.ts";
+export { guessDriver } from "./guess-driver.ts";
+export { loadProject, readConfigFile, type Project } from "./load-project.ts";
+export { parseConfig, range } from "./parse-config.ts";
+export { parseDuration } from "./parse-duration.ts";
+export { ensureTandemHome, type Variables } from "./tandem-home.ts";
+export { requireTrust, revokeTrust, riskySettings, trustFolder, untrustedSettings } from "./trust.ts";
+export { folderTrust, revokeFolder, trustFolderAs, trustedFolders } from "./trusted-folders.ts";
+export { openOrBegin, writeEdits } from "./write-edits.ts";
+export { writeFileAtomically } from "./write-file-atomically.ts";

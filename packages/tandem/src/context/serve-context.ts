@@ -1,0 +1,107 @@
+import type { JobDesk } from "@tandem/context";
+import type { ServedContext } from "@tandem/server";
+import type { EngineSettings } from "@tandem/sessions";
+import type { Store } from "@tandem/storage";
+import {
+  holderName,
+  jobModels,
+  loadContext,
+  openContext,
+  openEmbedder,
+  openNamedConnection,
+  sessionRoots,
+} from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import { requireTrust } from "../config/trust.ts";
+import type { Host } from "../host.ts";
+import { Databases } from "./databases.ts";
+import { sharedQuotas } from "../fleet/shared-quotas.ts";
+import type { EngineOptions } from "../engine/create-engine.ts";
+
+export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobDesk };
+
+/** The project's context with all that works on it: tools, databases, and jobs in the background. */
+export async function serveContext(
+  context: Host,
+  project: Project,
+  store: Store,
+  {
+    command,
+    log,
+    sharedRecords: shared,
+  }: Pick<EngineOptions, "command" | "log"> & Pick<EngineSettings, "sharedRecords">,
+): Promise<OpenedContext> {
+  await requireTrust(context.env, project);
+  const room = await loadContext();
+  const { jobKinds } = await import("./job-kinds.ts");
+  await using parts = new AsyncDisposableStack();
+  const embedder = await openEmbedder(context, project);
+  if (embedder) parts.defer(() => embedder.close());
+  const knowledge = await openContext(project, store, embedder);
+  const { folder, search, user } = knowledge;
+  const connect = (name: string) => openNamedConnection(context, project, name);
+  const connections = parts.use(new Databases(project.config.connections, connect));
+  const catalogue = new room.CatalogueReader(folder);
+  const quotas = await sharedQuotas(context, project, shared ?? store.records);
+  const models = await jobModels(context, project, quotas);
+  const reading = { folder, user, search, catalogue, connections };
+  const desk = parts.use(
+    new room.JobDesk({
+      ...{ store, space: knowledge.id, holder: holderName(command), log },
+      kinds: await jobKinds({
+        ...{ project, store, knowledge, embedder, connect },
+        tools: room.createContextTools(reading),
+      }),
+      models,
+    }),
+  );
+  const ingest = ({ source }: { source?: string }) =>
+    desk.start("ingest", source === undefined ? {} : { sources: [source] });
+  const remember = room.rememberWork(desk);
+  // Jobs of other projects may be in the same store.
+  const job = async (id: string) => [await store.jobs.get(id)].find((row) => row?.space === knowledge.id);
+  const work = { remember, ...(desk.kinds.includes("ingest") && { ingest }), job };
+  const owned = parts.move();
+  return {
+    context: knowledge,
+    catalogue,
+    tools: room.createContextTools({ ...reading, work }),
+    jobs: store.jobs,
+    desk,
+    openModel: async () => models.llm?.open(() => {}),
+    connections: Object.entries(project.config.connections).map(([name, { driver }]) => ({ name, driver })),
+    sources: Object.entries(project.config.ingest.sources).map(([name, { type }]) => ({ name, type })),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Has sessions that are over read for what is worth remembering, for as long as it is not disposed of. */
+export async function startMemoryCapture(
+  project: Project,
+  { context, desk }: OpenedContext,
+  store: Store,
+  log: EngineOptions["log"],
+): Promise<AsyncDisposable> {
+  const { MemoryCapture } = await loadContext();
+  const begin = (params: { session: string }) => desk.start("memory", params);
+  const { ownSession } = await import("./own-session.ts");
+  const isOurs = await ownSession(project, sessionRoots(project), store);
+  const captures = new MemoryCapture({ store, space: context.id, settings: project.config.memory, isOurs, begin, log });
+  captures.start();
+  return captures;
+}
+
+/** What sessions have of the context, if they are to have it. */
+export async function contextServers(
+  { config }: Project,
+  { tools }: ServedContext,
+  sessions: Store["sessions"],
+  log: EngineOptions["log"],
+): Promise<NonNullable<EngineSettings["hostServers"]>> {
+  const { contextServer } = await import("./context-server.ts");
+  const timeoutMs = config.sessions.mcpTimeout;
+  return async (session) => {
+    const agent = (await sessions.get(session))?.agent.name;
+    return [contextServer({ tools, session, agent, timeoutMs, log })];
+  };
+}

@@ -1,0 +1,165 @@
+import type { Credential } from "@tandem/claude-code";
+import { TandemError } from "@tandem/protocol";
+import type { Engine, EngineSettings } from "@tandem/sessions";
+import type { Store } from "@tandem/storage";
+import { findClaudeCode } from "../models/claude-binary.ts";
+import {
+  claudeFolder,
+  holderName,
+  loadClaudeCode,
+  loadSessions,
+  secretReader,
+  sessionRoots,
+  sweepProcesses,
+  withAbsolutePaths,
+} from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import { ensureTandemHome } from "../config/tandem-home.ts";
+import { requireTrust } from "../config/trust.ts";
+import type { Host } from "../host.ts";
+import { PAYERS, sessionPayerOf } from "../project/describe-project.ts";
+import { checkpointSettings } from "./checkpoint-settings.ts";
+import { engineControls } from "./engine-controls.ts";
+import { offeredModels } from "../models/offered-models.ts";
+import { worktreeSettings } from "./worktree-settings.ts";
+
+/** A worker that cannot reach the database for two thirds of this ends its turns; others take them over after it. */
+const FLEET_TAKEOVER_MS = 10_000;
+
+/** How long this process may be silent before others take its sessions. */
+export const leaseTtlOf = ({ config, settings }: Project, isFleet: boolean): number =>
+  isFleet && !settings.some(({ path }) => path === "sessions.takeover") ? FLEET_TAKEOVER_MS : config.sessions.takeover;
+
+export interface EngineOptions {
+  /** The command that the engine serves, for whoever finds a session held. */
+  command: string;
+  log: { warn(details: Record<string, unknown>, message: string): void };
+  /** Instead of what the config names: for the demo. */
+  credential?: Credential;
+  /** Tools that every session has. */
+  hostServers?: EngineSettings["hostServers"];
+  /** MCP servers that clients have brought along. */
+  sessionServers?: EngineSettings["sessionServers"];
+  /** Folders beside those of the config in which sessions may work. */
+  folders?: readonly string[];
+  /**
+   * False for a command that only looks: Claude Code's room, which takes long to load, is not loaded for it. `later`: with
+   * the first turn, and models are those that were last heard of.
+   */
+  runs?: boolean | "later";
+  /** What others have asked or left is for a server, not for this command. */
+  ownOnly?: boolean;
+  /** What only a server knows: its tenants and its fleet. */
+  more?: Partial<Pick<EngineSettings, "quotas" | "fleet" | "holder" | "sharedRecords" | "previews">>;
+}
+
+/** Agents and sessions on that store. They run on Claude Code, whatever backend serves single calls. */
+export async function createEngine(
+  context: Host,
+  project: Project,
+  store: Store,
+  {
+    command,
+    log,
+    credential: given,
+    hostServers,
+    sessionServers,
+    folders = [],
+    runs = true,
+    ownOnly = false,
+    more,
+  }: EngineOptions,
+): Promise<Engine> {
+  await requireTrust(context.env, project);
+  const stateFolder = await ensureTandemHome(context.env);
+  const { checkMode, hostAccount } = await import("@tandem/policy");
+  const { createEngine, pinHooks } = await loadSessions();
+  const room = runs === true ? await loadClaudeCode() : undefined;
+  const { claudeCode, limits } = withAbsolutePaths(project);
+  const { sessions } = project.config;
+  const isFleet = more?.fleet !== undefined;
+  const isSet = (path: string): boolean => project.settings.some((setting) => setting.path === path);
+  const hostVariables = context.env;
+  if (runs) checkMode(sessions.permissionMode, hostAccount(hostVariables), "sessions.permissionMode");
+  const readSecret = secretReader(context, project);
+  const credential = async () =>
+    given ?? (await loadClaudeCode()).readCredential(claudeCode, { readSecret, hostVariables });
+  const deadlines = {
+    spawn: limits.spawn,
+    init: limits.init,
+    firstByte: limits.firstByte,
+    idle: limits.idle,
+    exit: limits.exit,
+  };
+  const listModels = async () => {
+    const pool = { ...project.config.llm.pool, mode: "off" as const };
+    const { ClaudeCode } = await loadClaudeCode();
+    await using claude = new ClaudeCode({
+      credential: await credential(),
+      stateFolder,
+      hostVariables,
+      executable: claudeCode.executable,
+      pool,
+      deadlines,
+    });
+    return await claude.listModels(AbortSignal.timeout(limits.spawn + limits.init));
+  };
+  const find = () => findClaudeCode(context, project, warnOf(context, log));
+  const lastModels = async () => (await loadModels()).fallbackModels(context.env, project);
+  const allModels = offeredModels({
+    ask: async () => (await loadModels()).askedModels(context, project, listModels, given === undefined),
+    fallback: lastModels,
+    onFailure: (error) => log.warn({ error: String(error) }, "Claude Code did not list its models"),
+  });
+  return createEngine(store, {
+    executable: room ? await find() : "",
+    credential,
+    hostVariables,
+    stateFolder,
+    deadlines,
+    idle: sessions.idle,
+    recovery: isFleet && more?.fleet?.role !== "all" && !isSet("sessions.recovery") ? "resume" : sessions.recovery,
+    quota: { action: sessions.onQuota, windows: sessions.quotaWindows },
+    spending: {
+      limits: project.config.budgets,
+      project: project.folder,
+      payer: async () => (given ? PAYERS.nobody : PAYERS[sessionPayerOf(project.config.llm)]),
+    },
+    leaseTtl: leaseTtlOf(project, isFleet),
+    holder: holderName(command),
+    ownOnly,
+    mcpTimeout: sessions.mcpTimeout,
+    ...(hostServers && { hostServers }),
+    ...(sessionServers && { sessionServers }),
+    ...engineControls(context.env, project, readSecret),
+    hooks: pinHooks(project.config.hooks, project.folder),
+    roots: [...sessionRoots(project), ...folders],
+    worktrees: worktreeSettings(project),
+    ...checkpointSettings(project),
+    userFolders: [stateFolder, claudeFolder(context.env)],
+    models: runs === "later" ? lastModels : allModels,
+    openConversation: room?.openConversation ?? (runs === "later" ? await openLater(find) : refuseToRun),
+    sweep: () => sweepProcesses(context.env),
+    log,
+    ...more,
+  });
+}
+
+const loadModels = () => import("../models/engine-models.ts");
+
+async function openLater(find: () => Promise<string>) {
+  const { laterConversation } = await import("./later-conversation.ts");
+  return laterConversation(async () => ({ ...(await loadClaudeCode()), executable: await find() }));
+}
+
+function refuseToRun(): never {
+  throw new TandemError("unexpected", "This command runs no sessions.");
+}
+
+/** On a terminal and in the log. */
+const warnOf =
+  (context: Host, log: EngineOptions["log"]) =>
+  (words: string): void => {
+    context.warn?.(words);
+    log.warn({}, words);
+  };

@@ -1,0 +1,70 @@
+import {
+  isId,
+  nearest,
+  RequestError,
+  TandemError,
+  type Agent,
+  type AgentCreateParams,
+  type LlmConfig,
+} from "@tandem/protocol";
+import { every } from "./every.ts";
+import type { Engine } from "@tandem/sessions";
+
+/** The agents of an engine, in this process or behind a server. */
+export interface AgentClient {
+  agents: Pick<Engine["agents"], "create" | "get" | "list">;
+}
+
+/** An agent by its id, or by its name if only one has it. */
+export async function findAgent(client: AgentClient, idOrName: string, version?: number): Promise<Agent> {
+  if (isId("agent", idOrName)) return client.agents.get(idOrName, version);
+  const found: Agent[] = [];
+  const names: string[] = [];
+  for await (const agent of every((query) => client.agents.list(query))) {
+    names.push(agent.name);
+    if (agent.name === idOrName) found.push(agent);
+  }
+  const [agent, ...others] = found;
+  if (!agent) {
+    const meant = nearest(idOrName, names);
+    throw new RequestError("not_found", `There is no agent ${idOrName}.`, {
+      fix: meant ? `Did you mean ${meant}?` : "List them with `tandem agents list`.",
+    });
+  }
+  if (others.length > 0) {
+    throw new TandemError("usage", `${found.length} agents have the name ${idOrName}.`, {
+      fix: `Name one by its id: ${found.map(({ id }) => id).join(", ")}.`,
+    });
+  }
+  return version === undefined ? agent : client.agents.get(agent.id, version);
+}
+
+/** Which model and effort the agent was made with, as the config says it. */
+const MADE_WITH = "tandem.model";
+const NAME = "tandem run";
+
+export interface SessionAgentChoice {
+  agent: Agent;
+  /** The model that the session is to use instead of the agent's own. */
+  model: AgentCreateParams["model"] | undefined;
+}
+
+/** The agent of `tandem run` where none is named: made once, with the config's model, and used again from then on. */
+export async function defaultAgent(client: AgentClient, llm: LlmConfig): Promise<SessionAgentChoice> {
+  const { effort } = llm.claudeCode;
+  const model = { id: llm.models.default, ...(effort && { effort }) };
+  const name = [model.id, effort].filter(Boolean).join(" ");
+  for await (const agent of every((query) => client.agents.list(query))) {
+    const madeWith = agent.metadata[MADE_WITH];
+    if (agent.name !== NAME || madeWith === undefined) continue;
+    return { agent, model: madeWith === name ? undefined : model };
+  }
+  const agent = await client.agents.create({
+    name: NAME,
+    description: "Made by `tandem run`, for prompts that name no agent.",
+    model,
+    tools: [{ type: "agent_toolset_20260401" }],
+    metadata: { [MADE_WITH]: name },
+  });
+  return { agent, model: undefined };
+}

@@ -1,0 +1,25 @@
+import { ENVIRONMENT_METADATA } from "@tandem/protocol";
+import { every } from "./every.ts";
+import type { Engine } from "@tandem/sessions";
+
+/**
+ * An environment whose sessions work in that folder as it is, or each in a worktree of it: the built-in one, one that is
+ * there, or a new one.
+ */
+export async function findEnvironment(
+  client: { environments: Pick<Engine["environments"], "create" | "list"> },
+  folder: string,
+  ownWorktree = false,
+): Promise<string> {
+  const { path, isolation, branch } = ENVIRONMENT_METADATA;
+  const wanted = ownWorktree ? "worktree" : undefined;
+  for await (const { id, metadata } of every((query) => client.environments.list(query))) {
+    if (metadata[path] === folder && metadata[isolation] === wanted && metadata[branch] === undefined) return id;
+  }
+  const created = await client.environments.create({
+    name: `${folder}${ownWorktree ? " (worktrees)" : ""}`.slice(-256),
+    description: "Made by `tandem run`.",
+    metadata: { [path]: folder, ...(wanted && { [isolation]: wanted }) },
+  });
+  return created.id;
+}

@@ -1,0 +1,179 @@
+import { newId, TandemError, type Payer, type WorkerId } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
+import { hostname } from "node:os";
+import { holderName, loadClaudeCode, loadQueue, loadSessions, sessionRoots } from "../compose.ts";
+import { databaseLocation } from "../config/database-location.ts";
+import type { Project } from "../config/load-project.ts";
+import { ensureTandemHome } from "../config/tandem-home.ts";
+import type { Host } from "../host.ts";
+import { leaseTtlOf } from "../engine/create-engine.ts";
+import { ownerOfLogin, type FleetRole } from "./login-rule.ts";
+import type { ComposedRealm, RealmOptions } from "../tenants/compose-realm.ts";
+import type { TenantRealms } from "../tenants/realms.ts";
+
+export interface FleetOptions {
+  as?: FleetRole;
+  label?: string[];
+  maxSessions?: string;
+  machine?: string;
+  tenant?: string[];
+  advertise?: string;
+}
+
+type Log = { warn(details: Record<string, unknown>, message: string): void };
+
+/** What the engines of this process are told, and how it becomes one of the fleet. */
+export interface Membership extends AsyncDisposable {
+  readonly id: WorkerId;
+  readonly role: FleetRole;
+  readonly machine: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly holder: string;
+  readonly maxSessions: number;
+  /** Whose sessions it takes; null for everybody's. */
+  readonly tenants: readonly string[] | null;
+  /** Whose worker this is, where it runs on somebody's own login: see `ownerOfLogin`. */
+  readonly owner: string | undefined;
+  /** What the realm of a tenant is told. */
+  readonly realmOf: (tenant: string, store: Store) => Pick<RealmOptions, "engine" | "fleet" | "runs">;
+  /** Keeps a row for others to see, and takes runs for all realms, from now on. */
+  join(parts: {
+    store: Store;
+    realms: Pick<TenantRealms, "of" | "open">;
+    address: string;
+    version: string;
+    payer: Payer | "nobody";
+    onDrainWish: () => void;
+  }): Promise<Joined>;
+}
+
+export interface Joined {
+  /** Takes nothing new, and says so. */
+  drain(): Promise<void>;
+  /** For when the engines have stopped. */
+  leave(deadlineMs: number): Promise<void>;
+}
+
+/** Undefined where there is no fleet: what is in a file is one process's. */
+export async function openMembership(
+  context: Host,
+  project: Project,
+  store: Store,
+  {
+    options,
+    payer: pays,
+    limitOf,
+    log,
+  }: { options: FleetOptions; payer: Payer | "nobody"; limitOf: (tenant: string) => number; log: Log },
+): Promise<Membership | undefined> {
+  const { fleet } = project.config;
+  const role = options.as ?? fleet.role;
+  if ((await store.describe()).engine === "sqlite") {
+    const { label, maxSessions: max, machine: name, tenant, advertise } = options;
+    const [flag] = Object.entries({ label, "max-sessions": max, machine: name, tenant, advertise }).find(
+      ([, value]) => value !== undefined,
+    ) ?? [undefined];
+    if (role === "all" && flag === undefined) return undefined;
+    const who = role === "all" ? `What --${flag} is about` : `A ${role}`;
+    throw new TandemError("usage", `${who} needs a database that can be shared: this one is a file of one process.`, {
+      fix: "Set storage.url in tandem.yaml, or DATABASE_URL, to a Postgres database.",
+    });
+  }
+  const machine = options.machine ?? context.env["TANDEM_MACHINE"] ?? fleet.machine ?? hostname();
+  const labels = { ...fleet.labels, ...readLabels(options.label ?? []) };
+  const tenants = options.tenant ?? fleet.tenants ?? null;
+  const owner = ownerOfLogin(role, tenants, pays);
+  const maxSessions = options.maxSessions === undefined ? fleet.maxSessions : readCount(options.maxSessions);
+  const id = newId("worker");
+  const holder = `${holderName("tandem up")} ${id}`;
+  const { location } = await databaseLocation(context, project);
+  const { openPgBossQueue } = await loadQueue();
+  const queue = await openPgBossQueue(location, {
+    limitOf,
+    onTrouble: (error) => log.warn({ error: String(error) }, "the queue cannot be reached"),
+  });
+  const worker = { id, machine, labels, tenants };
+  return {
+    ...{ id, role, machine, labels, holder, maxSessions, tenants, owner },
+    realmOf: (tenant, own) => ({
+      engine: { fleet: { queue, role, tenant, worker, maxSessions }, holder },
+      fleet: { holder, role, store: own },
+      // A server alone needs no Claude Code.
+      ...(role === "server" && { runs: "later" }),
+    }),
+    async join({ store: shared, realms, address, version, payer, onDrainWish }) {
+      const { FleetMember } = await loadSessions();
+      const member = new FleetMember({
+        ...{ store: shared, queue, log, onDrainWish },
+        open: () => realms.open.map(({ engine }) => engine.runs),
+        runsOf: async (tenant) => (await realmIn(realms, tenant)).engine.runs,
+        row: {
+          ...{ ...worker, holder, role, maxSessions, roots: sessionRoots(project), version, payer },
+          address: options.advertise ?? fleet.advertise ?? address,
+          startedAt: new Date().toISOString(),
+        },
+      });
+      const guardian = role === "server" ? undefined : await startGuardian(context, leaseTtlOf(project, true));
+      await member.start();
+      return {
+        drain: () => member.drain(),
+        async leave(deadlineMs) {
+          await member.stop(deadlineMs);
+          guardian?.[Symbol.dispose]();
+        },
+      };
+    },
+    [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose](),
+  };
+}
+
+/** Before others may take the sessions of a process that was halted, its turns are gone. */
+async function startGuardian({ env }: Host, leaseTtl: number) {
+  const { Guardian } = await loadClaudeCode();
+  return new Guardian(await ensureTandemHome(env), leaseTtl / 2);
+}
+
+async function realmIn(realms: Pick<TenantRealms, "of">, tenant: string): Promise<ComposedRealm> {
+  const realm = await realms.of(tenant);
+  if (realm) return realm;
+  throw new TandemError("unexpected", `There is no tenant ${tenant} any more.`);
+}
+
+/** Where a process listens for others of its fleet: a worker's door is not for people, and its port is nobody's to know. */
+export function innerDoor(project: Project, { options, port }: { options: FleetOptions; port: number | undefined }) {
+  const { fleet, server } = project.config;
+  const advertised = options.advertise ?? fleet.advertise;
+  const role = options.as ?? fleet.role;
+  const url = advertised === undefined ? undefined : readUrl(advertised);
+  return {
+    port:
+      port ?? (url ? Number(url.port || (url.protocol === "https:" ? 443 : 80)) : role === "worker" ? 0 : undefined),
+    // Others name it as it is advertised.
+    allowedHosts: [...server.allowedHosts, ...(url ? [url.hostname] : [])],
+  };
+}
+
+function readLabels(labels: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    labels.map((label) => {
+      const pair = /^([A-Za-z0-9][\w.-]{0,62})=([\w./:-]{1,100})$/.exec(label);
+      if (pair) return [pair[1]!, pair[2]!];
+      throw new TandemError("usage", `"${label}" is not a label.`, {
+        fix: "Write NAME=VALUE, such as --label gpu=yes.",
+      });
+    }),
+  );
+}
+
+function readCount(text: string): number {
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new TandemError("usage", `"${text}" is not a number of sessions.`, { fix: "Write one of at least 1." });
+}
+
+function readUrl(text: string): URL {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol)) return url;
+  throw new TandemError("usage", `"${text}" is not an address that others could reach.`, {
+    fix: "Write it as http://HOST:PORT.",
+  });
+}

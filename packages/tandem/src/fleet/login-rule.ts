@@ -1,0 +1,28 @@
+import { TandemError, type Payer } from "@tandem/protocol";
+
+/** The part of the work that a process of a fleet does. */
+export type FleetRole = "all" | "server" | "worker";
+
+/** What a person pays for themselves alone: a login, and a token that was made from one. */
+const PERSONAL: ReadonlySet<string> = new Set<Payer>(["claude_login", "claude_oauth_token"]);
+
+/**
+ * Whose worker this is, where it runs on somebody's own login: that tenant's sessions, and no others, get the login of this
+ * machine. Undefined where it runs on what can be shared. Refused for a worker that would run other people's sessions on it.
+ */
+export function ownerOfLogin(
+  role: FleetRole,
+  tenants: readonly string[] | null,
+  payer: Payer | "nobody",
+): string | undefined {
+  if (role !== "worker" || !PERSONAL.has(payer)) return undefined;
+  const [owner, ...others] = tenants ?? [];
+  if (owner !== undefined && others.length === 0) return owner;
+  const whose = tenants === null ? "everybody's sessions" : `the sessions of ${tenants.join(" and ")}`;
+  const what = payer === "claude_login" ? "your Claude login" : "a token of your Claude login";
+  throw new TandemError("login_not_shared", `This worker would run ${whose} on ${what}, which serves you alone.`, {
+    fix:
+      "Name your own tenant and no other, such as `--tenant default` where nobody else uses the fleet. For a worker that " +
+      "others share, set llm.claudeCode.auth to api_key, or llm.claudeCode.baseUrl to a gateway with a key.",
+  });
+}

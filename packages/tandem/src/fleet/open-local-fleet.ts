@@ -1,0 +1,24 @@
+import type { Fleet } from "@tandem/sessions";
+import { loadSessions, openStore } from "../compose.ts";
+import { databaseLocation } from "../config/database-location.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Host } from "../host.ts";
+
+/** The fleet as the store and its queue know it, for a command on a machine where no server is up. */
+export async function openLocalFleet(context: Host, project: Project): Promise<Fleet & AsyncDisposable> {
+  await using parts = new AsyncDisposableStack();
+  const store = parts.use(await openStore(context, project));
+  const { location } = await databaseLocation(context, project);
+  // One in memory is another process's, and gone with it.
+  const isShared = (await store.describe()).engine === "postgres";
+  const queue = isShared ? parts.use(await (await loadQueue()).openPgBossQueue(location)) : undefined;
+  const { AccountLimits, createFleet } = await loadSessions();
+  const fleet = createFleet({
+    ...{ store, records: store.records, limits: new AccountLimits(store.records), queue, here: undefined },
+    note: async (note) => void (await store.audit.append([note])),
+  });
+  const owned = parts.move();
+  return { ...fleet, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+}
+
+const loadQueue = () => import("@tandem/queue");

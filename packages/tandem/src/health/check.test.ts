@@ -1,0 +1,48 @@
+import { TandemError } from "@tandem/protocol";
+import { expect, test } from "vitest";
+import type { Host } from "../host.ts";
+import { type Check, ok, type Patient, runChecks } from "./check.ts";
+
+const patient = (signal = new AbortController().signal) => ({ context: { signal } as Host }) as Patient;
+const check = (name: string, run: Check["run"]): Check => ({ name, run });
+const never = () => new Promise<never>(() => {});
+
+test("a check that hangs or errs fails by itself, and no other with it", async () => {
+  const findings = await runChecks(
+    [
+      check("hangs", never),
+      check("errs", async () => {
+        throw new TandemError("x", "It broke.", { fix: "Mend it." });
+      }),
+      check("works", async () => ok("Fine.")),
+      check("does not apply", async () => undefined),
+    ],
+    patient(),
+    100,
+  );
+  expect(findings).toEqual([
+    { name: "hangs", result: "failure", detail: expect.stringContaining("0.1 s"), fix: expect.any(String) },
+    { name: "errs", result: "failure", detail: "It broke.", fix: "Mend it." },
+    { name: "works", result: "ok", detail: "Fine." },
+  ]);
+});
+
+test("checks run side by side", async () => {
+  const gate = Promise.withResolvers<void>();
+  const first = check("first", async () => {
+    await gate.promise;
+    return ok("");
+  });
+  const second = check("second", async () => {
+    gate.resolve();
+    return ok("");
+  });
+  expect(await runChecks([first, second], patient(), 5_000)).toHaveLength(2);
+});
+
+test("Ctrl-C ends them all", async () => {
+  const controller = new AbortController();
+  const running = runChecks([check("hangs", never)], patient(controller.signal), 60_000);
+  controller.abort();
+  await expect(running).rejects.toMatchObject({ name: "AbortError" });
+});

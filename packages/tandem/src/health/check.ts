@@ -1,0 +1,79 @@
+import type { AuthCheck } from "../models/check-auth.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Host } from "../host.ts";
+import type { ServerInfo } from "../server/server-file.ts";
+
+export interface Finding {
+  result: "ok" | "warning" | "failure";
+  detail: string;
+  /** What mends it, as a command where there is one. */
+  fix?: string;
+}
+
+/** Asks a running server whether it can serve requests. */
+export type ServerProbe = (server: ServerInfo, signal: AbortSignal) => Promise<boolean>;
+
+/** What checks look at. */
+export interface Patient {
+  context: Host;
+  /** Undefined if there is no project here, or its config cannot be used. */
+  project: Project | undefined;
+  /** The project, or this folder with every setting at its default: sessions need no more. */
+  here: Project | undefined;
+  /** Why there is no project. */
+  projectError: unknown;
+  /** Whether the folder's config may take effect. */
+  trusted: boolean;
+  /** Asked once, however many checks want to know. */
+  auth: () => Promise<AuthCheck>;
+  isServerReady: ServerProbe;
+}
+
+/** One thing that may be wrong. Gives nothing where it does not apply. */
+export interface Check {
+  name: string;
+  run(patient: Patient, signal: AbortSignal): Promise<Finding | undefined>;
+}
+
+export const ok = (detail: string): Finding => ({ result: "ok", detail });
+export const warning = (detail: string, fix?: string): Finding => ({ result: "warning", detail, fix });
+export const failure = (detail: string, fix?: string): Finding => ({ result: "failure", detail, fix });
+
+/** All at once, each with its own deadline; a check that errs or hangs is a failure of its own and of no other. */
+export async function runChecks(
+  checks: readonly Check[],
+  patient: Patient,
+  deadlineMs: number,
+  onDone: (done: number) => void = () => {},
+): Promise<(Finding & { name: string })[]> {
+  let done = 0;
+  const findings = await Promise.all(
+    checks.map(async (check) => {
+      const finding = await within(deadlineMs, patient.context.signal, (signal) => check.run(patient, signal));
+      onDone(++done);
+      return finding && { name: check.name, ...finding };
+    }),
+  );
+  patient.context.signal.throwIfAborted();
+  return findings.filter((finding) => finding !== undefined);
+}
+
+async function within(
+  deadlineMs: number,
+  outer: AbortSignal,
+  run: (signal: AbortSignal) => Promise<Finding | undefined>,
+): Promise<Finding | undefined> {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const signal = AbortSignal.any([deadline, outer]);
+  const late = new Promise<Finding>((resolve) => {
+    const end = () =>
+      resolve(failure(`The check did not end within ${deadlineMs / 1000} s.`, "Run `tandem doctor` again."));
+    signal.addEventListener("abort", end, { once: true });
+  });
+  try {
+    return await Promise.race([run(signal), late]);
+  } catch (error) {
+    const { message, fix } = error as Error & { fix?: string };
+    return failure(message, fix || undefined);
+  }
+}

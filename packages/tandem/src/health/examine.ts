@@ -1,0 +1,46 @@
+import { TandemError } from "@tandem/protocol";
+import { checkAuth, type AuthCheck } from "../models/check-auth.ts";
+import { untrustedSettings } from "../config/trust.ts";
+import type { Host } from "../host.ts";
+import { openProject, openProjectOrDefaults } from "../project/open-project.ts";
+import { type Finding, type Patient, type ServerProbe, runChecks } from "./check.ts";
+import { machineChecks } from "./machine-checks.ts";
+import { projectChecks } from "./project-checks.ts";
+import { serviceChecks } from "./service-checks.ts";
+import { sessionChecks } from "./session-checks.ts";
+
+const DEADLINE_MS = 20_000;
+/** With time left to say so, also where loading what it needs takes its time. */
+const AUTH_MS = 15_000;
+const CHECKS = [...projectChecks, ...serviceChecks, ...sessionChecks, ...machineChecks];
+
+/** Checks everything at once. */
+export async function examine(
+  context: Host,
+  isServerReady: ServerProbe,
+  onDone: (done: number, all: number) => void = () => {},
+): Promise<(Finding & { name: string })[]> {
+  return runChecks(CHECKS, await admit(context, isServerReady), DEADLINE_MS, (done) => onDone(done, CHECKS.length));
+}
+
+async function admit(context: Host, isServerReady: ServerProbe): Promise<Patient> {
+  let auth: Promise<AuthCheck> | undefined;
+  try {
+    const project = await openProject(context);
+    const untrusted = await untrustedSettings(context.env, project.folder, project.settings).catch(() => undefined);
+    return {
+      context,
+      isServerReady,
+      project,
+      here: project,
+      projectError: undefined,
+      trusted: untrusted?.length === 0,
+      auth: () => (auth ??= checkAuth(context, project, AUTH_MS)),
+    };
+  } catch (projectError) {
+    const auth = () => Promise.reject(projectError);
+    const isMissing = projectError instanceof TandemError && projectError.code === "config_missing";
+    const here = isMissing ? await openProjectOrDefaults(context).catch(() => undefined) : undefined;
+    return { context, isServerReady, project: undefined, here, projectError, trusted: here !== undefined, auth };
+  }
+}

@@ -1,0 +1,93 @@
+import { TandemError, type Payer } from "@tandem/protocol";
+import type { TrustView } from "@tandem/sessions";
+import { existsSync } from "node:fs";
+import { checkAuth, type AuthCheck } from "../models/check-auth.ts";
+import { findOrphans, openStore } from "../compose.ts";
+import { databaseLocation, type DatabaseLocation } from "../config/database-location.ts";
+import type { Project } from "../config/load-project.ts";
+import { folderTrust } from "../config/trusted-folders.ts";
+import type { Host } from "../host.ts";
+import { sessionPayerOf } from "../project/describe-project.ts";
+import { trustSettings } from "../engine/engine-controls.ts";
+import { findServer, type ServerInfo } from "../server/server-file.ts";
+
+export type StorageState =
+  | {
+      state: "ready";
+      engine: "sqlite" | "postgres";
+      place: string;
+      schema: number;
+      bytes: number;
+      chosen_by: DatabaseLocation["chosenBy"];
+    }
+  /** A file that is made when it is first needed. */
+  | { state: "not_yet"; engine: "sqlite"; place: string; chosen_by: "default" }
+  | { state: "failed"; detail: string; fix: string };
+
+/** What sessions stand on. */
+export interface SessionsOverview {
+  payer: Payer;
+  /** Whether the payer's credential works; sessions run on Claude Code, whatever backend serves single calls. */
+  auth: AuthCheck;
+  storage: StorageState;
+  server: ServerInfo | undefined;
+  /** Claude Code processes that a crash has left. */
+  orphans: readonly number[];
+  /** Whether what this folder brings acts in sessions. */
+  trust: TrustView;
+  /** Whether shell commands of sessions run in a sandbox. */
+  sandbox: { on: boolean; reason?: string };
+}
+
+/** Looks only: nothing is made, ended or spent. `callAuth` is what is known of the backend's own credential. */
+export async function lookAtSessions(
+  context: Host,
+  project: Project,
+  { deadlineMs, callAuth }: { deadlineMs: number; callAuth: () => Promise<AuthCheck> },
+): Promise<SessionsOverview> {
+  const isSame = project.config.llm.provider.backend === "claude-code";
+  const [auth, storage, server, orphans, trust, sandbox] = await Promise.all([
+    isSame ? callAuth() : checkSessionAuth(context, project, deadlineMs),
+    lookAtStorage(context, project),
+    findServer(context.env),
+    findOrphans(context.env),
+    lookAtTrust(context, project),
+    lookAtSandbox(context, project),
+  ]);
+  return { payer: sessionPayerOf(project.config.llm), auth, storage, server, orphans, trust, sandbox };
+}
+
+/** Of the folder where the command was started: there sessions work. */
+export async function lookAtTrust(context: Host, project: Project): Promise<TrustView> {
+  const { trustView } = await import("@tandem/sessions");
+  return trustView(await folderTrust(context.env, context.cwd, trustSettings(project)));
+}
+
+/** What would become of shell commands; nothing is run but a probe. */
+export async function lookAtSandbox(context: Host, { config }: Project): Promise<SessionsOverview["sandbox"]> {
+  const { mode } = config.sandbox;
+  if (mode === "off") return { on: false, reason: "sandbox.mode is off" };
+  const { whyNoSandbox } = await import("@tandem/sessions");
+  const reason = await whyNoSandbox(context.env);
+  return reason === undefined ? { on: true } : { on: false, reason };
+}
+
+export function checkSessionAuth(context: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
+  const { llm } = project.config;
+  const onClaudeCode = { ...llm, provider: { ...llm.provider, backend: "claude-code" as const } };
+  return checkAuth(context, { ...project, config: { ...project.config, llm: onClaudeCode } }, deadlineMs);
+}
+
+export async function lookAtStorage(context: Host, project: Project): Promise<StorageState> {
+  try {
+    const { location, chosenBy } = await databaseLocation(context, project);
+    if (chosenBy === "default" && !existsSync(location)) {
+      return { state: "not_yet", engine: "sqlite", place: location, chosen_by: chosenBy };
+    }
+    await using store = await openStore(context, project);
+    return { state: "ready", ...(await store.describe()), chosen_by: chosenBy };
+  } catch (error) {
+    if (!(error instanceof TandemError)) throw error;
+    return { state: "failed", detail: error.message, fix: error.fix };
+  }
+}

@@ -1,0 +1,95 @@
+import { TandemError } from "@tandem/protocol";
+import { stat } from "node:fs/promises";
+import { secretFile } from "../config/resolve-secret.ts";
+import { describeUntrusted, untrustedSettings } from "../config/trust.ts";
+import { credentialOf, describeProject, payerOf, PAYERS } from "../project/describe-project.ts";
+import { type Check, failure, ok, warning } from "./check.ts";
+
+const config: Check = {
+  name: "config",
+  async run({ project, projectError }) {
+    if (project) return ok(`${project.shownFile} is valid.`);
+    if (projectError instanceof TandemError) return failure(projectError.message, projectError.fix);
+    throw projectError;
+  },
+};
+
+const trust: Check = {
+  name: "trust",
+  async run({ context: { env }, project }) {
+    if (!project) return undefined;
+    const untrusted = await untrustedSettings(env, project.folder, project.settings);
+    if (untrusted.length === 0) return undefined;
+    const { set, gone } = describeUntrusted(untrusted);
+    const sentences = [
+      ...(set ? [`Not in force until you trust this folder: ${set}.`] : []),
+      ...(gone ? [`Trusted before, and gone: ${gone}.`] : []),
+    ];
+    return failure(sentences.join(" "), "tandem trust");
+  },
+};
+
+const backend: Check = {
+  name: "backend",
+  async run({ project }) {
+    if (!project) return undefined;
+    const { llm } = project.config;
+    if (llm.provider.backend === "none") return failure("No LLM backend is chosen.", "tandem setup");
+    return ok(`${llm.provider.backend}; ${PAYERS[payerOf(llm)]} pays.`);
+  },
+};
+
+const ignored: Check = {
+  name: "ignored",
+  async run({ project }) {
+    if (!project) return undefined;
+    const { ignored } = await describeProject(project);
+    const [first] = ignored;
+    if (!first) return undefined;
+    const keys = ignored.map(({ key }) => key);
+    const reasons = [...new Set(ignored.map(({ why }) => why))].join(" ");
+    return warning(
+      `Without effect on this backend: ${keys.join(", ")}. ${reasons}`,
+      `tandem config unset ${first.key}`,
+    );
+  },
+};
+
+const secretFilePermissions: Check = {
+  name: "secret file",
+  async run({ context: { env }, project, trusted }) {
+    const reference = project && trusted ? credentialOf(project.config.llm) : undefined;
+    if (!project || !reference?.startsWith("file:") || process.platform === "win32") return undefined;
+    const file = secretFile(reference.slice("file:".length), { env, folder: project.folder });
+    const info = await stat(file).catch(() => undefined);
+    // That it is missing is for the check of the credential to say.
+    if (!info) return undefined;
+    if ((info.mode & 0o077) !== 0) return warning(`${file} can be read by other users.`, `chmod 600 ${file}`);
+    return ok(`${file} is yours alone.`);
+  },
+};
+
+/** Variables by which other programs choose who pays and where requests go. */
+const PAYMENT =
+  /^(ANTHROPIC_|CLAUDE_CODE_(USE|OAUTH)_|AI_GATEWAY_|GOOGLE_(VERTEX_|APPLICATION_CREDENTIALS$|CLOUD_PROJECT$)|CLOUD_ML_REGION$|AWS_BEARER_TOKEN_BEDROCK$)/;
+
+const variables: Check = {
+  name: "variables",
+  async run({ context: { env }, project }) {
+    const llm = project?.config.llm;
+    const used = new Set([llm && credentialOf(llm)?.replace(/^env:/, "")]);
+    if (llm?.provider.backend === "vertex" && !llm.provider.vertex.credentials)
+      used.add("GOOGLE_APPLICATION_CREDENTIALS");
+    const stray = Object.keys(env).filter((name) => PAYMENT.test(name) && env[name] && !used.has(name));
+    if (stray.length === 0) return ok("No stray variables of model providers are set.");
+    const payer = llm ? ` ${capitalised(PAYERS[payerOf(llm)])} pays.` : "";
+    return warning(
+      `Set and not used: ${stray.sort().join(", ")}.${payer}`,
+      "Nothing, if that is what you want; `tandem setup` changes who pays.",
+    );
+  },
+};
+
+const capitalised = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+export const projectChecks: readonly Check[] = [config, trust, backend, secretFilePermissions, ignored, variables];

@@ -1,0 +1,106 @@
+import type { LlmConfig } from "@tandem/protocol";
+import { reach } from "./reach.ts";
+import { lookAtClaudeCode } from "../models/claude-binary.ts";
+import { listModels } from "../models/list-models.ts";
+import type { AuthCheck } from "../models/check-auth.ts";
+import { type Check, type Finding, failure, ok, warning } from "./check.ts";
+
+const binary: Check = {
+  name: "claude code",
+  async run({ context: { env }, here: project, trusted }, signal) {
+    if (!project || !trusted) return undefined;
+    const { provider, claudeCode } = project.config.llm;
+    if (provider.backend !== "claude-code" && claudeCode.executable === undefined) return undefined;
+    const { path, version, bundled, warning: newer } = await lookAtClaudeCode({ env, signal }, project);
+    if (newer) return warning(`${newer} ${path}.`, "Update Tandem, or leave out --claude-path.");
+    return ok(`${version}${bundled ? "" : ", chosen by you"}, ${path}.`);
+  },
+};
+
+const RESULTS: Record<AuthCheck["state"], Finding["result"]> = {
+  usable: "ok",
+  unverified: "ok",
+  missing: "failure",
+  expired: "failure",
+  rejected: "failure",
+  unreachable: "failure",
+  not_configured: "failure",
+  untrusted: "failure",
+  failed: "failure",
+};
+
+const credential: Check = {
+  name: "credential",
+  async run({ project, trusted, auth }) {
+    if (!project || !trusted || project.config.llm.provider.backend === "none") return undefined;
+    const { state, detail, fix } = await auth();
+    return { result: RESULTS[state], detail, fix };
+  },
+};
+
+// Well within a check's own deadline, so that it can say what is wrong.
+const REACH_MS = 10_000;
+const LIST_MS = 15_000;
+
+const network: Check = {
+  name: "network",
+  async run({ context, project, trusted }, signal) {
+    const url = project && trusted ? serviceUrl(project.config.llm) : undefined;
+    if (!url) return undefined;
+    const { origin, protocol, hostname } = new URL(url);
+    const reason = await reach(origin, context.env, AbortSignal.any([signal, AbortSignal.timeout(REACH_MS)]));
+    if (reason)
+      return failure(`${origin} cannot be reached: ${reason}.`, "Check the network and the proxy (HTTPS_PROXY).");
+    if (protocol === "http:" && !/^(localhost|127\.|\[::1\])/.test(hostname)) {
+      return warning(
+        `${origin} answers, but without encryption: credentials travel in the clear.`,
+        "Use an https:// address.",
+      );
+    }
+    return ok(`${origin} answers.`);
+  },
+};
+
+const models: Check = {
+  name: "models",
+  async run({ context, project, trusted, auth }) {
+    if (!project || !trusted) return undefined;
+    const { llm } = project.config;
+    const { backend } = llm.provider;
+    if (backend === "none") return undefined;
+    const { checkModel, findModel, resolveModel, roleModels } = await import("@tandem/runtime");
+    const roles = roleModels(llm.models).filter(({ fallsBack }) => !fallsBack);
+    // Claude Code's own list also shows that it starts, isolated as it will be in earnest.
+    const offered = backend === "claude-code" ? await listModels(context, project, LIST_MS) : (await auth()).models;
+    const problems = roles.flatMap(({ role, model }) => {
+      const error = checkModel(backend, model, offered);
+      return error ? [{ role, error }] : [];
+    });
+    const [first] = problems;
+    if (first) {
+      const names = problems.map(({ role, error }) => `llm.models.${role}: ${error.message}`).join(" ");
+      return failure(names, first.error.fix);
+    }
+    const names = roles.map(({ role, model }) => `${role} ${model}`).join(", ");
+    const listed = offered && roles.every(({ model }) => findModel(offered, resolveModel(backend, model)));
+    return ok(listed ? `Known to the service: ${names}.` : `Well formed: ${names}.`);
+  },
+};
+
+/** Where requests go. */
+function serviceUrl({ provider, claudeCode }: LlmConfig): string | undefined {
+  switch (provider.backend) {
+    case "none":
+      return undefined;
+    case "anthropic":
+      return provider.anthropic.baseUrl ?? "https://api.anthropic.com";
+    case "vertex":
+      return provider.vertex.baseUrl ?? "https://aiplatform.googleapis.com";
+    case "gateway":
+      return provider.gateway.baseUrl ?? "https://ai-gateway.vercel.sh";
+    case "claude-code":
+      return (claudeCode.auth === "api_key" ? claudeCode.baseUrl : undefined) ?? "https://api.anthropic.com";
+  }
+}
+
+export const serviceChecks: readonly Check[] = [binary, credential, network, models];

@@ -1,0 +1,87 @@
+import { stat } from "node:fs/promises";
+import { bytes } from "../project/bytes.ts";
+import { PAYERS, sessionPayerOf } from "../project/describe-project.ts";
+import { checkSessionAuth, lookAtSandbox, lookAtStorage, lookAtTrust } from "./look-at-sessions.ts";
+import { findServer } from "../server/server-file.ts";
+import { type Check, failure, ok, warning } from "./check.ts";
+import { user } from "./user-check.ts";
+
+// Well within a check's own deadline, so that it can say what is wrong.
+const AUTH_MS = 15_000;
+const READY_MS = 5_000;
+
+const storage: Check = {
+  name: "storage",
+  async run({ context, here: project, trusted }) {
+    if (!project || !trusted) return undefined;
+    const found = await lookAtStorage(context, project);
+    if (found.state === "failed") return failure(found.detail, found.fix || undefined);
+    if (found.state === "not_yet") return ok(`${found.place} will be made when it is needed.`);
+    const what = `${found.place}, ${bytes(found.bytes)}, schema ${found.schema}`;
+    if (found.engine === "sqlite" && process.platform !== "win32") {
+      const { mode } = await stat(found.place);
+      if ((mode & 0o077) !== 0) return warning(`${what}, can be read by other users.`, `chmod 600 ${found.place}`);
+    }
+    const by = found.chosen_by === "DATABASE_URL" ? ", chosen by DATABASE_URL" : "";
+    return ok(`${what}${by}.`);
+  },
+};
+
+/** Only where it is not the backend's own credential, which has its check. */
+const sessions: Check = {
+  name: "sessions",
+  async run({ context, here: project, trusted }) {
+    if (!project || !trusted || project.config.llm.provider.backend === "claude-code") return undefined;
+    const payer = PAYERS[sessionPayerOf(project.config.llm)];
+    const { state, detail, fix } = await checkSessionAuth(context, project, AUTH_MS);
+    if (state === "usable" || state === "unverified") return ok(`They run on Claude Code; ${payer} pays. ${detail}`);
+    // Who only makes single calls needs none.
+    return warning(`They run on Claude Code, and ${payer} cannot pay: ${detail}`, fix);
+  },
+};
+
+const server: Check = {
+  name: "server",
+  async run({ context, isServerReady }, signal) {
+    const info = await findServer(context.env);
+    if (!info) return undefined;
+    const isReady = await isServerReady(info, AbortSignal.any([signal, AbortSignal.timeout(READY_MS)]));
+    if (!isReady) return failure(`${info.url} (pid ${info.pid}) is up but not ready.`, "tandem logs --level warn");
+    return info.demo
+      ? warning(`${info.url} is up as a demo: prepared words instead of a model's.`)
+      : ok(`${info.url} is up.`);
+  },
+};
+
+const folder: Check = {
+  name: "folder",
+  async run({ context, here: project, trusted }) {
+    if (!project || !trusted) return undefined;
+    const { state, files, reason } = await lookAtTrust(context, project);
+    switch (state) {
+      case "empty":
+        return undefined;
+      case "trusted":
+        return ok(`Sessions load what it brings (${files.length} files of configuration).`);
+      case "refused":
+        return warning(`Sessions load nothing of what it brings: ${reason ?? ""}`);
+      case "untrusted":
+        return warning("It is not trusted: its hooks, MCP servers and skills do not load.", "tandem trust --folder");
+      case "changed":
+        return warning("It has changed since it was trusted, and does not load.", "tandem trust --folder");
+    }
+  },
+};
+
+const sandbox: Check = {
+  name: "sandbox",
+  async run({ context, here: project, trusted }) {
+    if (!project || !trusted || project.config.sandbox.mode === "off") return undefined;
+    const { on, reason } = await lookAtSandbox(context, project);
+    if (on) return ok("Shell commands of sessions run in one.");
+    const say = project.config.sandbox.mode === "require" ? failure : warning;
+    return say(`Shell commands cannot run in one: ${reason ?? ""}.`, "Install bubblewrap and socat.");
+  },
+};
+
+export const sessionChecks: readonly Check[] = [storage, sessions, server, folder, sandbox, user];

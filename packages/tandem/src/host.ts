@@ -1,0 +1,19 @@
+import type { Variables } from "./config/tandem-home.ts";
+
+/** The process that Tandem runs in. Tandem reads its surroundings from here only, never from `process`. */
+export interface Host {
+  /** Tandem's own version. */
+  version: string;
+  cwd: string;
+  env: Variables;
+  /** Aborted when the process is asked to stop. */
+  signal: AbortSignal;
+  /** The folder of the project, or its tandem.yaml; without it, the nearest one at or above `cwd`. */
+  project?: string | undefined;
+  /** A Claude Code other than the one that ships with Tandem. */
+  claudePath?: string | undefined;
+  /** A secret that the operator lends to a tenant, under the name that the tenant's config uses: see `openTenantProject`. */
+  lent?: { reference: string; read: () => Promise<string> };
+  /** Shows a warning to the person who started the process, if there is one. */
+  warn?: ((message: string) => void) | undefined;
+}

@@ -1,0 +1,119 @@
+import { type LlmConfig, TandemError } from "@tandem/protocol";
+import type { ModelInfo } from "@tandem/runtime";
+import { createBackend, probeLogin } from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Host } from "../host.ts";
+import { listModels } from "./list-models.ts";
+
+export interface AuthCheck {
+  /**
+   * `usable`: the service or the login's own record says so. `unverified`: the credential is there, and only a call that
+   * costs something could tell more.
+   */
+  state:
+    | "usable"
+    | "unverified"
+    | "missing"
+    | "expired"
+    | "rejected"
+    | "unreachable"
+    | "not_configured"
+    | "untrusted"
+    | "failed";
+  detail: string;
+  fix: string;
+  account?: { kind: string; plan?: string; email?: string; organization?: string };
+  /** What the service offers, where asking was part of the check. */
+  models?: readonly ModelInfo[];
+}
+
+const LOG_IN = "Log in with the Claude Code CLI (`claude`, then /login) and try again.";
+
+/** As it is printed: the list of models would bury the rest. */
+export function withoutModels(auth: AuthCheck): Omit<AuthCheck, "models"> {
+  const { models: _, ...rest } = auth;
+  return rest;
+}
+
+/** Whether the configured credential works, found out without spending a token, within the deadline. */
+export async function checkAuth(context: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
+  const { provider, claudeCode } = project.config.llm;
+  if (provider.backend === "none") {
+    return { state: "not_configured", detail: "No LLM backend is chosen.", fix: "Run `tandem setup`." };
+  }
+  try {
+    if (provider.backend === "claude-code" && claudeCode.auth === "login")
+      return await checkLogin(context, project, deadlineMs);
+    return await checkKey(context, project, deadlineMs);
+  } catch (error) {
+    if (context.signal.aborted) throw error;
+    return toCheck(error);
+  }
+}
+
+async function checkLogin(context: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
+  const { state, detail, account } = await probeLogin(context, project, deadlineMs);
+  switch (state) {
+    case "logged_in":
+      return { state: "usable", detail, fix: "", account };
+    case "logged_out":
+      return { state: "missing", detail, fix: LOG_IN };
+    case "expired":
+      return { state, detail, fix: LOG_IN, account };
+    case "unreachable":
+      return { state, detail, fix: "Check the network and the proxy (HTTPS_PROXY).", account };
+  }
+}
+
+/** A key is proven by the list of models, which costs nothing; where there is no such list, its presence must do. */
+async function checkKey(context: Host, project: Project, deadlineMs: number): Promise<AuthCheck> {
+  const { provider, claudeCode } = project.config.llm;
+  if (provider.backend === "vertex" || (provider.backend === "claude-code" && claudeCode.auth === "oauth_token")) {
+    // Shows at least that it can be read.
+    await (await createBackend(context, project)).close();
+    const isGooglesOwn = provider.backend === "vertex" && provider.vertex.credentials === undefined;
+    const what = isGooglesOwn ? "Google's default credentials are used" : "The credential is there";
+    const they = isGooglesOwn ? "they are" : "it is";
+    return { state: "unverified", detail: `${what}; the first call shows whether ${they} accepted.`, fix: "" };
+  }
+  const asked = provider.backend === "claude-code" ? withAnthropicKey(project) : project;
+  const models = await listModels(context, asked, deadlineMs);
+  // Nobody promises that the gateway's list is for holders of a key only.
+  if (provider.backend === "gateway") {
+    return {
+      state: "unverified",
+      detail: "The gateway answers; the first call shows whether the key is accepted.",
+      fix: "",
+      models,
+    };
+  }
+  return { state: "usable", detail: "The key is accepted.", fix: "", models };
+}
+
+/** The same key, asked about directly: Claude Code's own list of models says nothing about the key. */
+export function withAnthropicKey(project: Project): Project {
+  const { llm } = project.config;
+  if (llm.claudeCode.auth !== "api_key") return project;
+  const { apiKey, baseUrl } = llm.claudeCode;
+  const direct: LlmConfig = {
+    ...llm,
+    provider: { ...llm.provider, backend: "anthropic", anthropic: { apiKey, baseUrl } },
+  };
+  return { ...project, config: { ...project.config, llm: direct } };
+}
+
+const STATES: Record<string, AuthCheck["state"]> = {
+  not_configured: "not_configured",
+  untrusted_folder: "untrusted",
+  secret_unavailable: "missing",
+  not_logged_in: "missing",
+  auth_rejected: "rejected",
+  billing: "rejected",
+  network: "unreachable",
+  timeout: "unreachable",
+};
+
+function toCheck(error: unknown): AuthCheck {
+  if (!(error instanceof TandemError)) throw error;
+  return { state: STATES[error.code] ?? "failed", detail: error.message, fix: error.fix };
+}

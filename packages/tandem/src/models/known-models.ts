@@ -1,0 +1,64 @@
+import { completeModel, LlmError, MODELS_AS_OF, tabledModels } from "@tandem/protocol";
+import type { ModelInfo } from "@tandem/runtime";
+import { withAnthropicKey } from "./check-auth.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Host } from "../host.ts";
+import { listModels } from "./list-models.ts";
+import { FRESH_MS, ModelCache } from "./model-cache.ts";
+
+/** Failures that say nothing against the project: nobody could be asked. */
+const UNANSWERED: ReadonlySet<string> = new Set(["network", "timeout", "overloaded", "server_error"]);
+
+/** How long Anthropic's API may take to add what Claude Code does not say. */
+const DETAILS_MS = 5_000;
+
+export interface KnownModels {
+  models: ModelInfo[];
+  /** Where the list comes from, and as of when. */
+  from: "live" | "cache" | "table";
+  at: string;
+  /** Why nobody was asked who must know. */
+  problem?: LlmError;
+}
+
+/** The models that the project's backend offers, with what is known of each: asked for, kept for a day, or from the table. */
+export async function knownModels(
+  context: Host,
+  project: Project,
+  { refresh, deadlineMs }: { refresh: boolean; deadlineMs: number },
+): Promise<KnownModels> {
+  const cache = new ModelCache(context.env, project);
+  const kept = await cache.read();
+  if (kept && !refresh && Date.now() - Date.parse(kept.at) < FRESH_MS) return complete(kept.models, "cache", kept.at);
+  try {
+    const models = await askForModels(context, project, deadlineMs);
+    const at = new Date().toISOString();
+    await cache.write({ at, models });
+    return complete(models, "live", at);
+  } catch (problem) {
+    if (!(problem instanceof LlmError) || !isUnanswered(problem, project)) throw problem;
+    return { ...(kept ? complete(kept.models, "cache", kept.at) : complete(tabledModels(), "table")), problem };
+  }
+}
+
+const askForModels = async (context: Host, project: Project, deadlineMs: number): Promise<ModelInfo[]> =>
+  withDetails(context, project, await listModels(context, project, deadlineMs));
+
+/** With a key, Anthropic's API is asked too: it says more than Claude Code does. */
+export async function withDetails(context: Host, project: Project, listed: ModelInfo[]): Promise<ModelInfo[]> {
+  const { provider, claudeCode } = project.config.llm;
+  if (provider.backend !== "claude-code" || claudeCode.auth !== "api_key") return listed;
+  const { mergeModels } = await import("@tandem/runtime");
+  // Claude Code has said what it offers; that the API does not answer takes nothing from it.
+  const detailed = await listModels(context, withAnthropicKey(project), DETAILS_MS).catch(() => []);
+  return mergeModels(listed, detailed);
+}
+
+/** Vertex has no list to ask for. */
+const isUnanswered = ({ code }: LlmError, { config }: Project): boolean =>
+  UNANSWERED.has(code) || (config.llm.provider.backend === "vertex" && code === "invalid_request");
+
+export function complete(models: readonly ModelInfo[], from: KnownModels["from"], asOf?: string): KnownModels {
+  const at = asOf ?? MODELS_AS_OF;
+  return { from, at, models: models.map((model) => completeModel(model, { from, at })) };
+}

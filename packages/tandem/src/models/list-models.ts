@@ -1,0 +1,22 @@
+import { LlmError } from "@tandem/protocol";
+import type { ModelInfo } from "@tandem/runtime";
+import { createBackend } from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import type { Host } from "../host.ts";
+
+/** What the project's backend offers, within the deadline; no model is asked. */
+export async function listModels(context: Host, project: Project, deadlineMs: number): Promise<ModelInfo[]> {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const backend = await createBackend(context, project);
+  try {
+    return await backend.listModels(AbortSignal.any([context.signal, deadline]));
+  } catch (cause) {
+    if (!deadline.aborted || context.signal.aborted) throw cause;
+    throw new LlmError("timeout", `The service did not list its models within ${deadlineMs / 1000} s.`, {
+      fix: "Check the network and the proxy (HTTPS_PROXY).",
+      cause,
+    });
+  } finally {
+    await backend.close();
+  }
+}

@@ -1,0 +1,64 @@
+import type { Backend, ClaudeCodeAuth, LlmConfig, Payer } from "@tandem/protocol";
+import type { IgnoredSetting, RoleModel } from "@tandem/runtime";
+import type { Project } from "../config/load-project.ts";
+
+const BY_AUTH: Record<ClaudeCodeAuth, Payer> = {
+  login: "claude_login",
+  api_key: "anthropic_api_key",
+  oauth_token: "claude_oauth_token",
+};
+
+/** Who pays, in words. */
+export const PAYERS: Record<Payer, string> = {
+  claude_login: "your Claude login",
+  claude_oauth_token: "your Claude OAuth token",
+  anthropic_api_key: "the Anthropic API key",
+  google_cloud_project: "the Google Cloud project",
+  gateway_key: "the gateway key",
+  nobody: "nobody",
+};
+
+/** Who is billed for sessions: they run on Claude Code, whatever backend serves single calls. */
+export const sessionPayerOf = ({ claudeCode }: LlmConfig): Payer => BY_AUTH[claudeCode.auth];
+
+/** Who is billed by this config, known without asking anybody. */
+export function payerOf(llm: LlmConfig): Payer {
+  const byBackend: Record<Backend, Payer> = {
+    none: "nobody",
+    anthropic: "anthropic_api_key",
+    vertex: "google_cloud_project",
+    gateway: "gateway_key",
+    "claude-code": sessionPayerOf(llm),
+  };
+  return byBackend[llm.provider.backend];
+}
+
+/** Where the one credential that is used comes from; undefined for a login and for Google's defaults. */
+export function credentialOf({ provider, claudeCode }: LlmConfig): string | undefined {
+  switch (provider.backend) {
+    case "none":
+      return undefined;
+    case "anthropic":
+      return provider.anthropic.apiKey;
+    case "vertex":
+      return provider.vertex.credentials;
+    case "gateway":
+      return provider.gateway.apiKey;
+    case "claude-code":
+      if (claudeCode.auth === "login") return undefined;
+      return claudeCode.auth === "api_key" ? claudeCode.apiKey : claudeCode.oauthToken;
+  }
+}
+
+/** A secret's place as it may be shown: which program is asked, but not with what. */
+export const shownSecret = (reference: string): string =>
+  reference.startsWith("command:") ? `${reference.split(/\s/, 1)[0]} …` : reference;
+
+/** What the config amounts to, by itself. */
+export async function describeProject({ config: { llm } }: Project): Promise<{
+  models: RoleModel[];
+  ignored: IgnoredSetting[];
+}> {
+  const runtime = await import("@tandem/runtime");
+  return { models: runtime.roleModels(llm.models), ignored: runtime.ignoredSettings(llm) };
+}

@@ -1,0 +1,27 @@
+import { TandemError } from "@tandem/protocol";
+import { existsSync } from "node:fs";
+import { withClaudePath } from "../models/claude-binary.ts";
+import { findProject, projectAt } from "../config/find-project.ts";
+import { loadProject, type Project } from "../config/load-project.ts";
+import { parseConfig } from "../config/parse-config.ts";
+import type { Host } from "../host.ts";
+
+/** The same, or this folder with every setting at its default: what sessions need, the defaults have. */
+export async function openProjectOrDefaults(context: Host): Promise<Project> {
+  const place = findProject(context.cwd, context.project);
+  const hasFile = place && (context.project === undefined || existsSync(place.file));
+  if (hasFile) return withClaudePath(await loadProject(place), context);
+  const here = place ?? projectAt(context.cwd, context.cwd);
+  return withClaudePath({ ...here, ...parseConfig("", here.shownFile) }, context);
+}
+
+/** The project that a command works on. */
+export async function openProject(context: Host): Promise<Project> {
+  const place = findProject(context.cwd, context.project);
+  if (!place) {
+    throw new TandemError("config_missing", "There is no tandem.yaml in this folder or above it.", {
+      fix: "Run `tandem setup` here, or name a project with --project.",
+    });
+  }
+  return withClaudePath(await loadProject(place), context);
+}

@@ -1,0 +1,4 @@
+export { LogFile, logFiles, logFolder } from "./log-file.ts";
+export { observe } from "./observe.ts";
+export { findServer, type ServerInfo, writeServerFile } from "./server-file.ts";
+export { serverSettings } from "./server-settings.ts";

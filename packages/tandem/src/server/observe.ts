@@ -1,0 +1,56 @@
+import type { Metrics, Telemetry } from "@tandem/server";
+import type { Engine } from "@tandem/sessions";
+import { DEFAULT_TENANT, type Store } from "@tandem/storage";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { loadClaudeCode, loadServer, startTelemetry } from "../compose.ts";
+import type { Project } from "../config/load-project.ts";
+import { tandemHome, type Variables } from "../config/tandem-home.ts";
+import type { Host } from "../host.ts";
+
+/** What can be seen of this process from outside: metrics always, traces where a collector is named. */
+export interface Observation extends AsyncDisposable {
+  metrics: Metrics;
+  tracing: Telemetry | undefined;
+  /** Counts and traces what a tenant's sessions do here. Returns how to stop. */
+  watch: (realm: { tenant: { id: string }; engine: Engine; store: Store }) => () => void;
+}
+
+/** `holder`: as this process is called in its leases. */
+export async function observe(context: Host, project: Project, holder: string): Promise<Observation> {
+  const { env, version } = context;
+  const room = await loadServer();
+  let own: Engine | undefined;
+  const metrics = new room.Metrics(version, {
+    fleet: async () => own!.fleet.status(),
+    processes: async () => (await loadClaudeCode()).measureProcesses(await ledgers(env)),
+  });
+  await using parts = new AsyncDisposableStack();
+  const tracing = await startTelemetry(project, { version, instance: holder });
+  if (tracing) parts.use(tracing);
+  const { metricsPort } = project.config.server;
+  if (metricsPort !== undefined) parts.use(await room.serveMetrics(metrics, metricsPort));
+  const owned = parts.move();
+  return {
+    metrics,
+    tracing,
+    watch({ tenant, engine, store }) {
+      if (tenant.id === DEFAULT_TENANT) own = engine;
+      const held = async () =>
+        (await store.leases.held()).flatMap((lease) => (lease.holder === holder ? [lease.session] : []));
+      const agentOf = async (session: string) => (await engine.sessions.get(session)).agent;
+      const stops = [metrics.watch({ events: store.events, held }), tracing?.watch({ events: store.events, agentOf })];
+      return () => {
+        for (const stop of stops) stop?.();
+      };
+    },
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+}
+
+/** Each tenant's processes are in a ledger of its own. */
+async function ledgers(env: Variables): Promise<string[]> {
+  const home = tandemHome(env);
+  const tenants = await readdir(join(home, "tenants")).catch(() => []);
+  return [home, ...tenants.map((tenant) => join(home, "tenants", tenant))].map((folder) => join(folder, "processes"));
+}

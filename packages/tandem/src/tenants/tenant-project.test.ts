@@ -1,0 +1,27 @@
+import type { TenantRow } from "@tandem/storage";
+import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { Host } from "../host.ts";
+import { openProjectOrDefaults } from "../project/open-project.ts";
+import { openTenantProject } from "./tenant-project.ts";
+
+test("a tenant has a home of its own, and the login of this machine only where the machine is the tenant's", async () => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "tandem-tenant-")));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, "project"));
+  const env = { HOME: folder, TANDEM_HOME: join(folder, ".tandem"), CLAUDE_CONFIG_DIR: join(folder, "claude") };
+  const context = { env, cwd: folder, signal: new AbortController().signal } as unknown as Host;
+  const project = await openProjectOrDefaults(context);
+  const row: TenantRow = { id: "anna", name: "Anna", createdAt: "", archivedAt: null, limits: {}, settings: {} };
+  const strange = await openTenantProject({ context, project }, row);
+  const home = join(folder, ".tandem", "tenants", "anna");
+  expect(strange.context.env).toMatchObject({ HOME: join(home, "home"), CLAUDE_CONFIG_DIR: join(home, "claude") });
+  const own = await openTenantProject({ context, project }, row, { isOwn: true });
+  expect(own.context.env).toMatchObject({
+    ...{ HOME: folder, CLAUDE_CONFIG_DIR: env.CLAUDE_CONFIG_DIR },
+    // What Tandem keeps of the tenant stays apart all the same.
+    ...{ TANDEM_HOME: home, TMPDIR: join(home, "tmp") },
+  });
+});
