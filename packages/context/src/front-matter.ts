@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isMap } from "yaml";
 import type { z } from "zod";
-import { editYaml } from "./edit-yaml.ts";
+import { editYaml } from "@tandem/workspace";
 import type { FileProblem } from "./file-problem.ts";
 import { readYaml } from "./read-yaml.ts";
 

@@ -4,6 +4,7 @@ export { CheckpointShelf, type CheckpointLimits } from "./checkpoints/checkpoint
 export type { Checkpoint, CheckpointStore } from "./checkpoints/checkpoint-store.ts";
 export type { FileDiff, TreeDiff } from "./checkpoints/diff-trees.ts";
 export { COMMAND_FOLDERS, mainFolderOf, readFolderConfig, type FolderConfig } from "./folder-config.ts";
+export { editYaml } from "./edit-yaml.ts";
 export { git, GitFailed, runGit, type GitOptions } from "./git.ts";
 export { isInside } from "./is-inside.ts";
 export { listFolder, type FolderEntry } from "./list-folder.ts";

@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 import { canonicalJson } from "../canonical-json.ts";
-import { editYaml } from "../edit-yaml.ts";
+import { editYaml } from "@tandem/workspace";
 import { describeProblem } from "../file-problem.ts";
 import type { Draft } from "../proposals/proposals.ts";
 import { type Shape, syncDocument } from "../sync-yaml.ts";

@@ -102,13 +102,6 @@ describe("editing a config", () => {
     },
   );
 
-  test("keeps Windows line ends", () => {
-    const edited = editConfig("llm:\r\n  models:\r\n    default: opus\r\n", [
-      { path: "llm.models.triage", value: "haiku" },
-    ]);
-    expect(edited).toBe("llm:\r\n  models:\r\n    default: opus\r\n    triage: haiku\r\n");
-  });
-
   test("values that YAML would read as something else are quoted", () => {
     const edited = editConfig("", [
       { path: "a", value: "true" },

@@ -5,7 +5,7 @@ import type { JoinEntry, TableFile } from "../../catalogue/table-file.ts";
 import { tableLines } from "../../catalogue/table-lines.ts";
 import { tableKey } from "../../catalogue/table-path.ts";
 import { joinKey, oneLine } from "../../catalogue/table-values.ts";
-import { editYaml } from "../../edit-yaml.ts";
+import { editYaml } from "@tandem/workspace";
 import type { ContextFolder } from "../../folder/context-folder.ts";
 import type { Draft, Support } from "../../proposals/proposals.ts";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
