@@ -20,6 +20,7 @@ export {
 export { HOOK_EVENTS, NOTIFY_EVENTS, type HookConfig, type McpServerConfig } from "./config/control-config.ts";
 export { NEEDS_TRUST, SECRET_FORMAT, type SecretReference } from "./config/secret-reference.ts";
 export { duration, DURATION_FORMAT, formatDuration } from "./config/duration.ts";
+export { inParallel } from "./in-parallel.ts";
 export { LlmError, type LlmErrorCode } from "./errors/llm-error.ts";
 export { nearest } from "./errors/nearest.ts";
 export { TandemError } from "./errors/tandem-error.ts";

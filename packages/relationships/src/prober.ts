@@ -1,5 +1,5 @@
+import { inParallel } from "@tandem/protocol";
 import { type ColumnKind, type Connection, ConnectionError, type Rows } from "@tandem/connectors";
-import { inParallel } from "./in-parallel.ts";
 import { type Sample, spreadSample } from "./spread-sample.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 

@@ -1,3 +1,4 @@
+import { inParallel } from "@tandem/protocol";
 import {
   type Column,
   type Connection,
@@ -6,7 +7,6 @@ import {
   type TableName,
   type Value,
 } from "@tandem/connectors";
-import { inParallel } from "./in-parallel.ts";
 import type { ColumnProfile, TableProfile } from "./profile.ts";
 import { type Sample, spreadSample } from "./spread-sample.ts";
 

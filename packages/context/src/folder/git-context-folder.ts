@@ -1,8 +1,7 @@
-import { RequestError, type ContextId } from "@tandem/protocol";
+import { type ContextId, inParallel, RequestError } from "@tandem/protocol";
 import { fromLines, toLines } from "../lines/lines.ts";
 import { diffLines } from "../lines/diff-lines.ts";
 import { mergeEdits } from "../lines/merge-edits.ts";
-import { inParallel } from "../in-parallel.ts";
 import type { ContextFiles } from "./context-files.ts";
 import type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "./context-folder.ts";
 import { CONTEXT_FILE, isContextPath } from "./context-path.ts";

@@ -1,7 +1,7 @@
 import { createScratchFolder, removeFolder } from "@tandem/workspace";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { inParallel } from "../in-parallel.ts";
+import { inParallel } from "@tandem/protocol";
 import { ContextFiles } from "./context-files.ts";
 import type { ContextWorktree, FileChange } from "./context-folder.ts";
 

@@ -1,4 +1,4 @@
-import { type LlmError, TandemError } from "@tandem/protocol";
+import { inParallel, type LlmError, TandemError } from "@tandem/protocol";
 import type { LlmRuntime } from "@tandem/runtime";
 import { z } from "zod";
 import type { Run } from "../runs/run.ts";
@@ -10,7 +10,6 @@ import {
   descriptionPrompt,
   DESCRIPTION_SYSTEM,
 } from "./description-prompt.ts";
-import { inParallel } from "../in-parallel.ts";
 import { descriptionLimits, type Portion, type PortionLimits, portionSize, portionsOf } from "./portion.ts";
 import { readDescriptions, type TableDescription } from "./read-descriptions.ts";
 import { CALLS_AT_ONCE, SCAN_ROLE } from "./scan-calls.ts";

@@ -1,12 +1,11 @@
 import type { TableName } from "@tandem/connectors";
-import { TandemError } from "@tandem/protocol";
+import { inParallel, TandemError } from "@tandem/protocol";
 import { parseTableFile } from "../catalogue/parse-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
 import { distinctTablePath, foldedPath, tablePath } from "../catalogue/table-path.ts";
 import { describeProblem } from "../file-problem.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Run } from "../runs/run.ts";
-import { inParallel } from "../in-parallel.ts";
 import { tableKey } from "./scanned-table.ts";
 
 const FILES_AT_ONCE = 16;

@@ -1,11 +1,10 @@
-import { LlmError } from "@tandem/protocol";
+import { inParallel, LlmError } from "@tandem/protocol";
 import type { Relationship, Suggestion } from "@tandem/relationships";
 import type { LlmRuntime } from "@tandem/runtime";
 import type { Run } from "../runs/run.ts";
 import { Asking } from "../runs/asking.ts";
 import { inBatches } from "../runs/in-batches.ts";
 import { CALLS_AT_ONCE, SCAN_ROLE } from "./scan-calls.ts";
-import { inParallel } from "../in-parallel.ts";
 import {
   joinAnswer,
   joinPrompt,

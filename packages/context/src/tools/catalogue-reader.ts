@@ -1,4 +1,4 @@
-import { nearest, RequestError } from "@tandem/protocol";
+import { inParallel, nearest, RequestError } from "@tandem/protocol";
 import { locateTable } from "../catalogue/locate-table.ts";
 import { parseTableFile } from "../catalogue/parse-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
@@ -6,7 +6,6 @@ import { readOutline, type TableOutline } from "../catalogue/table-outline.ts";
 import { type TableIdentity, withoutHash } from "../catalogue/table-path.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
-import { inParallel } from "../in-parallel.ts";
 
 const PREFIX = "catalogue/";
 /** Each is an open file, and there may be thousands. */

@@ -1,7 +1,6 @@
-import type { LlmError } from "@tandem/protocol";
+import { inParallel, type LlmError } from "@tandem/protocol";
 import { Asking } from "../../runs/asking.ts";
 import type { Run } from "../../runs/run.ts";
-import { inParallel } from "../../in-parallel.ts";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
 import { readChunks } from "../evidence/read-evidence.ts";
 import type { ContextStore } from "../sources/context-store.ts";
