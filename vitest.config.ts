@@ -1,35 +1,54 @@
 import { defineConfig } from "vitest/config";
+import { measureSlowness } from "./scripts/machine-slowness.ts";
 
 // Pure tests share one context and take seconds. Tests named *.binary.test.ts start the real Claude Code, other
-// programs or servers: each file alone in a process, few at once, with deadlines that suit a busy machine.
+// programs or servers: each file runs alone in a process.
 const pure = ["packages/*/src/**/*.test.ts", "apps/*/src/**/*.test.ts", "scripts/**/*.test.ts"];
 const real = ["packages/*/src/**/*.binary.test.ts", "apps/*/src/**/*.binary.test.ts", "scripts/**/*.binary.test.ts"];
 
+// `npm run soak`: tests that repeat faults or generate cases do so many times instead of a few.
+const soak = process.env["TANDEM_SOAK"] === "1";
+const slowness = measureSlowness();
+/** The only timeouts of tests. They find hangs; a state that comes late on a busy machine is still correct. */
+const timeouts = ({ test, poll }: { test: number; poll: number }) => ({
+  testTimeout: test * slowness,
+  hookTimeout: test * slowness,
+  expect: { poll: { timeout: poll * slowness } },
+});
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Whether this is the long run, `npm run soak`. */
+    soak: boolean;
+    /** How many times slower than an idle machine this one is; at least 1. */
+    slowness: number;
+  }
+}
+
 export default defineConfig({
   test: {
+    provide: { soak, slowness },
     projects: [
       {
+        extends: true,
         test: {
           name: "unit",
           sequence: { groupOrder: 0 },
           include: pure,
           exclude: ["**/node_modules/**", ...real],
           isolate: false,
-          testTimeout: 10_000,
-          expect: { poll: { timeout: 5_000 } },
+          ...timeouts({ test: 20_000, poll: 10_000 }),
         },
       },
       {
+        extends: true,
         test: {
           name: "binary",
           sequence: { groupOrder: 1 },
           include: real,
           pool: "forks",
           maxWorkers: 2,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
-          // A state that is awaited comes late on a busy machine, and is right all the same.
-          expect: { poll: { timeout: 20_000 } },
+          ...timeouts({ test: soak ? 1_200_000 : 240_000, poll: 30_000 }),
         },
       },
     ],

@@ -11,6 +11,8 @@ const report = z.object({
     z.object({
       name: z.string(),
       status: z.string(),
+      startTime: z.number(),
+      endTime: z.number(),
       message: z.string().optional(),
       assertionResults: z.array(z.object({ fullName: z.string(), status: z.string() })),
     }),
@@ -24,7 +26,7 @@ export function testOutcomes(json: string | undefined): Map<string, Outcome> {
   const outcomes = new Map<string, Outcome>();
   if (json === undefined) return outcomes;
   for (const file of report.parse(JSON.parse(json)).testResults) {
-    const name = file.name.replace(/^.*?\/(packages|apps|scripts)\//, "$1/");
+    const name = shortName(file.name);
     for (const { fullName, status } of file.assertionResults) {
       // Tests of a table may share a name.
       let test = `${name}: ${fullName}`;
@@ -43,3 +45,18 @@ export function countOutcomes(outcomes: ReadonlyMap<string, Outcome>): Counts {
   for (const outcome of outcomes.values()) counts[outcome] += 1;
   return counts;
 }
+
+/** The files whose tests took longest, slowest first. */
+export function slowestFiles(json: string | undefined, count: number): { name: string; seconds: number }[] {
+  if (json === undefined) return [];
+  return report
+    .parse(JSON.parse(json))
+    .testResults.map(({ name, startTime, endTime }) => ({
+      name: shortName(name),
+      seconds: (endTime - startTime) / 1_000,
+    }))
+    .toSorted((a, b) => b.seconds - a.seconds)
+    .slice(0, count);
+}
+
+const shortName = (path: string): string => path.replace(/^.*?\/(packages|apps|scripts)\//, "$1/");

@@ -1,84 +1,96 @@
-// npm test: every check there is. npm run check (--quick): all but what starts real programs.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { spawnSync } from "node:child_process";
+// npm test: all checks and tests. npm run check (--quick): without the tests that start real programs.
+// npm run soak (--soak): only the tests that repeat faults or generate cases, many times instead of a few.
+import { spawn } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildPage } from "./build-page.ts";
 import { scratchVariables } from "./scratch-variables.ts";
-import { countOutcomes, testOutcomes, type Counts, type Outcome } from "./test-report.ts";
+import { countOutcomes, slowestFiles, testOutcomes, type Counts } from "./test-report.ts";
 
 const root = join(import.meta.dirname, "..");
 const quick = process.argv.includes("--quick");
+const soak = process.argv.includes("--soak");
 const scratch = mkdtempSync(join(tmpdir(), "tandem-test-"));
 const report = join(scratch, "vitest.json");
-const bin = (name: string, file: string): string => join(root, "node_modules", name, file);
+const SLOWEST = 10;
 
+const bin = (name: string, file: string): string => join(root, "node_modules", name, file);
+/** Unchanged files are not checked again. */
+const incremental = (name: string): string[] => [
+  "--incremental",
+  "--tsBuildInfoFile",
+  join(root, "node_modules", ".cache", "tandem", `${name}.tsbuildinfo`),
+];
 const checks: [name: string, args: string[]][] = [
-  ["types", [bin("typescript", "bin/tsc"), "-p", "."]],
-  ["types of the page", [bin("typescript", "bin/tsc"), "-p", "apps/web"]],
   ["lint", [bin("oxlint", "bin/oxlint"), "--type-aware", "."]],
-  ["format", [bin("oxfmt", "bin/oxfmt"), "--check", "."]],
+  ["types", [bin("typescript", "bin/tsc"), "-p", ".", ...incremental("all")]],
+  ["types of the page", [bin("typescript", "bin/tsc"), "-p", "apps/web", ...incremental("page")]],
   ["unused code", [bin("knip", "bin/knip.js"), "--no-progress"]],
+  ["format", [bin("oxfmt", "bin/oxfmt"), "--check", "."]],
 ];
-const vitest = [
-  ...[bin("vitest", "vitest.mjs"), "run"],
-  ...["--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
-];
-/** With more that fail, something is broken. */
-const MOST_UNSTEADY_FILES = 5;
 
 const total: Counts = { passed: 0, failed: 0, skipped: 0 };
-for (const [name, args] of checks) {
-  const { ok, output, seconds } = run(args);
-  total[ok ? "passed" : "failed"] += 1;
-  console.log(`${ok ? "✓" : "✗"} ${name} (${seconds} s)`);
-  if (!ok) console.log(output);
-}
+await Promise.all(
+  (soak ? [] : checks).map(async ([name, args]) => {
+    const { ok, output, seconds } = await run(args);
+    total[ok ? "passed" : "failed"] += 1;
+    console.log(`${ok ? "✓" : "✗"} ${name} (${seconds} s)`);
+    if (!ok) console.log(output);
+  }),
+);
 if (!quick) buildPage();
+const vitest = [
+  bin("vitest", "vitest.mjs"),
+  "run",
+  "--reporter=default",
+  "--reporter=json",
+  `--outputFile.json=${report}`,
+  ...(quick ? ["--project", "unit"] : []),
+  ...(soak ? filesWithLongVariant() : []),
+];
 // Shown live: it takes minutes.
-const tests = run([...vitest, ...(quick ? ["--project", "unit"] : [])], "inherit");
-const outcomes = testOutcomes(readReport());
-const unsteady = runAlone();
-const counted = countOutcomes(outcomes);
+const tests = await run(vitest, "inherit");
+const json = readReport();
+const counted = countOutcomes(testOutcomes(json));
 total.passed += counted.passed;
 total.skipped += counted.skipped;
 // A run that broke outside of any test is a failure too.
-total.failed += counted.failed || (tests.ok || unsteady.length > 0 ? 0 : 1);
+total.failed += counted.failed || (tests.ok ? 0 : 1);
 
 rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
-for (const test of unsteady) console.log(`unsteady: ${test} (failed among the others, passed alone)`);
+const slowest = slowestFiles(json, SLOWEST);
+if (slowest.length > 0) console.log(`The slowest ${slowest.length} of the test files:`);
+for (const { name, seconds } of slowest) console.log(`${seconds.toFixed(1).padStart(8)} s  ${name}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed > 0 ? 1 : 0;
 
-/**
- * Tests with real programs share a machine that may be busy. A file of them that fails is run once more, alone: what fails
- * then has failed. What passes then is named at the end, because it may be a fault that comes seldom.
- */
-function runAlone(): string[] {
-  const failed = [...outcomes].filter(([, outcome]) => outcome === "failed").map(([test]) => test);
-  const files = [...new Set(failed.map((test) => test.slice(0, test.indexOf(": "))))];
-  if (files.length === 0 || files.length > MOST_UNSTEADY_FILES) return [];
-  if (!files.every((file) => file.endsWith(".binary.test.ts"))) return [];
-  console.log(`Once more, alone: ${files.join(", ")}`);
-  rmSync(report, { force: true });
-  run([...vitest, "--maxWorkers=1", ...files], "inherit");
-  const again: Map<string, Outcome> = testOutcomes(readReport());
-  for (const [test, outcome] of again) outcomes.set(test, outcome);
-  // A file that broke as a whole has other names for its tests when it does not.
-  for (const test of failed) if (again.size > 0 && !again.has(test)) outcomes.delete(test);
-  return failed.filter((test) => outcomes.get(test) !== "failed");
-}
-
-function run(args: string[], stdio: "pipe" | "inherit" = "pipe"): { ok: boolean; output: string; seconds: string } {
+function run(
+  args: string[],
+  stdio: "pipe" | "inherit" = "pipe",
+): Promise<{ ok: boolean; output: string; seconds: string }> {
   const started = Date.now();
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+  const child = spawn(process.execPath, args, {
     cwd: root,
     stdio: ["ignore", stdio, stdio],
-    encoding: "utf8",
-    env: scratchVariables(scratch),
+    env: { ...scratchVariables(scratch), ...(soak && { TANDEM_SOAK: "1" }) },
   });
-  const seconds = ((Date.now() - started) / 1_000).toFixed(1);
-  return { ok: status === 0, output: `${stdout ?? ""}${stderr ?? ""}`, seconds };
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (chunk: string) => (output += chunk));
+  }
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => {
+      resolve({ ok: code === 0, output, seconds: ((Date.now() - started) / 1_000).toFixed(1) });
+    });
+  });
+}
+
+function filesWithLongVariant(): string[] {
+  return globSync("{packages,apps}/*/src/**/*.test.ts", { cwd: root })
+    .concat(globSync("scripts/**/*.test.ts", { cwd: root }))
+    .filter((file) => readFileSync(join(root, file), "utf8").includes('inject("soak")'));
 }
 
 function readReport(): string | undefined {

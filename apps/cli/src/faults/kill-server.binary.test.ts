@@ -1,31 +1,29 @@
 import { startPostgres } from "@tandem/storage/testing";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { sessionMachine } from "../testing/session-machine.ts";
 import { busyModel, FaultRun, QUICK_TAKEOVER } from "./fault-run.ts";
 
-const KILLS = 32;
+const KILLS = inject("soak") ? 32 : 5;
+const KILLS_ON_POSTGRES = inject("soak") ? 8 : 2;
+const DATABASE_KILLS = inject("soak") ? 4 : 1;
 const SESSIONS = 3;
 /** Long enough that some kills come in the middle of a first answer, some after several. */
 const LONGEST_LIFE_MS = 2_500;
 
 // Killed at moments that nobody has chosen; the numbers are printed so that a run can be told from another.
-test(
-  `a server that is killed ${KILLS} times in the middle of turns loses nothing that it had acknowledged`,
-  { timeout: 600_000 },
-  async () => {
-    await using machine = await sessionMachine(busyModel, QUICK_TAKEOVER);
-    const run = new FaultRun(machine);
-    await run.up();
-    await run.createSessions(SESSIONS);
-    await killRepeatedly(run, KILLS);
-    await run.verify();
-    expect(run.sent).toBeGreaterThan(KILLS);
-    await run.stop();
-  },
-);
+test(`a server that is killed ${KILLS} times in the middle of turns loses nothing that it had acknowledged`, async () => {
+  await using machine = await sessionMachine(busyModel, QUICK_TAKEOVER);
+  const run = new FaultRun(machine);
+  await run.up();
+  await run.createSessions(SESSIONS);
+  await killRepeatedly(run, KILLS);
+  await run.verify();
+  expect(run.sent).toBeGreaterThan(KILLS);
+  await run.stop();
+});
 
-test("the same on Postgres", { timeout: 600_000 }, async () => {
+test("the same on Postgres", async () => {
   await using postgres = await startPostgres();
   const url = await postgres.createDatabase();
   await using machine = await sessionMachine(busyModel, `${QUICK_TAKEOVER}storage: { url: "env:TEST_DATABASE" }\n`, {
@@ -34,10 +32,10 @@ test("the same on Postgres", { timeout: 600_000 }, async () => {
   const run = new FaultRun(machine);
   await run.up();
   await run.createSessions(SESSIONS);
-  await killRepeatedly(run, 8);
+  await killRepeatedly(run, KILLS_ON_POSTGRES);
   await run.verify();
   // The server stays; the database goes away in the middle of turns, and comes back.
-  for (let i = 0; i < 4; i += 1) {
+  for (let i = 0; i < DATABASE_KILLS; i += 1) {
     await Promise.all(run.sessions.map((session) => run.poke(session)));
     await sleep(Math.random() * 600);
     await postgres.kill();

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from "node:fs";
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProcessLedger } from "../process-ledger.ts";
@@ -15,6 +16,9 @@ const ledgers = (): ProcessLedger[] => {
   const folders = homes.map((each) => join(each, "processes")).filter((folder) => existsSync(folder));
   return folders.map((folder) => new ProcessLedger(folder));
 };
+
+// Node writes the compile cache at exit, which a process that ends by SIGKILL never reaches.
+flushCompileCache();
 
 let heard = performance.now();
 process.on("message", () => (heard = performance.now()));

@@ -1,4 +1,6 @@
 import { fork, type ChildProcess } from "node:child_process";
+import { getCompileCacheDir } from "node:module";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const PING_MS = 250;
@@ -34,10 +36,12 @@ export class Guardian {
 
   #start(): ChildProcess {
     const script = new URL("./guardian-process.ts", import.meta.url);
+    // Halves the time to start, where our own process has a compile cache.
+    const compileCache = getCompileCacheDir();
     const child = fork(fileURLToPath(script), this.#args, {
       // What is typed on a terminal is not meant for it.
       detached: true,
-      env: { PATH: process.env["PATH"] },
+      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache && dirname(compileCache) },
       execArgv: ["--no-warnings"],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { Worker } from "node:worker_threads";
 import { Failure } from "./failure.ts";
 import type { Reader, Reply, Request } from "./reader.ts";
@@ -25,6 +26,8 @@ export async function serveReader(open: (path: string) => Reader | Promise<Reade
       return { type: "opened" };
     }),
   );
+  // Node writes the compile cache at exit, which a process that ends by SIGKILL never reaches.
+  flushCompileCache();
 }
 
 async function answer(request: Request, reader: Reader): Promise<Reply> {

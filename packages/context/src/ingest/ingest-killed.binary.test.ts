@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { isExtraction, isTriage } from "./extract/testing/answers.ts";
 import { isCurator, isReconciler, isRepair, isUnit } from "./testing/agents.ts";
 import { openTestIngest, type TestIngest } from "./testing/open-test-ingest.ts";
@@ -23,7 +23,13 @@ const CHILD = fileURLToPath(new URL("./testing/ingest-child.ts", import.meta.url
 
 function start(root: string, url: string, ...more: string[]) {
   const child = spawn(process.execPath, [CHILD, root, url, ...more], {
-    env: { PATH: process.env["PATH"], HOME: root, TMPDIR: tmpdir(), NO_PROXY: "127.0.0.1" },
+    env: {
+      PATH: process.env["PATH"],
+      HOME: root,
+      TMPDIR: tmpdir(),
+      NO_PROXY: "127.0.0.1",
+      NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+    },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [out, errors] = ["", ""];
@@ -57,25 +63,29 @@ const removal: Work = {
 };
 
 /** Where it is killed: when a model is asked, or as something is told. How many requests are sent twice: those of the step that was under way. */
-test.each<[string, Work, Where | string, number]>([
-  ["the fetching of documents", refunds, "--die-at=fetch/stage_progress/2", 0],
+type Killed = [name: string, work: Work, where: Where | string, twice: number];
+const killed: Killed[] = [
   ["the cutting of documents", refunds, "--die-at=evidence/stage_progress/2", 0],
+  ["the middle of a work unit", refunds, secondTurn(isUnit), 2],
+  ["reconciliation", refunds, isReconciler, 1],
+  ["repair", removal, isRepair, 1],
+  ["the moment after the proposal was stored", refunds, "--stop-at-proposal", 0],
+];
+const killedElsewhere: Killed[] = [
+  ["the fetching of documents", refunds, "--die-at=fetch/stage_progress/2", 0],
   ["the moment after they were cut", refunds, "--die-at=evidence/stage_finished", 0],
   ["triage", refunds, isTriage, 1],
   ["light extraction", refunds, isExtraction, 1],
   ["a work unit", refunds, isUnit, 1],
-  ["the middle of a work unit", refunds, secondTurn(isUnit), 2],
   ["curation", refunds, isCurator, 1],
-  ["reconciliation", refunds, isReconciler, 1],
   ["the beginning of the gates", refunds, "--die-at=gates/stage_started", 0],
   ["the end of the gates", refunds, "--die-at=gates/stage_finished", 0],
-  ["repair", removal, isRepair, 1],
   ["the middle of a repair", removal, secondTurn(isRepair), 2],
   ["the moment after a repair", removal, "--die-at=gates/stage_finished", 0],
-  ["the moment after the proposal was stored", refunds, "--stop-at-proposal", 0],
-])(
+];
+
+test.each(inject("soak") ? [...killed, ...killedElsewhere] : killed)(
   "killed in %s, the next run goes on: nothing is repeated, nothing lost",
-  { timeout: 180_000 },
   async (_, { documents, page, script, requests, proposal, says }, where, twice) => {
     const root = await mkdtemp(join(tmpdir(), "tandem-killed-"));
     let running: ChildProcess | undefined;

@@ -10,12 +10,12 @@ import {
 } from "@agentclientprotocol/sdk/unstable";
 import { createEngine, type Engine } from "@tandem/sessions";
 import { openStore } from "@tandem/storage";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { ClientServers } from "./client-servers.ts";
 import { quickConversation } from "./testing/quick-conversation.ts";
 import { createAcpAgent } from "./create-acp-agent.ts";
 
-const TRIALS = 500;
+const TRIALS = inject("soak") ? 500 : 100;
 const SESSIONS = 10;
 
 let root: string;

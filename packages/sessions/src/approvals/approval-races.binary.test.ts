@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoggedEvent, Session, SessionEvent } from "@tandem/protocol";
 import { always, text, toolUse } from "@tandem/rehearsal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { allow, deny, isOver, pendingOf, waitsFor } from "../testing/approvals.ts";
 import { setEngineStage, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
@@ -26,7 +26,7 @@ function randomFrom(seed: number): (below: number) => number {
   };
 }
 
-const ROUNDS = 25;
+const ROUNDS = inject("soak") ? 25 : 6;
 
 async function logOf(session: Session, after: number): Promise<SessionEvent[]> {
   const { events } = await engine.engine.sessions.events(session.id, { after, limit: 1_000 });

@@ -1,3 +1,4 @@
+import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import type { AgentCreateParams } from "@tandem/protocol";
@@ -25,5 +26,7 @@ const running = handle(engine, store);
 const session = await running.session(input.session, agent);
 await running.say(session, words);
 console.log(JSON.stringify(session));
+// Tests end this process by SIGKILL, before Node would write the compile cache.
+flushCompileCache();
 // Without this it would end as soon as nothing is under way.
 setInterval(() => {}, 1_000);

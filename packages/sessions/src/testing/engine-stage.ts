@@ -81,7 +81,7 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
 
   async function spawnEngine(agent: Partial<AgentCreateParams>, words: string, more: SpawnOptions = {}) {
     const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve("./engine-process.ts")), root], {
-      env: { PATH: process.env["PATH"], HOME: root },
+      env: { PATH: process.env["PATH"], HOME: root, NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] },
       stdio: ["pipe", "pipe", "inherit"],
     });
     spawned.push(child);

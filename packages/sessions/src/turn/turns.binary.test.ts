@@ -1,6 +1,6 @@
 import { RequestError, type LoggedEvent, type Session } from "@tandem/protocol";
 import { always, reply, slowly, text, toolUse, type ModelRequest } from "@tandem/rehearsal";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 import { judgeSession } from "../testing/judge-session.ts";
 
@@ -250,7 +250,7 @@ describe("a session", () => {
     await using own = await setEngineStage([always(text("Yes."))]);
     const quick = await own.open({ idle: 150, leaseTtl: 20_000 });
     const session = await quick.session();
-    for (let round = 0; round < 6; round += 1) {
+    for (const round of inject("soak") ? [0, 1, 2, 3, 4, 5] : [1, 2]) {
       await quick.turn(session, `Round ${round}.`);
       await new Promise((resolve) => setTimeout(resolve, 145 + 5 * round));
       const changed = quick.engine.sessions.update(session.id, { title: `Round ${round}` });

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { newId } from "@tandem/protocol";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, inject, test } from "vitest";
 import { message, sessionRow } from "../contract/samples.ts";
 import { numbers, until } from "../contract/stage.ts";
 import { openStore } from "../open-store.ts";
@@ -125,12 +125,13 @@ describe("the file", () => {
   });
 });
 
-test("kill -9 of a writer loses nothing that it had acknowledged, ten times", async () => {
+const KILLS = inject("soak") ? 10 : 3;
+test(`kill -9 of a writer loses nothing that it had acknowledged, ${KILLS} times`, async () => {
   const file = join(scratch, "crash.db");
   await using store = await openStore(file);
   const { session } = await newSession(store);
   let last = 0;
-  for (const round of numbers(10)) {
+  for (const round of numbers(KILLS)) {
     await using writer = startWriter(file, { session, token: 1 });
     const first = await writer.acknowledged();
     expect(first).toBeGreaterThan(last);

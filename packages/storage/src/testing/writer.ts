@@ -23,7 +23,7 @@ export const startJobWorker = (location: string, job: JobId, ttlMs: number): Wri
 
 function start(script: URL, args: readonly string[]): Writer {
   const child = spawn(process.execPath, [script.pathname, ...args], {
-    env: { PATH: process.env["PATH"] ?? "" },
+    env: { PATH: process.env["PATH"] ?? "", NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let highest = 0;

@@ -21,6 +21,9 @@ const SETTLED = `new Promise((done) => {
 /** What lies dimmed under a dialog is not there to be read. */
 const REACHABLE = '{ exclude: ["#root[aria-hidden=true]"] }';
 
+/** All that a small touch screen can change. */
+export const SMALL_SCREEN = ["target-size", "meta-viewport", "scrollable-region-focusable"];
+
 /** What stands in the way of people who cannot see, point or tell colours apart; and whether the page is wider than the screen. */
 export async function barriers(page: Page, rules: readonly string[] = ALL): Promise<string[]> {
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(source);

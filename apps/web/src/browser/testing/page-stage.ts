@@ -70,6 +70,8 @@ export async function setPageStage({ context = false, settings: own = "", demo =
   const variables = {
     ...{ PATH: process.env["PATH"], HOME: home, TMPDIR: home, NO_PROXY: "127.0.0.1", LANG: "C.UTF-8" },
     TANDEM_HOME: state,
+    // Compiled code is kept from test to test.
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
     CLAUDE_CONFIG_DIR: join(home, "claude"),
     ...{ TANDEM_TEST_PROJECT: project, TANDEM_TEST_GATES: gates, TANDEM_TEST_KEY: "sk-ant-made-up" },
   };
