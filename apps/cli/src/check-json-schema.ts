@@ -1,151 +1,118 @@
 import { nearest } from "@tandem/protocol";
+import { Ajv, type ErrorObject, type Options } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
 
-type Check = (value: unknown, at: string) => string[];
+type Schema = Readonly<Record<string, unknown>>;
 
-const wrong = (at: string, what: string): string[] => [`${at} ${what}`];
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const must =
-  (test: (value: unknown) => boolean, what: string): Check =>
-  (value, at) =>
-    test(value) ? [] : wrong(at, `must be ${what}`);
-
-const TYPES = ["object", "array", "string", "number", "integer", "boolean", "null"];
-
-const anything: Check = () => [];
-const text = must((value) => typeof value === "string", "a text");
-const number = must((value) => typeof value === "number", "a number");
-const count = must((value) => Number.isInteger(value) && (value as number) >= 0, "a whole number from 0 up");
-const boolean = must((value) => typeof value === "boolean", "true or false");
-const texts = must(
-  (value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
-  "a list of texts",
+const words = (list: string): ReadonlySet<string> => new Set(list.split(" "));
+const ANNOTATIONS = words(
+  "$schema $id $comment title description default examples deprecated readOnly writeOnly $defs definitions",
 );
-const list = must((value) => Array.isArray(value) && value.length > 0, "a list with something in it");
-const schema: Check = (value, at) => checkJsonSchema(value, at);
-const schemas: Check = (value, at) =>
-  Array.isArray(value) && value.length > 0
-    ? value.flatMap((item, i) => checkJsonSchema(item, `${at}/${i}`))
-    : wrong(at, "must be a list of schemas");
-const namedSchemas: Check = (value, at) =>
-  isRecord(value)
-    ? Object.entries(value).flatMap(([name, item]) => checkJsonSchema(item, `${at}/${name}`))
-    : wrong(at, "must be an object of schemas");
-const items: Check = (value, at) => (Array.isArray(value) ? schemas(value, at) : schema(value, at));
-const pattern: Check = (value, at) => {
-  try {
-    return typeof value === "string" && new RegExp(value, "u") ? [] : wrong(at, "must be a text");
-  } catch {
-    return wrong(at, "is not a regular expression");
-  }
-};
-const types: Check = (value, at) => {
-  const unknown = (Array.isArray(value) ? value : [value]).find((type) => !TYPES.includes(type as string));
-  if (unknown === undefined) return [];
-  const meant = typeof unknown === "string" ? nearest(unknown, TYPES) : undefined;
-  return wrong(
-    at,
-    `is ${JSON.stringify(unknown)}; ${meant ? `did you mean ${meant}?` : `allowed are ${TYPES.join(", ")}`}`,
-  );
-};
-
-const ANNOTATIONS: Record<string, Check> = {
-  $schema: text,
-  $id: text,
-  $comment: text,
-  title: text,
-  description: text,
-  default: anything,
-  examples: list,
-  deprecated: boolean,
-  readOnly: boolean,
-  writeOnly: boolean,
-  $defs: namedSchemas,
-  definitions: namedSchemas,
-};
-
-const FOR_ANY: Record<string, Check> = {
-  ...ANNOTATIONS,
-  type: types,
-  enum: list,
-  const: anything,
-  anyOf: schemas,
-  oneOf: schemas,
-  allOf: schemas,
-};
-
-/** Keywords that mean nothing unless the type is given. */
-const BY_TYPE: Record<string, Record<string, Check>> = {
-  object: {
-    properties: namedSchemas,
-    required: texts,
-    additionalProperties: schema,
-    patternProperties: namedSchemas,
-    propertyNames: schema,
-    minProperties: count,
-    maxProperties: count,
-  },
-  array: {
-    items,
-    prefixItems: schemas,
-    additionalItems: schema,
-    minItems: count,
-    maxItems: count,
-    uniqueItems: boolean,
-    contains: schema,
-    minContains: count,
-    maxContains: count,
-  },
-  string: { minLength: count, maxLength: count, pattern, format: text },
-  number: { minimum: number, maximum: number, exclusiveMinimum: number, exclusiveMaximum: number, multipleOf: number },
-};
-
-const UNSUPPORTED = new Set(
-  "not if then else dependentSchemas dependentRequired dependencies unevaluatedItems unevaluatedProperties $dynamicRef".split(
-    " ",
-  ),
+/** Keywords that ajv knows and zod does not enforce. */
+const UNSUPPORTED = words(
+  "not if then else dependentSchemas dependentRequired dependencies unevaluatedItems unevaluatedProperties nullable id " +
+    "contentMediaType contentEncoding contentSchema $async $vocabulary $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor",
 );
-
-const KEYWORDS = [...Object.keys(FOR_ANY), ...Object.values(BY_TYPE).flatMap((group) => Object.keys(group)), "$ref"];
+const MAPS_OF_SCHEMAS = "properties patternProperties $defs definitions".split(" ");
+const SCHEMAS = "items prefixItems additionalItems contains additionalProperties propertyNames anyOf oneOf allOf".split(
+  " ",
+);
 
 /**
- * What is wrong with a JSON Schema, each with its place. Stricter than the standard, which takes a misspelt keyword for a
- * remark: a rule that would not be enforced is a problem, too.
+ * Lists the problems of a JSON Schema, each with its place. This is stricter than the standard, which ignores a misspelt
+ * keyword: a rule that would not be enforced is a problem, too.
  */
-export function checkJsonSchema(value: unknown, at = "#"): string[] {
-  if (typeof value === "boolean") return [];
-  if (!isRecord(value)) return wrong(at, "must be a schema, that is an object");
-  const given = new Set([value["type"]].flat());
-  const problems = Object.entries(value).flatMap(([keyword, content]) => {
-    const place = `${at}/${keyword}`;
-    if (keyword === "$ref") return checkReference(value, place);
-    if (Object.hasOwn(FOR_ANY, keyword)) return FOR_ANY[keyword]!(content, place);
-    const type = Object.keys(BY_TYPE).find((type) => Object.hasOwn(BY_TYPE[type]!, keyword));
-    if (type) {
-      const fits = given.has(type) || (type === "number" && given.has("integer"));
-      return fits ? BY_TYPE[type]![keyword]!(content, place) : wrong(place, `needs "type": "${type}" beside it`);
-    }
-    if (UNSUPPORTED.has(keyword)) return wrong(place, "is not supported");
-    if (keyword.startsWith("x-")) return [];
-    const meant = nearest(keyword, KEYWORDS);
-    return wrong(place, `is not a keyword${meant ? `; did you mean ${meant}?` : ""}`);
-  });
-  return [...problems, ...checkRequired(value, at)];
-}
-
-function checkReference(value: Record<string, unknown>, at: string): string[] {
-  if (typeof value["$ref"] !== "string" || !/^#(\/(\$defs|definitions)\/[^/]+)?$/.test(value["$ref"])) {
-    return wrong(at, "must point into this file: #/$defs/…");
+export function checkJsonSchema(schema: unknown): string[] {
+  if (typeof schema === "boolean") return [];
+  if (!isSchema(schema)) return ["# must be a schema, that is an object"];
+  const warnings: string[] = [];
+  const options: Options = {
+    allErrors: true,
+    verbose: true,
+    strictSchema: false,
+    strictTuples: false,
+    strictTypes: "log",
+    strictRequired: "log",
+    allowUnionTypes: true,
+    logger: { log: () => undefined, error: () => undefined, warn: (message: string) => void warnings.push(message) },
+  };
+  const drafts = [new Ajv(options), new Ajv2020(options)] as const;
+  const { $schema, ...own } = schema;
+  const isDraft7 = $schema === undefined ? !("$defs" in own) : !JSON.stringify($schema).includes("2020-12");
+  const ajv = drafts[isDraft7 ? 0 : 1];
+  const keywords = drafts
+    .flatMap(({ RULES }) => Object.keys(RULES.keywords))
+    .filter((keyword) => !UNSUPPORTED.has(keyword));
+  const problems = ajv.validateSchema(own) ? [] : describeErrors(ajv.errors ?? []);
+  for (const [each, at] of subschemas(own, "#")) problems.push(...checkKeywords(each, at, keywords));
+  if (problems.length > 0) return problems;
+  try {
+    ajv.compile(own);
+  } catch {
+    // An unknown reference; zod names it when it converts the schema.
   }
-  const beside = Object.keys(value).find((keyword) => keyword !== "$ref" && !Object.hasOwn(ANNOTATIONS, keyword));
-  return beside ? wrong(at, `cannot stand beside ${beside}`) : [];
+  return warnings.flatMap((warning) => /^strict mode: (.*) \(strict\w+\)$/.exec(warning)?.[1] ?? []);
 }
 
-function checkRequired(value: Record<string, unknown>, at: string): string[] {
-  const { required, properties } = value;
-  if (!Array.isArray(required)) return [];
-  const known = isRecord(properties) ? Object.keys(properties) : [];
-  return required
-    .filter((name) => typeof name === "string" && !known.includes(name))
-    .map((name) => `${at}/required names ${JSON.stringify(name)}, which is not among the properties`);
+/** The schema and all inside it, each with its JSON pointer. */
+function* subschemas(schema: Schema, at: string): Generator<[schema: Schema, at: string]> {
+  yield [schema, at];
+  for (const keyword of SCHEMAS) {
+    const value = schema[keyword];
+    if (isSchema(value)) yield* subschemas(value, `${at}/${keyword}`);
+    else if (Array.isArray(value)) yield* children(value, `${at}/${keyword}`);
+  }
+  for (const keyword of MAPS_OF_SCHEMAS) {
+    const value = schema[keyword];
+    if (isSchema(value)) yield* children(value, `${at}/${keyword}`);
+  }
 }
+
+function* children(schemas: object, at: string): Generator<[schema: Schema, at: string]> {
+  for (const [name, schema] of Object.entries(schemas))
+    if (isSchema(schema)) yield* subschemas(schema, `${at}/${name}`);
+}
+
+function checkKeywords(schema: Schema, at: string, known: readonly string[]): string[] {
+  return Object.entries(schema).flatMap(([keyword, value]) => {
+    const place = `${at}/${keyword}`;
+    if (UNSUPPORTED.has(keyword)) return `${place} is not supported`;
+    if (keyword === "$ref") return checkReference(schema, place);
+    if (keyword === "pattern" && typeof value === "string" && !isRegularExpression(value)) {
+      return `${place} is not a regular expression`;
+    }
+    if (ANNOTATIONS.has(keyword) || keyword.startsWith("x-") || known.includes(keyword)) return [];
+    const meant = nearest(keyword, known);
+    return `${place} is not a keyword${meant ? `; did you mean ${meant}?` : ""}`;
+  });
+}
+
+function checkReference(schema: Schema, at: string): string[] {
+  if (typeof schema["$ref"] !== "string" || !/^#(\/(\$defs|definitions)\/[^/]+)?$/.test(schema["$ref"])) {
+    return [`${at} must point into this file: #/$defs/…`];
+  }
+  const beside = Object.keys(schema).find((keyword) => keyword !== "$ref" && !ANNOTATIONS.has(keyword));
+  return beside ? [`${at} cannot stand beside ${beside}`] : [];
+}
+
+/** One line per place: for a value of several forms, the standard's own schema reports an error for each. */
+function describeErrors(errors: readonly ErrorObject[]): string[] {
+  const first = new Map(errors.toReversed().map((error) => [error.instancePath, error]));
+  return [...first.values()].toReversed().map(({ instancePath, message, data, keyword, schema }) => {
+    if (keyword !== "enum" || !Array.isArray(schema)) return `#${instancePath} ${message}`;
+    const meant = typeof data === "string" ? nearest(data, schema.map(String)) : undefined;
+    const hint = meant ? `did you mean ${meant}?` : `allowed are ${schema.join(", ")}`;
+    return `#${instancePath} is ${JSON.stringify(data)}; ${hint}`;
+  });
+}
+
+function isRegularExpression(text: string): boolean {
+  try {
+    return new RegExp(text, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

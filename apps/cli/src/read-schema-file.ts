@@ -2,7 +2,6 @@ import { TandemError } from "@tandem/protocol";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { checkJsonSchema } from "./check-json-schema.ts";
 
 /** The schema in a JSON Schema file, or one clear error about the file. */
 export async function readSchemaFile(cwd: string, path: string): Promise<z.ZodType> {
@@ -14,7 +13,7 @@ export async function readJsonSchema(cwd: string, pathOrJson: string): Promise<R
   const isJson = pathOrJson.trimStart().startsWith("{");
   const name = isJson ? "after --json-schema" : pathOrJson;
   const json = isJson ? parseJson(pathOrJson, name) : await readJson(cwd, pathOrJson, "--json-schema");
-  toZod(json, name);
+  await toZod(json, name);
   return json as Record<string, unknown>;
 }
 
@@ -34,7 +33,8 @@ function parseJson(source: string, name: string): unknown {
   }
 }
 
-export function toZod(json: unknown, path: string): z.ZodType {
+export async function toZod(json: unknown, path: string): Promise<z.ZodType> {
+  const { checkJsonSchema } = await import("./check-json-schema.ts");
   const problems = checkJsonSchema(json);
   if (problems.length > 0) {
     const all =
