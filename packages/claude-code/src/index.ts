@@ -8,7 +8,7 @@ export {
   type ClaudeTool,
 } from "./claude-code.ts";
 export { secretOf, type Credential } from "./credential.ts";
-export type { CredentialKind, CredentialPlace } from "./credentials/credential-place.ts";
+export type { CredentialKind, CredentialPlace } from "./credentials/find-credentials.ts";
 export {
   MANAGED_FOLDERS,
   reportCredentials,

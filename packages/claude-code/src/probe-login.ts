@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { getCACertificates } from "node:tls";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { readExpiry } from "./credentials/login-files.ts";
+import { readExpiry } from "./credentials/read-expiry.ts";
 import { childVariables, overridingVariables } from "./variables.ts";
 
 const API = "https://api.anthropic.com/";

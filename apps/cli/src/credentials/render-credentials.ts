@@ -1,27 +1,7 @@
+import type { CredentialPayer, CredentialPlace, CredentialReport } from "@tandem/claude-code";
 import { PAYERS } from "@tandem/tandem/project";
-import type { CredentialKind, CredentialPayer, CredentialPlace, CredentialReport } from "@tandem/claude-code";
 import { printable, table, wrap, type Style } from "../terminal.ts";
 import type { TandemUse } from "@tandem/tandem/health";
-
-const KINDS: Record<CredentialKind, string> = {
-  api_key: "API key",
-  bearer_token: "bearer token",
-  oauth_token: "OAuth token",
-  login: "login",
-  helper: "helper",
-  headers: "headers",
-  cloud: "cloud switch",
-  address: "address",
-};
-
-const GROUPS: Record<CredentialPlace["group"], string> = {
-  environment: "Environment",
-  settings: "Settings of Claude Code",
-  state: "State of Claude Code",
-  login: "Login files",
-  keychain: "Keychain",
-  others: "Of others, never used by Tandem",
-};
 
 const PAYS: Record<CredentialPayer, string> = {
   subscription: "the Claude subscription pays",
@@ -33,15 +13,7 @@ const PAYS: Record<CredentialPayer, string> = {
   nobody: "nobody pays",
 };
 
-const STATES: Record<CredentialPlace["state"], string> = {
-  found: "there",
-  absent: "–",
-  unreadable: "unreadable",
-  malformed: "malformed",
-  unavailable: "not on this platform",
-};
-
-/** The report for people. Nothing in it is a value: it has none to show. */
+/** The report as text. The report holds no values, so none can be shown. */
 export function renderCredentials(
   report: CredentialReport,
   uses: readonly TandemUse[],
@@ -49,18 +21,13 @@ export function renderCredentials(
 ): string {
   const short = (text: string): string => printable(text.replaceAll(`${home}/`, "~/"));
   const { bold, dim, warn } = style;
-  const rows = report.places.map((place) => [
-    `  ${place.state === "found" ? short(place.id) : dim(short(place.id))}`,
-    place.state === "found" ? KINDS[place.kind] : dim(KINDS[place.kind]),
-    paintState(place, style),
+  const used = new Set(uses.map(({ source }) => source));
+  const places = report.places.map((place) => [
+    `  ${short(place.id)}`,
+    place.kind.replaceAll("_", " "),
+    stateOf(place, used.has(place.id), style),
     dim(describe(place)),
   ]);
-  // One table, so that all groups share their columns.
-  const lines = table(rows);
-  const sections = Object.entries(GROUPS).map(([group, title]) => {
-    const own = lines.filter((_, i) => report.places[i]?.group === group);
-    return own.length === 0 ? [] : [bold(title), ...own, ""];
-  });
   const notices = report.notices.flatMap(({ about, text, fix }) => {
     const [first, ...rest] = wrap(`${short(about)}: ${short(text)}`, width - 4);
     return [
@@ -69,8 +36,11 @@ export function renderCredentials(
       ...(fix ? [`    ${dim("→")} ${short(fix)}`] : []),
     ];
   });
+  const { configDir } = report;
   return [
-    ...sections.flat(),
+    bold("Found"),
+    ...(places.length > 0 ? table(places) : [dim("  no credential for Claude")]),
+    "",
     ...(notices.length > 0 ? [bold("To look at"), ...notices, ""] : []),
     bold("Used"),
     ...table([
@@ -78,22 +48,21 @@ export function renderCredentials(
       ...uses.map((use) => [`  Tandem, for ${use.for}`, ...ofTandem(use, report, style, short)]),
     ]),
     "",
-    dim(`  Claude Code's folder: ${short(report.configDir.path)} (${chosenBy(report)})`),
+    dim(
+      `  Claude Code's folder: ${short(configDir.path)} (${configDir.chosenBy === "default" ? "the default" : configDir.chosenBy})`,
+    ),
   ].join("\n");
 }
 
-const chosenBy = ({ configDir }: CredentialReport): string =>
-  configDir.chosenBy === "default" ? "the default" : configDir.chosenBy;
-
-function paintState({ state, login, readBy }: CredentialPlace, { good, warn, bad, dim }: Style): string {
-  if (state === "unreadable" || state === "malformed") return bad(STATES[state]);
-  if (state !== "found") return dim(STATES[state]);
+/** Tandem ignores every place but the one that the config names. */
+function stateOf({ state, login }: CredentialPlace, isUsed: boolean, { good, warn, bad, dim }: Style): string {
+  if (state !== "found") return bad(state);
   if (login?.expired) return login.renewable ? warn("ran out") : bad("expired");
-  return readBy === "claude_code" ? good(STATES.found) : STATES.found;
+  return isUsed ? good("used") : dim("ignored");
 }
 
-function describe({ detail, login, state }: CredentialPlace): string {
-  if (!login) return state === "unavailable" ? "" : (detail ?? "");
+function describe({ detail, login }: CredentialPlace): string {
+  if (!login) return detail ?? "";
   const until = login.expiresAt?.toISOString().replace(/\.\d+Z$/, "Z");
   return [
     login.plan ?? "unknown plan",
@@ -111,9 +80,9 @@ function ofClaudeCode(
   short: (text: string) => string,
 ): string[] {
   const sources = [...new Set(Object.values(sends).filter((id) => id !== undefined))];
-  const what = cloud ?? sources.join(" and ");
-  if (!what) return [dim("nothing"), dim(PAYS.nobody)];
-  return [short(what), dim(`${host ? `to ${host}; ` : ""}${PAYS[payer]}`)];
+  const source = cloud ?? sources.join(" and ");
+  if (!source) return [dim("nothing"), dim(PAYS.nobody)];
+  return [short(source), dim(`${host ? `to ${host}; ` : ""}${PAYS[payer]}`)];
 }
 
 function ofTandem(
@@ -127,6 +96,5 @@ function ofTandem(
   if (state === "absent") return [source ? `${short(source)}, ${bad("absent")}` : bad("no login"), dim(why)];
   if (state === "expired") return [`${short(source ?? "")}, ${bad("expired")}`, dim(`log in again ${why}`)];
   const isKeyOfLogin = payer === "claude_login" && login.payer === "api_account";
-  const who = isKeyOfLogin ? "your Console account" : PAYERS[payer];
-  return [short(source ?? ""), dim(`${who} pays ${why}`)];
+  return [short(source ?? ""), dim(`${isKeyOfLogin ? "your Console account" : PAYERS[payer]} pays ${why}`)];
 }

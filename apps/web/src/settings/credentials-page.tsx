@@ -8,9 +8,8 @@ import { PAYERS } from "./status/server-status.ts";
 
 interface Place {
   id: string;
-  group: "environment" | "settings" | "state" | "login" | "keychain" | "others";
   kind: string;
-  state: "found" | "absent" | "unreadable" | "malformed" | "unavailable";
+  state: "found" | "unreadable" | "malformed";
   detail?: string;
   login?: { expires_at: string | null; expired: boolean; renewable: boolean; plan: string | null };
 }
@@ -31,20 +30,6 @@ interface Report {
   notices: { about: string; text: string; fix?: string }[];
 }
 
-const GROUPS: Readonly<Record<Place["group"], string>> = {
-  environment: "Environment",
-  settings: "Settings of Claude Code",
-  state: "State of Claude Code",
-  login: "Login files",
-  keychain: "Keychain",
-  others: "Of other programs, never used here",
-};
-const KINDS: Readonly<Record<string, string>> = {
-  api_key: "API key",
-  bearer_token: "bearer token",
-  oauth_token: "OAuth token",
-  cloud: "cloud switch",
-};
 const USES: Readonly<Record<Use["for"], string>> = { sessions: "Sessions", calls: "Single calls" };
 const STATES: Readonly<Record<Use["state"], { tone: Tone; label: string }>> = {
   found: { tone: "good", label: "there" },
@@ -54,14 +39,12 @@ const STATES: Readonly<Record<Use["state"], { tone: Tone; label: string }>> = {
   none_needed: { tone: "plain", label: "none needed" },
 };
 
-/** Where credentials are on the server's machine, and which are used. What they are is nowhere in it. */
+/** The credentials on the server's machine and which are used. The report holds no values. */
 export default function CredentialsPage() {
   const { data, error, refetch } = useQuery({
     queryKey: ["/v1/credentials"],
     queryFn: ({ signal }) => api.get<Report>("/v1/credentials", undefined, signal),
   });
-  const found = data?.places.filter(({ state }) => state !== "absent" && state !== "unavailable") ?? [];
-  const empty = (data?.places.length ?? 0) - found.length;
   return (
     <>
       <PageHead title="Credentials">
@@ -93,25 +76,18 @@ export default function CredentialsPage() {
               </Rows>
             </Panel>
           )}
-          {found.length === 0 && (
+          {data.places.length === 0 ? (
             <p className="mb-5 text-ink-soft">No other credential for Claude was found on the machine.</p>
+          ) : (
+            <Panel title="Found">
+              <Rows>
+                {data.places.map((place) => (
+                  <PlaceRow key={place.id} place={place} />
+                ))}
+              </Rows>
+            </Panel>
           )}
-          {Object.entries(GROUPS).map(([group, title]) => {
-            const own = found.filter((place) => place.group === group);
-            if (own.length === 0) return null;
-            return (
-              <Panel key={group} title={title}>
-                <Rows>
-                  {own.map((place) => (
-                    <PlaceRow key={place.id} place={place} />
-                  ))}
-                </Rows>
-              </Panel>
-            );
-          })}
-          <p className="text-xs text-ink-faint">
-            {empty} other places were looked at and have nothing. Claude Code’s folder: {data.config_dir.path}
-          </p>
+          <p className="text-xs text-ink-faint">Claude Code’s folder: {data.config_dir.path}</p>
         </>
       )}
     </>
@@ -144,7 +120,7 @@ function PlaceRow({ place: { id, kind, state, detail, login } }: { place: Place 
         <Mono>{id}</Mono>
         <span className="block text-xs text-ink-faint">{login ? loginWords(login) : detail}</span>
       </span>
-      <Badge>{KINDS[kind] ?? kind}</Badge>
+      <Badge>{kind.replaceAll("_", " ")}</Badge>
       {(isBroken || isOver) && <Badge tone="bad">{isOver ? "expired" : state}</Badge>}
     </Row>
   );

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { reportCredentials } from "./report-credentials.ts";
 import { scratchHome } from "./testing/plant.ts";
-import { CREDENTIAL_VARIABLES } from "./variable-places.ts";
+import { CREDENTIAL_VARIABLES } from "./find-credentials.ts";
 
 /** The same numbers for the same seed, so that what fails once fails again. */
 function randomFrom(seed: number): () => number {
@@ -28,11 +28,7 @@ const KEYS = [
   ...Object.keys(CREDENTIAL_VARIABLES),
 ];
 
-const FILES = [
-  ...[".claude.json", ".claude.json.api", ".claude-oauth-credentials.json", ".claude/.credentials.json"],
-  ...[".claude/settings.json", ".claude/.config.json", ".local/share/opencode/auth.json", ".amp/config.json"],
-  ...[".config/amp/settings.json"],
-];
+const FILES = [".claude.json", ".claude/.credentials.json", ".claude/settings.json", ".claude/.config.json"];
 
 const LETTERS = "ghjkmnpqrstvwxyzGHJKMNPQRSTVWXYZ".split("");
 

@@ -1,20 +1,20 @@
-/** The places that count in one process of Claude Code, by id; those that are absent are left out. */
+/** The ids of the places that count in one process of Claude Code. */
 export interface Candidates {
-  /** A service of a cloud is switched on; nothing of the rest is used then. */
-  cloud?: string;
-  apiKey?: string;
-  authToken?: string;
-  oauthToken?: string;
-  helper?: string;
+  /** The switch of a cloud service; nothing else is used then. */
+  cloud?: string | undefined;
+  apiKey?: string | undefined;
+  authToken?: string | undefined;
+  oauthToken?: string | undefined;
+  helper?: string | undefined;
   /** A login that may make requests. */
-  login?: string;
+  login?: string | undefined;
   /** The key that a login of a Console account left. */
-  loginKey?: string;
+  loginKey?: string | undefined;
   /** Custom headers that carry a credential themselves. */
-  headers?: { id: string; carried: readonly ("authorization" | "x-api-key")[] };
+  headers?: { id: string; carried: readonly ("authorization" | "x-api-key")[] } | undefined;
 }
 
-/** What goes out with a request: the place of the credential in each of the two headers. */
+/** The place of the credential in each of the two headers of a request. */
 export interface Sent {
   "x-api-key"?: string;
   authorization?: string;

@@ -1,25 +1,34 @@
-import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { CredentialNotice, CredentialPlace } from "./credential-place.ts";
-import { keychainPlaces } from "./keychain.ts";
-import { isUsable, loginFiles } from "./login-files.ts";
-import { placesOfOthers } from "./others.ts";
+import {
+  carriedHeaders,
+  CREDENTIAL_VARIABLES,
+  findCredentials,
+  hostOf,
+  isSet,
+  variableId,
+  type CredentialPlace,
+  type FoundCredentials,
+} from "./find-credentials.ts";
 import { type Sent, whatIsSent } from "./precedence.ts";
-import { settingsLayers } from "./settings-layers.ts";
-import { carriedHeaders, CREDENTIAL_VARIABLES, hostOf, isSet, placeId, variablePlaces } from "./variable-places.ts";
-import type { VariableLayer } from "./variable-places.ts";
 
-/** Who is billed for what Claude Code does, as far as the places tell. */
+/** The account that is billed for Claude Code's requests, as far as the places tell. */
 export type CredentialPayer = "subscription" | "api_account" | "gateway" | "cloud" | "helper" | "undecided" | "nobody";
 
+/** A problem that a person should fix. */
+interface CredentialNotice {
+  about: string;
+  text: string;
+  fix?: string;
+}
+
 export interface CredentialReport {
-  /** Where Claude Code keeps what is its own. */
+  /** Claude Code's own folder. */
   configDir: { path: string; chosenBy: "CLAUDE_CONFIG_DIR" | "default" };
   places: CredentialPlace[];
-  /** What Claude Code would send if a program started it here, without Tandem. */
+  /** The credentials that Claude Code would send if a program started it here without Tandem. */
   claudeCode: { sends: Sent; cloud?: string; host?: string; payer: CredentialPayer };
-  /** Which places Tandem's `login` stands for: the login itself, or the key that a Console account's login left. */
+  /** The place that `auth: login` stands for: the login, or the key that a Console account's login left. */
   login: { place?: string; payer: CredentialPayer };
   notices: CredentialNotice[];
 }
@@ -29,141 +38,117 @@ export interface ReportOptions {
   /** The folder that Claude Code would be started in. */
   folder: string;
   platform?: NodeJS.Platform;
-  /** Where an administrator keeps policy; undefined for a platform that has no such folder. */
+  /** The folder of an administrator's policy, if the platform has one. */
   managedFolder?: string;
 }
 
-/** Where an administrator's policy for Claude Code is kept. */
+/** The folder of an administrator's policy for Claude Code. */
 export const MANAGED_FOLDERS: Partial<Record<NodeJS.Platform, string>> = {
   linux: "/etc/claude-code",
   darwin: "/Library/Application Support/ClaudeCode",
 };
 
 /**
- * Every place where a credential for Claude may be, and which of them would be used. Kinds and sources only: no value, nor
- * any part of one, is in a report. Nothing is sent, run (but macOS' `security`, for names) or written. Never rejects for
- * what is in a file.
+ * Reports the credentials for Claude on this machine and which of them is used. Kinds and sources only: a report holds no
+ * value and no part of one. Sends and writes nothing, and runs only macOS' `security`, for names.
  */
 export async function reportCredentials(options: ReportOptions): Promise<CredentialReport> {
   const { variables, folder, platform = process.platform } = options;
   const home = variables["HOME"] || homedir();
-  const chosen = variables["CLAUDE_CONFIG_DIR"]?.trim() ? variables["CLAUDE_CONFIG_DIR"] : undefined;
-  const configDir = chosen ?? join(home, ".claude");
+  const chosenDir = variables["CLAUDE_CONFIG_DIR"]?.trim() ? variables["CLAUDE_CONFIG_DIR"] : undefined;
+  const configDir = chosenDir ?? join(home, ".claude");
   const managedFolder = options.managedFolder ?? MANAGED_FOLDERS[platform];
-  const [layers, logins, keychain, others] = await Promise.all([
-    settingsLayers({ managedFolder, folder, configDir, stateFile: stateFileOf(configDir, chosen ?? home) }),
-    loginFiles({ configDir, home }),
-    keychainPlaces({ platform, variables, configDir: chosen }),
-    placesOfOthers({
-      home,
-      dataHome: variables["XDG_DATA_HOME"] || join(home, ".local", "share"),
-      configHome: variables["XDG_CONFIG_HOME"] || join(home, ".config"),
-    }),
-  ]);
-  const process_: VariableLayer = { file: undefined, values: variables };
-  const places = [
-    ...variablePlaces(process_, "environment"),
-    ...layers.places,
-    ...logins.places,
-    ...keychain,
-    ...others.places,
-  ];
+  const found = await findCredentials({ variables, home, chosenDir, configDir, folder, managedFolder, platform });
+  const { places, helper, login, loginKey } = found;
 
   const inForce = (name: string): { id: string; value: string } | undefined => {
-    // A layer that has the name decides, also by a blank.
-    const layer = [...layers.variables, process_].find(({ values }) => values[name] !== undefined);
+    const layer = found.layers.find(({ values }) => values[name] !== undefined);
     const value = layer?.values[name];
-    return layer && isSet(name, value) ? { id: placeId(layer, name), value } : undefined;
+    return layer && isSet(name, value) ? { id: variableId(layer, name), value } : undefined;
   };
-  const clouds = Object.keys(CREDENTIAL_VARIABLES).filter((name) => CREDENTIAL_VARIABLES[name] === "cloud");
   const headers = inForce("ANTHROPIC_CUSTOM_HEADERS");
-  const kept = [...keychain, ...logins.places].filter(({ readBy }) => readBy === "claude_code");
-  const login = kept.find(
-    (place) => place.kind === "login" && (place.group === "keychain" ? isFound(place) : isUsable(place)),
-  );
-  const loginKey = layers.loginKey ?? kept.find((place) => place.kind === "api_key" && isFound(place))?.id;
-  const cloud = clouds.map(inForce).find((found) => found !== undefined)?.id;
-  const sends = whatIsSent(
-    defined({
-      cloud,
-      apiKey: inForce("ANTHROPIC_API_KEY")?.id,
-      authToken: inForce("ANTHROPIC_AUTH_TOKEN")?.id,
-      oauthToken: inForce("CLAUDE_CODE_OAUTH_TOKEN")?.id,
-      helper: layers.helper,
-      login: login?.id,
-      loginKey,
-      headers: headers && { id: headers.id, carried: carriedHeaders(headers.value) },
-    }),
-  );
   const address = inForce("ANTHROPIC_BASE_URL");
   const host = address && (hostOf(address.value) ?? "an unknown address");
-  const kindOf = (id: string | undefined) => places.find((place) => place.id === id)?.kind;
-  const ownLogin = login?.id ?? loginKey;
+  const cloud = Object.keys(CREDENTIAL_VARIABLES)
+    .filter((name) => CREDENTIAL_VARIABLES[name] === "cloud")
+    .map(inForce)
+    .find((switched) => switched !== undefined)?.id;
+  const sends = whatIsSent({
+    cloud,
+    apiKey: inForce("ANTHROPIC_API_KEY")?.id,
+    authToken: inForce("ANTHROPIC_AUTH_TOKEN")?.id,
+    oauthToken: inForce("CLAUDE_CODE_OAUTH_TOKEN")?.id,
+    helper,
+    login,
+    loginKey,
+    headers: headers && { id: headers.id, carried: carriedHeaders(headers.value) },
+  });
+  const ownLogin = login ?? loginKey;
   return {
-    configDir: { path: configDir, chosenBy: chosen === undefined ? "default" : "CLAUDE_CONFIG_DIR" },
+    configDir: { path: configDir, chosenBy: chosenDir === undefined ? "default" : "CLAUDE_CONFIG_DIR" },
     places,
     claudeCode: {
       sends,
       ...(cloud !== undefined && { cloud }),
       ...(host !== undefined && { host }),
-      payer: payerOf(sends, { cloud, host, kindOf }),
+      payer: cloud === undefined ? payerOf(sends, host, places) : "cloud",
     },
     login: {
-      ...(ownLogin && { place: ownLogin }),
-      payer: login ? "subscription" : loginKey ? "api_account" : "nobody",
+      ...(ownLogin !== undefined && { place: ownLogin }),
+      payer: login !== undefined ? "subscription" : loginKey !== undefined ? "api_account" : "nobody",
     },
-    notices: [...layers.notices, ...logins.notices, ...others.notices, ...conflicts(sends, variables)],
+    notices: noticesOf(found, sends, variables["CLAUDE_CONFIG_DIR"]),
   };
 }
 
-const isFound = ({ state }: CredentialPlace): boolean => state === "found";
-
-/** It moved once; where the old file still is, it counts. */
-function stateFileOf(configDir: string, parent: string): string {
-  const old = join(configDir, ".config.json");
-  return existsSync(old) ? old : join(parent, ".claude.json");
-}
-
 function payerOf(
-  sent: Sent,
-  {
-    cloud,
-    host,
-    kindOf,
-  }: { cloud?: string | undefined; host?: string | undefined; kindOf: (id: string | undefined) => string | undefined },
+  { "x-api-key": key, authorization: token }: Sent,
+  host: string | undefined,
+  places: readonly CredentialPlace[],
 ): CredentialPayer {
-  if (cloud !== undefined) return "cloud";
-  const [key, token] = [sent["x-api-key"], sent.authorization];
   if (key === undefined && token === undefined) return "nobody";
-  // Who is behind another address bills as it likes.
   if (host !== undefined && !/(^|\.)anthropic\.com(:\d+)?$/.test(host)) return "gateway";
   if (key !== undefined && token !== undefined && key !== token) return "undecided";
-  const kind = kindOf(key ?? token);
+  const kind = places.find(({ id }) => id === (key ?? token))?.kind;
   if (kind === "helper") return "helper";
   if (kind === "login" || kind === "oauth_token") return "subscription";
   return kind === "bearer_token" || kind === "headers" ? "undecided" : "api_account";
 }
 
-function conflicts(sent: Sent, variables: ReportOptions["variables"]): CredentialNotice[] {
-  const { "x-api-key": key, authorization: token } = sent;
-  const notices: CredentialNotice[] = [];
-  if (key !== undefined && token !== undefined && key !== token) {
-    notices.push({
-      about: `${key} and ${token}`,
-      text: "By itself, Claude Code sends both, and the service decides which one counts.",
-      fix: "Remove one of them.",
-    });
-  }
-  if (variables["CLAUDE_CONFIG_DIR"]?.trim() === "") {
-    notices.push({
-      about: "CLAUDE_CONFIG_DIR",
-      text: "It is set and empty: Tandem takes the default folder, and Claude Code by itself does not find its login.",
-      fix: "unset CLAUDE_CONFIG_DIR",
-    });
-  }
-  return notices;
+function noticesOf(
+  { places, openFiles }: FoundCredentials,
+  { "x-api-key": key, authorization: token }: Sent,
+  chosenDir: string | undefined,
+): CredentialNotice[] {
+  const broken = places.filter(({ state, group }) => state !== "found" && group !== "keychain");
+  return [
+    ...broken.map(({ id, detail }) => ({
+      about: id,
+      text: detail ?? "It cannot be read.",
+      fix: "Mend it, or move it away.",
+    })),
+    ...openFiles.map((path) => ({
+      about: path,
+      text: "Other users of this machine can read it.",
+      fix: `chmod 600 ${path}`,
+    })),
+    ...(key !== undefined && token !== undefined && key !== token
+      ? [
+          {
+            about: `${key} and ${token}`,
+            text: "By itself, Claude Code sends both, and the service decides which one counts.",
+            fix: "Remove one of them.",
+          },
+        ]
+      : []),
+    ...(chosenDir?.trim() === ""
+      ? [
+          {
+            about: "CLAUDE_CONFIG_DIR",
+            text: "It is set and empty: Tandem takes the default folder, and Claude Code by itself does not find its login.",
+            fix: "unset CLAUDE_CONFIG_DIR",
+          },
+        ]
+      : []),
+  ];
 }
-
-/** The same without what is undefined. */
-const defined = <T extends object>(parts: { [name in keyof T]: T[name] | undefined }): T =>
-  Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as T;
