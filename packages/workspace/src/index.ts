@@ -3,6 +3,7 @@ export { isSameEntry, type PathChange } from "./checkpoints/changed-paths.ts";
 export { CheckpointShelf, type CheckpointLimits } from "./checkpoints/checkpoint-shelf.ts";
 export type { Checkpoint, CheckpointStore } from "./checkpoints/checkpoint-store.ts";
 export type { FileDiff, TreeDiff } from "./checkpoints/diff-trees.ts";
+export { diffHunks, diffLines, type LineEdit } from "./diff-lines.ts";
 export { COMMAND_FOLDERS, mainFolderOf, readFolderConfig, type FolderConfig } from "./folder-config.ts";
 export { editYaml } from "./edit-yaml.ts";
 export { git, GitFailed, runGit, type GitOptions } from "./git.ts";

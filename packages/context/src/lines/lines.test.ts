@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { diffLines } from "./diff-lines.ts";
+import { diffLines } from "@tandem/workspace";
 import { applyEdits, fromLines, toLines } from "./lines.ts";
 import { mergeEdits } from "./merge-edits.ts";
 

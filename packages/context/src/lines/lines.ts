@@ -1,3 +1,5 @@
+import type { LineEdit } from "@tandem/workspace";
+
 /**
  * A text as its lines, without their `\n`: what follows the last one is a line too, so that joining gives the same text
  * again. A file that is not there is like an empty one. Windows' line ends stay at the ends of the lines.
@@ -6,15 +8,8 @@ export const toLines = (text: string | null): string[] => (text ?? "").split("\n
 
 export const fromLines = (lines: readonly string[]): string => lines.join("\n");
 
-/** Puts `lines` in the place of those from `start` up to, not including, `end`; from 0. */
-export interface Edit {
-  start: number;
-  end: number;
-  lines: readonly string[];
-}
-
 /** Edits are in order and do not overlap; of several at one place the first comes first. */
-export function applyEdits(base: readonly string[], edits: readonly Edit[]): string[] {
+export function applyEdits(base: readonly string[], edits: readonly LineEdit[]): string[] {
   const result: string[] = [];
   let at = 0;
   for (const { start, end, lines } of edits) {

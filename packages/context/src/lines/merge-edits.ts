@@ -1,5 +1,5 @@
-import { diffLines } from "./diff-lines.ts";
-import { applyEdits, type Edit } from "./lines.ts";
+import { diffLines, type LineEdit } from "@tandem/workspace";
+import { applyEdits } from "./lines.ts";
 
 export interface Merged {
   lines: string[];
@@ -11,7 +11,7 @@ export interface Merged {
  * Puts edits of `base` into what has become of it since. No line that others have written is ever removed or changed: an
  * edit that would is left out, and is a conflict.
  */
-export function mergeEdits(base: readonly string[], current: readonly string[], edits: readonly Edit[]): Merged {
+export function mergeEdits(base: readonly string[], current: readonly string[], edits: readonly LineEdit[]): Merged {
   if (sameLines(base, current)) return { lines: applyEdits(base, edits), outcomes: edits.map(() => "applied") };
   if (sameLines(applyEdits(base, edits), current)) return { lines: [...current], outcomes: edits.map(() => "already") };
   const theirs = diffLines(base, current);
@@ -29,13 +29,13 @@ export function mergeEdits(base: readonly string[], current: readonly string[], 
 }
 
 /** Two insertions at one place overlap, because nothing says which goes first. One at the edge of a change does not. */
-function overlaps(a: Edit, b: Edit): boolean {
+function overlaps(a: LineEdit, b: LineEdit): boolean {
   if (a.start === a.end && b.start === b.end) return a.start === b.start;
   return a.start < b.end && b.start < a.end;
 }
 
 /** Whether somebody's larger change has this one in it: then the lines that both touch read as this one wants them. */
-function isWithin(base: readonly string[], theirs: readonly Edit[], edit: Edit): boolean {
+function isWithin(base: readonly string[], theirs: readonly LineEdit[], edit: LineEdit): boolean {
   return theirs.some((other) => {
     if (edit.start < other.start || edit.end > other.end || edit.start === edit.end) return false;
     const wanted = [...base.slice(other.start, edit.start), ...edit.lines, ...base.slice(edit.end, other.end)];
@@ -44,7 +44,7 @@ function isWithin(base: readonly string[], theirs: readonly Edit[], edit: Edit):
 }
 
 /** Lines that come or go between lines like them can be said to do so at several places: the first of these. */
-function slideUp(base: readonly string[], { start, end, lines }: Edit): Edit {
+function slideUp(base: readonly string[], { start, end, lines }: LineEdit): LineEdit {
   if (start !== end && lines.length > 0) return { start, end, lines };
   const moving = start === end ? [...lines] : base.slice(start, end);
   while (start > 0 && moving.length > 0 && base[start - 1] === moving.at(-1)) {
@@ -55,7 +55,8 @@ function slideUp(base: readonly string[], { start, end, lines }: Edit): Edit {
   return { start, end, lines: start === end ? moving : lines };
 }
 
-const sameEdit = (a: Edit, b: Edit): boolean => a.start === b.start && a.end === b.end && sameLines(a.lines, b.lines);
+const sameEdit = (a: LineEdit, b: LineEdit): boolean =>
+  a.start === b.start && a.end === b.end && sameLines(a.lines, b.lines);
 
 const sameLines = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((line, index) => line === b[index]);

@@ -1,4 +1,5 @@
-import { applyEdits, type Edit, fromLines, toLines } from "../lines/lines.ts";
+import type { LineEdit } from "@tandem/workspace";
+import { applyEdits, fromLines, toLines } from "../lines/lines.ts";
 import { mergeEdits } from "../lines/merge-edits.ts";
 import type { Change, Hunk } from "./proposal.ts";
 
@@ -18,7 +19,7 @@ export function applyHunks(
   const accepted = change.hunks.filter(({ state }) => state === "accepted");
   const base = applyEdits(before, accepted.map(toEdit));
   let shift = 0;
-  const edits: Edit[] = [];
+  const edits: LineEdit[] = [];
   const ids: string[] = [];
   for (const hunk of change.hunks) {
     const { start, end, lines } = toEdit(hunk);
@@ -40,7 +41,7 @@ export function withHunks(before: string | null, hunks: readonly Hunk[], isRemov
   return text === "" && (isRemoval || before === null) ? null : text;
 }
 
-const toEdit = ({ oldStart, oldLines, newLines }: Hunk): Edit => ({
+const toEdit = ({ oldStart, oldLines, newLines }: Hunk): LineEdit => ({
   start: oldStart - 1,
   end: oldStart - 1 + oldLines.length,
   lines: newLines,

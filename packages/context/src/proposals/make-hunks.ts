@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
+import { diffLines } from "@tandem/workspace";
 import type { Evidence } from "../evidence.ts";
-import { diffLines } from "../lines/diff-lines.ts";
 import { toLines } from "../lines/lines.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { ASPECTS, type Aspect, type Change, type Hunk } from "./proposal.ts";

@@ -1,4 +1,4 @@
-import { diffLines } from "../lines/diff-lines.ts";
+import { diffLines } from "@tandem/workspace";
 import type { Aspect } from "./proposal.ts";
 import { ASPECTS } from "./proposal.ts";
 

@@ -1,7 +1,7 @@
 import { nearest, TandemError } from "@tandem/protocol";
 import { defineTool, type Tool } from "@tandem/runtime";
 import { z } from "zod";
-import { diffLines } from "../../lines/diff-lines.ts";
+import { diffHunks, diffLines } from "@tandem/workspace";
 import { toLines } from "../../lines/lines.ts";
 import { pageKeyOf } from "../../wiki/page-file.ts";
 import { asQuotation } from "../triage/as-quotation.ts";
@@ -164,18 +164,8 @@ export const reconcileTools = ({ pages, bench, shelf, evictions, ruling }: Recon
   }),
 ];
 
-/** Changed lines with some around them. */
-export function diffText(before: string | null, after: string | null): string {
-  const [old, now] = [toLines(before), toLines(after)];
-  const parts: string[] = [];
-  for (const { start, end, lines } of diffLines(old, now)) {
-    parts.push(
-      `@@ line ${start + 1}`,
-      ...old.slice(Math.max(0, start - CONTEXT), start).map((line) => ` ${line}`),
-      ...old.slice(start, end).map((line) => `-${line}`),
-      ...lines.map((line) => `+${line}`),
-      ...old.slice(end, end + CONTEXT).map((line) => ` ${line}`),
-    );
-  }
-  return parts.join("\n");
-}
+/** The changed lines with some around them, as hunks. */
+export const diffText = (before: string | null, after: string | null): string =>
+  diffHunks(toLines(before), toLines(after), CONTEXT)
+    .flatMap(({ old_start: line, lines }) => [`@@ line ${line}`, ...lines])
+    .join("\n");

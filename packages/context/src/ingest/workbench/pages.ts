@@ -1,6 +1,6 @@
+import { diffLines } from "@tandem/workspace";
 import type { ContextFolder } from "../../folder/context-folder.ts";
 import { leftAlone } from "../../folder/left-alone.ts";
-import { diffLines } from "../../lines/diff-lines.ts";
 import { fromLines, toLines } from "../../lines/lines.ts";
 import { mergeEdits } from "../../lines/merge-edits.ts";
 import type { PageChange } from "./page-change.ts";
