@@ -1,4 +1,4 @@
-# syntax=docker/dockerfile:1
+# Never run: no image was built from this file; tests check its content without Docker.
 # The server with its page, for `docker build -t tandem .`; how to run it is in docs/guides/containers.md.
 
 FROM node:24-bookworm-slim AS page

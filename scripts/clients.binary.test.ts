@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
@@ -144,5 +144,38 @@ describe.skipIf(!hasPython)(`the client for Python${reason}`, () => {
     const { code, stderr } = await outcomeOf(child);
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/Ran 14 tests[\s\S]*OK\n$/) });
     expect(processesIn(machine.folder.path)).toEqual([]);
+  }, 300_000);
+});
+
+const hasMono = spawnSync("mcs", ["--version"]).status === 0 && spawnSync("mono", ["--version"]).status === 0;
+
+describe.skipIf(!hasMono)(`the client for C#${hasMono ? "" : " (skipped: no Mono)"}`, () => {
+  test("compiles for Mono, and runs turns with approvals, refusals and concurrent requests", async () => {
+    await using machine = await sessionMachine(writes);
+    const folder = join(root, "clients/csharp");
+    const build = machine.folder.path;
+    // Mono's compiler does not know this directive.
+    const client = readFileSync(join(folder, "TandemClient.cs"), "utf8").replace(/^#nullable .*$/m, "");
+    writeFileSync(join(build, "TandemClient.cs"), client);
+    const sources = [
+      join(build, "TandemClient.cs"),
+      ...["JsonNodes.cs", "Sample.cs"].map((n) => join(folder, "testing", n)),
+    ];
+    const program = join(build, "sample.exe");
+    const compiled = spawnSync("mcs", ["-langversion:7", `-out:${program}`, "-r:System.Json", ...sources]);
+    expect(compiled.stderr.toString() + compiled.stdout.toString()).not.toContain("error");
+    const child = spawn("mono", [program, ...COMMAND], {
+      cwd: machine.project,
+      env: { ...variablesOf(machine), PATH: process.env["PATH"] },
+    });
+    const { code, stdout, stderr } = await outcomeOf(child);
+    expect({ code, stderr, lines: stdout.trim().split("\n") }).toEqual({
+      code: 0,
+      stderr: "",
+      lines: ["protocol 1", "It is there.", "Then not.", "lists 30", "error not_found_error 404", "closed"],
+    });
+    expect(existsSync(join(machine.project, "allowed.txt"))).toBe(true);
+    expect(existsSync(join(machine.project, "denied.txt"))).toBe(false);
+    expect(processesIn(build)).toEqual([]);
   }, 300_000);
 });

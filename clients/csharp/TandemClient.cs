@@ -1,3 +1,4 @@
+// Never run on .NET; scripts/clients.binary.test.ts runs it on Mono.
 // A client of `tandem stdio`: one file, .NET 8 or later, nothing but the base library.
 //
 //     using var tandem = await TandemClient.StartAsync(new TandemOptions { Project = "/src/shop" });
