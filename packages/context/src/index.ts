@@ -61,7 +61,7 @@ export {
   type PageFrontMatter,
   type ParsedPage,
 } from "./wiki/page-file.ts";
-export { answerForModel } from "./tools/answer-for-model.ts";
+export { answerForModel } from "./tools/define-context-tool.ts";
 export type { Chunk } from "./ingest/evidence/document-record.ts";
 export type { ContextTool, ContextToolOutput, ToolCaller } from "./tools/context-tool.ts";
 export { ContextSearch, type ContextQuery, type SyncReport } from "./search/context-search.ts";

@@ -1,17 +1,13 @@
 import { rmSync } from "node:fs";
-import type { IncomingMessage } from "node:http";
-import { Agent as HttpAgent, request as requestHttp } from "node:http";
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import { sendJson } from "./deliver.ts";
 import { findDialect } from "./find-dialect.ts";
-import type { Exchange, LoopbackOptions, ProxyAccess } from "./loopback-server.ts";
-import { LoopbackServer } from "./loopback-server.ts";
-import type { ProviderUrls } from "./provider-urls.ts";
-import { providerUrls } from "./provider-urls.ts";
+import { type Exchange, type LoopbackOptions, LoopbackServer, type ProxyAccess } from "./loopback-server.ts";
+import { type ProviderUrls, providerUrls } from "./rehearsal.ts";
 import type { RefusedHost } from "./proxy-entrance.ts";
-import type { RecordedLine } from "./recording-file.ts";
-import { RecordingWriter } from "./recording-file.ts";
+import { type RecordedLine, RecordingWriter } from "./recording-file.ts";
 import { Redactor } from "./redactor.ts";
 import { rewriteBody, rewriteStrings } from "./rewrite-body.ts";
 

@@ -2,21 +2,13 @@ import { z } from "zod";
 import { deliver, sendJson } from "./deliver.ts";
 import type { Dialect } from "./dialect.ts";
 import { findDialect } from "./find-dialect.ts";
-import type { RefreshOutcome, SubscriptionType } from "./login-routes.ts";
-import { LoginRoutes } from "./login-routes.ts";
-import type { Exchange, LoopbackOptions, ProxyAccess } from "./loopback-server.ts";
-import { LoopbackServer } from "./loopback-server.ts";
-import type { ProviderUrls } from "./provider-urls.ts";
-import { providerUrls } from "./provider-urls.ts";
+import { LoginRoutes, type RefreshOutcome, type SubscriptionType } from "./login-routes.ts";
+import { type Exchange, type LoopbackOptions, LoopbackServer, type ProxyAccess } from "./loopback-server.ts";
 import type { RefusedHost } from "./proxy-entrance.ts";
-import type { ModelRequest, ReceivedRequest } from "./received-request.ts";
-import { describeQuestion, summarise } from "./received-request.ts";
-import type { Miss } from "./request-log.ts";
-import { RequestLog } from "./request-log.ts";
-import type { Script } from "./script.ts";
-import { Prompter } from "./script.ts";
-import type { RehearsedModel } from "./side-routes.ts";
-import { answerSideRoute, defaultModels } from "./side-routes.ts";
+import { describeQuestion, type ModelRequest, type ReceivedRequest, summarise } from "./received-request.ts";
+import { type Miss, RequestLog } from "./request-log.ts";
+import { Prompter, type Script } from "./script.ts";
+import { answerSideRoute, defaultModels, type RehearsedModel } from "./side-routes.ts";
 
 export interface RehearsalOptions extends LoopbackOptions {
   /** What the lists of models say. */
@@ -195,4 +187,19 @@ export class Rehearsal implements AsyncDisposable {
 function explain(error: unknown): string {
   if (error instanceof z.ZodError) return z.prettifyError(error);
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The `baseURL` of each of the AI SDK's providers. */
+export interface ProviderUrls {
+  readonly anthropic: string;
+  readonly vertex: string;
+  readonly gateway: string;
+}
+
+export function providerUrls(url: string): ProviderUrls {
+  return {
+    anthropic: `${url}/v1`,
+    vertex: `${url}/v1/projects/rehearsal/locations/global/publishers/anthropic/models`,
+    gateway: `${url}/v4/ai`,
+  };
 }

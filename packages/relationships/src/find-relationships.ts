@@ -12,7 +12,7 @@ import { discoverCompositeKeys } from "./composite-keys.ts";
 import { findCompositeLinks } from "./composite-links.ts";
 import { copiesAmong } from "./copies.ts";
 import { declaredRelationships } from "./declared-relationships.ts";
-import { chooseTargets, type Choice } from "./choose-targets.ts";
+import { type Choice, chooseTargets } from "./choose-targets.ts";
 import { extensionCandidates } from "./extensions.ts";
 import { findPolymorphicLinks } from "./polymorphic-links.ts";
 import { Prober } from "./prober.ts";
@@ -24,7 +24,6 @@ import { selfOrders } from "./self-orders.ts";
 import { type ColumnFacts, tableFacts, type TableFacts, tableId } from "./table-facts.ts";
 import { type Key, keysOf } from "./table-keys.ts";
 import { counts } from "./value-evidence.ts";
-import { verifyUniqueness } from "./verify-uniqueness.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 export interface FindOptions {
@@ -293,4 +292,25 @@ function withoutImplied(
       why: [...each.why, "It follows from the link of several columns that it is part of."],
     };
   });
+}
+
+/** Keys that nobody declared and of which only a sample was seen are counted in full before anything rests on them. */
+async function verifyUniqueness(choices: Choice[], prober: Prober): Promise<void> {
+  const resting = choices.filter(
+    ({ status, candidate: { key } }) => status !== "rejected" && key.unique === "counted" && !key.table.seenWhole,
+  );
+  for (const [key, links] of Map.groupBy(resting, ({ candidate }) => candidate.key)) {
+    const unique = await isUnique(key, prober);
+    for (const link of links) {
+      if (unique === false) [link.status, link.confidence] = ["rejected", 0.05];
+      if (unique === false) link.why.push("What it would refer to is not unique.");
+      if (unique === undefined) link.why.push("Whether what it refers to is unique was seen in a sample only.");
+    }
+  }
+}
+
+async function isUnique({ table, columns }: Key, prober: Prober): Promise<boolean | undefined> {
+  const column = prober.quote(columns[0]!.name);
+  const rows = await prober.query(`SELECT count(${column}), count(DISTINCT ${column}) FROM ${prober.tableOf(table)}`);
+  return rows && Number(rows[0]![0]) === Number(rows[0]![1]);
 }

@@ -1,5 +1,4 @@
-import type { LlmConfig, SecretReference } from "@tandem/protocol";
-import { BACKENDS, LlmError, nearest } from "@tandem/protocol";
+import { BACKENDS, type LlmConfig, LlmError, nearest, type SecretReference } from "@tandem/protocol";
 import type { Provider } from "./backends/ai-sdk/provider.ts";
 import type { LlmBackend } from "./llm-backend.ts";
 
@@ -20,10 +19,8 @@ export async function createBackend(config: LlmConfig, surroundings: BackendSurr
   const { provider } = config;
   const { readSecret, stateFolder, hostVariables } = surroundings;
   switch (provider.backend) {
-    case "none": {
-      const { createNoneBackend } = await import("./backends/none.ts");
+    case "none":
       return createNoneBackend();
-    }
     case "anthropic": {
       const { baseUrl } = provider.anthropic;
       const apiKey = await readSecret(provider.anthropic.apiKey);
@@ -64,4 +61,20 @@ function refuse(backend: never): never {
   throw new LlmError("not_configured", `There is no LLM backend "${String(backend)}".`, {
     fix: suggestion ? `Did you mean "${suggestion}"?` : `Use one of ${BACKENDS.join(", ")}.`,
   });
+}
+
+/** The backend of a project that names none: every call fails with `not_configured`. */
+export function createNoneBackend(): LlmBackend {
+  const fail = async (): Promise<never> => {
+    throw new LlmError("not_configured", "This needs a language model, and no LLM backend is configured.");
+  };
+  return {
+    name: "none",
+    payer: "nobody",
+    text: fail,
+    object: fail,
+    loop: fail,
+    listModels: fail,
+    close: async () => undefined,
+  };
 }

@@ -1,8 +1,7 @@
-import type { CallReport } from "@tandem/protocol";
-import { configSchema, noUsage } from "@tandem/protocol";
+import { type CallReport, configSchema, noUsage } from "@tandem/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createNoneBackend } from "./backends/none.ts";
+import { createNoneBackend } from "./create-backend.ts";
 import { createRuntime } from "./create-runtime.ts";
 import type { LlmBackend } from "./llm-backend.ts";
 

@@ -1,15 +1,38 @@
-import type { CallReport, LlmConfig, Usage } from "@tandem/protocol";
-import { LlmError } from "@tandem/protocol";
+import {
+  addCost,
+  addUsage,
+  type CallReport,
+  type Cost,
+  costOf,
+  type LlmConfig,
+  LlmError,
+  noUsage,
+  type Usage,
+} from "@tandem/protocol";
 import type { z } from "zod";
 import { acceptLoop, acceptObjectSchema, acceptPrompt, describeMisfit } from "./accept-request.ts";
-import type { Clock } from "./clock.ts";
-import { systemClock } from "./clock.ts";
+import { type Clock, systemClock } from "./clock.ts";
 import { type GovernedCall, Governor, type SharedQuotas } from "./governor.ts";
 import type { BackendCall, LlmBackend, LoopAnswer } from "./llm-backend.ts";
 import type { CallRequest, LlmRuntime, LoopRequest, LoopResult, ObjectRequest, StepFinished } from "./llm-runtime.ts";
-import { Meter } from "./meter.ts";
 import { resolveModel } from "./models.ts";
 import type { Tool } from "./tool.ts";
+
+/** What one call used so far. Each request is priced by itself, because some models charge long ones differently. */
+class Meter {
+  readonly #usageByModel: Record<string, Usage> = {};
+  #cost: Cost = { usd: 0 };
+
+  add(model: string, usage: Usage): void {
+    this.#usageByModel[model] = addUsage(this.#usageByModel[model] ?? noUsage(), usage);
+    this.#cost = addCost(this.#cost, costOf(model, usage));
+  }
+
+  get reading(): { usage: Usage; usageByModel: Record<string, Usage>; cost: Cost } {
+    const usage = Object.values(this.#usageByModel).reduce(addUsage, noUsage());
+    return { usage, usageByModel: { ...this.#usageByModel }, cost: this.#cost };
+  }
+}
 
 export interface RuntimeParts {
   config: LlmConfig;

@@ -6,7 +6,7 @@ export type { AuditLog } from "./audit-log.ts";
 export { JOB_STATES, type JobEvent, type JobLease, type JobRow, type JobState, type JobStore } from "./job-store.ts";
 export { LeaseLost } from "./lease-lost.ts";
 export { openStore } from "./open-store.ts";
-export { thisHost } from "./this-host.ts";
+export { thisHost } from "./stores/worker-store.ts";
 export type { Blobs, RecordChange, Records, StoredRecord } from "./records.ts";
 export type { SearchDocument, SearchHit, SearchIndex, SearchQuery } from "./search-index.ts";
 export type { Account, AccountState, Claim, SharedScope, Shortage, Spending } from "./spending.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { parseLocation } from "./location.ts";
+import { parseLocation } from "./open-store.ts";
 
 test.each([
   [

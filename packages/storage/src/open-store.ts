@@ -10,7 +10,6 @@ import { createFileStore } from "./stores/file-store.ts";
 import { createInbox } from "./stores/inbox.ts";
 import { createJobStore } from "./stores/job-store.ts";
 import { createLeases } from "./stores/leases.ts";
-import { parseLocation } from "./location.ts";
 import { createRecords } from "./stores/records.ts";
 import { readSchema } from "./operations/migrate.ts";
 import { getTenant } from "./operations/tenants.ts";
@@ -23,6 +22,9 @@ import { createTenantStore } from "./stores/tenant-store.ts";
 import { createTokenStore } from "./stores/token-store.ts";
 import { createTranscripts } from "./stores/transcripts.ts";
 import { createWorkerStore } from "./stores/worker-store.ts";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { TandemError } from "@tandem/protocol";
 
 /** The parts that are one for all tenants. */
 type Shared = Pick<Store, "tokens" | "tenants" | "workers" | "tenant">;
@@ -116,3 +118,21 @@ async function openDatabase(location: string, meanwhile: () => void = () => {}):
   const { SqliteDatabase } = await import("./sqlite/sqlite-database.ts");
   return SqliteDatabase.open(parsed.file, meanwhile);
 }
+
+type Location = { engine: "postgres"; url: string } | { engine: "sqlite"; file: string };
+
+/** `postgres://…`, or a file: as a path, `file:///…` or `sqlite:path`. */
+export function parseLocation(location: string): Location {
+  if (/^postgres(ql)?:\/\//i.test(location)) return { engine: "postgres", url: location };
+  if (/^file:\/\//i.test(location)) return { engine: "sqlite", file: fileURLToPath(location) };
+  const path = location.replace(/^(sqlite|file):/i, "");
+  // A letter alone is a drive.
+  if (path === "" || path.startsWith(":") || /^[a-z][a-z0-9+.-]+:/i.test(path)) {
+    throw new TandemError("bad_location", `"${withoutSecrets(location)}" names no database that Tandem can use.`, {
+      fix: "Write a path to a file, or postgres://user:password@host/database.",
+    });
+  }
+  return { engine: "sqlite", file: resolve(path.replace(/^\/\/(?=\/)/, "")) };
+}
+
+const withoutSecrets = (location: string): string => location.replace(/\/\/[^/@]*@/, "//…@");

@@ -1,7 +1,7 @@
+import { ownWord } from "./transcript-reader.ts";
 import { z } from "zod";
-import { ownWord } from "./own-word.ts";
 import { blocksOf, textOf } from "./past-translator.ts";
-import { readPastSession, type PastLine, type PastSession } from "./past-sessions.ts";
+import { type PastLine, type PastSession, readPastSession } from "./past-sessions.ts";
 
 /** What a transcript says of itself as a whole. */
 export interface PastFacts {

@@ -18,13 +18,12 @@ import type {
 import { projectsFolder } from "./forget-conversation.ts";
 import { Gate } from "./gate.ts";
 import { readPast } from "./read-past.ts";
-import type { Recording } from "./recording.ts";
+import type { Recording, TranslatorInput } from "./translate/translator-input.ts";
 import { checkSessionInit } from "./session-options.ts";
 import { startQuery, toolNames } from "./start-query.ts";
 import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
 import { commandLifecycle } from "./translate/command-lifecycle.ts";
-import type { TranslatorInput } from "./translate/translator-input.ts";
 import { Translator, type TranslatorSettings } from "./translate/translator.ts";
 import { Watch } from "./watch.ts";
 

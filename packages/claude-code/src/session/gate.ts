@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CanUseTool, HookCallback, SyncHookJSONOutput } from "@anthropic-ai/claude-agent-sdk";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { QUESTION_TOOL, type EventId, type Permission, type PermissionMode, type ThreadId } from "@tandem/protocol";
+import {
+  type EventId,
+  type Permission,
+  type PermissionMode,
+  QUESTION_TOOL,
+  type ThreadId,
+  type ToolResultContent,
+} from "@tandem/protocol";
 import { z } from "zod";
 import type {
   Confirmation,
@@ -10,7 +17,6 @@ import type {
   ConversationSetup,
   ToolCallRequest,
 } from "./conversation.ts";
-import { asMcpContent } from "./mcp-content.ts";
 import { OUTPUT_TOOL } from "./session-options.ts";
 import { type Judge, type NamedTool, nameTool, type ToolNames } from "./translate/calls.ts";
 
@@ -328,3 +334,20 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   });
 
 const failed = (text: string): Reply => ({ content: [{ type: "text", text }], isError: true });
+
+/** A result as MCP knows it. What MCP has no block for is given as text, so that nothing is lost. */
+const asMcpContent = (content: readonly ToolResultContent[]): CallToolResult["content"] =>
+  content.map((block) => {
+    if (block.type === "text") return block;
+    if (block.type === "image" && block.source.type === "base64") {
+      return { type: "image", data: block.source.data, mimeType: block.source.media_type };
+    }
+    if (block.type === "document" && block.source.type === "text") {
+      return { type: "text", text: block.title ? `${block.title}\n\n${block.source.data}` : block.source.data };
+    }
+    if (block.type === "document" && block.source.type === "base64") {
+      const { data: blob, media_type: mimeType } = block.source;
+      return { type: "resource", resource: { uri: `document:${block.title ?? "untitled"}`, mimeType, blob } };
+    }
+    return { type: "text", text: JSON.stringify(block) };
+  });

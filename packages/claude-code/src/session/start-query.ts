@@ -1,8 +1,8 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  query,
   type Options,
+  query,
   type Query,
   type SDKUserMessage,
   type SessionStore,
@@ -10,7 +10,6 @@ import {
 import { Child } from "../child.ts";
 import { secretOf } from "../credential.ts";
 import { TOOL_SERVER } from "../isolation.ts";
-import { lowerPriority } from "../lower-priority.ts";
 import { ProcessLedger } from "../process-ledger.ts";
 import { createToolServer } from "../tool-server.ts";
 import { dropForeignVariables } from "../variables.ts";
@@ -19,6 +18,7 @@ import type { Gate } from "./gate.ts";
 import { connectedServers, hostServers } from "./host-servers.ts";
 import { remoteServers, serverNames, sessionOptions } from "./session-options.ts";
 import type { ToolNames } from "./translate/calls.ts";
+import { setPriority } from "node:os";
 
 /** People may take days to answer. Timers end at 24.8 days: one that is set for longer fires at once. */
 const PATIENCE_MS = 21 * 24 * 60 * 60 * 1_000;
@@ -89,4 +89,17 @@ export function startQuery(
       ...parts.extra,
     },
   });
+}
+
+const NICENESS = 10;
+
+/** Lets others have the processor before a child. */
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, NICENESS);
+    // On a Linux without control groups, a child that leads its own session is weighed as a group, by this number alone.
+    if (process.platform === "linux") writeFileSync(`/proc/${pid}/autogroup`, String(NICENESS));
+  } catch {
+    // It has ended already, or the kernel knows no such groups: then it is one among equals.
+  }
 }

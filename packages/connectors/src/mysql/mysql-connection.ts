@@ -5,11 +5,11 @@ import { queryLimits, type QueryLimits } from "../query-limits.ts";
 import { RenewableUrl } from "../renewable-url.ts";
 import { serverAddress, type ServerAddress } from "../server-address.ts";
 import { splitExplain } from "../split-explain.ts";
-import { judgeFunctions } from "./judge-functions.ts";
 import { toConnectionError } from "./mysql-error.ts";
-import { judgeQuery, type JudgedQuery } from "./mysql-guard.ts";
+import { type JudgedQuery, judgeQuery } from "./mysql-guard.ts";
 import { MysqlSession } from "./mysql-session.ts";
 import { readStructure } from "./mysql-structure.ts";
+import { refused } from "../reader/failure.ts";
 
 const SESSIONS = 4;
 
@@ -88,5 +88,24 @@ export class MysqlConnection implements Connection {
 
   #reading<T>(limits: QueryLimits, work: (session: MysqlSession) => Promise<T>): Promise<T> {
     return this.#pool.use(limits, (session) => session.reading(limits, () => work(session)));
+  }
+}
+
+type Ask = (sql: string, values: unknown[]) => Promise<(string | null)[][]>;
+
+/** What was declared to read at most. Everything else that we do not know is not called: nobody says what it does. */
+const READING = new Set(["NO SQL", "READS SQL DATA"]);
+
+async function judgeFunctions(unknown: readonly string[][], database: string, ask: Ask): Promise<void> {
+  for (const path of unknown) {
+    const name = path.at(-1)!;
+    const found = await ask(
+      `select sql_data_access from information_schema.routines
+       where routine_type = 'FUNCTION' and routine_schema = ? and routine_name = ?`,
+      [path.at(-2) ?? database, name],
+    );
+    if (found.length === 0 || !found.every(([access]) => READING.has(access ?? ""))) {
+      throw refused(`the function ${name} is not known to only read`);
+    }
   }
 }

@@ -1,9 +1,11 @@
 import { RequestError } from "@tandem/protocol";
-import { checkFile } from "../check-file.ts";
-import { describeProblem } from "../file-problem.ts";
+import { describeProblem, type FileProblem } from "../file-problem.ts";
 import type { ContextFolder, FileChange } from "../folder/context-folder.ts";
 import { applyHunks } from "./apply-hunks.ts";
 import type { Change, Hunk, Proposal } from "./proposal.ts";
+import { parseTableFile } from "../catalogue/parse-table-file.ts";
+import { parseMemory } from "../memory/memory-file.ts";
+import { pageKeyOf, parsePage } from "../wiki/page-file.ts";
 
 /** A person may save a file between our look and our write; this often, and no more. */
 const TRIES = 5;
@@ -110,4 +112,17 @@ function isPersons(hunk: Hunk, evidence: Change["evidence"]): boolean {
   const said = (places: readonly number[]) => places.some((place) => evidence[place]?.type === "person");
   const lines = hunk.support.filter((_, index) => hunk.newLines[index]!.trim() !== "");
   return lines.length > 0 ? lines.every(said) : said(hunk.removal);
+}
+
+/** What keeps a file from being read as what its path says it is. */
+function checkFile(path: string, text: string): FileProblem[] {
+  const key = pageKeyOf(path);
+  const parsed = path.startsWith("catalogue/")
+    ? parseTableFile(text)
+    : key !== undefined
+      ? parsePage(key, text)
+      : path.startsWith("memory/")
+        ? parseMemory(text)
+        : { success: true as const };
+  return parsed.success ? [] : parsed.problems;
 }

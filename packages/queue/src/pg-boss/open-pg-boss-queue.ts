@@ -1,9 +1,8 @@
 import type { DeadRun, QueueDepth, Run, RunQueue } from "../run-queue.ts";
 import { Carrier, PATIENCE_MS, type PgBossQueueOptions, type Row } from "./carrier.ts";
 import { patiently } from "./patience.ts";
-import { PgBossWorker } from "./pg-boss-worker.ts";
+import { PgBossWorker, readRun } from "./pg-boss-worker.ts";
 import { DEAD_LETTERS, inName, placeIn, queueName } from "./queue-name.ts";
-import { readRun } from "./read-run.ts";
 import { BEFORE_SEND, CANCEL, DEPTH } from "./statements.ts";
 
 /** Five are missed before a run is another's. */

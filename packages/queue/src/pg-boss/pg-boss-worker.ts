@@ -1,9 +1,8 @@
 import type { Db } from "pg-boss";
-import { mostUrgent, nextOf, type Candidate } from "../most-urgent.ts";
+import { type Candidate, mostUrgent, nextOf } from "../most-urgent.ts";
 import type { Run, Working, WorkWishes } from "../run-queue.ts";
 import type { Carrier, TakenJob } from "./carrier.ts";
 import { inName, placeIn, tenantIn } from "./queue-name.ts";
-import { readRun } from "./read-run.ts";
 import { giveBack, settle } from "./settle.ts";
 import { BEAT, HURRY, LOCK_TAKING, LOOK } from "./statements.ts";
 
@@ -245,4 +244,20 @@ function share(seen: readonly Seen[], room: number, limitOf?: (tenant: string) =
   if (isOnly)
     return new Map([[first.name, Math.max(1, Math.min(room, (limitOf?.(first.tenant) ?? Infinity) - first.busy))]]);
   return new Map([...Map.groupBy(next, ({ name }) => name)].map(([name, runs]) => [name, runs.length]));
+}
+
+/** What stands in the queue may have been written by another version; undefined if it is no run. */
+export function readRun(data: unknown): Run | undefined {
+  if (typeof data !== "object" || data === null) return undefined;
+  const { kind, key, tenant, place, priority, traceparent }: Partial<Record<keyof Run, unknown>> = data;
+  if (kind !== "session") return undefined;
+  if (typeof key !== "string" || typeof tenant !== "string" || typeof place !== "string") return undefined;
+  return {
+    kind,
+    key,
+    tenant,
+    place,
+    priority: typeof priority === "number" ? priority : 0,
+    ...(typeof traceparent === "string" && { traceparent }),
+  };
 }

@@ -9,7 +9,7 @@ import { LlmError } from "@tandem/protocol";
 import { orAborted } from "../or-aborted.ts";
 import { refuseEmpty, VectorCheck } from "./check-vectors.ts";
 import type { Embedder } from "./embedder.ts";
-import type { OnnxReply, OnnxRequest, OnnxThreadData } from "./onnx-messages.ts";
+import type { OnnxReply, OnnxRequest, OnnxThreadData } from "./onnx-thread.ts";
 
 const RUNTIME = "onnxruntime-node";
 const TOKENIZERS = "@huggingface/tokenizers";

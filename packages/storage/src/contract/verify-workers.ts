@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { SCHEMA_VERSION } from "../operations/migrations.ts";
-import { thisHost } from "../this-host.ts";
+import { thisHost } from "../stores/worker-store.ts";
 import { WORKER_ALIVE_MS } from "../worker-store.ts";
 import type { BehaviourId } from "./behaviours.ts";
 import { workerRow } from "./samples.ts";

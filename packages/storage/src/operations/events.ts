@@ -1,12 +1,11 @@
 import { operation } from "../operation.ts";
 import { Refusal } from "../refusal.ts";
-import { all, insert, join, list, one, raw, sql, where, type Sql, type Work } from "../sql.ts";
+import { all, insert, join, list, one, raw, sql, type Sql, where, type Work } from "../sql.ts";
 import type { EventRange, Lease } from "../store.ts";
-import { countWithin } from "./count-within.ts";
+import { countWithin, type Span, within } from "./page.ts";
 import { fence } from "./fence.ts";
 import { takeFromInbox } from "./inbox.ts";
-import { within, type Span } from "./page.ts";
-import { changeSession, saveThreads, type ChangeRow, type ThreadInput } from "./session-rows.ts";
+import { type ChangeRow, changeSession, saveThreads, type ThreadInput } from "./session-rows.ts";
 
 /** Enough for a page that a person reads; more is read in several goes, so that nobody's event loop stands still. */
 export const EVENTS_AT_ONCE = 256;

@@ -1,4 +1,4 @@
-import { all, one, raw, sql, where, type Sql, type Work } from "../sql.ts";
+import { all, one, raw, sql, type Sql, where, type Work } from "../sql.ts";
 
 // Lists are sorted by a number (a time, a version) and an id. A cursor names a place between two rows by one of them, so
 // that it stays good whatever is added or deleted.
@@ -76,4 +76,11 @@ export function within(column: string, span: Span | undefined): Sql[] {
     ...(span?.lt === undefined ? [] : [sql`${time} < ${span.lt}`]),
     ...(span?.lte === undefined ? [] : [sql`${time} <= ${span.lte}`]),
   ];
+}
+
+/** How many of the first are together no longer than that, but at least one if there are any. */
+export function countWithin(most: number, sizes: readonly { bytes: number }[]): number {
+  let sum = 0;
+  const end = sizes.findIndex(({ bytes }, index) => (sum += bytes) > most && index > 0);
+  return end === -1 ? sizes.length : end;
 }

@@ -1,7 +1,7 @@
 import { operation } from "../operation.ts";
 import { refuse } from "../refusal.ts";
 import { all, insert, list, raw, sql, where, type Sql, type Work } from "../sql.ts";
-import { countWithin } from "./count-within.ts";
+import { countWithin } from "./page.ts";
 
 /** Values are parsed on the caller's thread; more is read in several goes. */
 const RECORDS_AT_ONCE = 500;

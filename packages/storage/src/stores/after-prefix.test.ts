@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { afterPrefix } from "./after-prefix.ts";
+import { afterPrefix } from "./records.ts";
 
 test("what comes after a prefix is the next code point, past halves of pairs and the last one", () => {
   expect(afterPrefix("a/")).toBe("a0");

@@ -1,12 +1,19 @@
-import { RequestError, type LoggedEvent, type SessionId } from "@tandem/protocol";
+import { type LoggedEvent, RequestError, type SessionId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import type { Broadcast } from "../live/broadcast.ts";
-import { appendEvents, findEvents, readHead, readOn } from "../operations/events.ts";
+import {
+  appendEvents,
+  findEvents,
+  type LoggedRow,
+  type ReadArgs,
+  readEvents,
+  readHead,
+  readOn,
+} from "../operations/events.ts";
 import type { EventLog } from "../store.ts";
 import { asLogged, encodeEvent, toLoggedEvent } from "./event-row.ts";
 import { encodeChange, encodeThread } from "./session-row.ts";
 import { plainLease } from "./leases.ts";
-import { readLogRows } from "./log-rows.ts";
 import { toSpan } from "./time.ts";
 
 export function createEventLog(database: Database, broadcast: Broadcast): EventLog {
@@ -61,4 +68,19 @@ export function createEventLog(database: Database, broadcast: Broadcast): EventL
     onAppend: (listener) => broadcast.onAppend(listener),
     onGrowth: (listener) => broadcast.onGrowth(listener),
   };
+}
+
+/** A range of a log, read in as many goes as it takes. */
+export async function readLogRows(database: Database, args: ReadArgs): Promise<LoggedRow[]> {
+  const found: LoggedRow[] = [];
+  let rest = args;
+  while (rest.limit > 0) {
+    const { rows, more } = await database.read(readEvents, rest);
+    for (const row of rows) found.push(row);
+    const last = rows.at(-1)?.seq;
+    if (!more || last === undefined) break;
+    const bound = args.order === "desc" ? { before: last } : { after: last };
+    rest = { ...args, ...bound, limit: args.limit - found.length };
+  }
+  return found;
 }

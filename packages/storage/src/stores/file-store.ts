@@ -2,7 +2,7 @@ import type { FileMetadata } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import { createFile, deleteFile, getFile, listFiles, readFilePart, type FileRow } from "../operations/files.ts";
 import type { FileStore } from "../store.ts";
-import { fromParts, toParts } from "./content-parts.ts";
+import { fromParts, toParts } from "./blobs.ts";
 import { readList } from "./page.ts";
 import { toMs, toSpan } from "./time.ts";
 

@@ -16,7 +16,7 @@ import {
 import { readHolder, releaseLease } from "../operations/leases.ts";
 import { decodeJob, encodeJob, encodeJobChange, encodeJobEvent, toJobEvent } from "./job-row.ts";
 import { renewAll } from "./leases.ts";
-import { readLogRows } from "./log-rows.ts";
+import { readLogRows } from "./event-log.ts";
 import { checkNames } from "./names.ts";
 import { readList } from "./page.ts";
 import { toIso, toSpan } from "./time.ts";

@@ -1,9 +1,10 @@
 import type { WorkerId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import { beatWorker, listWorkers, removeWorker } from "../operations/workers.ts";
-import { thisHost } from "../this-host.ts";
 import { WORKER_ALIVE_MS, type WorkerRow, type WorkerStore } from "../worker-store.ts";
 import { toIso, toMs } from "./time.ts";
+import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
 
 type Body = Omit<WorkerRow, "id" | "holder" | "schema" | "startedAt" | "seenAt">;
 
@@ -30,4 +31,18 @@ export function createWorkerStore(database: Database): WorkerStore {
       })),
     remove: (id) => database.write(removeWorker, id),
   };
+}
+
+let known: string | undefined;
+
+/** Where this process runs. Two machines may have one name; no two have been started as the same. */
+export const thisHost = (): string => (known ??= `${hostname()} ${bootId()}`.trim());
+
+function bootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    // Not on Linux: the name has to do.
+    return "";
+  }
 }

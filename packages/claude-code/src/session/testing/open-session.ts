@@ -13,7 +13,7 @@ import type {
   TurnEnd,
 } from "../conversation.ts";
 import { openConversation } from "../open-conversation.ts";
-import type { Recording } from "../recording.ts";
+import type { Recording } from "../translate/translator-input.ts";
 
 /** A transcript store in memory that can be told to fail. */
 export class MemoryTranscripts implements TranscriptStore {

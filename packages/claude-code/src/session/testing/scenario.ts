@@ -1,7 +1,7 @@
 import type { Permission } from "@tandem/protocol";
 import type { Script } from "@tandem/rehearsal";
 import type { ConversationOutput } from "../conversation.ts";
-import type { Recording } from "../recording.ts";
+import type { Recording } from "../translate/translator-input.ts";
 import type { OpenSession, Overrides } from "./open-session.ts";
 
 /** Something that Claude Code can go through: what the model says, what the session has, and what its user does. */

@@ -1,4 +1,4 @@
-import type { SDKMessage } from "@anthropic-ai/claude-agent-sdk";
+import type { Options, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { LlmError } from "@tandem/protocol";
 import type { McpState } from "./incidents.ts";
 import type { Reported } from "./reported-usage.ts";
@@ -22,3 +22,11 @@ export type TranslatorInput =
   | { type: "interrupting" }
   /** No more messages will come. A turn that was under way, or waited for, ends with the error. */
   | { type: "ended"; error: LlmError | undefined; turnExpected: boolean };
+
+/** Taps a conversation, to record what it translates. */
+export interface Recording {
+  onInput: (input: TranslatorInput) => void;
+  /** Options that a session does not use, to provoke messages that it may get all the same. */
+  options?: Partial<Options>;
+  variables?: Record<string, string>;
+}

@@ -50,3 +50,9 @@ export interface Document {
   /** What the place says about it beside its text, for whoever judges it: `space`, `under`, `tables`, `tags`. */
   signals: Readonly<Record<string, string>>;
 }
+
+/** An item whose Markdown is at hand already. */
+export function textItem(path: string, title: string, markdown: string): SourceEntry {
+  const bytes = new TextEncoder().encode(markdown);
+  return { type: "item", item: { path, title, size: bytes.byteLength, read: async () => bytes } };
+}

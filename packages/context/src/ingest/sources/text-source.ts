@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { slug } from "../evidence/slug.ts";
-import type { Source } from "./source.ts";
-import { textItem } from "./text-item.ts";
+import { type Source, textItem } from "./source.ts";
 
 const TITLE_LENGTH = 80;
 

@@ -1,5 +1,5 @@
 import { defineTool, type Tool } from "@tandem/runtime";
-import { answerForModel } from "../../tools/answer-for-model.ts";
+import { answerForModel } from "../../tools/define-context-tool.ts";
 import type { ContextTool } from "../../tools/context-tool.ts";
 
 /** A tool over the context, for an agent loop of ours. What it finds was written by others, and is shown as a quotation. */

@@ -1,11 +1,10 @@
 import { join } from "node:path";
 import { TandemError } from "@tandem/protocol";
 import { decodeText } from "../decode-text.ts";
-import type { SourceEntry } from "../source.ts";
-import { textItem } from "../text-item.ts";
-import { isWanted, walkFiles, type FileRules } from "../walk-files.ts";
-import { readManifest, manifest } from "./read-manifest.ts";
-import { readProjectFiles, type ProjectFile } from "./read-project-files.ts";
+import { type SourceEntry, textItem } from "../source.ts";
+import { type FileRules, isWanted, walkFiles } from "../walk-files.ts";
+import { manifest, readManifest } from "./read-manifest.ts";
+import { type ProjectFile, readProjectFiles } from "./read-project-files.ts";
 import { renderDbtNode } from "./render-dbt-node.ts";
 import { withDocs } from "./resolve-docs.ts";
 import type { DbtNode } from "./dbt-node.ts";

@@ -1,8 +1,7 @@
 import { TandemError } from "@tandem/protocol";
 import { decodeText } from "../decode-text.ts";
-import type { SourceEntry } from "../source.ts";
-import { textItem } from "../text-item.ts";
-import { walkFiles, type FileRules } from "../walk-files.ts";
+import { type SourceEntry, textItem } from "../source.ts";
+import { type FileRules, walkFiles } from "../walk-files.ts";
 import { HISTORY, QueryHistory } from "./query-history.ts";
 
 const isHistory = (path: string): boolean => /\.(csv|jsonl|ndjson)$/i.test(path);
