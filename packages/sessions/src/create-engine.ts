@@ -17,7 +17,8 @@ import { SessionCommands } from "./commands/session-commands.ts";
 import { ApprovalService } from "./approvals/approval-service.ts";
 import { ApprovalExpiry } from "./approvals/approval-expiry.ts";
 import { DeltaHub } from "./log/delta-hub.ts";
-import type { EngineSettings, SpendingSettings } from "./engine-settings.ts";
+import type { SpendingSettings } from "./budgets/budget-settings.ts";
+import type { EngineSettings } from "./engine-settings.ts";
 import type { Engine } from "./engine.ts";
 import { EnvironmentCatalogue } from "./resources/environments.ts";
 import { FileCatalogue } from "./resources/files.ts";
@@ -38,7 +39,7 @@ import { SessionPlaces } from "./resources/session-places.ts";
 import { SessionService } from "./resources/session-service.ts";
 import { SessionOptions } from "./resources/session-options.ts";
 import { trustIn, trustView } from "./trust/folder-trust.ts";
-import type { Accompany } from "./turn/turn-hook.ts";
+import type { Accompany } from "./hooks/turn-hook.ts";
 import { createWorktrees } from "./worktrees/create-worktrees.ts";
 
 export async function createEngine(given: Store, settings: EngineSettings): Promise<Engine> {

@@ -7,29 +7,30 @@ import {
   type SessionEventBody,
 } from "@tandem/protocol";
 import { LeaseLost, type Lease, type SessionChange, type SessionRow, type Store } from "@tandem/storage";
-import { Timer } from "./timer.ts";
+import { Timer } from "../host/timer.ts";
 import type { SessionCommands } from "../commands/session-commands.ts";
 import { haltText, type Halt } from "../budgets/kill-switch.ts";
-import type { EngineSettings } from "../engine-settings.ts";
+import type { ActorSettings } from "./actor-settings.ts";
 import { isUnplaced } from "../fleet/worker-call.ts";
 import type { OwnLimits } from "../fleet/own-limits.ts";
 import { isCancelled } from "./is-cancelled.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import type { PreviewSink } from "../log/outbox.ts";
 import type { Rules } from "../rules/rules.ts";
-import { SerialQueue } from "./serial-queue.ts";
+import { SerialQueue } from "../host/serial-queue.ts";
 import { SessionWriter } from "../log/session-writer.ts";
-import type { Accompany } from "../turn/turn-hook.ts";
-import { errorDetail, interruptedTurn, turnFailure } from "../turn/turn-failure.ts";
+import type { Accompany } from "../hooks/turn-hook.ts";
+import { errorDetail } from "../log/error-detail.ts";
+import { interruptedTurn, turnFailure } from "../turn/turn-failure.ts";
 import { TurnRunner } from "../turn/turn-runner.ts";
 import { TurnWaits } from "./turn-waits.ts";
-import { needsNewProcess } from "../turn/turn-options.ts";
+import { needsNewProcess } from "../process/turn-options.ts";
 import { UsageLedger } from "../log/usage-ledger.ts";
 import { isAnswer } from "../approvals/pending-approvals.ts";
 
 export interface ActorDependencies {
   store: Store;
-  settings: EngineSettings;
+  settings: ActorSettings;
   previews: PreviewSink;
   /** Whether everything is stopped. */
   halted: () => Promise<Halt | undefined>;

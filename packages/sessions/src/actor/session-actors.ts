@@ -3,7 +3,7 @@ import { RequestError, type SessionId } from "@tandem/protocol";
 import { LeaseLost, type SessionRow, type Store } from "@tandem/storage";
 import type { Halt } from "../budgets/kill-switch.ts";
 import type { DeltaHub } from "../log/delta-hub.ts";
-import type { EngineSettings } from "../engine-settings.ts";
+import type { ActorSettings } from "./actor-settings.ts";
 import { WorkerCall } from "../fleet/worker-call.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { fits } from "../fleet/place.ts";
@@ -23,7 +23,7 @@ type Beside = Pick<ActorDependencies, "accompany" | "commands" | "definitions" |
 /** The sessions that this process writes. A session has one actor at most, here and, by its lease, anywhere. */
 export class SessionActors implements SessionRuns {
   readonly #store: Store;
-  readonly #settings: EngineSettings;
+  readonly #settings: ActorSettings;
   readonly #deltas: DeltaHub;
   readonly #beside: Beside;
   readonly #watch: LeaseWatch;
@@ -39,7 +39,7 @@ export class SessionActors implements SessionRuns {
   #looking: Promise<void> | undefined;
   #stopping = false;
 
-  constructor(store: Store, settings: EngineSettings, deltas: DeltaHub, beside: Beside) {
+  constructor(store: Store, settings: ActorSettings, deltas: DeltaHub, beside: Beside) {
     this.#beside = beside;
     this.#store = store;
     this.#settings = settings;

@@ -1,5 +1,5 @@
 import type { Store } from "@tandem/storage";
-import { Timer } from "../actor/timer.ts";
+import { Timer } from "../host/timer.ts";
 import type { ApprovalService } from "./approval-service.ts";
 import { asCall } from "./approval-reader.ts";
 

@@ -2,16 +2,27 @@ import type { LateResult } from "@tandem/claude-code";
 import type { EventId, SessionEventBody } from "@tandem/protocol";
 import { lateResult } from "./late-result.ts";
 import type { OpenCall, Placed } from "../log/open-turn.ts";
-import type { InterruptedTurn } from "../turn/read-interrupted-turn.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
-import { errorDetail } from "../turn/turn-failure.ts";
+import { errorDetail } from "../log/error-detail.ts";
 import { type Answer, PendingApprovals } from "./pending-approvals.ts";
-import { grantOf, Grants } from "./grants.ts";
+import { grantOf, Grants, type openGrants } from "./grants.ts";
 import { cancellation } from "./outcome.ts";
 import { saveRule, settleAnswer } from "./settle-answer.ts";
 
-/** What a session's turn asks of people and clients, and what comes of it in the log. */
+/** Requests and answers that a former writer left in the log. */
+export interface InheritedRequests {
+  /** Calls that can still be answered. */
+  waiting: OpenCall[];
+  /** Those of them that clients have been told of. */
+  announced: EventId[];
+  /** Answers that may not have reached the model: results of custom tools, and answers that came without a process. */
+  answered: { call: OpenCall; answer: Answer }[];
+  /** Calls that were allowed without a process, and not made since. */
+  grants: ReturnType<typeof openGrants>;
+}
+
+/** The approvals and custom tool results that a session's turn requests, and their events in the log. */
 export class ApprovalRequests {
   readonly room = new PendingApprovals();
   /** Calls that were allowed after the process that asked for them had gone, each once. */
@@ -29,15 +40,14 @@ export class ApprovalRequests {
     return this.room.calls.every(({ thread }) => thread === null);
   }
 
-  /** Takes over what a former writer asked, and what it was answered and told nobody. */
-  inherit(legacy: InterruptedTurn): void {
-    for (const call of legacy.waiting) {
+  inherit(inherited: InheritedRequests): void {
+    for (const call of inherited.waiting) {
       void this.room.enter(call);
       this.#writer.open.set(call.use.id, call);
     }
-    for (const { call, answer } of legacy.answered) this.room.remember(call, answer);
-    for (const call of legacy.grants) this.grants.add(call);
-    this.room.announcedBefore(legacy.announced);
+    for (const { call, answer } of inherited.answered) this.room.remember(call, answer);
+    for (const call of inherited.grants) this.grants.add(call);
+    this.room.announcedBefore(inherited.announced);
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditHead, AuditNote, AuditVerdict, SessionId } from "@tandem/protocol";
 import { verifyAudit, type AuditLog, type Page, type Store } from "@tandem/storage";
-import type { EngineSettings } from "../engine-settings.ts";
+import type { Log } from "../host/host-settings.ts";
 import { AUDITED, auditEvent } from "./audit-event.ts";
 import type { Audit } from "./audit.ts";
 import { cleanDetails } from "./clean-details.ts";
@@ -19,14 +19,14 @@ const MOST_TRIES = 5;
  */
 export class Auditor implements Audit {
   readonly #store: Store;
-  readonly #log: EngineSettings["log"];
+  readonly #log: Log;
   readonly #waiting = new Set<SessionId>();
   readonly #names = new Map<SessionId, string>();
   #timer: NodeJS.Timeout | undefined;
   #stopListening: (() => void) | undefined;
   #work: Promise<void> = Promise.resolve();
 
-  constructor(store: Store, log: EngineSettings["log"]) {
+  constructor(store: Store, log: Log) {
     this.#store = store;
     this.#log = log;
   }

@@ -1,10 +1,10 @@
 import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
 import { BUDGET_UNITS, SESSION_METADATA, type Limits, type SessionEventBody } from "@tandem/protocol";
 import { LeaseLost, type Claim, type SharedScope, type Store } from "@tandem/storage";
-import type { SpendingSettings } from "../engine-settings.ts";
-import { SerialQueue } from "../actor/serial-queue.ts";
-import type { Refusal, TurnHook, TurnControl, TurnStart } from "../turn/turn-hook.ts";
-import { errorDetail } from "../turn/turn-failure.ts";
+import type { SpendingSettings } from "./budget-settings.ts";
+import { SerialQueue } from "../host/serial-queue.ts";
+import type { Refusal, TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
+import { errorDetail } from "../log/error-detail.ts";
 import { limitOf, minus, NOTHING, toAmount, totalsOf, type Amounts } from "./amounts.ts";
 import type { QuotaRegistry } from "./quota-registry.ts";
 import { NextAnswers } from "./next-answers.ts";

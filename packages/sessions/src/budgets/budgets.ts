@@ -9,7 +9,7 @@ import {
   type Limits,
 } from "@tandem/protocol";
 import type { AccountState, SessionRow, SharedScope, Store } from "@tandem/storage";
-import type { SpendingSettings } from "../engine-settings.ts";
+import type { SpendingSettings } from "./budget-settings.ts";
 import { limitOf, minus, toShown, type Amounts } from "./amounts.ts";
 import { today } from "./budget-hook.ts";
 import type { QuotaRegistry } from "./quota-registry.ts";
@@ -18,8 +18,17 @@ import { limitsOfSession } from "./session-limits.ts";
 
 const SHARED = new Set<string>(["agent", "project", "day"]);
 
+export interface BudgetControl {
+  /** Of the day, the project and all agents: what has a limit, or something spent or reserved. */
+  list(): Promise<BudgetGauge[]>;
+  /** A session's own; and what it shares with others, where that is limited. */
+  session(id: string): Promise<BudgetGauge[]>;
+  /** Limits of an agent, a project or a day, in place of those before; without `of`, of all that have none of their own. */
+  set(scope: BudgetScope, of: string | undefined, limits: Limits, by?: string): Promise<BudgetGauge[]>;
+}
+
 /** What has been spent and may be spent, for people and clients. */
-export class Budgets {
+export class Budgets implements BudgetControl {
   readonly #store: Store;
   readonly #book: QuotaRegistry;
   readonly #settings: SpendingSettings;

@@ -1,16 +1,34 @@
 import type { AuditNote } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import type { Emergency } from "../engine.ts";
-import type { SessionActors } from "../actor/session-actors.ts";
-import type { KillSwitch } from "./kill-switch.ts";
+import type { Halt, KillSwitch } from "./kill-switch.ts";
 
 const PAGE = 100;
+
+/** The sessions that this process runs. */
+interface RunningSessions {
+  /** Ends every turn and process. Resolves with the number of ended turns. */
+  halt(halt: Halt): Promise<number>;
+  /** Wakes the sessions that have input. */
+  lookAround(): Promise<void>;
+}
+
+/** Stops everything at once. Holds for all servers on the store, and after a restart. */
+export interface Emergency {
+  /** Undefined where nothing is stopped. */
+  state(): Promise<Halt | undefined>;
+  /** Every turn is interrupted and every process ended when this resolves; nothing new begins. Turns that wait for a person wait on. */
+  stop(by: string, reason: string | null): Promise<Halt & { interrupted: number }>;
+  /** What waits goes on. */
+  resume(by?: string): Promise<void>;
+  /** Another process has stopped everything, or let it go on: so does this one, now. Resolves with how many turns ended. */
+  heed(): Promise<number>;
+}
 
 /** Stops everything that works on a store: sessions here and now, those of other servers within moments, and jobs. */
 export function createEmergency(
   store: Store,
   killSwitch: KillSwitch,
-  actors: SessionActors,
+  actors: RunningSessions,
   note: (note: AuditNote) => Promise<void>,
 ): Emergency {
   return {

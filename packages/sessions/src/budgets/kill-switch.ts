@@ -1,7 +1,7 @@
 import { RequestError } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
-import type { TurnHook } from "../turn/turn-hook.ts";
+import type { TurnHook } from "../hooks/turn-hook.ts";
 import { ENGINE_SPACE } from "./quota-registry.ts";
 
 const KIND = "switch";

@@ -1,5 +1,5 @@
 import type { BudgetGauge, BudgetScope, BudgetUnit, SessionEventBody } from "@tandem/protocol";
-import type { Refusal } from "../turn/turn-hook.ts";
+import type { Refusal } from "../hooks/turn-hook.ts";
 import { inWords, toShown } from "./amounts.ts";
 
 /** A limit that does not hold what is wanted. */

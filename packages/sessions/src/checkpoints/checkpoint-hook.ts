@@ -1,7 +1,7 @@
 import type { EventId, SessionEventBody } from "@tandem/protocol";
 import type { Checkpoint, CheckpointShelf } from "@tandem/workspace";
-import type { TurnHook, TurnControl, TurnStart } from "../turn/turn-hook.ts";
-import { errorDetail } from "../turn/turn-failure.ts";
+import type { TurnHook, TurnControl, TurnStart } from "../hooks/turn-hook.ts";
+import { errorDetail } from "../log/error-detail.ts";
 
 /** A folder that could not be kept is not looked through again with every turn: that takes time each time. */
 const TRY_AGAIN_MS = 10 * 60 * 1_000;

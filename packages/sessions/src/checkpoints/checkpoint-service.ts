@@ -1,10 +1,19 @@
 import type { SessionId } from "@tandem/protocol";
-import { CheckpointShelf } from "@tandem/workspace";
+import { CheckpointShelf, type CheckpointLimits } from "@tandem/workspace";
 import { join } from "node:path";
-import type { EngineSettings } from "../engine-settings.ts";
-import type { TurnHook, TurnControl } from "../turn/turn-hook.ts";
+import type { HostSettings } from "../host/host-settings.ts";
+import type { TurnHook, TurnControl } from "../hooks/turn-hook.ts";
 import { CheckpointHook } from "./checkpoint-hook.ts";
 import { CompactionHook } from "./compaction-hook.ts";
+
+export interface CheckpointSettings {
+  /** How much of the sessions' folders is kept for rewinds; without it, nothing. */
+  checkpoints?: CheckpointLimits;
+  /** The share of the context window at which an idle session is compacted; without it, Claude Code decides. */
+  compactAt?: number;
+}
+
+type Settings = CheckpointSettings & Pick<HostSettings, "log">;
 
 const PRUNE_EVERY_MS = 60 * 60 * 1_000;
 const FIRST_PRUNE_MS = 60 * 1_000;
@@ -13,12 +22,12 @@ const FIRST_PRUNE_MS = 60 * 1_000;
 export class CheckpointService {
   /** Undefined where checkpoints are off. */
   readonly shelf: CheckpointShelf | undefined;
-  readonly #settings: EngineSettings;
+  readonly #settings: Settings;
   #timer: NodeJS.Timeout | undefined;
   /** Told of sessions whose context is nearly full, once they are idle. */
   onFull: (session: SessionId) => Promise<void> = async () => undefined;
 
-  constructor(settings: EngineSettings, stateFolder: string) {
+  constructor(settings: Settings, stateFolder: string) {
     this.#settings = settings;
     this.shelf = settings.checkpoints && new CheckpointShelf(join(stateFolder, "checkpoints"), settings.checkpoints);
   }

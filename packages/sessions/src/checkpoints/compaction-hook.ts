@@ -1,6 +1,6 @@
 import type { ConversationOutput, TurnEnd } from "@tandem/claude-code";
 import type { SessionEventBody } from "@tandem/protocol";
-import type { TurnHook, TurnStart } from "../turn/turn-hook.ts";
+import type { TurnHook, TurnStart } from "../hooks/turn-hook.ts";
 
 /**
  * Has a session compacted once its context is nearly full and it is idle, so that nobody waits for that in the middle of a

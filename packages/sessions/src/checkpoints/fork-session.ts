@@ -18,7 +18,7 @@ import { messageUuid } from "../turn/lost-messages.ts";
 import type { SessionPlaces } from "../resources/session-places.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
 import { noUsageYet } from "../log/usage-ledger.ts";
-import { isRewound, rewoundSpans } from "./rewound-spans.ts";
+import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 import { findTurn, markBefore, readPast, type PastTurn, type SessionPast } from "./session-past.ts";
 
 const PAGE = 500;

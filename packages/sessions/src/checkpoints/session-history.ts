@@ -12,7 +12,7 @@ import {
 } from "@tandem/protocol";
 import type { SessionRow, Store } from "@tandem/storage";
 import type { CheckpointShelf } from "@tandem/workspace";
-import type { Sessions } from "../engine.ts";
+import type { Sessions } from "../resources/sessions.ts";
 import type { EnvironmentCatalogue } from "../resources/environments.ts";
 import type { SessionActors } from "../actor/session-actors.ts";
 import type { SessionPlaces } from "../resources/session-places.ts";

@@ -30,6 +30,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   rewind: "rewind the session with `tandem rewind`",
 };
 
+export interface CommandSettings {
+  /** Folders with the user's own `commands` and `agents`, which apply to all projects. */
+  userFolders?: readonly string[];
+}
+
 export interface SlashCommand {
   name: string;
   description: string | null;

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { RequestError } from "@tandem/protocol";
-import { killGroup, processEnd } from "../process/process-end.ts";
+import { killGroup, processEnd } from "../host/process-end.ts";
 
 /** As much as a person or a model reads of a command. Its end is kept: there stands what went wrong. */
 const MAX_OUTPUT = 64 * 1_024;

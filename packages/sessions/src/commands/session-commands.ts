@@ -10,7 +10,7 @@ import type { EventLog, FileStore, SessionRow } from "@tandem/storage";
 import { readInside } from "@tandem/workspace";
 import type { ModelContent } from "@tandem/claude-code";
 import type { KillSwitch } from "../budgets/kill-switch.ts";
-import { rosterOf } from "../process/conversation-setup.ts";
+import { rosterOf } from "../log/agent-roster.ts";
 import { readContent } from "../log/read-content.ts";
 import type { Rules } from "../rules/rules.ts";
 import { CommandCatalogue, type SlashCommand } from "./command-catalogue.ts";

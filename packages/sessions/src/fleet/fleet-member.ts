@@ -1,7 +1,7 @@
 import type { SessionId } from "@tandem/protocol";
 import type { Run, RunQueue, Working } from "@tandem/queue";
 import type { Store, WorkerRow } from "@tandem/storage";
-import { SerialQueue } from "../actor/serial-queue.ts";
+import { SerialQueue } from "../host/serial-queue.ts";
 import { DrainRequests } from "./drain-requests.ts";
 import { ANYWHERE, fits } from "./place.ts";
 import type { SessionRuns } from "./session-runs.ts";

@@ -1,5 +1,5 @@
 import type { RunQueue } from "@tandem/queue";
-import type { WorkerRow } from "@tandem/storage";
+import type { Records, WorkerRow } from "@tandem/storage";
 
 /** What an engine knows of the fleet that it is part of. */
 export interface FleetSettings {
@@ -13,4 +13,11 @@ export interface FleetSettings {
   worker: Pick<WorkerRow, "id" | "machine" | "labels" | "tenants">;
   /** Held at once, in all engines of the process: see `FleetWorker`. */
   maxSessions: number;
+}
+
+export interface FleetMembership {
+  /** Without it, each process takes the sessions whose input it finds. */
+  fleet?: FleetSettings;
+  /** Records that all tenants share: limits of an account, figures of the fleet. Without it, they are in the engine's store. */
+  sharedRecords?: Records;
 }

@@ -1,4 +1,5 @@
-import type { EngineSettings } from "../engine-settings.ts";
+import type { Credential } from "@tandem/claude-code";
+import type { HostSettings } from "../host/host-settings.ts";
 import type { AccountLimit, AccountLimits } from "./account-limits.ts";
 
 /** A key is read where it is kept, which may be a program's answer: not for every turn. */
@@ -9,7 +10,7 @@ const WORTH_TELLING_MS = 2_000;
 /** A limit that somebody has lifted would be believed in until its reset, for days perhaps, if nobody ever tried. */
 const TRY_EVERY_MS = 5 * 60_000;
 
-type Settings = Pick<EngineSettings, "credential" | "hostVariables" | "holder" | "log">;
+type Settings = Pick<HostSettings, "hostVariables" | "holder" | "log"> & { credential: () => Promise<Credential> };
 
 /** The quotas of the account that this process runs its turns on, as all processes on that account know them. */
 export class OwnLimits {

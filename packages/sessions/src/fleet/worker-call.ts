@@ -1,7 +1,6 @@
-import { RequestError, type SessionId } from "@tandem/protocol";
+import { RequestError, type SessionEventBody, type SessionId } from "@tandem/protocol";
 import type { DeadRun } from "@tandem/queue";
 import type { Store, WorkerRow } from "@tandem/storage";
-import type { SessionActor } from "../actor/session-actor.ts";
 import type { FleetSettings } from "./fleet-settings.ts";
 import { ANYWHERE, describePlace, fits } from "./place.ts";
 
@@ -14,8 +13,14 @@ const CROWDED_MS = 8_000;
 /** Nothing else is written to a session that waits for a worker, so that what was said of that stands among the last. */
 const RECENT = 20;
 
+/** The writer of a session, as far as messages about workers need it. */
+interface MessageWriter {
+  giveUp(error: unknown): Promise<void>;
+  change(make: () => { change: object; events: SessionEventBody[] }): Promise<unknown>;
+}
+
 /** Does something as a session's writer, and runs nothing of it. Nothing if somebody holds it. */
-type Speak = (session: SessionId, work: (actor: SessionActor) => Promise<unknown>) => Promise<void>;
+type Speak = (session: SessionId, work: (actor: MessageWriter) => Promise<unknown>) => Promise<void>;
 
 /** Calls a worker for sessions that nobody holds, through the queue; and says so where none can come. */
 export class WorkerCall {

@@ -1,9 +1,10 @@
 import type { ModelContent } from "@tandem/claude-code";
 import { type EventId, type EventOf, RequestError, type SessionEventBody } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
-import type { EngineSettings } from "../engine-settings.ts";
-import type { TurnHook, TurnControl, TurnStart } from "../turn/turn-hook.ts";
+import type { HostSettings } from "../host/host-settings.ts";
+import type { TurnHook, TurnControl, TurnStart } from "./turn-hook.ts";
 import { HostHooks } from "./host-hooks.ts";
+import type { HookSettings } from "./pin-hooks.ts";
 
 /**
  * Asks the hooks about each message, and at the beginning of a session, before anything is put to the model. What they add
@@ -14,12 +15,12 @@ export class HostHooksTurnHook implements TurnHook {
   readonly #hooks: HostHooks;
   readonly #turns: TurnControl;
   readonly #events: EventLog;
-  readonly #settings: EngineSettings;
+  readonly #settings: HostSettings;
   #words: string[] = [];
   /** Of a message that was blocked: they are written at the end of its turn. */
   #unwritten: SessionEventBody[] = [];
 
-  constructor(turns: TurnControl, events: EventLog, settings: EngineSettings) {
+  constructor(turns: TurnControl, events: EventLog, settings: HostSettings & HookSettings) {
     this.#turns = turns;
     this.#events = events;
     this.#settings = settings;

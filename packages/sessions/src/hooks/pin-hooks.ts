@@ -15,6 +15,10 @@ export interface PinnedHook extends HookConfig {
   files?: readonly PinnedFile[];
 }
 
+export interface HookSettings {
+  hooks?: readonly PinnedHook[];
+}
+
 /**
  * Hooks run on the host, in folders that agents write to. So what their commands name means the project's own files, not
  * what an agent has put at the same place of its folder; and these files have to stay what they were.

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { HookConfig } from "@tandem/protocol";
-import { killGroup, processEnd } from "../process/process-end.ts";
+import { killGroup, processEnd } from "../host/process-end.ts";
 import { checkPinned, type PinnedHook } from "./pin-hooks.ts";
 
 /** More than a decision takes. One that answers with more is broken. */

@@ -1,5 +1,5 @@
 import { StandingPreviews, type LiveDelta, type SessionId } from "@tandem/protocol";
-import type { PreviewSource, PreviewWatch } from "../fleet/preview-source.ts";
+import type { PreviewSource, PreviewWatch } from "./preview-source.ts";
 import type { Entry, PreviewSink } from "./outbox.ts";
 
 interface Listener {

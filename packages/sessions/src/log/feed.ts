@@ -1,7 +1,6 @@
 import { isId, type SessionId } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import type { FeedItem } from "../engine.ts";
-import { feedView } from "./session-view.ts";
+import { feedView, type FeedSession } from "./session-view.ts";
 
 const SNAPSHOT_PAGE = 200;
 /** Events that change what a list of sessions shows. */
@@ -12,6 +11,11 @@ const COST_MS = 1_000;
 const LOOK_MS = 100;
 /** And all sessions, where it is not even said whose. */
 const LOOK_AT_ALL_MS = 2_000;
+
+export type FeedItem =
+  | { type: "snapshot"; sessions: FeedSession[] }
+  | { type: "changed"; session: FeedSession }
+  | { type: "removed"; id: string };
 
 interface Follower {
   changed: Set<SessionId>;

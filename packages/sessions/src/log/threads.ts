@@ -1,6 +1,6 @@
 import type { SessionEvent, SessionStatus, ThreadAgent, ThreadId, Tool } from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
-import { rosterOf } from "../process/conversation-setup.ts";
+import { rosterOf } from "./agent-roster.ts";
 import type { UsageLedger } from "./usage-ledger.ts";
 
 const STATUSES: Record<string, SessionStatus> = {

@@ -42,6 +42,14 @@ export interface McpServerView {
   changes: string[];
 }
 
+/** MCP servers that sessions have met, with their tools in full. */
+export interface McpServers {
+  list(): Promise<McpServerView[]>;
+  get(id: string): Promise<McpServerView>;
+  /** What it says now is accepted, if that is still what the person has read: `hash`. */
+  accept(id: string, hash: string, by: string): Promise<McpServerView>;
+}
+
 /** What a session is told of a server: tools as they were accepted, and what is not so any more. */
 export interface Judged {
   id: string;

@@ -1,7 +1,7 @@
 import { newId, RequestError, type Approval, type LoggedEvent, type SessionId } from "@tandem/protocol";
 import type { RecordChange, StoredRecord, Store } from "@tandem/storage";
 import { z } from "zod";
-import { Timer } from "../actor/timer.ts";
+import { Timer } from "../host/timer.ts";
 import { describe, worthTelling, type Notification, type NotifyEvent } from "./notification.ts";
 import { sendWebhook, type Delivery, type Webhook } from "./send-webhook.ts";
 import { showOnDesktop } from "./show-on-desktop.ts";

@@ -10,14 +10,14 @@ import type { Rules } from "../rules/rules.ts";
 import { plansFolder } from "./plans-folder.ts";
 import { createHost } from "./conversation-host.ts";
 import { conversationSetup } from "./conversation-setup.ts";
-import type { EngineSettings } from "../engine-settings.ts";
+import type { ProcessSettings } from "./process-settings.ts";
 import { openProcessSetup } from "./process-setup.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import { redactOutput } from "../log/redact-output.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { StartGate } from "./start-gate.ts";
 import { transcriptStore } from "./transcript-store.ts";
-import { modelEvent, turnOptions } from "../turn/turn-options.ts";
+import { modelEvent, turnOptions } from "./turn-options.ts";
 import type { PendingApprovals } from "../approvals/pending-approvals.ts";
 
 /** Of all engines of this process. */
@@ -25,7 +25,7 @@ const STARTS = new StartGate(availableParallelism());
 
 interface Parts {
   store: Store;
-  settings: EngineSettings;
+  settings: ProcessSettings;
   lease: Lease;
   writer: SessionWriter;
   room: PendingApprovals;

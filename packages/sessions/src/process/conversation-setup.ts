@@ -3,18 +3,19 @@ import { SESSION_METADATA, type SessionAgent, type ThreadAgent } from "@tandem/p
 import type { SessionRow } from "@tandem/storage";
 import { z } from "zod";
 import { askingTools } from "../approvals/asking-tools.ts";
+import { rosterOf } from "../log/agent-roster.ts";
 import { agentsOfFiles } from "../commands/agent-files.ts";
-import type { EngineSettings } from "../engine-settings.ts";
+import type { ProcessSettings } from "./process-settings.ts";
 import type { ProcessSetup } from "./process-setup.ts";
 import { offeredTools } from "@tandem/policy";
-import { turnOptions } from "../turn/turn-options.ts";
+import { turnOptions } from "./turn-options.ts";
 import { worktreeAt, worktreeVariables } from "../worktrees/worktree-registry.ts";
 
 /** What Claude Code is told about a session. */
 export async function conversationSetup(
   row: SessionRow,
   conversation: Pick<ConversationSetup, "id" | "resume" | "goOn">,
-  settings: EngineSettings,
+  settings: ProcessSettings,
   equipment: ProcessSetup,
 ): Promise<ConversationSetup> {
   const { agent, metadata } = row;
@@ -69,13 +70,6 @@ const INLINE: SubagentDefinition = {
 };
 
 export const jsonObject = z.record(z.string(), z.unknown());
-
-/** The agents that a session's agent may call by name. */
-export function rosterOf({ multiagent }: SessionAgent): ThreadAgent[] {
-  if (!multiagent) return [];
-  if (multiagent.type === "coordinator") return multiagent.agents;
-  return multiagent.subagents.type === "enabled" ? multiagent.subagents.predefined_agents : [];
-}
 
 const hasInlineAgents = ({ multiagent }: SessionAgent): boolean =>
   multiagent?.type === "multiagent_20261001" &&

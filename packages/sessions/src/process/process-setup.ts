@@ -1,7 +1,7 @@
 import type { ConversationHost, ConversationSetup, Decision, HookAnswer, ToolCallRequest } from "@tandem/claude-code";
 import type { SessionEventBody } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
-import type { EngineSettings } from "../engine-settings.ts";
+import type { ProcessSettings } from "./process-settings.ts";
 import { HostHooks } from "../hooks/host-hooks.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import { folderPlace, placeOf, type ServerPlace } from "../mcp/server-place.ts";
@@ -25,7 +25,7 @@ export interface ProcessSetup extends AsyncDisposable {
 
 export async function openProcessSetup(
   row: SessionRow,
-  settings: EngineSettings,
+  settings: ProcessSettings,
   around: { definitions: ToolDefinitions; isFirst: boolean; write: (events: SessionEventBody[]) => void },
 ): Promise<ProcessSetup> {
   const sandbox = await sandboxFor(settings.sandbox ?? { mode: "off", domains: [] }, settings.hostVariables);
@@ -63,7 +63,7 @@ export async function openProcessSetup(
 /** Those that the agent names, then those that a client brought and those of the folder that take nobody's name. */
 async function wantedServers(
   row: SessionRow,
-  settings: EngineSettings,
+  settings: ProcessSettings,
   trust: FolderTrust | undefined,
   parts: FolderParts | undefined,
 ): Promise<{ name: string; place: Promise<ServerPlace> }[]> {
@@ -119,7 +119,7 @@ const noSandbox = (reason: string): SessionEventBody => ({
 
 function toolHooks(
   row: SessionRow,
-  settings: EngineSettings,
+  settings: ProcessSettings,
   write: (events: SessionEventBody[]) => void,
 ): ProcessSetup["hooks"] {
   const hooks = new HostHooks(settings.hooks ?? []);

@@ -1,6 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import type { FileStore, Page, SessionStore, Store } from "@tandem/storage";
-import { SerialQueue } from "../actor/serial-queue.ts";
+import { SerialQueue } from "../host/serial-queue.ts";
 import type { Quotas } from "./quotas.ts";
 
 const PAGE = 200;

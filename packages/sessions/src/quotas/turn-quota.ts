@@ -1,6 +1,6 @@
 import type { SessionId } from "@tandem/protocol";
 import type { SessionStore } from "@tandem/storage";
-import type { TurnHook, TurnControl } from "../turn/turn-hook.ts";
+import type { TurnHook, TurnControl } from "../hooks/turn-hook.ts";
 import type { Quotas } from "./quotas.ts";
 
 /**

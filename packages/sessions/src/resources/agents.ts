@@ -8,15 +8,24 @@ import {
   type Multiagent,
 } from "@tandem/protocol";
 import type { AgentStore, Page, PageQuery } from "@tandem/storage";
-import type { Agents, Model } from "../engine.ts";
 import { resolveTools } from "@tandem/policy";
-import { resolveModel } from "../turn/turn-options.ts";
+import { resolveModel, type Model } from "../process/turn-options.ts";
 
 type RosterEntry = Extract<NonNullable<AgentCreateParams["multiagent"]>, { type: "coordinator" }>["agents"][number];
 type Definition = Pick<
   AgentCreateParams,
   "model" | "system" | "description" | "tools" | "mcp_servers" | "skills" | "multiagent" | "execution_identity"
 >;
+
+export interface Agents {
+  create(params: AgentCreateParams): Promise<Agent>;
+  get(id: string, version?: number): Promise<Agent>;
+  /** Adds a version, unless nothing changes. */
+  update(id: string, params: AgentUpdateParams): Promise<Agent>;
+  archive(id: string): Promise<Agent>;
+  list(query: PageQuery): Promise<Page<Agent>>;
+  versions(id: string, query: PageQuery): Promise<Page<Agent>>;
+}
 
 /** Agents and their versions. What a client may write is checked here, once, whichever way it came. */
 export class AgentCatalogue implements Agents {

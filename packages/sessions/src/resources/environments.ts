@@ -12,12 +12,20 @@ import {
 } from "@tandem/protocol";
 import type { EnvironmentStore, Page, PageQuery } from "@tandem/storage";
 import { mergeMetadata } from "./agents.ts";
-import type { Environments } from "../engine.ts";
 import { LABEL } from "../fleet/place.ts";
 import type { SessionPlaces } from "./session-places.ts";
 
 const PAGE = 200;
 const EPOCH = "2026-01-01T00:00:00.000Z";
+
+export interface Environments {
+  create(params: EnvironmentCreateParams): Promise<Environment>;
+  get(id: string): Promise<Environment>;
+  update(id: string, params: EnvironmentUpdateParams): Promise<Environment>;
+  archive(id: string): Promise<Environment>;
+  delete(id: string): Promise<void>;
+  list(query: PageQuery): Promise<Page<Environment>>;
+}
 
 /** Places where sessions work. What this machine cannot honour is refused, never ignored. */
 export class EnvironmentCatalogue implements Environments {

@@ -1,6 +1,18 @@
 import { newId, RequestError, type FileId, type FileMetadata } from "@tandem/protocol";
 import type { FileStore, Page, PageQuery } from "@tandem/storage";
-import type { Files } from "../engine.ts";
+
+export interface Files {
+  upload(file: {
+    filename: string;
+    mimeType: string;
+    content: Uint8Array;
+    expiresInSeconds?: number;
+  }): Promise<FileMetadata>;
+  get(id: string): Promise<FileMetadata>;
+  content(id: string): Promise<{ metadata: FileMetadata; content: Uint8Array }>;
+  delete(id: string): Promise<void>;
+  list(query: PageQuery & { ids?: readonly string[]; scope?: string }): Promise<Page<FileMetadata>>;
+}
 
 /** Uploaded files. One whose time is over is as good as gone, and goes when it is next met. */
 export class FileCatalogue implements Files {

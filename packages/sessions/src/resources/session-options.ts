@@ -1,13 +1,13 @@
 import { SESSION_METADATA, type PermissionMode, type SessionEventBody } from "@tandem/protocol";
-import type { EngineSettings } from "../engine-settings.ts";
+import type { HostSettings } from "../host/host-settings.ts";
 import { checkModeOf, hostAccount } from "@tandem/policy";
-import { checkTurnOptions, resolveModel } from "../turn/turn-options.ts";
+import { checkTurnOptions, resolveModel, type ModelSettings } from "../process/turn-options.ts";
 
 /** What clients ask a session to run on and how much it may do: checked when they ask, and not when it is too late. */
 export class SessionOptions {
-  readonly #settings: Pick<EngineSettings, "models" | "hostVariables" | "permissionMode">;
+  readonly #settings: ModelSettings & Pick<HostSettings, "hostVariables">;
 
-  constructor(settings: Pick<EngineSettings, "models" | "hostVariables" | "permissionMode">) {
+  constructor(settings: ModelSettings & Pick<HostSettings, "hostVariables">) {
     this.#settings = settings;
   }
 

@@ -19,7 +19,8 @@ import {
   type AllowedRoots,
   type GitRemote,
 } from "@tandem/workspace";
-import type { EngineSettings } from "../engine-settings.ts";
+import type { FleetMembership } from "../fleet/fleet-settings.ts";
+import type { HostSettings } from "../host/host-settings.ts";
 import { placeOf } from "../fleet/place.ts";
 import type { SessionDraft } from "./session-draft.ts";
 import type { WorktreeMaker } from "../worktrees/worktree-maker.ts";
@@ -37,7 +38,7 @@ export class SessionPlaces {
     roots: AllowedRoots,
     stateFolder: string,
     maker: WorktreeMaker,
-    { hostVariables, fleet }: Pick<EngineSettings, "hostVariables" | "fleet">,
+    { hostVariables, fleet }: Pick<HostSettings & FleetMembership, "hostVariables" | "fleet">,
   ) {
     this.#machine = fleet?.worker.machine;
     this.#clones = new RemoteClones(join(stateFolder, "clones"), hostVariables);

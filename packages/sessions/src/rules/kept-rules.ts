@@ -31,7 +31,7 @@ import {
   suggestRule,
 } from "@tandem/policy";
 import type { Rules, TestedCall, TestedSession } from "./rules.ts";
-import type { TurnHook } from "../turn/turn-hook.ts";
+import type { TurnHook } from "../hooks/turn-hook.ts";
 import { worktreeAt } from "../worktrees/worktree-registry.ts";
 
 const SPACE = "tandem";

@@ -1,5 +1,11 @@
 import type { FolderConfig } from "@tandem/workspace";
 
+/** Whether sessions load a folder's own settings, hooks and servers. Only `tandem trust --folder` on the machine grants it. */
+export interface Trust {
+  /** A folder that sessions may work in. */
+  of(folder: string): Promise<TrustView>;
+}
+
 /**
  * Whether what a folder brings may act in sessions. `changed`: it was trusted as it was, and is not what it was. `empty`:
  * there is nothing that would need it. `refused`: it cannot be trusted as it is.
@@ -19,11 +25,13 @@ export interface FolderTrust {
   config?: FolderConfig;
 }
 
-/** Where nobody says who is trusted, nobody is. */
-export const trustIn = async (
-  { trustOf }: { trustOf?: (folder: string) => Promise<FolderTrust> },
-  folder: string,
-): Promise<FolderTrust> => (await trustOf?.(folder)) ?? { trusted: false, state: "untrusted", folder, since: null };
+export interface TrustSettings {
+  /** The current trust of a folder. Without it, no folder is trusted. */
+  trustOf?: (folder: string) => Promise<FolderTrust>;
+}
+
+export const trustIn = async ({ trustOf }: TrustSettings, folder: string): Promise<FolderTrust> =>
+  (await trustOf?.(folder)) ?? { trusted: false, state: "untrusted", folder, since: null };
 
 /** A trust as clients see it. */
 export interface TrustView {

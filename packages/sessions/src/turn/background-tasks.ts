@@ -1,5 +1,5 @@
 import { RequestError, type BackgroundTask } from "@tandem/protocol";
-import { Timer } from "../actor/timer.ts";
+import { Timer } from "../host/timer.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
 
 /** How long after its last background task Claude may take to go on because of it. */

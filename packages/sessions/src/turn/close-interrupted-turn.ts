@@ -2,7 +2,7 @@ import type { ApprovalRequests } from "../approvals/approval-requests.ts";
 import { cancellation } from "../approvals/outcome.ts";
 import { closing } from "../log/open-turn.ts";
 import type { InterruptedTurn } from "./read-interrupted-turn.ts";
-import type { TurnDependencies } from "./turn-parts.ts";
+import type { TurnDependencies } from "./turn-dependencies.ts";
 
 /** Takes over what a former writer spent and asked, and closes what it had under way. */
 export async function closeInterruptedTurn(

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Conversation, ModelContent } from "@tandem/claude-code";
 import type { EventId, EventOf, SessionId, ThreadId } from "@tandem/protocol";
 import type { EventLog, SessionRow, Store, Transcripts } from "@tandem/storage";
-import { isRewound, rewoundSpans } from "../checkpoints/rewound-spans.ts";
+import { isRewound, rewoundSpans } from "../log/rewound-spans.ts";
 import { readContent } from "../log/read-content.ts";
 import { loadTranscripts } from "../process/transcript-store.ts";
 

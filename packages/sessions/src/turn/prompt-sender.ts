@@ -3,8 +3,8 @@ import { RequestError, type EventOf } from "@tandem/protocol";
 import type { ConversationHolder } from "../process/conversation-holder.ts";
 import { isKept, lostMessages, messageUuid } from "./lost-messages.ts";
 import type { QuotaWait } from "./quota-wait.ts";
-import type { TurnHooks } from "./turn-hook.ts";
-import type { TurnDependencies } from "./turn-parts.ts";
+import type { TurnHooks } from "../hooks/turn-hook.ts";
+import type { TurnDependencies } from "./turn-dependencies.ts";
 import type { Turn } from "./turn.ts";
 
 type UserMessage = EventOf<"user.message">;

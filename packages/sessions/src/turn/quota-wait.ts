@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import type { Conversation, TurnEnd } from "@tandem/claude-code";
 import { LlmError, SESSION_METADATA, type EventOf, type SessionEventBody } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
-import { Timer } from "../actor/timer.ts";
-import type { QuotaSettings } from "../engine-settings.ts";
+import { Timer } from "../host/timer.ts";
+import type { QuotaSettings } from "./turn-settings.ts";
 import type { AccountLimit } from "../fleet/account-limits.ts";
-import type { TurnDependencies } from "./turn-parts.ts";
-import { turnOptions } from "./turn-options.ts";
+import type { TurnDependencies } from "./turn-dependencies.ts";
+import { turnOptions } from "../process/turn-options.ts";
 import { accountsOf, type Turn } from "./turn.ts";
 
 type Parts = Pick<TurnDependencies, "settings" | "writer" | "ledger" | "limits" | "next" | "onBegin">;

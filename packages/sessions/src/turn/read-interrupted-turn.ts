@@ -2,27 +2,20 @@ import type { EventId, EventOf, LoggedEvent, SessionEvent, ThreadId } from "@tan
 import type { EventLog, SessionRow } from "@tandem/storage";
 import { openGrants } from "../approvals/grants.ts";
 import { announcedCalls, openCalls, readOpenTurn, waitingCalls, type OpenCall } from "../log/open-turn.ts";
-import { isAnswer, type Answer } from "../approvals/pending-approvals.ts";
+import { isAnswer } from "../approvals/pending-approvals.ts";
+import type { InheritedRequests } from "../approvals/approval-requests.ts";
 
-/** What a writer leaves behind that has gone in the middle of a turn. */
-export interface InterruptedTurn {
+/** The state of a turn whose writer died or gave it up, as its log shows it. */
+export interface InterruptedTurn extends InheritedRequests {
   /** The messages that the turn has taken. */
   messages: EventId[];
-  /** Calls that somebody may still answer. */
-  waiting: OpenCall[];
-  /** Those of them that clients have been told of. */
-  announced: EventId[];
-  /** Answers that may not have reached the model: results of custom tools, and what was answered without a process. */
-  answered: { call: OpenCall; answer: Answer }[];
-  /** Nothing has been done since the last of the latter, so that nothing can be done twice: they are told again. */
+  /** No call was made since the last late answer, so sending the answers again cannot repeat a call. */
   isUntold: boolean;
-  /** Calls that were allowed without a process, and not made since. */
-  grants: ReturnType<typeof openGrants>;
-  /** Calls that nobody can be asked about any more. */
+  /** Requests that died with their process. */
   cancelled: OpenCall[];
-  /** Calls that were running: what they did is not known. */
+  /** Calls without a result; their effect is unknown. */
   running: OpenCall[];
-  /** Whoever ran it has left it on purpose, for another to go on with. */
+  /** The former worker handed the turn over on purpose. */
   isHandedOver: boolean;
   /** How often it has waited for a quota. */
   windows: number;

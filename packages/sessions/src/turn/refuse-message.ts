@@ -2,7 +2,7 @@ import type { EventOf, SessionEventBody } from "@tandem/protocol";
 import type { EventLog } from "@tandem/storage";
 import type { SessionWriter } from "../log/session-writer.ts";
 import { cutShortOf } from "./turn.ts";
-import type { Delay, Refusal } from "./turn-hook.ts";
+import type { Delay, Refusal } from "../hooks/turn-hook.ts";
 
 /**
  * Says that a message begins no turn, and why. It stays in the inbox, and is offered again until it can begin one; this is

@@ -1,36 +1,9 @@
 import type { TurnEnd } from "@tandem/claude-code";
-import {
-  LlmError,
-  TandemError,
-  type LlmErrorCode,
-  type SessionErrorDetail,
-  type SessionErrorType,
-} from "@tandem/protocol";
+import { errorDetail } from "../log/error-detail.ts";
 
-const TYPES: Partial<Record<LlmErrorCode, SessionErrorType>> = {
-  overloaded: "model_overloaded_error",
-  rate_limited: "model_rate_limited_error",
-  billing: "billing_error",
-};
-
-/** How a turn ends that failed before or beside the model: a process that did not come up, a file that is gone. */
+/** The end of a turn that failed outside the model, for example because its process did not start. */
 export function turnFailure(error: unknown): TurnEnd {
   return { stop: "error", stopDetails: null, error: errorDetail(error), reported: {} };
-}
-
-export function errorDetail(error: unknown): SessionErrorDetail {
-  const known = error instanceof TandemError ? error : undefined;
-  const type = error instanceof LlmError ? (TYPES[error.code] ?? "model_request_failed_error") : "unknown_error";
-  return {
-    type,
-    message: known?.message ?? (error instanceof Error ? error.message : String(error)),
-    retry_status: { type: "exhausted" },
-    tandem: {
-      code: known?.code ?? "internal",
-      ...(known?.fix && { fix: known.fix }),
-      ...(error instanceof LlmError && error.resetsAt && { resets_at: error.resetsAt.toISOString() }),
-    },
-  };
 }
 
 export const interruptedTurn = (): TurnEnd => ({ stop: "interrupted", stopDetails: null, reported: {} });

@@ -7,8 +7,8 @@ import type { ConversationHolder } from "../process/conversation-holder.ts";
 import { needsAnswer, type OpenCall } from "../log/open-turn.ts";
 import type { QuotaWait } from "./quota-wait.ts";
 import type { Steering } from "./steering.ts";
-import type { TurnHooks } from "./turn-hook.ts";
-import type { TurnDependencies } from "./turn-parts.ts";
+import type { TurnHooks } from "../hooks/turn-hook.ts";
+import type { TurnDependencies } from "./turn-dependencies.ts";
 
 interface Beside {
   holder: Pick<ConversationHolder, "current">;

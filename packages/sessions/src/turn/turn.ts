@@ -2,8 +2,8 @@ import type { Conversation, TurnEnd } from "@tandem/claude-code";
 import type { CutShort, EventId, Interruption, SessionEventBody, StopReason } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
 import { closing, type OpenCall, type Placed } from "../log/open-turn.ts";
-import type { TurnStart } from "./turn-hook.ts";
-import { errorDetail } from "./turn-failure.ts";
+import type { TurnStart } from "../hooks/turn-hook.ts";
+import { errorDetail } from "../log/error-detail.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
 
 /** From the message that begins it to the next idle. */

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import type { Store } from "@tandem/storage";
 import type { Audit } from "../audit/audit.ts";
-import type { EngineSettings } from "../engine-settings.ts";
+import type { HostSettings } from "../host/host-settings.ts";
 import { WorktreeService } from "./worktree-service.ts";
-import { DEFAULT_WORKTREES, WorktreeMaker } from "./worktree-maker.ts";
+import { DEFAULT_WORKTREES, WorktreeMaker, type WorktreeSettings } from "./worktree-maker.ts";
 import type { Worktrees } from "./worktrees.ts";
 
 /** What makes worktrees, and what people do with them; `desk` is told how sessions are archived. */
 export function createWorktrees(
   store: Store,
-  settings: Pick<EngineSettings, "worktrees" | "stateFolder" | "hostVariables">,
+  settings: Pick<HostSettings, "stateFolder" | "hostVariables"> & { worktrees?: WorktreeSettings },
   audit: Audit,
 ): { maker: WorktreeMaker; desk: (archive: (session: string, by: string) => Promise<unknown>) => Worktrees } {
   const { stateFolder, hostVariables } = settings;

@@ -23,7 +23,7 @@ import {
   type Person,
   type WorktreePatch,
 } from "@tandem/workspace";
-import { SerialQueue } from "../actor/serial-queue.ts";
+import { SerialQueue } from "../host/serial-queue.ts";
 import type { WorktreeRecord } from "./worktree-registry.ts";
 import type { WorktreeMaker } from "./worktree-maker.ts";
 import type { Worktrees } from "./worktrees.ts";

@@ -1,7 +1,7 @@
 import type { LoggedEvent } from "@tandem/protocol";
 import { always, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "./testing/engine-stage.ts";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage, type RunningEngine } from "../testing/engine-stage.ts";
 
 let stage: EngineStage;
 beforeAll(async () => {

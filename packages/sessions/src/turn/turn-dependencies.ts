@@ -1,17 +1,17 @@
 import type { Lease, Store } from "@tandem/storage";
 import type { SessionCommands } from "../commands/session-commands.ts";
-import type { EngineSettings } from "../engine-settings.ts";
+import type { TurnSettings } from "./turn-settings.ts";
 import type { OwnLimits } from "../fleet/own-limits.ts";
 import type { ToolDefinitions } from "../mcp/tool-definitions.ts";
 import type { Rules } from "../rules/rules.ts";
 import type { SessionWriter } from "../log/session-writer.ts";
-import type { Accompany } from "./turn-hook.ts";
+import type { Accompany } from "../hooks/turn-hook.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
 
 /** What the runner of a session's turns is given. */
 export interface TurnDependencies {
   store: Store;
-  settings: EngineSettings;
+  settings: TurnSettings;
   lease: Lease;
   writer: SessionWriter;
   ledger: UsageLedger;

@@ -5,11 +5,23 @@ import {
   RequestError,
   SESSION_METADATA,
   type EventOf,
+  type ModelDetails,
+  type PermissionMode,
   type SessionEventBody,
 } from "@tandem/protocol";
 import type { SessionRow } from "@tandem/storage";
-import type { EngineSettings } from "../engine-settings.ts";
-import type { Model } from "../engine.ts";
+
+export interface Model extends ModelDetails {
+  id: string;
+  name: string;
+  aliases: readonly string[];
+}
+
+export interface ModelSettings {
+  models: () => Promise<Model[]>;
+  /** Default for sessions without a mode of their own. */
+  permissionMode?: PermissionMode;
+}
 
 /** What of a session's metadata a process is started with. Whatever else changes holds from the next turn or call on. */
 const FIXED = [
@@ -28,7 +40,7 @@ const isPlanning = (metadata: Record<string, string>): boolean => metadata[SESSI
 /** What the next turn runs on: as its message says, else the session, else its agent. */
 export function turnOptions(
   { agent, metadata }: Pick<SessionRow, "agent" | "metadata">,
-  settings: Pick<EngineSettings, "permissionMode">,
+  settings: Pick<ModelSettings, "permissionMode">,
   message?: Pick<EventOf<"user.message">, "tandem">,
 ): TurnOptions {
   const mode = metadata[SESSION_METADATA.permissionMode] ?? settings.permissionMode;

@@ -1,7 +1,7 @@
 import type { ConversationOutput, ModelContent, TurnEnd } from "@tandem/claude-code";
 import type { EventId, SessionEventBody, StopReason } from "@tandem/protocol";
 import type { Lease, SessionRow } from "@tandem/storage";
-import { errorDetail } from "./turn-failure.ts";
+import { errorDetail } from "../log/error-detail.ts";
 import type { UsageLedger } from "../log/usage-ledger.ts";
 
 /**

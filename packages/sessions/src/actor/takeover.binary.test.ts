@@ -7,8 +7,8 @@ import type { ChildProcess } from "node:child_process";
 import type { LoggedEvent } from "@tandem/protocol";
 import { always, reply, slowly, text, toolUse } from "@tandem/rehearsal";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "./testing/engine-stage.ts";
-import { judgeSession } from "./testing/judge-session.ts";
+import { isIdle, setEngineStage, the, typesOf, type EngineStage } from "../testing/engine-stage.ts";
+import { judgeSession } from "../testing/judge-session.ts";
 
 // Engines die and halt here: each test has a stage of its own.
 let stage: EngineStage;

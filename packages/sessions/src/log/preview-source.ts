@@ -1,5 +1,5 @@
 import type { SessionId } from "@tandem/protocol";
-import type { PreviewSink } from "../log/outbox.ts";
+import type { PreviewSink } from "./outbox.ts";
 
 /** Previews of sessions that other processes write. */
 export interface PreviewSource {
@@ -11,4 +11,9 @@ export interface PreviewWatch {
   /** Resolves when nothing is kept any more of what the log had when this was called. */
   caughtUp(): Promise<void>;
   stop(): void;
+}
+
+export interface PreviewSettings {
+  /** In a fleet: previews of sessions that other processes write. */
+  previews?: PreviewSource;
 }

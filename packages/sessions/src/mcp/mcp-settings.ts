@@ -1,0 +1,17 @@
+import type { HostServer } from "@tandem/claude-code";
+import type { SessionId } from "@tandem/protocol";
+import type { NamedServer, ServerPlace } from "./server-place.ts";
+
+export interface McpSettings {
+  /** Limit for one call of a tool, in milliseconds. */
+  mcpTimeout: number;
+  /**
+   * In-process servers that every session has. Their read-only tools run without approval, the others need one. An agent's
+   * own MCP server of the same name takes precedence.
+   */
+  hostServers?: (session: SessionId) => Promise<readonly HostServer[]>;
+  /** MCP servers that a client attached to its session; an agent's server of the same name takes precedence. */
+  sessionServers?: (session: SessionId) => readonly ServerPlace[];
+  /** MCP servers of the project's config, which agents name as `tandem:NAME`. */
+  mcpServer?: NamedServer;
+}

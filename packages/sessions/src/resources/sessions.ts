@@ -1,0 +1,76 @@
+import type {
+  BackgroundTask,
+  ClientEvent,
+  EventOf,
+  LiveDelta,
+  LoggedEvent,
+  Session,
+  SessionCreateParams,
+  SessionEvent,
+  SessionId,
+  SessionUpdateParams,
+  Thread,
+} from "@tandem/protocol";
+import type { EventRange, Page, SessionStore } from "@tandem/storage";
+import type { SlashCommand } from "../commands/command-catalogue.ts";
+import type { FeedItem } from "../log/feed.ts";
+
+export interface Sessions {
+  /** Here and below, `by` is who asks for it, for the log. */
+  create(params: SessionCreateParams, by?: string): Promise<Session>;
+  get(id: string): Promise<Session>;
+  update(id: string, params: SessionUpdateParams, by?: string): Promise<Session>;
+  archive(id: string, by?: string): Promise<Session>;
+  delete(id: string, by?: string): Promise<void>;
+  list(query: Parameters<SessionStore["list"]>[0]): Promise<Page<Session>>;
+  /** Puts events into the inbox; they are acknowledged when this resolves. `by` is who sends them, for the log. */
+  send(id: string, events: readonly ClientEvent[], by?: string): Promise<SessionEvent[]>;
+  /**
+   * Takes a message back that nobody has been given yet: the log says so, and it is never put to the agent. Rejects with
+   * `conflict` if the agent has it.
+   */
+  takeBack(id: string, event: string, by?: string): Promise<void>;
+  /** A page of the log; with what waits in the inbox at its end, where the page reaches it. */
+  events(id: string, range: EventRange): Promise<{ events: LoggedEvent[]; waiting: SessionEvent[] }>;
+  head(id: string): Promise<number>;
+  follow(id: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
+  /**
+   * Live previews of a session, in order with its events: called after the `follow` of every event that came before.
+   * Every preview comes from its beginning: who listens in the middle of an answer is called at once with what there is
+   * of it, and never with what the log has. With `here`, only while this process writes the session. Returns how to stop.
+   */
+  onDelta(id: SessionId, listener: (deltas: readonly LiveDelta[]) => void, from?: "here"): () => void;
+  threads(id: string): Promise<Thread[]>;
+  /** Background tasks of the running process. */
+  tasks(id: string): Promise<BackgroundTask[]>;
+  stopTask(id: string, taskId: string): Promise<void>;
+  /** Slash commands that a person may type in a session. */
+  commands(id: string): Promise<SlashCommand[]>;
+  /** Those of a session that would work in a folder. */
+  commandsIn(folder: string): Promise<SlashCommand[]>;
+  /** Runs a command in the session's folder for a person; the model is told of it with the next message. */
+  shell(id: string, command: string, by: string, signal: AbortSignal): Promise<EventOf<"tandem.shell">>;
+  /** The session's folder: list a directory, search names and contents, read a file. Nothing outside it, whatever links say. */
+  readonly folder: SessionFolder;
+  /** Sessions and what waits for a person, now; then each change, until the signal fires. */
+  feed(signal: AbortSignal): AsyncIterable<FeedItem>;
+  usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;
+}
+
+export interface SessionFolder {
+  list(
+    id: string,
+    path: string,
+  ): Promise<{ name: string; path: string; type: "file" | "folder" | "link"; size: number }[]>;
+  search(
+    id: string,
+    query: { name?: string; text?: string; limit: number },
+  ): Promise<{ path: string; line?: number; text?: string }[]>;
+  read(
+    id: string,
+    path: string,
+  ): Promise<
+    | { path: string; size: number; truncated: boolean; text: string }
+    | { path: string; size: number; base64: string; truncated: boolean }
+  >;
+}
