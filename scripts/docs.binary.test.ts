@@ -1,20 +1,22 @@
 import { spawn } from "node:child_process";
-import { globSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { join } from "node:path";
 import { reply, text, toolUse, type Script } from "@tandem/rehearsal";
 import { expect, test } from "vitest";
 import { outcomeOf } from "../apps/cli/src/testing/run-tandem.ts";
 import { sessionMachine } from "../apps/cli/src/testing/session-machine.ts";
+import { processesIn } from "../apps/cli/src/testing/vitals.ts";
 
 // Their types are checked here too.
 export type * from "../docs/examples/custom-tool.ts";
+export type * from "../docs/examples/embed-server.ts";
 export type * from "../docs/examples/managed-agent.ts";
 
 const root = join(import.meta.dirname, "..");
 
 /** Runs an example as a user would, and returns the lines that it prints. */
-async function linesOf(example: string, env: Record<string, string>): Promise<string[]> {
-  const child = spawn(process.execPath, [join(root, "docs/examples", example)], { env });
+async function linesOf(example: string, env: Record<string, string>, cwd = root): Promise<string[]> {
+  const child = spawn(process.execPath, [join(root, "docs/examples", example)], { env, cwd });
   const { code, stdout, stderr } = await outcomeOf(child);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return stdout.trim().split("\n");
@@ -47,4 +49,12 @@ test("and so does the one with a tool of its own, with nothing changed but two v
     "ran weather",
     expect.stringContaining("Take one: 8 degrees and rain in Bern."),
   ]);
+}, 120_000);
+
+test("the example that embeds a server runs as it stands, and leaves nothing running", async () => {
+  await using machine = await sessionMachine(() => text("The Aare."));
+  const variables = { ...machine.variables, SESSION_KEY: "sk-ant-made-up" };
+  expect(await linesOf("embed-server.ts", variables, machine.project)).toEqual(["The Aare."]);
+  expect(processesIn(machine.variables.TANDEM_HOME)).toEqual([]);
+  expect(existsSync(join(machine.variables.TANDEM_HOME, "server.json"))).toBe(false);
 }, 120_000);

@@ -8,7 +8,7 @@ export interface Host {
   env: Variables;
   /** Aborted when the process is asked to stop. */
   signal: AbortSignal;
-  /** The folder of the project, or its tandem.yaml; without it, the nearest one at or above `cwd`. */
+  /** The folder of the project. Default: the nearest folder at or above `cwd` that has a tandem.yaml. */
   project?: string | undefined;
   /** A Claude Code other than the one that ships with Tandem. */
   claudePath?: string | undefined;

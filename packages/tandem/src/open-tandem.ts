@@ -1,0 +1,218 @@
+import type { Credential } from "@tandem/claude-code";
+import { TandemError, type Payer } from "@tandem/protocol";
+import type { ServedContext } from "@tandem/server";
+import type { Engine } from "@tandem/sessions";
+import { DEFAULT_TENANT, type Scope } from "@tandem/storage";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import manifest from "../package.json" with { type: "json" };
+import { holderName, loadServer, openStore, sessionRoots, startServer } from "./compose.ts";
+import { databaseName } from "./config/database-location.ts";
+import type { Project } from "./config/load-project.ts";
+import { ensureTandemHome } from "./config/tandem-home.ts";
+import { innerDoor, openMembership, type FleetOptions, type Joined, type Membership } from "./fleet/join-fleet.ts";
+import { takeCare } from "./health/take-care.ts";
+import type { Host } from "./host.ts";
+import { sessionPayerOf } from "./project/describe-project.ts";
+import { localActor } from "./project/local-actor.ts";
+import { openProjectOrDefaults } from "./project/open-project.ts";
+import { LogFile, logFolder } from "./server/log-file.ts";
+import { observe } from "./server/observe.ts";
+import { findServer, writeServerFile, type ServerInfo } from "./server/server-file.ts";
+import { composeRealm } from "./tenants/compose-realm.ts";
+import { TenantRealms } from "./tenants/realms.ts";
+import { stopEveryone } from "./tenants/stop-everyone.ts";
+import { createTenantOffice } from "./tenants/tenant-office.ts";
+
+/** Time for the rest of a shutdown once the turns have ended. */
+const REST_MS = 5_000;
+const CLOSE_MS = 2_000;
+const RUN: readonly Scope[] = ["run"];
+
+export interface TandemOptions extends Partial<Omit<Host, "env" | "project">> {
+  /** The environment variables that Tandem reads, such as TANDEM_HOME and `env:` secrets. Pass `process.env` for all. */
+  env: Host["env"];
+  /** A folder, or a project that is loaded already. A folder without a tandem.yaml uses the defaults. */
+  project: string | Project;
+  /** Replaces `server.port` of the config. 0 takes a free port. */
+  port?: number | undefined;
+  /** Gets each line of the server's log, as JSON. The log file in TANDEM_HOME is written in any case. */
+  log?: ((line: string) => void) | undefined;
+  /** What this process is in a fleet. Needs a Postgres database. */
+  fleet?: FleetOptions | undefined;
+  /** A stand-in for the model's API that sessions use instead of the configured credential. Nothing is billed. */
+  demo?: Credential | undefined;
+}
+
+/** A running server. Closing it ends turns within `server.stopWithin` and leaves no process behind. */
+export interface Tandem extends AsyncDisposable {
+  readonly url: string;
+  /** What clients on this machine read to find the server: its address, token file, database and payer. */
+  readonly info: Omit<ServerInfo, "version" | "pid" | "process_start" | "started_at">;
+  /** Agents, sessions, approvals and rules, without HTTP. */
+  readonly engine: Engine;
+  /** The reviewed knowledge, its tools and its jobs. Undefined where the project has none. */
+  readonly context: ServedContext | undefined;
+  /** Undefined outside of a fleet. */
+  readonly member: Membership | undefined;
+  readonly logFile: string;
+  /** A problem with the server's own token file that the user should see. */
+  readonly warning: string | undefined;
+  /** Aborted by `signal`, or when the fleet asks this process to drain. The caller then calls `close`. */
+  readonly stopRequested: AbortSignal;
+  /** Creates an API token and returns its secret. */
+  createToken(name: string, options?: { scopes?: readonly Scope[] }): Promise<string>;
+  /** A link to the page, good once and for a minute. */
+  signInLink(): Promise<string>;
+  /** Safe to call more than once. */
+  close(): Promise<void>;
+}
+
+/** How long closing a server of this project takes at most. */
+export const closeTimeOf = ({ config }: Project): number => config.server.stopWithin + CLOSE_MS + REST_MS;
+
+/** Starts a server in this process: store, engine, knowledge, tenants, fleet membership and HTTP. */
+export async function openTandem({
+  project: given,
+  port,
+  log,
+  fleet = {},
+  demo,
+  ...rest
+}: TandemOptions): Promise<Tandem> {
+  const host: Host = {
+    version: manifest.version,
+    cwd: resolve(typeof given === "string" ? given : given.folder),
+    signal: new AbortController().signal,
+    // Health checks load the project again. They must not look for a file where the defaults are used.
+    project: typeof given === "string" ? given : existsSync(given.file) ? given.folder : undefined,
+    ...rest,
+  };
+  const project = typeof given === "string" ? await openProjectOrDefaults(host) : given;
+  const { stopWithin } = project.config.server;
+  await refuseSecond(host);
+  // Disposed in the opposite order of the setup, also when opening fails halfway.
+  await using parts = new AsyncDisposableStack();
+
+  const home = await ensureTandemHome(host.env);
+  const server = await loadServer();
+  const file = parts.use(new LogFile(logFolder(host.env)));
+  const write = (line: string): void => {
+    file.write(line);
+    log?.(line);
+  };
+  const logger = server.createLogger({ destination: { write } });
+
+  const store = parts.use(await openStore(host, project));
+  const caretaker = takeCare(host, project, { demo: demo !== undefined });
+  const lent = demo && { credential: demo };
+  const payer: Payer = demo ? "nobody" : sessionPayerOf(project.config.llm);
+  const member = await openMembership(host, project, store, {
+    options: fleet,
+    payer,
+    log: logger,
+    limitOf: (tenant) => realms.limitOf(tenant),
+  });
+  if (member) parts.use(member);
+  const seen = parts.use(await observe(host, project, member?.holder ?? holderName("tandem up")));
+  const own = parts.use(
+    await composeRealm(host, project, store, {
+      tenant: { id: DEFAULT_TENANT, name: DEFAULT_TENANT },
+      logger,
+      caretaker,
+      observe: seen.watch,
+      ...lent,
+      ...member?.realmOf(DEFAULT_TENANT, store),
+    }),
+  );
+  const realms = parts.use(
+    new TenantRealms({
+      context: host,
+      project,
+      store,
+      logger,
+      own,
+      observe: seen.watch,
+      ...lent,
+      ...(member && { fleetOf: member.realmOf, ownPerson: member.owner, serves: member.tenants }),
+    }),
+  );
+  const engine = { ...own.engine, killSwitch: stopEveryone(own.engine.killSwitch, store, () => realms.open) };
+  const tokenFile = join(home, "token");
+  const { warning } = await server.ensureToken(tokenFile, store.tokens);
+  if (warning) logger.warn(warning);
+  // Listen before resuming abandoned sessions: a server that finds its port taken must not touch a session.
+  const http = await startServer(project, {
+    ...own,
+    engine,
+    realms,
+    logger,
+    version: host.version,
+    ...innerDoor(project, { options: fleet, port }),
+    metrics: seen.metrics,
+    tracing: seen.tracing,
+    office: createTenantOffice(host.env, store, (note) => own.engine.audit.note(note), realms),
+  });
+  parts.defer(() => http.close(CLOSE_MS));
+  let joined: Joined | undefined;
+  parts.defer(() => joined?.leave(REST_MS));
+  parts.defer(async () => void (await Promise.all([own.stop(stopWithin), realms.stop(stopWithin)])));
+  parts.defer(() => joined?.drain());
+  parts.defer(() => http.drain());
+  await own.start();
+  const drained = new AbortController();
+  joined = await member?.join({
+    store,
+    realms,
+    address: http.url,
+    version: host.version,
+    onDrainWish: () => drained.abort(),
+    payer,
+  });
+  const takenUp = realms.takeUp().catch((error: unknown) => logger.warn({ err: error }, "tenants were not looked at"));
+  parts.defer(() => takenUp);
+
+  const { tls } = project.config.server;
+  const info: Tandem["info"] = {
+    url: http.url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:"),
+    token_file: tokenFile,
+    ...(tls.certificate && { certificate: resolve(project.folder, tls.certificate) }),
+    database: databaseName(host.env, project),
+    roots: sessionRoots(project),
+    payer,
+    demo: demo !== undefined,
+  };
+  parts.use(await writeServerFile(host.env, info));
+  parts.defer(() => logger.info("stopping"));
+  logger.info({ url: http.url, demo: info.demo, payer }, "up");
+
+  const owned = parts.move();
+  const close = (): Promise<void> => owned.disposeAsync();
+  return {
+    url: info.url,
+    info,
+    engine,
+    context: own.context,
+    member,
+    logFile: file.file,
+    warning,
+    stopRequested: AbortSignal.any([host.signal, drained.signal]),
+    async createToken(name, { scopes = RUN } = {}) {
+      const { secret, token } = await server.createToken(store.tokens, { name, scopes });
+      const details = { id: token.id, name, scopes: token.scopes };
+      await store.audit.append([{ kind: "token.created", actor: localActor(), details }]);
+      return secret;
+    },
+    signInLink: () => http.signInLink(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function refuseSecond({ env }: Pick<Host, "env">): Promise<void> {
+  const server = await findServer(env);
+  if (!server) return;
+  throw new TandemError("already_running", `A server is up already, at ${server.url} (pid ${server.pid}).`, {
+    fix: "Use it, stop it with Ctrl-C, or set TANDEM_HOME to another folder for a second one.",
+  });
+}
