@@ -49,7 +49,7 @@ export { openConversation } from "./session/open-conversation.ts";
 export { cutTranscript } from "./session/cut-transcript.ts";
 export { forgetConversation } from "./session/forget-conversation.ts";
 export { messageUuids } from "./session/transcript-line.ts";
-export type { PastOutput } from "./history/past-output.ts";
+export type { PastOutput } from "./history/past-translator.ts";
 export { PrintInput, type PrintForm } from "./history/print-input.ts";
 export { TranscriptReader } from "./history/transcript-reader.ts";
 export { EventIds } from "./history/event-ids.ts";

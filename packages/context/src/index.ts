@@ -3,7 +3,7 @@ export { openContext, type Context, type ContextSettings } from "./open-context.
 export type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "./folder/context-folder.ts";
 export { openContextFolder, type FolderSettings } from "./folder/open-context-folder.ts";
 export { describeProblem, type FileProblem } from "./file-problem.ts";
-export { parseTableFile, type ParsedTableFile } from "./catalogue/parse-table-file.ts";
+export { parseTableFile, type ParsedTableFile } from "./catalogue/table-file.ts";
 export { removeTableFile, updateTableFile } from "./catalogue/update-table-file.ts";
 export type { FoundTable } from "./catalogue/wanted-table.ts";
 export { tableKey, tablePath, type TableIdentity } from "./catalogue/table-path.ts";

@@ -1,10 +1,31 @@
 import type { SDKMessage } from "@anthropic-ai/claude-agent-sdk";
-import { LlmError, userContent, type SessionEventBody, type ThreadId, type UserContent } from "@tandem/protocol";
+import {
+  type EventId,
+  LlmError,
+  type SessionEventBody,
+  type ThreadId,
+  userContent,
+  type UserContent,
+} from "@tandem/protocol";
 import { z } from "zod";
 import type { ConversationOutput } from "../session/conversation.ts";
 import { Translator } from "../session/translate/translator.ts";
 import { EventIds } from "./event-ids.ts";
-import type { PastOutput } from "./past-output.ts";
+
+/** What comes of a line that Claude Code wrote for itself or for others, and when that was. */
+export interface PastOutput {
+  /** Undefined where the line does not say. */
+  at: string | undefined;
+  output: ConversationOutput | Prompt;
+}
+
+/** Somebody spoke to the model. `uuid` is the name of the line, where it has one. */
+interface Prompt {
+  type: "prompt";
+  id: EventId;
+  uuid: string | undefined;
+  content: UserContent[];
+}
 
 /** No server is called that: tools of a conversation that was not ours are nobody's custom tools. */
 const NO_SERVER = "\0";

@@ -1,5 +1,5 @@
 import type { ThreadId } from "@tandem/protocol";
-import type { PastOutput } from "./past-output.ts";
+import type { PastOutput } from "./past-translator.ts";
 import { PrintReader } from "./print-reader.ts";
 
 /** The forms in which `claude --print` writes. */

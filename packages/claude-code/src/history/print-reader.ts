@@ -1,8 +1,7 @@
 import type { ThreadId } from "@tandem/protocol";
 import { z } from "zod";
 import { isOwnWord } from "../session/translate/ignored.ts";
-import type { PastOutput } from "./past-output.ts";
-import { blocksOf, PastTranslator, toUserContent, type Block } from "./past-translator.ts";
+import { type Block, blocksOf, type PastOutput, PastTranslator, toUserContent } from "./past-translator.ts";
 
 const BROKEN_OFF = "The output of Claude Code broke off before its result.";
 

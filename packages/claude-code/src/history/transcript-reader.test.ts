@@ -1,6 +1,6 @@
 import type { SessionEventBody, ThreadId } from "@tandem/protocol";
 import { expect, it } from "vitest";
-import type { PastOutput } from "./past-output.ts";
+import type { PastOutput } from "./past-translator.ts";
 import { TranscriptReader } from "./transcript-reader.ts";
 
 const read = (...lines: object[]): PastOutput[] => {

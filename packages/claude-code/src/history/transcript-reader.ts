@@ -1,8 +1,7 @@
 import type { ThreadId } from "@tandem/protocol";
 import { z } from "zod";
 import { toolUseIds, type TranscriptLine } from "../session/transcript-line.ts";
-import type { PastOutput } from "./past-output.ts";
-import { blocksOf, PastTranslator, textOf, toUserContent, type Block } from "./past-translator.ts";
+import { type Block, blocksOf, type PastOutput, PastTranslator, textOf, toUserContent } from "./past-translator.ts";
 import { TRANSCRIPT_NOTES } from "./transcript-notes.ts";
 
 const head = z.looseObject({

@@ -23,8 +23,7 @@ import { checkSessionInit } from "./session-options.ts";
 import { startQuery, toolNames } from "./start-query.ts";
 import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
-import { commandLifecycle } from "./translate/command-lifecycle.ts";
-import { Translator, type TranslatorSettings } from "./translate/translator.ts";
+import { commandLifecycle, Translator, type TranslatorSettings } from "./translate/translator.ts";
 import { Watch } from "./watch.ts";
 
 /** Claude Code takes a message back by this request, which the SDK has and does not declare. */

@@ -1,7 +1,6 @@
 import type { ContextFolder } from "../folder/context-folder.ts";
 import { leftAlone } from "../folder/left-alone.ts";
-import { parseTableFile } from "./parse-table-file.ts";
-import type { TableFile } from "./table-file.ts";
+import { parseTableFile, type TableFile } from "./table-file.ts";
 import { distinctTablePath, type TableIdentity, tablePath } from "./table-path.ts";
 
 export interface LocatedTable {

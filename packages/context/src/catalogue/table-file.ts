@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { FileProblem } from "../file-problem.ts";
+import { readYaml } from "../read-yaml.ts";
 
 /** Who says it. A person's words go before a model's, and a model's before the database's comment. */
 const descriptions = z.object({
@@ -61,3 +63,10 @@ export const tableFile = z.object({
   notes: z.string().optional(),
 });
 export type TableFile = z.output<typeof tableFile>;
+
+export type ParsedTableFile = { success: true; table: TableFile } | { success: false; problems: FileProblem[] };
+
+export function parseTableFile(text: string): ParsedTableFile {
+  const read = readYaml(text, tableFile);
+  return read.success ? { success: true, table: read.value } : read;
+}

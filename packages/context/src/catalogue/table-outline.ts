@@ -1,6 +1,5 @@
 import { readYaml } from "../read-yaml.ts";
-import { parseTableFile } from "./parse-table-file.ts";
-import { tableFile, type TableFile } from "./table-file.ts";
+import { parseTableFile, tableFile, type TableFile } from "./table-file.ts";
 
 const outline = tableFile.omit({ columns: true, primaryKey: true, uniqueKeys: true, notes: true });
 

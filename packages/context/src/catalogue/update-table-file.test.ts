@@ -1,7 +1,7 @@
 import type { Table } from "@tandem/connectors";
 import type { Relationship, TableProfile } from "@tandem/relationships";
 import { describe, expect, it } from "vitest";
-import { parseTableFile } from "./parse-table-file.ts";
+import { parseTableFile } from "./table-file.ts";
 import { tablePath } from "./table-path.ts";
 import { removeTableFile, updateTableFile } from "./update-table-file.ts";
 

@@ -3,7 +3,7 @@ import { describeProblem, type FileProblem } from "../file-problem.ts";
 import type { ContextFolder, FileChange } from "../folder/context-folder.ts";
 import { applyHunks } from "./apply-hunks.ts";
 import type { Change, Hunk, Proposal } from "./proposal.ts";
-import { parseTableFile } from "../catalogue/parse-table-file.ts";
+import { parseTableFile } from "../catalogue/table-file.ts";
 import { parseMemory } from "../memory/memory-file.ts";
 import { pageKeyOf, parsePage } from "../wiki/page-file.ts";
 

@@ -1,7 +1,6 @@
 import type { TableName } from "@tandem/connectors";
 import { inParallel, TandemError } from "@tandem/protocol";
-import { parseTableFile } from "../catalogue/parse-table-file.ts";
-import type { TableFile } from "../catalogue/table-file.ts";
+import { parseTableFile, type TableFile } from "../catalogue/table-file.ts";
 import { distinctTablePath, foldedPath, tablePath } from "../catalogue/table-path.ts";
 import { describeProblem } from "../file-problem.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";

@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import type { SearchDocument } from "@tandem/storage";
-import { parseTableFile } from "../catalogue/parse-table-file.ts";
-import type { Descriptions, TableFile } from "../catalogue/table-file.ts";
+import { type Descriptions, parseTableFile, type TableFile } from "../catalogue/table-file.ts";
 import { tableKey } from "../catalogue/table-path.ts";
 import { describeProblem, type FileProblem } from "../file-problem.ts";
 import { isExpired, type MemoryFile, parseMemory } from "../memory/memory-file.ts";
-import { pageKeyOf, type PageFile, parsePage } from "../wiki/page-file.ts";
+import { type PageFile, pageKeyOf, parsePage } from "../wiki/page-file.ts";
 
 /** What a search can be narrowed to. `value` is what a column's sampled values are found by. */
 export const SEARCH_KINDS = ["page", "memory", "table", "column", "value"] as const;

@@ -1,7 +1,6 @@
 import { inParallel, nearest, RequestError } from "@tandem/protocol";
 import { locateTable } from "../catalogue/locate-table.ts";
-import { parseTableFile } from "../catalogue/parse-table-file.ts";
-import type { TableFile } from "../catalogue/table-file.ts";
+import { parseTableFile, type TableFile } from "../catalogue/table-file.ts";
 import { readOutline, type TableOutline } from "../catalogue/table-outline.ts";
 import { type TableIdentity, withoutHash } from "../catalogue/table-path.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";

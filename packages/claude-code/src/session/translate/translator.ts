@@ -12,7 +12,6 @@ import type { ConversationOutput, TurnEnd } from "../conversation.ts";
 import { Answers } from "./answers.ts";
 import { Background } from "./background.ts";
 import { Calls, type Judge, type ToolNames } from "./calls.ts";
-import { commandLifecycle } from "./command-lifecycle.ts";
 import { Emit } from "./emit.ts";
 import { IGNORED, isOwnWord } from "./ignored.ts";
 import { Incidents } from "./incidents.ts";
@@ -354,3 +353,16 @@ const noHints = (): Hints => ({
   refusal: undefined,
   interrupting: false,
 });
+
+/** What becomes of a message that was sent: `queued`, `started` when the model is given it, `completed` or `cancelled`. */
+const message = z.object({
+  type: z.literal("command_lifecycle"),
+  command_uuid: z.string(),
+  state: z.string(),
+});
+
+/** The SDK passes these on, and its types do not have them. */
+export function commandLifecycle(other: unknown): { uuid: string; state: string } | undefined {
+  const { data } = message.safeParse(other);
+  return data && { uuid: data.command_uuid, state: data.state };
+}

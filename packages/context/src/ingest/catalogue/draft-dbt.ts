@@ -1,7 +1,6 @@
 import { type Document, isMap, isSeq, YAMLMap, YAMLSeq } from "yaml";
 import { type LocatedTable, locateTable } from "../../catalogue/locate-table.ts";
-import { parseTableFile } from "../../catalogue/parse-table-file.ts";
-import type { JoinEntry, TableFile } from "../../catalogue/table-file.ts";
+import { type JoinEntry, parseTableFile, type TableFile } from "../../catalogue/table-file.ts";
 import { tableLines } from "../../catalogue/table-lines.ts";
 import { tableKey } from "../../catalogue/table-path.ts";
 import { joinKey, oneLine } from "../../catalogue/table-values.ts";

@@ -1,4 +1,4 @@
-import { parseTableFile } from "../../catalogue/parse-table-file.ts";
+import { parseTableFile } from "../../catalogue/table-file.ts";
 import type { FileProblem } from "../../file-problem.ts";
 import type { Catalogue } from "../workbench/ingest-line.ts";
 

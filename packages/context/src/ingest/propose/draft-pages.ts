@@ -5,7 +5,7 @@ import { pageKeyOf, type PageFile, parsePage } from "../../wiki/page-file.ts";
 import { documentOf } from "../evidence/citation.ts";
 import { asEvidence, type EvidenceShelf } from "../workbench/evidence-shelf.ts";
 import { blocksOf } from "../workbench/page-blocks.ts";
-import type { PageChange } from "../workbench/page-change.ts";
+import type { PageChange } from "../workbench/pages.ts";
 
 /** A changed page with what each of its lines rests on: the passages that its paragraph cites. */
 export async function draftPage(

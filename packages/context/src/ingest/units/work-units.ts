@@ -11,7 +11,7 @@ import { AgentFailed } from "../workbench/agents.ts";
 import { asLoopTool } from "../workbench/as-loop-tool.ts";
 import { evidenceTools, sourceTool } from "../workbench/evidence-tools.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
-import { pageChange, type PageChange } from "../workbench/page-change.ts";
+import { pageChange, type PageChange } from "../workbench/pages.ts";
 import { SKILLS, type SkillName, skillTool } from "../workbench/skills.ts";
 import { Verification, verification } from "../workbench/verification.ts";
 import { wikiReadTools, wikiWriteTools } from "../workbench/wiki-tools.ts";

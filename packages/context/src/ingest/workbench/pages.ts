@@ -3,7 +3,18 @@ import type { ContextFolder } from "../../folder/context-folder.ts";
 import { leftAlone } from "../../folder/left-alone.ts";
 import { fromLines, toLines } from "../../lines/lines.ts";
 import { mergeEdits } from "../../lines/merge-edits.ts";
-import type { PageChange } from "./page-change.ts";
+import { z } from "zod";
+
+/** What an agent has made of a file, beside what it was when the agent began: part of what a step keeps. */
+export const pageChange = z.strictObject({
+  path: z.string(),
+  before: z.string().nullable(),
+  /** Null: it goes. */
+  after: z.string().nullable(),
+  /** Citations that were named as reasons for the change, beside those in the text. */
+  basis: z.array(z.string()),
+});
+export type PageChange = z.output<typeof pageChange>;
 
 export interface Conflict {
   path: string;

@@ -1,6 +1,7 @@
 import { nearest, TandemError } from "@tandem/protocol";
 import { defineTool, type Tool, type ToolOutput } from "@tandem/runtime";
 import { z } from "zod";
+import { oneLine } from "../../catalogue/table-values.ts";
 import { citationsIn } from "../../wiki/check-page.ts";
 import { isPageKey, type PageFile, pageKeyFrom, pageKeyOf, pagePath, renderPage } from "../../wiki/page-file.ts";
 import { asQuotation } from "../triage/as-quotation.ts";
@@ -242,5 +243,4 @@ const plainKey = (key: string): string =>
     .replace(/^page:/, "")
     .replace(/^wiki\//, "")
     .replace(/\.md$/, "");
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)];

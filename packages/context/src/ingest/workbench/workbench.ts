@@ -1,9 +1,8 @@
 import { ContextFiles } from "../../folder/context-files.ts";
 import type { ContextFolder, ContextWorktree } from "../../folder/context-folder.ts";
 import { type PageFile, pageKeyOf, pagePath, parsePage } from "../../wiki/page-file.ts";
-import type { PageChange } from "./page-change.ts";
+import type { PageChange, Pages } from "./pages.ts";
 import { leftAlone } from "../../folder/left-alone.ts";
-import type { Pages } from "./pages.ts";
 
 /** A private copy of the wiki for one agent, and what it has done there. */
 export class Workbench implements AsyncDisposable {

@@ -1,13 +1,12 @@
-import { openConnection, type Connection } from "@tandem/connectors";
+import { type Connection, openConnection } from "@tandem/connectors";
 import { type Config, configSchema, type JobId } from "@tandem/protocol";
 import type { Script } from "@tandem/rehearsal";
-import { openStore, type JobRow, type Store } from "@tandem/storage";
+import { type JobRow, openStore, type Store } from "@tandem/storage";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { parseTableFile } from "../../catalogue/parse-table-file.ts";
-import type { TableFile } from "../../catalogue/table-file.ts";
+import { parseTableFile, type TableFile } from "../../catalogue/table-file.ts";
 import { openContextFolder } from "../../folder/open-context-folder.ts";
 import { createProposals } from "../../proposals/create-proposals.ts";
 import { runJob } from "../../runs/run-job.ts";
