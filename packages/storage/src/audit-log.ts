@@ -2,26 +2,26 @@ import type { AuditEntry, AuditHead, AuditNote, SessionId } from "@tandem/protoc
 import type { Page, PageQuery } from "./store.ts";
 
 /**
- * Who did what, in one chain over everything: each entry's hash covers the hash before it. There is no way here to change
- * or remove an entry; what is deleted elsewhere leaves its entries.
+ * An append-only hash chain over all sessions: each entry's hash covers the previous hash. Entries cannot be changed or
+ * removed; deleting a session keeps its entries.
  */
 export interface AuditLog {
   /**
-   * Adds entries at the end, in their order. With `read`, in the same transaction, notes that a session's log has been read
-   * from `after` up to `to`; if it was read by somebody else meanwhile, nothing is written: undefined. So nothing that a log
-   * says is entered twice, or lost, whoever dies when.
+   * Appends entries in order. With `read`, the same transaction moves the session's cursor from `after` to `to`. If
+   * another process has moved the cursor already, nothing is written and the result is undefined. This makes auditing a
+   * log exactly-once, even if a process crashes.
    */
   append(
     notes: readonly AuditNote[],
     read?: { session: SessionId; after: number; to: number },
   ): Promise<AuditEntry[] | undefined>;
-  /** Up to where a session's log has been read; 0 where it has not. */
+  /** Sequence number up to which a session's log has been audited; 0 at first. */
   cursor(session: SessionId): Promise<number>;
-  /** Sessions whose logs go further than they have been read. */
+  /** Sessions with events that have not been audited yet. */
   behind(limit: number): Promise<SessionId[]>;
   head(): Promise<AuditHead>;
-  /** In order, from after `after`. */
+  /** In order, starting after `after`. */
   read(after: number, limit: number): Promise<AuditEntry[]>;
-  /** Newest first, unless told otherwise. `created` is by `at`. */
+  /** Newest first by default. `created` filters by `at`. */
   list(query: PageQuery & { session?: string; actor?: string; kinds?: readonly string[] }): Promise<Page<AuditEntry>>;
 }

@@ -1,34 +1,34 @@
 import type { Operation } from "./operation.ts";
 
-/** A database of either engine. Failures are `TandemError`s; one that cannot be reached is `unavailable`. */
+/** A SQLite or Postgres database. Operations fail with a `TandemError`; an unreachable database is `unavailable`. */
 export interface Database extends AsyncDisposable {
   readonly engine: "sqlite" | "postgres";
-  /** For people; without a password. */
+  /** Shown to people; without the password. */
   readonly place: string;
-  /** What is for a search goes a way of its own: it may take long, and nothing else waits for it. */
+  /** Searches use a separate connection or thread: they can be slow and must not block other reads. */
   read<A, T>(operation: Operation<A, T>, args: A, purpose?: "search"): Promise<T>;
   /**
-   * In a transaction: all of it or nothing. Writes of one session are done in the order in which they were asked for, and
-   * those that wait while a commit is under way go into the next one together.
+   * Runs in a transaction. Writes of one session keep the order of the calls. Writes that arrive during a commit are
+   * batched into the next one.
    */
   write<A, T>(operation: Operation<A, T>, args: A, session?: string): Promise<T>;
-  /** From now on says what other connections do, until it is told to stop with undefined. Begins with a `look`. */
-  watch(listener: ((bell: Bell) => void) | undefined): void;
+  /** Reports changes made by other connections; undefined stops it. Starts with a `resync`. */
+  watch(listener: ((notice: ChangeNotice) => void) | undefined): void;
   bytes(): Promise<number>;
-  /** A tenant's tables, made or brought up to date if need be. Only of the database that all share. */
+  /** Opens a tenant's tables, creating or migrating them if needed. Only valid on the shared database. */
   tenant(id: string): Promise<Database>;
-  /** The tenant, its tokens and its tables: all that there is of it. */
+  /** Deletes the tenant, its tokens and its tables. */
   dropTenant(id: string): Promise<void>;
 }
 
-/** A hint; the tables are the truth. A `session` here is whose log it is: a job's is one like all others. */
-export type Bell =
-  /** The log of a session reaches to `seq`. */
+/** Only a hint to re-read the tables. `session` is the owner of a log, so it can also be a job's id. */
+export type ChangeNotice =
+  /** The session's log has grown to `seq`. */
   | { type: "log"; session: string; seq: number }
-  /** The inbox of a session was filled up to `position`. */
+  /** The session's inbox has grown to `position`. */
   | { type: "inbox"; session: string; position: number }
   | { type: "gone"; session: string }
-  /** Nothing more will be added to the log, which is a job's. */
+  /** The job has ended; its log is complete. */
   | { type: "ended"; session: string }
-  /** Anything may have happened. */
-  | { type: "look" };
+  /** Changes may have been missed; re-read everything. */
+  | { type: "resync" };

@@ -1,6 +1,9 @@
 import { TandemError } from "@tandem/protocol";
 
-/** Somebody else writes this log now, of a session or a job. Whoever gets this must stop its process and write nothing more. */
+/**
+ * Another process holds the lease of this log (a session's or a job's). The caller must stop its process and write
+ * nothing more.
+ */
 export class LeaseLost extends TandemError {
   readonly session: string;
 

@@ -11,7 +11,7 @@ import { createInbox } from "./stores/inbox.ts";
 import { createJobStore } from "./stores/job-store.ts";
 import { createLeases } from "./stores/leases.ts";
 import { createRecords } from "./stores/records.ts";
-import { readSchema } from "./operations/migrate.ts";
+import { readSchema } from "./operations/schema/migrate.ts";
 import { getTenant } from "./operations/tenants.ts";
 import { createSearchIndex } from "./stores/search-index.ts";
 import { createSessionStore } from "./stores/session-store.ts";
@@ -26,15 +26,16 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { TandemError } from "@tandem/protocol";
 
-/** The parts that are one for all tenants. */
+/** Stores shared by all tenants. */
 type Shared = Pick<Store, "tokens" | "tenants" | "workers" | "tenant">;
 
 /**
- * Opens a database, and brings its schema up to date. `location` is `postgres://…` or a SQLite file, which is made if it
- * is not there, for its owner alone. `meanwhile` is called when there is nothing left but to wait for the database.
+ * Opens a database and migrates its schema. `location` is `postgres://…` or a SQLite file, which is created with
+ * owner-only permissions. `onWait` is called once the database is being waited for, so that callers can do other
+ * startup work.
  */
-export async function openStore(location: string, meanwhile?: () => void): Promise<Store> {
-  const database = await openDatabase(location, meanwhile);
+export async function openStore(location: string, onWait?: () => void): Promise<Store> {
+  const database = await openDatabase(location, onWait);
   const open = new Map<string, { createdAt: number; store: Promise<Store> }>();
   const close = async (id: string): Promise<void> => {
     const theirs = await open.get(id)?.store.catch(() => undefined);
@@ -43,7 +44,7 @@ export async function openStore(location: string, meanwhile?: () => void): Promi
   const tenant = async (id: string): Promise<Store> => {
     if (id === DEFAULT_TENANT) return store;
     const row = await database.read(getTenant, id);
-    // Deleted, and perhaps made again, by another process.
+    // Another process deleted this tenant, and may have created a new one with the same id.
     const stale = open.get(id);
     if (stale && stale.createdAt !== row?.created_at) await close(id);
     const found = open.get(id);
@@ -106,27 +107,27 @@ function createStore(database: Database, shared: Shared, beforeClose: () => unkn
   };
 }
 
-/** Each engine is loaded only where it is used. */
-async function openDatabase(location: string, meanwhile: () => void = () => {}): Promise<Database> {
+/** Imported on demand, so that only the engine in use is loaded. */
+async function openDatabase(location: string, onWait: () => void = () => {}): Promise<Database> {
   const parsed = parseLocation(location);
   if (parsed.engine === "postgres") {
     const { PostgresDatabase } = await import("./postgres/postgres-database.ts");
     const opening = PostgresDatabase.open(parsed.url);
-    meanwhile();
+    onWait();
     return opening;
   }
   const { SqliteDatabase } = await import("./sqlite/sqlite-database.ts");
-  return SqliteDatabase.open(parsed.file, meanwhile);
+  return SqliteDatabase.open(parsed.file, onWait);
 }
 
 type Location = { engine: "postgres"; url: string } | { engine: "sqlite"; file: string };
 
-/** `postgres://…`, or a file: as a path, `file:///…` or `sqlite:path`. */
+/** Accepts `postgres://…`, or a file as a path, `file:///…` or `sqlite:path`. */
 export function parseLocation(location: string): Location {
   if (/^postgres(ql)?:\/\//i.test(location)) return { engine: "postgres", url: location };
   if (/^file:\/\//i.test(location)) return { engine: "sqlite", file: fileURLToPath(location) };
   const path = location.replace(/^(sqlite|file):/i, "");
-  // A letter alone is a drive.
+  // A single letter before the colon is a Windows drive, not a scheme.
   if (path === "" || path.startsWith(":") || /^[a-z][a-z0-9+.-]+:/i.test(path)) {
     throw new TandemError("bad_location", `"${withoutSecrets(location)}" names no database that Tandem can use.`, {
       fix: "Write a path to a file, or postgres://user:password@host/database.",

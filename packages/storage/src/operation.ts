@@ -1,12 +1,12 @@
 import type { Work } from "./sql.ts";
 
-/** Work that has a name, so that it can be asked for from another thread. Arguments and result are plain data. */
+/** Named database work, so that another thread can run it. Arguments and result are plain data. */
 export interface Operation<A, T> {
   readonly name: string;
   work(args: A): Work<T>;
   /**
-   * The same in a single statement, which needs no transaction around it, for an engine that can write within a `with`. Undefined
-   * if these arguments take more than that.
+   * A single-statement variant that needs no explicit transaction, for engines with data-modifying `with`. Undefined if
+   * these arguments need several statements.
    */
   single?(args: A): Work<T> | undefined;
 }
@@ -24,10 +24,10 @@ export function operation<A, T>(
   return made;
 }
 
-/** The work that was asked for by name, by a thread that runs the same code. */
+/** Looks up an operation by the name that another thread sent. Both threads run the same code. */
 export function workOf(name: string, args: unknown): Work<unknown> {
   const found = known.get(name);
   if (!found) throw new Error(`There is no operation called ${name}.`);
-  // The caller has named it through the same `Operation`, which goes with its arguments.
+  // The caller used the typed `Operation` of this name, so the arguments match.
   return found.work(args as never);
 }

@@ -1,21 +1,21 @@
 /**
- * Small documents that other rooms keep in formats of their own, by kind and key: runs, provenance, evidence, candidates,
- * proposals, caches. Values are JSON. A space is whose they are (a context); nothing is seen across spaces. Names and keys
- * are whole text: up to 2,000 bytes for a key, 200 for others, and else `RequestError("invalid_request")`.
+ * Small JSON documents of other packages, by kind and key: runs, provenance, evidence, candidates, proposals, caches. A
+ * space belongs to one context; spaces are isolated from each other. Keys may have 2,000 bytes and other names 200;
+ * longer or malformed ones are `RequestError("invalid_request")`.
  */
 export interface Records {
   get(space: string, kind: string, key: string): Promise<StoredRecord | undefined>;
-  /** Those of the keys that are there, in the order in which they are given. */
+  /** The existing ones, in the order of `keys`. */
   getMany(space: string, kind: string, keys: readonly string[]): Promise<StoredRecord[]>;
-  /** In the order of their keys (by code point), from after `after`. */
+  /** Sorted by key (code point order), starting after `after`. */
   list(
     space: string,
     kind: string,
     query: { prefix?: string; after?: string; limit: number; order?: "asc" | "desc" },
   ): Promise<StoredRecord[]>;
   /**
-   * All of them or none, one after the other, in one transaction. Rejects with `RequestError("conflict")`, which names the
-   * key, if a `version` is not the stored one.
+   * Applies the changes in order, in one transaction. Rejects with `RequestError("conflict")`, naming the key, if a
+   * `version` does not match the stored one.
    */
   write(space: string, changes: readonly RecordChange[]): Promise<void>;
 }
@@ -23,21 +23,21 @@ export interface Records {
 export interface StoredRecord {
   key: string;
   value: unknown;
-  /** Grows with each change; 1 at first. */
+  /** Starts at 1 and increments with each change. */
   version: number;
   updatedAt: string;
 }
 
 export type RecordChange =
-  /** `version`: what must be stored now; 0 for nothing. Without it, whatever is. */
+  /** `version`: expected stored version, 0 for absent. Without it, the write is unconditional. */
   | { type: "put"; kind: string; key: string; value: unknown; version?: number }
   | { type: "delete"; kind: string; key: string };
 
-/** Raw sources, by the hash of their content. What is there already is not stored twice. */
+/** Raw source content, deduplicated by its hash. */
 export interface Blobs {
-  /** Returns its SHA-256 in hex. */
+  /** Returns the SHA-256 in hex. */
   put(space: string, content: Uint8Array): Promise<string>;
   get(space: string, sha256: string): Promise<Uint8Array | undefined>;
-  /** Removes those that are not among `keep`; returns how many. One that is put meanwhile may be among them. */
+  /** Deletes the blobs that are not in `keep`; returns how many. May also delete one that is put concurrently. */
   prune(space: string, keep: ReadonlySet<string>): Promise<number>;
 }

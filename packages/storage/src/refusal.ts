@@ -1,14 +1,14 @@
 import type { RequestErrorCode } from "@tandem/protocol";
 
-/** Why work was not done, as data: errors lose their class between threads. */
+/** A failure as plain data, because errors lose their class between threads. */
 export type Reason =
   | { type: "lease_lost"; session: string }
   | { type: "request"; code: RequestErrorCode; message: string; fix?: string }
   | { type: "tandem"; code: string; message: string; fix?: string };
 
 /**
- * What is thrown inside of a database's work; a `Database` makes a `TandemError` of it. It has nothing to do with the
- * protocol's own classes, whose schemas would cost each thread a quarter of a second and 20 MB.
+ * Thrown inside database work; a `Database` converts it to a `TandemError`. It does not import the protocol's error
+ * classes: their schemas would cost each thread 250 ms and 20 MB.
  */
 export class Refusal extends Error {
   readonly reason: Reason;
@@ -46,7 +46,7 @@ export const alreadyThere = (cause: unknown): Refusal =>
     cause,
   );
 
-/** Of anything that was thrown. What we did not expect is something that no waiting will mend. */
+/** Unexpected errors become `storage_failed`, which callers do not retry. */
 export function reasonOf(error: unknown): Reason {
   if (error instanceof Refusal) return error.reason;
   const message = error instanceof Error ? error.message : String(error);

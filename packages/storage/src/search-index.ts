@@ -1,16 +1,16 @@
-/** Something that can be found. Put again under the same key, it takes the place of the former. */
+/** A searchable document. Putting the same key again replaces it. */
 export interface SearchDocument {
-  /** Unique in its space: `table:shop/public.orders`, `page:refunds`. */
+  /** Unique within the space: `table:shop/public.orders`, `page:refunds`. */
   key: string;
   kind: string;
   title: string;
-  /** What is searched beside the title, in any language. */
+  /** Indexed in addition to the title, in any language. */
   text: string;
   /** Exact-match filters: `{connection: "shop", schema: "public", tag: "billing"}`. */
   filters?: Readonly<Record<string, string | readonly string[]>>;
-  /** Of what it was made, so that an unchanged one need not be put again. */
+  /** Hash of the source, to skip unchanged documents. */
   hash: string;
-  /** Found by meaning, where there are embeddings. All vectors of a space have one length and come from one model. */
+  /** For semantic search. All vectors of a space have the same length and model. */
   vector?: Float32Array;
   vectorModel?: string;
 }
@@ -28,23 +28,23 @@ export interface SearchHit {
   key: string;
   kind: string;
   title: string;
-  /** The best passage, with the words that were found between `«` and `»`. */
+  /** The best passage, with matches between `«` and `»`. */
   snippet: string;
-  /** Higher is better; comparable within one answer only. */
+  /** Higher is better; comparable only within one result list. */
   score: number;
-  /** Which ways found it. */
+  /** Whether full text, vectors or both found it. */
   by: readonly ("words" | "meaning")[];
 }
 
 /**
- * Full text over documents: words of every language and script, parts of identifiers (`customer` finds `CustomerId` and
- * `customer_id`), prefixes, with ranks; where the query has a vector, fused with the nearest by meaning. Heavy work is done
- * in a thread or process of its own. Any text is a valid query: it is never parsed as an expression.
+ * Ranked full-text search: words in every language and script, identifier parts (`customer` finds `CustomerId` and
+ * `customer_id`) and prefixes. With a query vector, the results are fused with the nearest vectors. Heavy work runs in
+ * its own thread or process. Any text is a valid query; there is no query syntax.
  */
 export interface SearchIndex {
   put(space: string, documents: readonly SearchDocument[]): Promise<void>;
   remove(space: string, keys: readonly string[]): Promise<void>;
-  /** What is there, with its hashes: to find what has changed. */
+  /** Stored hashes, for finding changed documents. */
   hashes(space: string, kind?: string): Promise<ReadonlyMap<string, { hash: string; vectorModel: string | null }>>;
   search(space: string, query: SearchQuery): Promise<SearchHit[]>;
 }

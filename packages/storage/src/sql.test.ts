@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { insert, join, list, sql, where } from "./sql.ts";
 
-test("values stay apart from the text, also through nested pieces", () => {
+test("keeps values out of the text, even in nested pieces", () => {
   const id = "'; drop table session; --";
   const conditions = where([sql`a = ${id}`, sql`b in ${list([1, 2])}`]);
   expect(sql`select * from t ${conditions} limit ${3}`).toEqual({
@@ -10,7 +10,7 @@ test("values stay apart from the text, also through nested pieces", () => {
   });
 });
 
-test("there is one part more than there are values, whatever is put together", () => {
+test("has one more part than values, for any composition", () => {
   for (const piece of [
     sql``,
     sql`${1}`,
@@ -28,7 +28,7 @@ test("there is one part more than there are values, whatever is put together", (
   }
 });
 
-test("rows are inserted in one statement", () => {
+test("inserts all rows in one statement", () => {
   const { parts, values } = insert("t", [
     { a: 1, b: "x" },
     { a: 2, b: "y" },

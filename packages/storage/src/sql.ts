@@ -1,20 +1,23 @@
-/** What a statement may carry. Times are milliseconds, JSON is text: both engines then hold and compare the same. */
+/**
+ * Types that a statement can bind. Times are milliseconds and JSON is text, so that both engines store and compare
+ * alike.
+ */
 export type Value = string | number | null | Uint8Array;
 
 /**
- * SQL with its values apart, in words that both engines understand. `Row` is what it returns; nothing checks it but the
- * contract suite, so it stands beside the SQL.
+ * A parameterised statement in the SQL that both engines support. `Row` is unchecked, except by the contract suite; it
+ * is declared beside the SQL to be reviewed together.
  */
 export interface Sql<Row = unknown> {
-  /** The text around the values: one part more than there are values. */
+  /** The text around the values: always one more part than values. */
   readonly parts: readonly string[];
   readonly values: readonly Value[];
-  /** A statement that is used all the time is prepared under this name; its text must not vary. */
+  /** Prepared under this name. The text must then be constant. */
   readonly name?: string;
   readonly row?: Row;
 }
 
-/** `` sql`select … where id = ${id}` ``; other pieces of SQL may be put in as well. */
+/** Tagged template: `` sql`select … where id = ${id}` ``. Nested `Sql` pieces are spliced in. */
 export function sql<Row = unknown>(strings: TemplateStringsArray, ...inserted: (Value | Sql)[]): Sql<Row> {
   const parts = [strings[0]!];
   const values: Value[] = [];
@@ -34,7 +37,7 @@ export function sql<Row = unknown>(strings: TemplateStringsArray, ...inserted: (
 
 const isSql = (item: Value | Sql): item is Sql => typeof item === "object" && item !== null && "parts" in item;
 
-/** Text of ours, as it is. Never what comes from outside. */
+/** Inserts trusted text verbatim. Never pass external input: it would allow SQL injection. */
 export const raw = (text: string): Sql => ({ parts: [text], values: [] });
 
 export function join(pieces: readonly (Sql | Value)[], separator: string): Sql {
@@ -48,13 +51,13 @@ export function join(pieces: readonly (Sql | Value)[], separator: string): Sql {
   return { parts, values };
 }
 
-/** `(a, b, c)` of an `in`, which may be empty. */
+/** A list for `in (…)`; it may be empty. */
 export const list = (values: readonly Value[]): Sql => (values.length > 0 ? sql`(${join(values, ", ")})` : sql`(null)`);
 
 export const where = (conditions: readonly Sql[]): Sql =>
   conditions.length > 0 ? sql`where ${join(conditions, " and ")}` : raw("");
 
-/** Inserts rows that all have the same columns. Flat by hand: it is the hottest statement there is. */
+/** All rows must have the same columns. Builds the parts directly, because this is the most frequent statement. */
 export function insert(table: string, rows: readonly Record<string, Value>[], name?: string): Sql {
   const columns = Object.keys(rows[0]!);
   const parts = [`insert into ${table} (${columns.join(", ")}) values (`];
@@ -69,14 +72,14 @@ export function insert(table: string, rows: readonly Record<string, Value>[], na
   return { parts, values, ...(name !== undefined && { name }) };
 }
 
-/** `a = 1, b = 2` of an `update`. */
+/** `a = 1, b = 2` for an `update`. */
 export const assign = (record: Record<string, Value>): Sql =>
   join(
     Object.entries(record).map(([column, value]) => sql`${raw(column)} = ${value}`),
     ", ",
   );
 
-/** More rows than this make a statement longer than it is worth. */
+/** Larger statements are not faster. */
 const ROWS_PER_INSERT = 64;
 
 export function* insertAll(table: string, rows: readonly Record<string, Value>[]): Work<void> {
@@ -86,8 +89,8 @@ export function* insertAll(table: string, rows: readonly Record<string, Value>[]
 }
 
 /**
- * The work of a transaction: yields statements and is given their rows. It can wait for nothing else, so that no
- * transaction is ever held open for the sake of something foreign. What it throws undoes what it did.
+ * The statements of one transaction: yields SQL and receives rows. It cannot await anything else, so no transaction
+ * stays open during foreign I/O. Throwing rolls back.
  */
 export type Work<T> = Generator<Sql, T, unknown[]>;
 
@@ -99,14 +102,14 @@ export function* one<Row>(statement: Sql<Row>): Work<Row | undefined> {
   return (yield* all(statement))[0];
 }
 
-/** Does the work where statements are performed at once. */
+/** Runs the work on a synchronous connection. */
 export function perform<T>(work: Work<T>, execute: (statement: Sql) => unknown[]): T {
   let step = work.next();
   while (!step.done) step = work.next(execute(step.value));
   return step.value;
 }
 
-/** Does the work where statements take their time. */
+/** Runs the work on an asynchronous connection. */
 export async function performAsync<T>(work: Work<T>, execute: (statement: Sql) => Promise<unknown[]>): Promise<T> {
   let step = work.next();
   while (!step.done) step = work.next(await execute(step.value));

@@ -24,8 +24,8 @@ import type { TenantStore } from "./tenant-store.ts";
 import type { WorkerStore } from "./worker-store.ts";
 
 /**
- * Everything durable, in SQLite or Postgres. What a promise here has resolved for survives the death of the process.
- * A database that cannot be reached rejects with `RequestError("unavailable")`, and works again once it can be.
+ * All durable state, in SQLite or Postgres. Once a promise has resolved, its write survives a crash. Calls reject with
+ * `RequestError("unavailable")` while the database is unreachable, and recover by themselves.
  */
 export interface Store extends AsyncDisposable {
   readonly events: EventLog;
@@ -43,32 +43,35 @@ export interface Store extends AsyncDisposable {
   readonly jobs: JobStore;
   readonly search: SearchIndex;
   readonly spending: Spending;
-  /** Shared by all tenants, as are the tokens and the workers. */
+  /** Tenants, tokens and workers are shared by all tenants. */
   readonly tenants: TenantStore;
   readonly workers: WorkerStore;
   /**
-   * A tenant's own store, the same one as long as it is open: all in it is in tables that are the tenant's alone, but what
-   * all share. It is closed with this one. `RequestError("not_found")` if there is no such tenant.
+   * A tenant's own store, cached while open. Everything but the shared stores is in the tenant's own tables. It is
+   * closed together with this store. Rejects with `RequestError("not_found")` for an unknown tenant.
    */
   tenant(id: string): Promise<Store>;
   /**
-   * Removes all that is a space's: jobs, records, blobs, search documents. Rejects with `RequestError("conflict")` while
-   * somebody works on one of its jobs. Not one transaction: one that was cut off is repeated.
+   * Deletes a space's jobs, records, blobs and search documents. Rejects with `RequestError("conflict")` while one of
+   * its jobs runs. Not atomic: repeat the call if it was interrupted.
    */
   deleteSpace(space: string): Promise<void>;
-  /** Resolves if the database answers and its schema is ours. */
+  /** Resolves if the database answers and its schema version is usable. */
   check(): Promise<void>;
-  /** What is on disk, for people. */
+  /** Storage details for people. */
   describe(): Promise<{ engine: "sqlite" | "postgres"; place: string; schema: number; bytes: number }>;
 }
 
-/** The right to write a session's log. `token` grows with every taker, so that a writer that lost it is fenced off. */
+/**
+ * The right to write a session's log. `token` is a fencing token: it grows with each take, so a stale writer is
+ * rejected.
+ */
 export interface Lease {
   session: SessionId;
   token: number;
 }
 
-/** A change to a session's own row that belongs to the events it is appended with. Absent fields stay. */
+/** An update of the session's row, committed together with the events. Absent fields stay. */
 export type SessionChange = Partial<
   Pick<
     SessionRow,
@@ -92,35 +95,36 @@ export type SessionChange = Partial<
 
 export interface EventLog {
   /**
-   * Appends events in one transaction, with the inbox entries that they take up (by event id), the threads they begin or
-   * change and the change to the session's row. Rejects with `LeaseLost` if the lease has been taken over: nothing is
-   * written then. Sequence numbers go on from the session's last one, without gaps. Appends of one session are stored in the
-   * order of the calls, awaited or not. One that is repeated, because its answer was lost with the connection, is stored
-   * once: the events that are in the log are returned.
+   * Appends events in one transaction, together with the inbox entries they consume (by event id), new or changed
+   * threads, and the change of the session's row. Rejects with `LeaseLost`, writing nothing, if the lease was taken
+   * over. Sequence numbers have no gaps. Appends of one session keep the order of the calls, awaited or not.
+   * Idempotent: a retry after a lost response returns the events that are already stored.
    */
   append(
     lease: Lease,
     entries: readonly { thread: ThreadId | null; event: SessionEvent }[],
     with_?: { session?: SessionChange; taken?: readonly string[]; threads?: readonly ThreadRow[] },
   ): Promise<LoggedEvent[]>;
-  /** A page of a session's log: in order, from after `after` or, with `order: "desc"`, down from before `before`. */
+  /**
+   * A page of a session's log: ascending from after `after` or, with `order: "desc"`, descending from before `before`.
+   */
   read(session: SessionId, range: EventRange): Promise<LoggedEvent[]>;
   find(session: SessionId, id: string): Promise<LoggedEvent | undefined>;
-  /** The last sequence number of a session; 0 where there is none yet. */
+  /** Last sequence number; 0 for an empty log. */
   head(session: SessionId): Promise<number>;
   /**
-   * Events after `after`, first those that are there, then those to come, without gap or repeat, until the signal fires or
-   * the session is deleted. Appends of this process are handed over synchronously with their commit, before `append`
-   * resolves; those of others follow within moments. A consumer that does not keep up makes no queue: it is read for
-   * again from the log. A database that goes away is waited for, but not one that is away from the beginning.
+   * Yields stored events after `after`, then live ones, without gaps or repeats, until the signal fires or the session
+   * is deleted. Appends of this process arrive synchronously with their commit, before `append` resolves; others within
+   * moments. A slow consumer builds up no queue: it re-reads from the log. Waits while the database is away, unless it
+   * is unreachable at the start.
    */
   follow(session: SessionId, after: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]>;
-  /** Called with each batch of events that this process commits, before `append` resolves. Returns how to stop. */
+  /** Called with each committed batch of this process, before `append` resolves. Returns an unsubscribe function. */
   onAppend(listener: (session: SessionId, events: readonly LoggedEvent[]) => void): () => void;
   /**
-   * Called with the session whose log anybody has added to, or has made or removed, within moments; what is said of jobs'
-   * logs is said here too. With undefined where any may have: after it was added, after the database was away, and on
-   * SQLite always. Returns how to stop.
+   * Called within moments when any process creates, extends or deletes a log; includes job logs. `undefined` means that
+   * any log may have changed: at the start, after a database outage, and always on SQLite. Returns an unsubscribe
+   * function.
    */
   onGrowth(listener: (session: SessionId | undefined, isGone: boolean) => void): () => void;
 }
@@ -131,42 +135,42 @@ export interface EventRange {
   order?: "asc" | "desc";
   limit: number;
   types?: readonly string[];
-  /** A thread's own events; `null` for the primary thread's, with what is shown there too. Absent: all. */
+  /** Events of one thread; `null` for the primary thread, including events shown there. Absent: all. */
   thread?: ThreadId | null;
-  /** By `processed_at`. */
+  /** Filters by `processed_at`. */
   since?: { gt?: string; gte?: string; lt?: string; lte?: string };
 }
 
-/** What clients have sent and no turn has taken yet. Whoever may talk to a session may put: no lease is needed. */
+/** Client input that no turn has taken yet. Putting needs no lease. */
 export interface Inbox {
-  /** Stores all of them or none. */
+  /** Atomic. */
   put(session: SessionId, events: readonly SessionEvent[]): Promise<void>;
-  /** What waits, in the order it came. */
+  /** Waiting input in order of arrival. */
   list(session: SessionId): Promise<SessionEvent[]>;
-  /** Sessions that have something waiting. */
+  /** Sessions with waiting input. */
   sessions(): Promise<SessionId[]>;
   /**
-   * Called with the session of each put of this process at once, and of others within moments; also, after it was added or
-   * the database was away, with sessions that have something waiting. Returns how to stop.
+   * Called for each put: of this process at once, of others within moments. After subscribing or a database outage, it
+   * is also called for sessions with waiting input. Returns an unsubscribe function.
    */
   onPut(listener: (session: SessionId) => void): () => void;
 }
 
 export interface Leases {
   /**
-   * Takes the lease if nobody holds it, or its holder has let it run out. Undefined if it is held: see `holder`. A session
-   * that does not exist is `RequestError("not_found")`.
+   * Takes the lease if it is free or expired. Undefined if it is held; see `holder`. An unknown session is
+   * `RequestError("not_found")`.
    */
   take(session: SessionId, holder: string, ttlMs: number): Promise<Lease | undefined>;
-  /** Prolongs leases; returns those that were lost in the meantime. */
+  /** Extends leases; returns the ones lost in the meantime. */
   renew(leases: readonly Lease[], ttlMs: number): Promise<Lease[]>;
   release(lease: Lease): Promise<void>;
   holder(session: SessionId): Promise<{ holder: string; expiresAt: string } | undefined>;
-  /** Sessions whose row says running or rescheduling though nobody holds their lease: their writer has died. */
+  /** Sessions with status running or rescheduling but without a valid lease: their writer has crashed. */
   abandoned(): Promise<SessionId[]>;
-  /** Those, and sessions that have something in their inbox and nobody who holds them: whom a worker is wanted for. */
+  /** Sessions that need a worker: abandoned ones, and ones with waiting input and no lease holder. */
   wanted(): Promise<{ session: SessionId; place: string | null; since: string }[]>;
-  /** All that are held now, by holder. */
+  /** All valid leases. */
   held(): Promise<{ session: SessionId; holder: string; expiresAt: string }[]>;
 }
 
@@ -180,21 +184,21 @@ export interface SessionRow {
   resources: Session["resources"];
   budget: Session["budget"];
   usage: Session["usage"];
-  /** The same as its list cost, and not rounded to cents: what is absent is as the cents say. */
+  /** The list cost in micro-dollars, not rounded to cents. If absent, use the cents of `usage`. */
   microUsd?: number;
-  /** Milliseconds spent in turns. */
+  /** Total milliseconds in turns. */
   activeMs: number;
-  /** Calls that wait for a person or a client, so that lists over all sessions need not read logs. */
+  /** Calls that wait for a person or a client, denormalised so that lists need not read logs. */
   waitingFor: WaitingFor[];
-  /** Until when its turn waits for a quota, where one does. */
+  /** Set while the turn waits for a quota to reset. */
   parked?: { resetsAt: string; kind: string } | null;
-  /** Why its last turn came to no good end, where it did not. */
+  /** Why the last turn failed or was interrupted. */
   cutShort?: CutShort | null;
-  /** Where it works. */
+  /** Working folder. */
   folder: string;
-  /** Which workers can take it; null for any. */
+  /** Host or volume that has the folder; only workers that reach it can run the session. Null: any worker. */
   place: string | null;
-  /** The conversation's id in Claude Code's own books; undefined before its first turn. */
+  /** Claude Code's own id of the conversation; undefined before the first turn. */
   claudeSession: string | undefined;
   primaryThread: ThreadId;
   createdAt: string;
@@ -220,14 +224,14 @@ export interface ThreadRow {
   archivedAt: string | null;
 }
 
-/** A page of a list that is sorted by time of creation and id; `next` and `previous` are cursors, or null at an end. */
+/** A page sorted by creation time and id; `next` and `previous` are cursors, or null at the ends. */
 export interface Page<T> {
   data: T[];
   next: string | null;
   previous: string | null;
 }
 
-/** A cursor that was not made here, or for another list, is `RequestError("invalid_request")` that says what to do. */
+/** A foreign or invalid cursor is `RequestError("invalid_request")` with a fix. */
 export interface PageQuery {
   limit: number;
   cursor?: string;
@@ -237,11 +241,11 @@ export interface PageQuery {
 }
 
 export interface SessionStore {
-  /** With its primary thread and, in the same transaction, what is to wait in its inbox. */
+  /** Creates the session, its primary thread and its first inbox entries in one transaction. */
   create(row: SessionRow, inbox: readonly SessionEvent[]): Promise<void>;
   /**
-   * A session with its past, as it was exported: all of it or nothing. Its events are numbered anew from 1, in their order.
-   * Rejects with `RequestError("conflict")` if its id is there already.
+   * Restores an exported session atomically. Events are renumbered from 1. Rejects with `RequestError("conflict")` if
+   * the id exists.
    */
   restore(archive: SessionArchive): Promise<void>;
   get(id: string): Promise<SessionRow | undefined>;
@@ -250,21 +254,21 @@ export interface SessionStore {
       agentId?: string;
       agentVersion?: number;
       statuses?: readonly SessionStatus[];
-      /** Only those that wait for somebody. */
+      /** Only sessions that wait for a person or a client. */
       waiting?: true;
     },
   ): Promise<Page<SessionRow>>;
   threads(session: SessionId): Promise<ThreadRow[]>;
-  /** The session and all that is its own: log, inbox, threads, transcripts, files. Gone for good. */
+  /** Permanently deletes the session, its log, inbox, threads, transcripts and files. */
   delete(lease: Lease): Promise<void>;
-  /** Usage of all sessions, by day (UTC) and agent, of sessions updated in that span. */
+  /** Usage by day (UTC) and agent, for sessions updated in that span. */
   usage(span: { from: string; to: string }): Promise<{ day: string; agentId: string; usd: number; sessions: number }[]>;
 }
 
-/** Everything of a session but its uploaded files. */
+/** A session without its uploaded files. */
 export interface SessionArchive {
   session: SessionRow;
-  /** With the primary one. */
+  /** Including the primary thread. */
   threads: readonly ThreadRow[];
   events: readonly LoggedEvent[];
   inbox: readonly SessionEvent[];
@@ -273,9 +277,9 @@ export interface SessionArchive {
 
 export interface AgentStore {
   create(agent: Agent): Promise<void>;
-  /** The newest version, or the one asked for. */
+  /** The newest version by default. */
   get(id: string, version?: number): Promise<Agent | undefined>;
-  /** Adds a version. Rejects with `RequestError("conflict")` if `agent.version` is not one more than the newest. */
+  /** Rejects with `RequestError("conflict")` if `agent.version` is not the newest version plus one. */
   addVersion(agent: Agent): Promise<void>;
   archive(id: AgentId, at: string): Promise<void>;
   list(query: PageQuery): Promise<Page<Agent>>;
@@ -287,12 +291,12 @@ export interface EnvironmentStore {
   create(environment: Environment): Promise<void>;
   get(id: string): Promise<Environment | undefined>;
   update(environment: Environment): Promise<void>;
-  /** Rejects with `RequestError("conflict")` while sessions that are not archived use it. */
+  /** Rejects with `RequestError("conflict")` while unarchived sessions use it. */
   delete(id: EnvironmentId): Promise<void>;
   list(query: PageQuery): Promise<Page<Environment>>;
 }
 
-/** Uploaded files; the content is kept beside the rows, in the database. */
+/** Uploaded files. Their content is stored in the database too. */
 export interface FileStore {
   create(file: FileMetadata, content: Uint8Array): Promise<void>;
   get(id: string): Promise<FileMetadata | undefined>;
@@ -301,13 +305,13 @@ export interface FileStore {
   list(query: PageQuery & { ids?: readonly string[]; scope?: string }): Promise<Page<FileMetadata>>;
 }
 
-/** Claude Code's own transcripts, line by line, so that a conversation goes on in another process, home or machine. */
+/** Claude Code's transcripts, line by line, so that a conversation can resume in another process, home or machine. */
 export interface Transcripts {
-  /** In order; a line whose `uuid` is there already is passed over. Fenced like the log. */
+  /** Keeps order and skips lines whose `uuid` is stored already. Fenced like the log. */
   append(lease: Lease, subpath: string, lines: readonly TranscriptLine[]): Promise<void>;
   load(session: SessionId, subpath: string): Promise<TranscriptLine[]>;
   subpaths(session: SessionId): Promise<string[]>;
-  /** Puts `lines` in the place of all that is there: for what was imported or rewound. */
+  /** Replaces the stored lines, after an import or a rewind. */
   replace(lease: Lease, subpath: string, lines: readonly TranscriptLine[]): Promise<void>;
 }
 
@@ -320,9 +324,9 @@ export type Scope = (typeof SCOPES)[number];
 export interface TokenRow {
   id: TokenId;
   name: string;
-  /** Whom it belongs to. */
+  /** Owner of the token. */
   tenant: string;
-  /** Of the secret; the secret itself is not kept. */
+  /** Hash of the secret; the secret itself is not stored. */
   sha256: string;
   scopes: readonly Scope[];
   createdAt: string;
@@ -332,7 +336,7 @@ export interface TokenRow {
 export interface TokenStore {
   create(token: TokenRow): Promise<void>;
   findByHash(sha256: string): Promise<TokenRow | undefined>;
-  /** All, or those of a tenant. */
+  /** All tokens, or one tenant's. */
   list(tenant?: string): Promise<TokenRow[]>;
   delete(id: TokenId): Promise<boolean>;
   touch(id: TokenId, at: string): Promise<void>;

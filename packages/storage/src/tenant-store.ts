@@ -1,41 +1,43 @@
-/** The one whose tables are those of the shared schema; always there. */
+/** Its tables are in the shared schema; it always exists. */
 export const DEFAULT_TENANT = "default";
 
-/** Whom a token belongs to. Each has tables of its own, which no statement of another names. */
+/** Owner of tokens. Each tenant has its own tables; no statement reads another tenant's. */
 export interface TenantRow {
-  /** `[a-z0-9-]`, at most 40. */
+  /** Matches `[a-z0-9-]{1,40}`. */
   id: string;
   name: string;
   createdAt: string;
   archivedAt: string | null;
   limits: TenantLimits;
-  /** Whatever else the house keeps of it: it parses it again. */
+  /** Free-form; the server package parses it. */
   settings: Record<string, unknown>;
 }
 
-/** Absent: none. */
+/** Absent: unlimited. */
 export interface TenantLimits {
-  /** Turns at the same time. */
+  /** Concurrent turns. */
   maxRunning?: number;
-  /** Sessions that are not archived. */
+  /** Unarchived sessions. */
   maxSessions?: number;
   dailyUsd?: number;
   fileBytes?: number;
 }
 
 export interface TenantStore {
-  /** With its empty tables. `RequestError("conflict")` if there is one of this id, `invalid_request` if it is no id. */
+  /**
+   * Also creates its empty tables. `RequestError("conflict")` if the id exists, `invalid_request` if it is malformed.
+   */
   create(row: TenantRow): Promise<void>;
   get(id: string): Promise<TenantRow | undefined>;
-  /** By id; the default one, too. */
+  /** Sorted by id, including the default tenant. */
   list(): Promise<TenantRow[]>;
-  /** Absent fields stay. The default one cannot be archived. */
+  /** Absent fields stay. The default tenant cannot be archived. */
   update(
     id: string,
     change: Partial<Pick<TenantRow, "name" | "archivedAt" | "limits" | "settings">>,
   ): Promise<TenantRow>;
   /**
-   * Everything of it: tables or file, and tokens. Gone for good. Rejects with `RequestError("conflict")` unless it is
+   * Permanently deletes its tables or file and its tokens. Rejects with `RequestError("conflict")` unless it is
    * archived.
    */
   delete(id: string): Promise<void>;

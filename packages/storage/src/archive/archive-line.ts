@@ -12,8 +12,8 @@ import {
 import { z } from "zod";
 import type { SessionRow, ThreadRow, TranscriptLine } from "../store.ts";
 
-// A session as lines of JSON: a header, the session, then its threads, events, transcripts and inbox, and an end that says
-// how many lines there were before it, so that a file that was cut off is known as such.
+// An exported session is JSON Lines: a header, the session, then its threads, events, transcripts and inbox. The last
+// line holds the number of lines before it, so that a truncated file is detected.
 
 export const ARCHIVE_VERSION = 1;
 
@@ -70,10 +70,10 @@ const threadRow = z.object({
   archivedAt: time.nullable(),
 } satisfies Record<keyof ThreadRow, z.ZodType>);
 
-/** Whatever else it carries: events of a newer Tandem stay what they are. */
+/** Extra fields pass through, so that events written by a newer Tandem survive a round trip. */
 const event = z.object({ id: z.string().min(1), type: z.string().min(1), processed_at: time.nullable() });
 
-/** Says what is wrong with a line, and nothing more: lines are kept as they are, with the order of their fields. */
+/** Only validates. Callers keep the original line, because parsing would change the order of its fields. */
 export const archiveLine = z.discriminatedUnion("type", [
   z.object({ type: z.literal("tandem.session"), version: z.literal(ARCHIVE_VERSION) }),
   z.object({ type: z.literal("session"), session: sessionRow }),

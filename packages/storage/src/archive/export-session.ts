@@ -5,8 +5,8 @@ import { ARCHIVE_VERSION, type ArchiveLine } from "./archive-line.ts";
 const EVENTS_AT_ONCE = 500;
 
 /**
- * A session as lines of JSON, for `importSession`; uploaded files are not in it. What is appended meanwhile may or may not
- * be.
+ * Writes a session as JSON Lines for `importSession`. Uploaded files are not included. Events appended during the
+ * export may or may not be included.
  */
 export async function* exportSession(store: Store, id: string): AsyncIterable<string> {
   let count = 0;

@@ -3,23 +3,26 @@ import { RequestError, type LoggedEvent, type SessionEvent, type SessionId } fro
 import type { SessionArchive, SessionRow, Store, ThreadRow, TranscriptLine } from "../store.ts";
 import { archiveLine, type ArchiveLine } from "./archive-line.ts";
 
-/** Lines are checked on the caller's thread, which has other things to do as well. */
+/** Lines are parsed on the caller's thread; small batches keep its event loop responsive. */
 const LINES_AT_ONCE = 200;
 
 export interface ImportOptions {
-  /** Another than its own. */
+  /** Replaces the archived id. */
   id?: SessionId;
-  /** Where it works from now on: the folder in the file is the writer's, and may be anything. */
+  /** New working folder. The folder in the archive is untrusted input from another machine. */
   folder: string;
-  /** Which workers can take it: those that have the folder. Null for any. */
+  /**
+   * Name of the host or volume that has the folder; only workers that reach it can run the session. Null: any worker.
+   */
   place?: string | null;
-  /** Whether messages that were waiting wait here too, and so begin a turn as soon as somebody takes the session up. */
+  /** Whether queued messages are imported too. If so, a turn starts as soon as a worker takes the session. */
   withWaiting: boolean;
 }
 
 /**
- * Stores a session that `exportSession` wrote: all of it, or nothing if a line is damaged or missing. An id that is there
- * already is a `conflict`, and so is a session that was running: it would be taken for one whose server has died.
+ * Stores a session written by `exportSession`, atomically: a damaged or missing line imports nothing. Rejects with
+ * `conflict` if the id exists, or if the archived session was running (it would look like one whose server has
+ * crashed).
  */
 export async function importSession(
   store: Store,
@@ -76,7 +79,7 @@ class ArchiveReader {
   }
 
   #take(line: ArchiveLine): void {
-    // The first two lines are what they are, and nothing else is.
+    // The header must be line 1 and the session line 2.
     const place = line.type === "tandem.session" ? 1 : line.type === "session" ? 2 : Math.max(this.count, 3);
     if (place !== this.count || this.#isEnded) throw damaged(`line ${this.count} is out of place`);
     switch (line.type) {

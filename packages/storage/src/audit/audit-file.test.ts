@@ -29,7 +29,7 @@ async function linesOf(entries: readonly AuditEntry[]): Promise<string[]> {
 const swap = (lines: readonly string[], a: number, b: number): string[] =>
   lines.map((line, index) => (index === a ? lines[b]! : index === b ? lines[a]! : line));
 
-it("an export is whole, also that of an empty audit", async () => {
+it("verifies an intact export, including an empty one", async () => {
   for (const count of [0, 1, 7]) {
     const lines = await linesOf(chain(count));
     expect(await verifyAuditFile(each(lines))).toMatchObject({ ok: true, entries: count });
@@ -37,7 +37,7 @@ it("an export is whole, also that of an empty audit", async () => {
   }
 });
 
-it("the order of keys in a line says nothing", async () => {
+it("ignores the order of keys in a line", async () => {
   const lines = await linesOf(chain(3));
   const turned = lines.map((line) => {
     const entries = Object.entries(JSON.parse(line) as object);
@@ -59,7 +59,7 @@ it.each([
   expect(verdict).toMatchObject({ ok: false, broken: { problem, seq } });
 });
 
-it("one who writes everything anew is found by a head that was noted", async () => {
+it("detects a rewritten chain by a head noted earlier", async () => {
   const noted = { seq: 5, hash: chain(7)[4]!.hash };
   const forged = chain(7).slice(0, 0);
   for (const { seq } of chain(7)) {
@@ -74,7 +74,7 @@ it("one who writes everything anew is found by a head that was noted", async () 
   expect(await verifyAuditFile(each(short), [noted])).toMatchObject({ broken: { problem: "truncated", seq: 4 } });
 });
 
-it("what is no audit is refused", async () => {
+it("rejects a file that is not an audit export", async () => {
   for (const lines of [[], [""], ["{}"], ["not json"]]) {
     await expect(verifyAuditFile(each(lines))).rejects.toMatchObject({ code: "invalid_request" });
   }

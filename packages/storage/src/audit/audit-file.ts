@@ -3,20 +3,20 @@ import { z } from "zod";
 import { GENESIS } from "./audit-hash.ts";
 import { verifyAudit } from "./verify-audit.ts";
 
-// An exported audit: a line that says what it is, a line for each entry, and at last the head, without which nobody could
-// tell that lines are missing at the end.
+// An export has a header line, one line per entry, and the head. Without the head, a truncated export could not be
+// detected.
 
 const firstLine = z.object({ type: z.literal("tandem_audit"), version: z.literal(1), exported_at: z.string() });
 const lastLine = auditHead.extend({ type: z.literal("tandem_audit_head") });
 
-/** Lines of JSON, without line feeds. */
+/** Yields JSON lines without line feeds. */
 export async function* writeAuditFile(head: AuditHead, entries: AsyncIterable<AuditEntry>): AsyncGenerator<string> {
   yield JSON.stringify({ type: "tandem_audit", version: 1, exported_at: new Date().toISOString() });
   for await (const entry of entries) yield JSON.stringify(entry);
   yield JSON.stringify({ type: "tandem_audit_head", ...head });
 }
 
-/** Goes through an exported audit. What is no such file is refused; one that was tampered with has a verdict. */
+/** Verifies an exported audit. Throws if the file is not an audit; returns a verdict if it was tampered with. */
 export async function verifyAuditFile(
   lines: AsyncIterable<string>,
   noted: readonly AuditHead[] = [],
@@ -54,7 +54,7 @@ export async function verifyAuditFile(
   return isSame ? verdict : fail("changed", "The last line is not that of these entries.");
 }
 
-/** The last line of an exported audit: how far it went. */
+/** Reads the head from the last line of an export. */
 export async function readAuditHead(lines: AsyncIterable<string>): Promise<AuditHead> {
   let found: AuditHead | undefined;
   for await (const line of lines) {

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
-// Loaded by the thread that writes, so it imports nothing of the protocol.
+// Imported by the SQLite thread: do not import the protocol package here, its schemas make threads slow to start.
 
-/** What stands before the first entry. */
+/** Previous hash of the first entry. */
 export const GENESIS = "0".repeat(64);
 
 /** An entry without its hashes. */
@@ -15,13 +15,13 @@ interface Hashed {
   details: unknown;
 }
 
-/** The hash of an entry: over the hash before it, and over all that it says, in one form only. */
+/** Hashes the previous hash and the canonical JSON of the entry. */
 export function auditHash(previous: string, { seq, at, actor, kind, session, details }: Hashed): string {
   const text = canonicalJson({ seq, at, actor, kind, session, details });
   return createHash("sha256").update(`${previous}\n${text}`).digest("hex");
 }
 
-/** JSON whose keys are sorted at every level: equal values are equal texts. */
+/** JSON with keys sorted at every level, so that equal values give equal text. */
 export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value)) ?? "null";
 
 function sorted(value: unknown): unknown {

@@ -4,9 +4,9 @@ import { auditHash, GENESIS } from "./audit-hash.ts";
 type Problem = NonNullable<AuditVerdict["broken"]>["problem"];
 
 /**
- * Goes through a chain from its beginning, and says which entry is the first that is not as it was written. `noted` are
- * heads that were seen earlier: where the chain ends before one, or goes through another entry there, something was taken
- * away or written anew. Without one, an end that was cut off cannot be told from one that was never there.
+ * Walks the chain from the start and reports the first invalid entry. `noted` are heads recorded earlier: if the chain
+ * is shorter, or has another hash at that position, entries were removed or rewritten. Without a noted head, a
+ * truncated end cannot be detected.
  */
 export async function verifyAudit(
   entries: AsyncIterable<unknown> | Iterable<unknown>,
@@ -42,7 +42,7 @@ export async function verifyAudit(
 
 function judge(entry: AuditEntry, head: AuditHead): [Problem, string] | undefined {
   const expected = head.seq + 1;
-  // Each hash covers its entry's own number: one that was moved to another place is still what it was.
+  // The hash covers the entry's own `seq`, so a moved entry still hashes correctly: report it as moved, not as changed.
   const isItself = auditHash(entry.previous, entry) === entry.hash;
   if (entry.seq > expected) {
     return isItself

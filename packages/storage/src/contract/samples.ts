@@ -89,7 +89,7 @@ export const message = (text: string, at = new Date().toISOString()): EventOf<"a
 export const textOf = (event: SessionEvent): string | undefined =>
   event.type === "agent.message" ? event.content[0]?.text : undefined;
 
-/** As a client sends it. */
+/** A user message as clients send it. */
 export const sent = (text: string): SessionEvent => ({
   type: "user.message",
   content: [{ type: "text", text }],

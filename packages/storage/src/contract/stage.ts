@@ -6,28 +6,28 @@ import type { Lease, SessionRow, Store } from "../store.ts";
 import { DEFAULT_TENANT } from "../tenant-store.ts";
 import { job, message, sessionRow, tenantRow } from "./samples.ts";
 
-/** One engine, as the contract suite uses it. */
+/** One engine under test. */
 export interface StoreFixture extends AsyncDisposable {
   readonly name: string;
-  /** Where there is an empty database of its own. */
+  /** Creates an empty database and returns its location. */
   location(): Promise<string>;
-  /** Everything that is in a database, of all tenants, as one text. */
+  /** The whole content of a database, over all tenants, as text. */
   dump(location: string): Promise<string>;
-  /** One statement, past the store. */
+  /** Runs one statement directly, bypassing the store. */
   execute(location: string, text: string): Promise<void>;
 }
 
 export type Verify = (stage: Stage) => Promise<void>;
 
 /**
- * One database that all behaviours share, so that traces of one would show in another, and two connections to it. The store
- * is the default tenant's, or that of another one.
+ * Two stores on one database, which all behaviours share: leaked state of one would show in another. Uses the default
+ * tenant or another one.
  */
 export class Stage implements AsyncDisposable {
   readonly fixture: StoreFixture;
   readonly location: string;
   readonly store: Store;
-  /** Of another process, for all that the first knows. */
+  /** A second connection, which acts as another process. */
   readonly other: Store;
   readonly #roots: Store[] = [];
 
@@ -47,7 +47,7 @@ export class Stage implements AsyncDisposable {
     return stage;
   }
 
-  /** A new session, and the lease on it. */
+  /** Creates a session and takes its lease. */
   async session(fields: Partial<SessionRow> = {}, inbox: SessionEvent[] = []): Promise<Lease & { row: SessionRow }> {
     const row = sessionRow(fields);
     await this.store.sessions.create(row, inbox);
@@ -55,7 +55,7 @@ export class Stage implements AsyncDisposable {
     return { ...lease!, row };
   }
 
-  /** A new job, and the lease on it. */
+  /** Creates a job and takes its lease. */
   async job(fields: Partial<JobRow> = {}): Promise<JobLease & { row: JobRow }> {
     const row = job(fields);
     await this.store.jobs.create(row);
@@ -63,7 +63,7 @@ export class Stage implements AsyncDisposable {
     return { ...lease!, row };
   }
 
-  /** Appends messages, one call each, all at once. */
+  /** Appends each message in its own concurrent call. */
   appendEach(lease: Lease, texts: readonly string[], store = this.store): Promise<LoggedEvent[][]> {
     return Promise.all(texts.map((text) => store.events.append(lease, [{ thread: null, event: message(text) }])));
   }
@@ -74,7 +74,7 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-/** Follows until that many events have come. */
+/** Follows until `count` events have arrived. */
 export async function collect(
   store: Store,
   session: SessionId,
@@ -91,7 +91,7 @@ export async function collect(
   return events;
 }
 
-/** Waits for a state. */
+/** Polls until `ask` returns a value. */
 export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, deadlineMs = 20_000): Promise<T> {
   const deadline = Date.now() + deadlineMs;
   for (;;) {

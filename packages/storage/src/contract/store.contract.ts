@@ -40,15 +40,15 @@ const VERIFICATIONS: Record<BehaviourId, Verify> = {
 };
 
 /**
- * Not shown again on a tenant's own tables, which are made by the same statements: what opens databases of its own, what all
- * tenants share, and what takes long and knows nothing of where tables are.
+ * Not repeated on a tenant's own tables, which use the same statements: behaviours that open their own databases,
+ * shared stores, and slow behaviours that do not depend on the schema.
  */
 const ONCE = [
   /^(archive|schema|store|token|tenant|worker|search)\./,
   /\.(long|heavy|crosswise|exactly-once|slow|follow-slow|process|killed|tampered|all-or-none|at-once|content|names)$/,
 ];
 
-/** The contract of `Store`: the same calls, the same answers, the same errors, whatever database stands behind it. */
+/** The contract of `Store`: both engines give the same results and errors. */
 export function storeContract(engine: string, openFixture: () => Promise<StoreFixture>, missing?: string): void {
   for (const tenant of ["default", "acme-2"]) {
     const whose = tenant === "default" ? "" : ", of another tenant";

@@ -31,10 +31,10 @@ async function lines(store: Store, row: SessionRow): Promise<string[]> {
   return all;
 }
 
-/** Everything as it was. */
+/** Imports the session unchanged. */
 const as = (row: SessionRow): ImportOptions => ({ folder: row.folder, withWaiting: true });
 
-/** All that can be asked of a session. */
+/** Everything that can be read of a session. */
 async function everything(store: Store, { id }: SessionRow): Promise<unknown> {
   return {
     session: await store.sessions.get(id),
@@ -107,7 +107,7 @@ export const verifyArchive: Record<Extract<BehaviourId, `archive.${string}`>, Ve
     expect(await stage.fixture.dump((await elsewhere.describe()).place)).not.toContain(row.id);
     const running = change(1, '"status":"idle"', '"status":"running"');
     await expect(importSession(elsewhere, running, as(row))).rejects.toMatchObject({ code: "conflict" });
-    // The folder is the importer's to say, and what waited is left out unless it is asked for.
+    // The importer sets the folder; waiting input is imported only on request.
     const { id, waiting } = await importSession(elsewhere, good, { folder: "/elsewhere", withWaiting: false });
     expect(await elsewhere.sessions.get(id)).toMatchObject({ folder: "/elsewhere" });
     expect(waiting).toBe((await stage.store.inbox.list(row.id)).length);

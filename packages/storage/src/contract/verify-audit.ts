@@ -54,7 +54,7 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
     expect((await stage.store.audit.list({ limit: 10, session })).data).toHaveLength(1);
     expect(await stage.other.audit.cursor(session)).toBe(3);
     expect(await stage.store.audit.behind(1_000)).not.toContain(session);
-    // Read on without anything to enter.
+    // The cursor moves even without new entries.
     await stage.appendEach({ session, token: lease.token }, ["d"]);
     expect(await stage.store.audit.append([], { session, after: 3, to: 4 })).toEqual([]);
     expect(await stage.store.audit.cursor(session)).toBe(4);
@@ -63,7 +63,7 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
       "somebody was there first",
     ).toBeUndefined();
     expect(await stage.store.audit.cursor(session)).toBe(4);
-    // A job's log is nobody's session.
+    // A job's log is not a session's.
     const { row, ...job } = await stage.job();
     await stage.store.jobs.write(job, [{ type: "progress" }]);
     expect(await stage.store.audit.behind(1_000)).not.toContain(row.id);
@@ -77,7 +77,7 @@ export const verifyAudit: Record<Extract<BehaviourId, `audit.${string}`>, Verify
     await stage.store.sessions.delete(held);
     expect((await stage.store.audit.list({ limit: 5, session })).data).toHaveLength(1);
     expect(await stage.store.audit.behind(1_000)).not.toContain(session);
-    // Brought back, its past is not entered again.
+    // A restored session's past events are not audited again.
     const row = sessionRow({ id: session });
     const events = [{ seq: 1, thread: null, event: message("said") }];
     await stage.store.sessions.restore({ session: row, threads: [], events, inbox: [], transcripts: [] });

@@ -43,7 +43,7 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
       }
     })();
     await isCaughtUp.promise;
-    // It waits for the next one now, once it has read that there is none.
+    // By now the follower has read the log and waits for the next event.
     await stage.store.events.head(lease.session);
     await stage.store.events.head(lease.session);
     const unlisten = stage.store.events.onAppend((session, events) => {
@@ -78,7 +78,7 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
     for await (const batch of stage.store.events.follow(lease.session, 0, AbortSignal.timeout(30_000))) {
       events.push(...batch);
       sizes.push(batch.length);
-      // Thousands are appended while it does not ask for more.
+      // Append thousands while the consumer does not ask for more.
       if (isFirst) for (let round = 0; round < 30; round += 1) await stage.appendEach(lease, numbers(100).map(String));
       isFirst = false;
       if (events.length === 3_001) break;
@@ -126,7 +126,7 @@ export const verifyFollow: Record<Extract<BehaviourId, `follow.${string}`>, Veri
     const seen: number[] = [];
     for await (const batch of stage.store.events.follow(lease.session, 0, stop.signal)) {
       seen.push(...seqs(batch));
-      // While it waits for more.
+      // Abort while the follower waits.
       setImmediate(() => stop.abort());
     }
     expect(seen).toEqual([1]);

@@ -9,7 +9,7 @@ import { numbers, type Stage, type Verify } from "./stage.ts";
 const seqs = (events: readonly JobEvent[]): number[] => events.map(({ seq }) => seq);
 const step = (number: number) => ({ type: "step", number });
 
-/** All that is followed until it ends by itself; `reached` once that many have come. */
+/** Follows until the log ends; `reached` resolves after `count` events. */
 function follow(store: Store, id: JobLease["job"], after = 0, count = 1) {
   const reached = Promise.withResolvers<void>();
   const all = async (): Promise<JobEvent[]> => {
@@ -44,7 +44,7 @@ export const verifyJobFollow: Record<Extract<BehaviourId, `job.follow${string}`>
     for (const events of [here!, there!, again!]) expect(seqs(events)).toEqual(numbers(1_001));
     for (const events of later) expect(seqs(events)).toEqual(numbers(701, 301));
     expect(there).toEqual(await stage.store.jobs.events(row.id, { after: 0, limit: 2_000 }));
-    // A signal that fires ends it as well.
+    // Following also ends when the signal fires.
     const other = await stage.job();
     await stage.store.jobs.write(other, [step(1)]);
     const stop = new AbortController();
@@ -63,13 +63,13 @@ export const verifyJobFollow: Record<Extract<BehaviourId, `job.follow${string}`>
     await Promise.all(waiting.map(({ reached }) => reached));
     await stage.store.jobs.write(lease, [], { state: "cancelled" });
     for (const { all } of waiting) expect(seqs(await all)).toEqual([1]);
-    // It has ended.
+    // Following an ended job.
     for (const { all } of everywhere(stage, row.id)) expect(seqs(await all)).toEqual([1]);
     for (const { all } of everywhere(stage, row.id, 1)) expect(await all).toEqual([]);
     const never = job({ state: "failed" });
     await stage.store.jobs.create(never);
     for (const { all } of everywhere(stage, never.id)) expect(await all).toEqual([]);
-    // Deleted, or never there.
+    // Following a deleted or unknown job.
     const doomed = await stage.job();
     await stage.store.jobs.write(doomed, [step(1)]);
     const left = everywhere(stage, doomed.job);
@@ -86,7 +86,7 @@ export const verifyJobFollow: Record<Extract<BehaviourId, `job.follow${string}`>
       await stage.store.jobs.write(lease, [step(1)]);
       const events: JobEvent[] = [];
       for await (const batch of store.jobs.follow(row.id, 0, AbortSignal.timeout(30_000))) {
-        // Thousands are written, and the job ends, while it does not ask for more.
+        // Write thousands and end the job while the consumer does not ask for more.
         if (events.length === 0) {
           for (let round = 0; round < 12; round += 1) await stage.store.jobs.write(lease, numbers(200).map(step));
           await stage.store.jobs.write(lease, [{ type: "ended" }], { state: "done" });

@@ -83,7 +83,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     const lost = { job: newId("job"), token: 1 };
     expect(await jobs.renew([lease, lost, kept], 1)).toEqual([lost]);
     expect(await jobs.renew([{ job: row.id, token: 7 }], MINUTE)).toHaveLength(1);
-    // It has run out: another takes it, and who had it cannot give back what is not its own.
+    // The lease has expired and another worker takes it; the former holder cannot release it.
     const next = await until(() => stage.other.jobs.take(row.id, "next", MINUTE));
     expect(next.token).toBeGreaterThan(lease.token);
     expect(await jobs.renew([lease], MINUTE)).toEqual([lease]);
@@ -98,7 +98,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     expect(await stage.other.jobs.take(row.id, "late", MINUTE)).toBeUndefined();
     expect(await jobs.holder(row.id)).toBeUndefined();
     await expect(jobs.take(newId("job"), "me", MINUTE)).rejects.toMatchObject({ code: "not_found" });
-    // An end that comes at the same time as another taker: whoever gets it, an ended job is not held again.
+    // Race between the end of a job and another taker: an ended job must never be held again.
     for (const round of numbers(10)) {
       const slow = job();
       await jobs.create(slow);
@@ -150,7 +150,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     const held = (await jobs.take(row.id, "one", MINUTE))!;
     await jobs.write(held, [], { state: "running" });
     expect(await states()).toEqual(["running", "running", 0, 1]);
-    // Its holder dies: nobody has written anything.
+    // The holder crashes without writing anything.
     await jobs.renew([held], 1);
     await until(async () => (await jobs.holder(row.id)) === undefined || undefined);
     expect(await states()).toEqual(["interrupted", "interrupted", 1, 0]);
@@ -191,7 +191,7 @@ export const verifyJobs: Record<Jobs, Verify> = {
     await jobs.write(lease, [], { error: null, progress: null, result: [1], state: "partly", endedAt: day(2) });
     const ended = { state: "partly", startedAt: day(1), endedAt: day(2), result: [1] };
     expect(await jobs.get(row.id)).toEqual({ ...row, ...ended });
-    // Many, and long ones.
+    // Many and long events.
     const long = await stage.job();
     const texts = numbers(300).map((number) => ({ type: "said", text: "x".repeat(number * 100) }));
     await jobs.write(long, texts);

@@ -34,7 +34,7 @@ export const verifyLeases: Record<Extract<BehaviourId, `lease.${string}`>, Verif
     expect(lease.token).toBeGreaterThan(old.token);
     expect(await stage.store.leases.renew([old, kept], MINUTE)).toEqual([old]);
     await expect(stage.appendEach(old, ["late"])).rejects.toBeInstanceOf(LeaseLost);
-    // Nor can the old one give back what is not its own.
+    // The former holder cannot release the new lease.
     await stage.store.leases.release(old);
     expect((await stage.store.leases.holder(row.id))?.holder).toBe("new");
     await stage.appendEach(lease, ["good"], stage.other);

@@ -87,7 +87,7 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     expect(await read({ types: ["session.status_running", "agent.tool_use"] })).toEqual([5, 6]);
     expect(await read({ types: [] })).toEqual([]);
     expect(await read({ thread })).toEqual([5, 6]);
-    // What waits for a person is shown on the primary thread, too.
+    // Calls that wait for a person are shown on the primary thread too.
     expect(await read({ thread: null })).toEqual([1, 2, 3, 4, 6]);
     expect(await read({ since: { gt: at(2), lte: "2026-01-31T13:00:04+01:00" } })).toEqual([3, 4]);
     expect(await read({ since: { gte: at(2), lt: at(4) } })).toEqual([2, 3]);
@@ -130,7 +130,7 @@ export const verifyLog: Record<Extract<BehaviourId, `log.${string}`>, Verify> = 
     const together = await took(async () => {
       expect(await stage.store.events.read(lease.session, { limit: 1_000 })).toHaveLength(120);
     });
-    // Some thirty times as long where each part is read with all that comes after it.
+    // Reading each part together with everything after it would take about 30 times as long.
     expect(together).toBeLessThan(5 * single + 500);
   },
 

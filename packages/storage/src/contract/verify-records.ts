@@ -35,7 +35,7 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
       expect(version).toBe(1);
       expect(Date.parse(updatedAt)).toBeGreaterThanOrEqual(before);
     }
-    // More than one message holds, too.
+    // More data than fits into one thread message.
     await stage.store.records.write(
       space,
       numbers(8).map((number) => put(`long ${number}`, long)),
@@ -50,7 +50,7 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
 
   "record.order": async (stage) => {
     const space = newSpace();
-    // By UTF-16 unit, 🌲 would come before the last but one; by a language's rules, a before B.
+    // UTF-16 order would put 🌲 before the last but one key; collation order would put a before B.
     const keys = ["", " ", "A", "B", "Z/1", "a", "a/", "a/1", "a/10", "a/2", "a/\u{10ffff}", "a0", "b", "é", "ﬁ", "🌲"];
     await stage.store.records.write(
       space,
@@ -114,7 +114,7 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
       message: expect.stringContaining('"none"'),
     });
     expect(keysOf(await list(stage, space))).toEqual(["a"]);
-    // One after the other, also within one write.
+    // Changes are applied in order, also within one write.
     await records.write(space, [put("a", "fourth", 3), put("a", "fifth", 4), put("d", 1), drop("d"), drop("none")]);
     expect([await versionOf("a"), await versionOf("d")]).toEqual([5, undefined]);
     await records.write(space, [drop("a"), put("a", "anew", 0)]);
@@ -165,7 +165,7 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
     };
     await Promise.all([...stores, ...stores].map(count));
     expect(await stage.store.records.get(space, "page", "count")).toMatchObject({ value: 40, version: 41 });
-    // The same keys in opposite orders: nobody waits for somebody who waits for them.
+    // The same keys in opposite orders must not deadlock.
     const keys = numbers(100).map(String);
     const both = numbers(12).map((number) =>
       stores[number % 2]!.records.write(
@@ -191,7 +191,7 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
       await expect(blobs.put(key, new Uint8Array())).rejects.toMatchObject(invalid);
     }
     expect(await list(stage, space)).toEqual([]);
-    // Nothing that packs well: that would fit whatever its length.
+    // Random data, because compressible names would fit into the index at any length.
     const longest = randomBytes(1_000).toString("hex");
     const kind = randomBytes(100).toString("hex");
     const wide = randomBytes(100).toString("hex");
@@ -233,7 +233,7 @@ export const verifyRecords: Record<Extract<BehaviourId, `${"record" | "blob"}.${
     expect(await blobs.get(space, hashes[0]!)).toBeUndefined();
     expect(Buffer.from((await blobs.get(space, hashes[12]!))!).toString()).toBe("blob 13");
     expect(await blobs.get(other, hashes[0]!)).toBeDefined();
-    // And what was removed can come again.
+    // A pruned blob can be put again.
     expect(await blobs.put(space, Buffer.from("blob 1"))).toBe(hashes[0]);
     expect(await blobs.get(space, hashes[0]!)).toBeDefined();
   },

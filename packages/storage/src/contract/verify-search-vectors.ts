@@ -9,7 +9,7 @@ type Id = Extract<
   "search.meaning" | "search.vectors-change" | "search.filters" | "search.refused" | "search.space-deleted"
 >;
 
-/** Points at an angle, in degrees. */
+/** A vector that points at this angle, in degrees. */
 const at = (degrees: number): Float32Array => {
   const angle = (degrees / 180) * Math.PI;
   return Float32Array.of(3 * Math.cos(angle), 3 * Math.sin(angle), 0);
@@ -39,7 +39,7 @@ export const verifySearchVectors: Record<Id, Verify> = {
     expect(await near(stage, space, { vector: at(0), vectorModel: "none" })).toEqual([]);
     expect(await near(stage, space, { vector: Float32Array.of(0, 0, 0) })).toEqual([]);
     const hits = await search.search(space, { text: "alpha", vector: at(0), vectorModel: "m", limit: 10 });
-    // Near is found both ways; one that is first in one way only comes after it.
+    // `near` is found by both ways and ranks before documents found by one.
     expect(hits[0]).toMatchObject({ key: "near", by: ["words", "meaning"], snippet: "«alpha»" });
     expect(hits.find(({ key }) => key === "nearer")).toMatchObject({ by: ["meaning"], snippet: "beta" });
     expect(hits.find(({ key }) => key === "without")).toMatchObject({ by: ["words"] });
@@ -58,7 +58,7 @@ export const verifySearchVectors: Record<Id, Verify> = {
     expect(await nearest()).toEqual(["2000", "new", "1"]);
     await stage.other.search.remove(space, ["2000"]);
     expect(await nearest()).toEqual(["new", "1", "2"]);
-    // Without a vector, or with one of another model.
+    // Documents without a vector, or with another model's vector, are not found.
     await stage.other.search.put(space, [doc("new"), doc("1", { vector: at(1), vectorModel: "n" })]);
     expect(await nearest()).toEqual(["2", "3", "4"]);
     await stage.store.search.put(space, [doc("1", { vector: at(1), vectorModel: "m" })]);
@@ -101,7 +101,7 @@ export const verifySearchVectors: Record<Id, Verify> = {
     expect(await both({ filters: { tag: "shop" } })).toEqual([]);
     expect(await both({ filters: { kind: "table" } })).toEqual([]);
     expect(await keysFound(stage, elsewhere, "orders")).toEqual(["e"]);
-    // A filter's value is no word of the document.
+    // A filter's value is not searchable text.
     expect(await keysFound(stage, space, "billing")).toEqual([]);
     await search.put(space, [put("a", "table", { connection: "crm" })]);
     expect(await both({ filters: { connection: "shop" } })).toEqual(["b"]);
@@ -120,7 +120,7 @@ export const verifySearchVectors: Record<Id, Verify> = {
     const text = `odd \u0000 text \ud800 here ' \\ " ${"longword".repeat(500)} ${"many different words ".repeat(100)}`;
     await search.put(space, [doc("odd", { title: "T\u0000", text })]);
     expect(await search.search(space, { text: "odd text", limit: 1 })).toMatchObject([{ key: "odd", title: "T " }]);
-    // Longer than what one entry of an index could hold.
+    // More text than one index entry can hold.
     const long = numbers(20_000).map((number) => `w${number * 7919}${"долго".repeat(10)}`);
     await search.put(space, [doc("long", { text: long.join(" ") })]);
     expect(await keysFound(stage, space, long[9]!)).toEqual(["long"]);
@@ -137,7 +137,7 @@ export const verifySearchVectors: Record<Id, Verify> = {
     );
     await search.put(other, [doc("kept", { text: "words that stay", ...fields })]);
     expect(await near(stage, space, { vector: at(0) })).toHaveLength(10);
-    // Terms begin with what the one before them has in common with them.
+    // FTS5 stores terms prefix-compressed, so look for the word without its first letters.
     const isThere = async (): Promise<boolean> => (await stage.fixture.dump(stage.location)).includes(secret.slice(4));
     expect(await isThere()).toBe(true);
     await stage.other.deleteSpace(space);

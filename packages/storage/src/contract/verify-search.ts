@@ -9,7 +9,7 @@ type Id = Exclude<
   "search.meaning" | "search.vectors-change" | "search.filters" | "search.refused" | "search.space-deleted"
 >;
 
-/** A space with one document for each text; its key is the text's name. */
+/** Creates a space with one document per text, keyed by the text's name. */
 async function spaceWith(stage: Stage, texts: Record<string, string>): Promise<(text: string) => Promise<string[]>> {
   const space = newSpace();
   await stage.store.search.put(
@@ -19,7 +19,7 @@ async function spaceWith(stage: Stage, texts: Record<string, string>): Promise<(
   return (text) => keysFound(stage, space, text);
 }
 
-/** For each query, the keys that are found, in any order. */
+/** Expects these keys for each query, in any order. */
 async function expectAll(
   found: (text: string) => Promise<string[]>,
   expected: Record<string, string[]>,
@@ -105,7 +105,7 @@ export const verifySearch: Record<Id, Verify> = {
       iphone15: ["mixed"],
       猫: [],
     });
-    // With all of the pairs before one with some.
+    // All character pairs rank before some of them.
     expect(await found("顧客データベース")).toEqual(["japanese", "katakana", "mixed"]);
   },
 
@@ -136,7 +136,7 @@ export const verifySearch: Record<Id, Verify> = {
       "550e8400-e29b-41d4-a716-446655440000": ["uuid"],
       "550e8400": ["uuid"],
       none_such: [],
-      // Better one part than nothing.
+      // A partial match is better than none.
       customer_name: ["camel", "kebab", "prose", "snake"],
     });
   },
@@ -159,7 +159,7 @@ export const verifySearch: Record<Id, Verify> = {
       address: ["addresses"],
       box: ["addresses"],
       status: ["addresses", "status"],
-      // Unfinished words are at the end.
+      // Only the last word matches as a prefix.
       "comp of analysis": ["invoice", "invoices", "status"],
     });
     expect((await found("invoices"))[0]).toBe("invoices");
@@ -239,10 +239,10 @@ export const verifySearch: Record<Id, Verify> = {
     for (const name of ["public.orders", "shop/public.orders", "TABLE:SHOP/PUBLIC.ORDERS"])
       expect((await found(name))[0]).toBe("table:shop/public.orders");
     expect((await found("Orders & Refunds")).slice(0, 1)).toEqual(["page:title"]);
-    // Refunds is a plural: it is not called so, but it has it.
+    // "Refunds" is a plural: not an exact title, but a match.
     const all = await found("refund policy vouchers");
     expect(all.slice(0, 2)).toEqual(["page:all", "page:some"]);
-    // One rare word says more than one that is everywhere.
+    // A rare word weighs more than a common one.
     expect((await found("something unheard chargeback"))[0]).toBe("page:rare");
     const scores = (await stage.store.search.search(space, { text: "orders", limit: 10 })).map(({ score }) => score);
     expect(scores).toEqual(scores.toSorted((a, b) => b - a));
@@ -251,7 +251,7 @@ export const verifySearch: Record<Id, Verify> = {
 
   "search.many": async (stage) => {
     const space = newSpace();
-    // More than a word may be in to tell documents apart.
+    // More documents than the limit for a discriminating word.
     const made = numbers(10_400).map((number) =>
       doc(`page:${number}`, {
         kind: number % 100 === 0 ? "table" : "page",
@@ -319,7 +319,7 @@ export const verifySearch: Record<Id, Verify> = {
     expect(await search.search(space, { text: "later", limit: 5 })).toMatchObject([
       { key: "a", kind: "page", title: "Newer", snippet: "«later» things", by: ["words"] },
     ]);
-    // Of two with one key, the last; also of many at once.
+    // The last document of a duplicate key wins, also in a batch.
     await search.put(space, [doc("c", { text: "first" }), doc("c", { text: "second" })]);
     expect(await keysFound(stage, space, "first second")).toEqual(["c"]);
     expect(await keysFound(stage, space, "first")).toEqual([]);

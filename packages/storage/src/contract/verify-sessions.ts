@@ -8,7 +8,7 @@ import { numbers, type Stage, type Verify } from "./stage.ts";
 
 const day = (number: number): string => new Date(Date.UTC(2025, 5, number)).toISOString();
 
-/** Sessions of an agent of their own, one per day, so that others do not show in their lists. */
+/** Creates sessions of a new agent, one per day, so that other sessions do not appear in the lists. */
 async function series(stage: Stage, days: readonly number[]): Promise<{ rows: SessionRow[]; agentId: string }> {
   const agentId = newId("agent");
   const rows = days.map((number) => sessionRow({ agent: sessionAgent({ id: agentId }), createdAt: day(number) }));
@@ -53,7 +53,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     expect([first.days, first.previous]).toEqual([[7, 6, 5], null]);
     const second = await page({ cursor: first.next! });
     expect(second.days).toEqual([4, 3, 2]);
-    // A new one at the front, one in the page that was read, and one that is deleted.
+    // Add one at the front, add one within the page already read, and delete one.
     const agent = sessionAgent({ id: agentId });
     await stage.store.sessions.create(sessionRow({ agent, createdAt: day(9) }), []);
     await stage.store.sessions.create(
@@ -75,7 +75,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     const up = await page({ order: "asc", limit: 2 });
     expect(up.days).toEqual([1, 2]);
     expect((await page({ cursor: up.next!, limit: 100 })).days).toEqual([3, 3, 4, 6, 7, 9]);
-    // Of the same moment: by the bytes of their ids, whatever language the database speaks.
+    // Equal creation times sort by the bytes of the ids, whatever the collation.
     const twins = newId("agent");
     for (const id of ["sesn_b1", "sesn_A2", "sesn_a3", "sesn_B4"]) {
       const row = sessionRow({ id: id as SessionRow["id"], agent: sessionAgent({ id: twins }), createdAt: day(1) });
@@ -93,7 +93,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
       cursor = one.next;
     }
     expect(ids).toEqual(["sesn_A2", "sesn_B4", "sesn_a3", "sesn_b1"]);
-    // The rest of the list goes away: the way back from the empty page leads to what the cursor named.
+    // After the rest of the list is deleted, going back from the empty page leads to the cursor's row.
     const last = await page({ limit: 7 });
     await stage.store.sessions.delete((await stage.store.leases.take(rows[0]!.id, "me", 60_000))!);
     const empty = await page({ cursor: last.next! });
@@ -131,7 +131,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
       JSON.stringify({ v: 1, list: "agents", order: "desc", towards: "next", at: 1, id: "a", with: false }),
     );
     const stale = Buffer.from(JSON.stringify({ v: 0, at: 1 }));
-    // What a column of whole numbers would choke on.
+    // Values that do not fit into an integer column.
     const bent = [1.5, 1e300].map((at) =>
       Buffer.from(JSON.stringify({ ...(JSON.parse(Buffer.from(next!, "base64url").toString()) as object), at })),
     );
@@ -167,7 +167,7 @@ export const verifySessions: Record<Extract<BehaviourId, `session.${string}`>, V
     await stage.store.events.append(lease, [], { session: { place: null, waitingFor: [] } });
     expect(await read()).toMatchObject({ place: null, waitingFor: [] });
     expect(await waiting()).not.toContain(row.id);
-    // One that waits from the beginning, as a past that was imported may.
+    // Waiting from creation, as an imported session may be.
     const asking = await stage.session({ waitingFor: [asks] });
     expect(await waiting()).toContain(asking.session);
   },

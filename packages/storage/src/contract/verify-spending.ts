@@ -38,7 +38,7 @@ export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, 
       expect(short).toEqual([{ scope: "agent", of, unit: "usd", spent: 0, reserved: 90, limit: 100 }]);
     }
     expect(await stateOf(stage.store, of)).toEqual({ spent: 0, reserved: 90 });
-    // What is reserved anew takes the place of what was reserved.
+    // A new reservation replaces the old one.
     const winner = sessions[tried.findIndex((short) => short.length === 0)]!;
     expect(await stage.store.spending.settle(winner, [agent(of, { reserve: 40, limit: 100 })])).toEqual([]);
     expect(await stage.store.spending.reservedBy(winner.session)).toEqual({ usd: 40 });
@@ -56,7 +56,7 @@ export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, 
     expect(await stage.store.spending.settle(lease, claims(0, 40))).toEqual([]);
     const short = await stage.store.spending.settle(lease, claims(30, 40));
     expect(short).toMatchObject([{ of: narrow, spent: 30, reserved: 0, limit: 50 }]);
-    // What is left of the former reservation stays, on both.
+    // The unspent part of the old reservation stays, on both accounts.
     expect(await stateOf(stage.store, wide)).toEqual({ spent: 30, reserved: 10 });
     expect(await stateOf(stage.store, narrow)).toEqual({ spent: 30, reserved: 10 });
     expect(await stage.store.spending.settle(lease, claims(30, 0))).toEqual([]);
@@ -68,7 +68,7 @@ export const verifySpending: Record<Extract<BehaviourId, `spending.${string}`>, 
     const lease = await stage.session();
     for (const total of [0, 10, 10, 25, 25]) await stage.store.spending.settle(lease, [agent(of, { total })]);
     expect(await stateOf(stage.other, of)).toEqual({ spent: 25, reserved: 0 });
-    // Another writer has only the log, which lacks what the last one did not get into it.
+    // A new writer knows only the log, which may lack the last writer's unlogged spending.
     await stage.store.spending.settle(lease, [agent(of, { total: 20 })]);
     expect(await stateOf(stage.other, of)).toEqual({ spent: 20, reserved: 0 });
     const other = await stage.session();

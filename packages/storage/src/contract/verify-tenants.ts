@@ -6,7 +6,7 @@ import type { BehaviourId } from "./behaviours.ts";
 import { agent, file, job, message, sent, sessionRow, tenantRow, textOf, tokenRow } from "./samples.ts";
 import { collect, numbers, until, type Stage, type Verify } from "./stage.ts";
 
-/** Two new tenants, as this process and another see them. */
+/** Two new tenants, opened in this process and in another. */
 async function two(stage: Stage): Promise<AsyncDisposable & { ids: string[]; here: Store[]; there: Store[] }> {
   const rows = [tenantRow(), tenantRow()];
   for (const row of rows) await stage.store.tenants.create(row);
@@ -23,7 +23,7 @@ async function two(stage: Stage): Promise<AsyncDisposable & { ids: string[]; her
   };
 }
 
-/** A session of that id, with one event that says whose it is. */
+/** Creates the session with one event that names its owner. */
 async function speak(store: Store, id: SessionId, text: string): Promise<void> {
   await store.sessions.create(sessionRow({ id, title: text }), []);
   const lease = (await store.leases.take(id, text, 60_000))!;
@@ -97,7 +97,7 @@ export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Ver
       await expect(store.leases.take(mine.id, "stranger", 1_000)).rejects.toMatchObject({ code: "not_found" });
       await expect(store.inbox.put(mine.id, [sent("stranger")])).rejects.toMatchObject({ code: "not_found" });
     }
-    // What is shared is seen by all.
+    // Shared stores are visible to all tenants.
     const token = tokenRow({ tenant: ids[0] });
     await here[0]!.tokens.create(token);
     expect(await stage.store.tokens.list(ids[0])).toEqual([token]);
@@ -126,7 +126,7 @@ export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Ver
     await append(here[1]!, "second");
     await append(here[1]!, "third");
     expect((await followed[1]!).map(({ event }) => textOf(event))).toEqual(["first", "second", "third"]);
-    // That it is gone there says nothing about here.
+    // Deleting the session in one tenant does not affect the other.
     const lease = (await here[1]!.leases.take(id, "me", 60_000))!;
     await here[1]!.sessions.delete(lease);
     await append(here[0]!, "own");
@@ -143,14 +143,14 @@ export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Ver
     const id = newId("session");
     await Promise.all(
       rows.map(async (row, index) => {
-        // Made there, used here and there.
+        // Created by one process, used by both.
         const stores = [await stage.store.tenant(row.id), await stage.other.tenant(row.id)];
         await speak(stores[0]!, id, row.id);
         const lease = { session: id, token: 1 };
         await Promise.all(
           numbers(30).map(async (number) => {
             const store = stores[number % 2]!;
-            // With a transaction, with a single statement, and with one that is undone.
+            // Mixes transactions, single statements and rollbacks.
             const change = number % 3 ? undefined : { session: { title: `${row.id} ${number}` } };
             await store.events.append(lease, [{ thread: null, event: message(row.id) }], change);
             await expect(store.sessions.create(sessionRow({ id }), [])).rejects.toMatchObject({ code: "conflict" });
@@ -174,7 +174,7 @@ export const verifyTenants: Record<Extract<BehaviourId, `tenant.${string}`>, Ver
     const token = tokenRow({ tenant: row.id });
     await stage.store.tokens.create(token);
     await expect(stage.store.tenants.delete(row.id)).rejects.toMatchObject({ code: "conflict" });
-    // Nothing has happened.
+    // The refused deletion changed nothing.
     expect(await (await stage.store.tenant(row.id)).sessions.get(id)).toBeDefined();
     expect(await there.sessions.get(id)).toBeDefined();
     await stage.store.tenants.update(row.id, { archivedAt: new Date().toISOString() });

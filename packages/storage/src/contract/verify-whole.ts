@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { MIGRATIONS, POSTGRES, SCHEMA_VERSION, SQLITE } from "../operations/migrations.ts";
+import { MIGRATIONS, POSTGRES, SCHEMA_VERSION, SQLITE } from "../operations/schema/migrations.ts";
 import { openStore } from "../open-store.ts";
 import type { BehaviourId } from "./behaviours.ts";
 import { message, sessionRow } from "./samples.ts";
@@ -52,7 +52,7 @@ export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `stor
   "schema.one-newer": async (stage) => {
     const location = await stage.fixture.location();
     await using store = await openStore(location);
-    // As a newer Tandem does it beside the one that is there.
+    // A newer Tandem migrates the database while this one is open.
     await stage.fixture.execute(location, "alter table session add column mood text");
     await stage.fixture.execute(location, `insert into schema_version values (${SCHEMA_VERSION + 1}, 0, 1)`);
     await store.check();

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { SCHEMA_VERSION } from "../operations/migrations.ts";
+import { SCHEMA_VERSION } from "../operations/schema/migrations.ts";
 import { thisHost } from "../stores/worker-store.ts";
 import { WORKER_ALIVE_MS } from "../worker-store.ts";
 import type { BehaviourId } from "./behaviours.ts";

@@ -1,7 +1,7 @@
 import type { LoggedEvent, SessionId } from "@tandem/protocol";
-import type { Bell, Database } from "../database.ts";
-import { Follower, type Numbered, type ReadOn } from "./follower.ts";
-import { whatsNew } from "../operations/whats-new.ts";
+import type { ChangeNotice, Database } from "../database.ts";
+import { Follower, type Sequenced, type ReadAfter } from "./follower.ts";
+import { readChanges } from "../operations/changes.ts";
 
 type AppendListener = (session: SessionId, events: readonly LoggedEvent[]) => void;
 type PutListener = (session: SessionId) => void;
@@ -9,43 +9,43 @@ type GrowthListener = (session: SessionId | undefined, isGone: boolean) => void;
 
 interface Tail {
   followers: Set<Follower>;
-  readOn: ReadOn;
-  /** Where the log is known to reach. */
+  readAfter: ReadAfter;
+  /** Highest sequence number known to be committed. */
   target: number;
   pulling: boolean;
 }
 
-/** Beyond this, old marks are dropped; the worst that happens is a listener called twice. */
-const MOST_MARKS = 10_000;
+/** Bounds memory: beyond this the marks are cleared. At worst a listener is called twice. */
+const MAX_MARKS = 10_000;
 const RETRY_MS = 1_000;
 
-/** Says to whoever listens in this process what was committed: here, at once; elsewhere, when the database's bell rings. */
+/** Tells listeners in this process about commits: its own at once, others' when the database notifies. */
 export class Broadcast {
   readonly #database: Database;
   readonly #tails = new Map<string, Tail>();
   readonly #appendListeners = new Set<AppendListener>();
   readonly #putListeners = new Set<PutListener>();
   readonly #growthListeners = new Set<GrowthListener>();
-  /** Up to which position of an inbox listeners have been called. */
+  /** Highest inbox position already reported, by session. */
   readonly #marks = new Map<string, number>();
   #watching = false;
-  #isLooking = false;
-  #lookAgain = false;
+  #isResyncing = false;
+  #resyncAgain = false;
   #closed = false;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  follow<E extends Numbered>(
+  follow<E extends Sequenced>(
     session: string,
     after: number,
     signal: AbortSignal,
-    readOn: ReadOn<E>,
+    readAfter: ReadAfter<E>,
   ): AsyncIterable<E[]> {
-    const tail: Tail = this.#tails.get(session) ?? { followers: new Set(), readOn, target: 0, pulling: false };
+    const tail: Tail = this.#tails.get(session) ?? { followers: new Set(), readAfter, target: 0, pulling: false };
     const stop = (): void => follower.stop();
-    const follower = new Follower<E>(after, readOn, () => {
+    const follower = new Follower<E>(after, readAfter, () => {
       signal.removeEventListener("abort", stop);
       tail.followers.delete(follower);
       if (tail.followers.size === 0 && this.#tails.get(session) === tail) this.#tails.delete(session);
@@ -85,26 +85,26 @@ export class Broadcast {
     };
   }
 
-  /** Committed by this process. */
+  /** Call after a commit of this process. */
   appended(session: SessionId, events: readonly LoggedEvent[]): void {
     for (const listener of this.#appendListeners) guarded(() => listener(session, events));
-    this.hand(session, events);
+    this.push(session, events);
   }
 
-  /** Committed by this process, for those alone who follow this log. */
-  hand(session: string, events: readonly Numbered[]): void {
-    for (const follower of this.#tails.get(session)?.followers ?? []) follower.hand(events);
+  /** Passes events committed by this process to the followers of this log only. */
+  push(session: string, events: readonly Sequenced[]): void {
+    for (const follower of this.#tails.get(session)?.followers ?? []) follower.push(events);
   }
 
-  /** Whoever follows finds out from the log that there is nothing more to come. */
+  /** The log is complete: followers re-read it and end. */
   ended(session: string): void {
-    for (const follower of this.#tails.get(session)?.followers ?? []) follower.look();
+    for (const follower of this.#tails.get(session)?.followers ?? []) follower.reread();
   }
 
-  /** Put, here or elsewhere, up to this position. */
+  /** New input up to this position, put by any process. */
   put(session: string, position: number): void {
     if (position <= (this.#marks.get(session) ?? 0)) return;
-    if (this.#marks.size >= MOST_MARKS) this.#marks.clear();
+    if (this.#marks.size >= MAX_MARKS) this.#marks.clear();
     this.#marks.set(session, position);
     for (const listener of this.#putListeners) guarded(() => listener(session as SessionId));
   }
@@ -122,29 +122,29 @@ export class Broadcast {
     this.#watch();
   }
 
-  /** The bell costs something, so it is on only while somebody listens. */
+  /** Watching has a cost (a connection or polling), so it is on only while there are listeners. */
   #watch(): void {
     const isWanted = this.#tails.size + this.#putListeners.size + this.#growthListeners.size > 0;
     if (isWanted === this.#watching) return;
     this.#watching = isWanted;
-    this.#database.watch(isWanted ? (bell) => this.#heard(bell) : undefined);
+    this.#database.watch(isWanted ? (notice) => this.#onNotice(notice) : undefined);
   }
 
-  #heard(bell: Bell): void {
-    switch (bell.type) {
+  #onNotice(notice: ChangeNotice): void {
+    switch (notice.type) {
       case "log":
-        this.#grown(bell.session, false);
-        return this.#reaches(bell.session, bell.seq);
+        this.#grown(notice.session, false);
+        return this.#reaches(notice.session, notice.seq);
       case "inbox":
-        return this.put(bell.session, bell.position);
+        return this.put(notice.session, notice.position);
       case "gone":
-        this.#grown(bell.session, true);
-        return this.gone(bell.session);
+        this.#grown(notice.session, true);
+        return this.gone(notice.session);
       case "ended":
-        return this.ended(bell.session);
-      case "look":
+        return this.ended(notice.session);
+      case "resync":
         this.#grown(undefined, false);
-        return void this.#look();
+        return void this.#resync();
     }
   }
 
@@ -152,13 +152,13 @@ export class Broadcast {
     for (const listener of this.#growthListeners) guarded(() => listener(session as SessionId | undefined, isGone));
   }
 
-  async #look(): Promise<void> {
-    this.#lookAgain = this.#isLooking;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  async #resync(): Promise<void> {
+    this.#resyncAgain = this.#isResyncing;
+    if (this.#isResyncing) return;
+    this.#isResyncing = true;
     try {
       const sessions = [...this.#tails.keys()];
-      const { heads, ended, waiting } = await this.#database.read(whatsNew, sessions);
+      const { heads, ended, waiting } = await this.#database.read(readChanges, sessions);
       const found = new Map(heads.map(({ session, seq }) => [session, seq]));
       for (const session of sessions) {
         const seq = found.get(session);
@@ -168,11 +168,11 @@ export class Broadcast {
       for (const { id } of ended) this.ended(id);
       for (const { session, position } of waiting) this.put(session, position);
     } catch {
-      // Unavailable: look again later. Whoever asks for something themselves is told.
-      if (this.#watching) setTimeout(() => void this.#look(), RETRY_MS).unref();
+      // The database is unavailable: retry later. Direct calls report the error themselves.
+      if (this.#watching) setTimeout(() => void this.#resync(), RETRY_MS).unref();
     }
-    this.#isLooking = false;
-    if (this.#lookAgain) await this.#look();
+    this.#isResyncing = false;
+    if (this.#resyncAgain) await this.#resync();
   }
 
   #reaches(session: string, seq: number): void {
@@ -182,28 +182,28 @@ export class Broadcast {
     if (!tail.pulling) void this.#pull(tail);
   }
 
-  /** Reads once for all followers that are at the same place, as nearly all of them are. */
+  /** Reads once for all followers at the same position; nearly all are. */
   async #pull(tail: Tail): Promise<void> {
     tail.pulling = true;
     try {
       for (;;) {
         const lacking = [...tail.followers].filter(({ reach }) => reach === undefined || reach < tail.target);
         const front = Math.max(...lacking.map(({ reach }) => reach ?? -1));
-        for (const follower of lacking) if (follower.reach !== front) follower.look();
+        for (const follower of lacking) if (follower.reach !== front) follower.reread();
         if (lacking.length === 0 || front === -1) break;
-        const part = await tail.readOn(front);
+        const part = await tail.readAfter(front);
         if (!part?.events.length) break;
-        for (const follower of tail.followers) follower.hand(part.events);
+        for (const follower of tail.followers) follower.push(part.events);
       }
     } catch {
-      for (const follower of tail.followers) follower.look();
+      for (const follower of tail.followers) follower.reread();
     } finally {
       tail.pulling = false;
     }
   }
 }
 
-/** A listener's fault is not the writer's: the events are stored. */
+/** An error in a listener must not fail the append: the events are stored. */
 function guarded(call: () => void): void {
   try {
     call();

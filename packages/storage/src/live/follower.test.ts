@@ -4,7 +4,7 @@ import { message } from "../contract/samples.ts";
 import { numbers } from "../contract/stage.ts";
 import { Follower } from "./follower.ts";
 
-/** A log in memory that counts how often it is read. */
+/** A log in memory that counts reads. */
 class Log {
   readonly events: LoggedEvent[] = [];
   reads = 0;
@@ -24,9 +24,9 @@ class Log {
     return fresh;
   }
 
-  readonly readOn = async (after: number): Promise<{ events: LoggedEvent[]; more: boolean; ended: boolean }> => {
+  readonly readAfter = async (after: number): Promise<{ events: LoggedEvent[]; more: boolean; ended: boolean }> => {
     this.reads += 1;
-    // A real one takes its time, too.
+    // Asynchronous, like a real database.
     await Promise.resolve();
     if (this.isDown) throw new RequestError("unavailable", "down");
     const events = this.events.slice(after, after + this.pageSize);
@@ -35,82 +35,82 @@ class Log {
   };
 
   follow(after = 0): Follower {
-    return new Follower(after, this.readOn, () => {});
+    return new Follower(after, this.readAfter, () => {});
   }
 }
 
 const seqs = async (follower: Follower): Promise<number[]> =>
   ((await follower.next()).value ?? []).map(({ seq }) => seq);
 
-/** Asks for the next batch, and gives the follower time to read that there is none yet. */
+/** Asks for the next batch and lets the follower find that there is none yet. */
 async function waiting(follower: Follower): Promise<{ seqs: Promise<number[]> }> {
   const next = seqs(follower);
   await new Promise(setImmediate);
   return { seqs: next };
 }
 
-describe("a follower", () => {
-  test("reads what is there, then gets what is handed to it without reading", async () => {
+describe("Follower", () => {
+  test("reads stored events, then delivers handed ones without reading", async () => {
     const log = new Log(3);
     const follower = log.follow();
     expect(await seqs(follower)).toEqual([1, 2, 3]);
     for (const expected of [[4, 5], [6]]) {
       const next = await waiting(follower);
       const { reads } = log;
-      follower.hand(log.add(expected.length));
+      follower.push(log.add(expected.length));
       expect(await next.seqs).toEqual(expected);
       expect(log.reads).toBe(reads);
     }
   });
 
-  test("gives no event twice that was both read and handed over", async () => {
+  test("delivers an event once that was both read and handed over", async () => {
     const log = new Log(2);
     const follower = log.follow();
     const next = seqs(follower);
-    // Handed over while it reads, which finds them as well.
-    follower.hand(log.add(2));
+    // Handed over during the read that finds the same events.
+    follower.push(log.add(2));
     expect(await next).toEqual([1, 2, 3, 4]);
     const after = await waiting(follower);
-    follower.hand(log.add(1));
+    follower.push(log.add(1));
     expect(await after.seqs).toEqual([5]);
   });
 
-  test("hands over at once what comes while it reads, if it follows upon what the consumer has", async () => {
+  test("delivers events handed over during a read at once if they continue the sequence", async () => {
     const log = new Log(1);
     const follower = log.follow();
     await seqs(follower);
-    follower.look();
+    follower.reread();
     const order: string[] = [];
     const next = follower.next().then(({ value }) => order.push(`followed ${value?.[0]?.seq}`));
-    follower.hand(log.add(1));
+    follower.push(log.add(1));
     await Promise.resolve().then(() => order.push("appended"));
     await next;
     expect(order).toEqual(["followed 2", "appended"]);
     const after = await waiting(follower);
-    follower.hand(log.add(1));
+    follower.push(log.add(1));
     expect(await after.seqs).toEqual([3]);
   });
 
-  test("reads what it was not handed before what it was", async () => {
+  test("reads missed events before it delivers handed ones", async () => {
     const log = new Log(1);
     const follower = log.follow();
     await seqs(follower);
     const next = await waiting(follower);
     log.add(2);
-    follower.hand(log.add(1));
+    follower.push(log.add(1));
     expect(await next.seqs).toEqual([2, 3, 4]);
   });
 
-  test("holds a bounded number of events for a consumer that does not come back, then reads from the log", async () => {
+  test("bounds its buffer for a slow consumer, then reads from the log", async () => {
     const log = new Log(1, 300);
     const follower = log.follow();
     await seqs(follower);
     await waiting(follower).then(({ seqs }) => {
-      follower.hand(log.add(1));
+      follower.push(log.add(1));
       return seqs;
     });
     const { reads } = log;
-    for (const _ of numbers(50)) follower.hand(log.add(100));
+    for (const _ of numbers(50)) follower.push(log.add(100));
     const seen: number[] = [];
     const sizes: number[] = [];
     while (seen.length < 5_000) {
@@ -123,7 +123,7 @@ describe("a follower", () => {
     expect(log.reads).toBeGreaterThan(reads);
   });
 
-  test("fails at once if there is no database, and waits for one that was there", async () => {
+  test("fails if the database is down at the start, and retries if it goes down later", async () => {
     const log = new Log(1);
     log.isDown = true;
     await expect(log.follow().next()).rejects.toMatchObject({ code: "unavailable" });
@@ -132,14 +132,14 @@ describe("a follower", () => {
     await seqs(follower);
     log.isDown = true;
     log.add(1);
-    follower.look();
+    follower.reread();
     const next = await waiting(follower);
     log.isDown = false;
-    follower.look();
+    follower.reread();
     expect(await next.seqs).toEqual([2]);
   });
 
-  test("ends for whoever waits and whoever asks later; what it holds is given first if the session is gone", async () => {
+  test("ends for waiting and later callers; a deleted session's buffer is delivered first", async () => {
     const log = new Log(1);
     const follower = log.follow();
     await seqs(follower);
@@ -149,28 +149,28 @@ describe("a follower", () => {
     expect(await follower.next()).toEqual({ done: true, value: undefined });
 
     const other = log.follow(1);
-    other.hand(log.add(1));
+    other.push(log.add(1));
     other.finish();
     expect(await seqs(other)).toEqual([2]);
     expect((await other.next()).done).toBe(true);
   });
 
-  test("ends once it has read that nothing more will come, and not before all of it was given", async () => {
+  test("ends after the log is complete and fully delivered", async () => {
     const log = new Log(1, 10);
     const follower = log.follow();
     await seqs(follower);
     const next = await waiting(follower);
-    follower.hand(log.add(1));
+    follower.push(log.add(1));
     expect(await next.seqs).toEqual([2]);
-    // Handed over, but not asked for before it is looked for again.
-    follower.hand(log.add(1));
+    // Handed over, but dropped by the following `reread` before the consumer asks.
+    follower.push(log.add(1));
     log.add(25);
     log.isEnded = true;
-    follower.look();
+    follower.reread();
     const seen: number[] = [];
     for await (const batch of follower) {
       seen.push(...batch.map(({ seq }) => seq));
-      follower.look();
+      follower.reread();
     }
     expect(seen).toEqual(numbers(26, 3));
   });

@@ -1,53 +1,49 @@
 import { RequestError } from "@tandem/protocol";
 
-/** An event of any log. */
-export interface Numbered {
+/** An event of a session or job. */
+export interface Sequenced {
   seq: number;
 }
 
-/**
- * What comes after a sequence number, as far as it was read; undefined if the log is not there any more. `ended` if nothing
- * will ever be added to it.
- */
-export type ReadOn<E extends Numbered = Numbered> = (
+/** Reads events after a sequence number; undefined if the log was deleted. `ended` if the log is complete. */
+export type ReadAfter<E extends Sequenced = Sequenced> = (
   after: number,
 ) => Promise<{ events: E[]; more: boolean; ended?: boolean } | undefined>;
 
 type Step<E> = IteratorResult<E[], undefined>;
 
-/** What a consumer may have waiting for it before it is read for from the log again. */
-const MOST_HELD = 1_000;
+/** Buffer limit per consumer; beyond it the buffer is dropped and the log is read again. */
+const MAX_HELD = 1_000;
 const RETRY_MS = 500;
 
 /**
- * One consumer's way through a log. Committed events are handed to it as they come; where it has missed some, or could
- * not keep up, it reads on from where it is. Not a generator: a consumer that waits gets events in the moment they are
- * handed over, before whoever appended them goes on.
+ * One consumer's position in a log. Committed events are handed to it; after a gap or an overflow it reads from the
+ * log. Not a generator, so that a waiting consumer gets events synchronously, before the append resolves.
  */
-export class Follower<E extends Numbered = Numbered> implements AsyncIterableIterator<E[], undefined> {
-  readonly #readOn: ReadOn<E>;
+export class Follower<E extends Sequenced = Sequenced> implements AsyncIterableIterator<E[], undefined> {
+  readonly #readAfter: ReadAfter<E>;
   readonly #onEnd: () => void;
-  /** The last one that the consumer has got. */
+  /** Sequence number of the last delivered event. */
   #cursor: number;
-  /** Handed over and not yet asked for; in order, without gaps among themselves. */
+  /** Buffered events, in order and without gaps. */
   #held: E[] = [];
-  /** There may be more in the log than what is held. */
+  /** The log may contain events that are not buffered. */
   #behind = true;
   #reading = false;
   #begun = false;
-  /** All that it has not got is in the log. */
+  /** The log is complete: no further events will be handed over. */
   #ended = false;
   #state: "open" | "closing" | "closed" = "open";
   #waiting: { resolve(step: Step<E>): void; reject(error: unknown): void } | undefined;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(after: number, readOn: ReadOn<E>, onEnd: () => void) {
+  constructor(after: number, readAfter: ReadAfter<E>, onEnd: () => void) {
     this.#cursor = after;
-    this.#readOn = readOn;
+    this.#readAfter = readAfter;
     this.#onEnd = onEnd;
   }
 
-  /** Up to where it needs nothing from the log, or undefined while it has to read anyway. */
+  /** Sequence number up to which it needs nothing from the log; undefined while it must read anyway. */
   get reach(): number | undefined {
     return this.#behind || this.#reading ? undefined : (this.#held.at(-1)?.seq ?? this.#cursor);
   }
@@ -60,18 +56,18 @@ export class Follower<E extends Numbered = Numbered> implements AsyncIterableIte
     });
   }
 
-  /** Events that have been committed. */
-  hand(events: readonly E[]): void {
+  /** Call with committed events. */
+  push(events: readonly E[]): void {
     const last = this.#held.at(-1)?.seq;
-    if (last !== undefined && events[0]!.seq !== last + 1) return this.look();
-    // Not by spreading: a batch may be larger than an argument list.
+    if (last !== undefined && events[0]!.seq !== last + 1) return this.reread();
+    // Not with spread: a batch can exceed the maximum number of arguments.
     this.#held = this.#held.concat(events);
     this.#serve();
-    if (this.#held.length > MOST_HELD) this.look();
+    if (this.#held.length > MAX_HELD) this.reread();
   }
 
-  /** There may be something that was not handed over. */
-  look(): void {
+  /** Events may have been missed: drop the buffer and read the log. */
+  reread(): void {
     this.#held = [];
     this.#behind = true;
     clearTimeout(this.#retry);
@@ -79,7 +75,7 @@ export class Follower<E extends Numbered = Numbered> implements AsyncIterableIte
     this.#serve();
   }
 
-  /** The session is gone: what is held is still given. */
+  /** The session is deleted: delivers the buffer, then ends. */
   finish(): void {
     if (this.#state === "open") this.#state = "closing";
     this.#serve();
@@ -105,7 +101,7 @@ export class Follower<E extends Numbered = Numbered> implements AsyncIterableIte
 
   #serve(): void {
     if (!this.#waiting) return;
-    // Also while it reads: what is handed over is never made to wait for that.
+    // Deliver buffered events even during a read: they must not wait for it.
     const events = this.#takeHeld();
     if (events) return this.#give({ done: false, value: events });
     if (this.#reading || this.#retry) return;
@@ -115,7 +111,7 @@ export class Follower<E extends Numbered = Numbered> implements AsyncIterableIte
     this.#give({ done: true, value: undefined });
   }
 
-  /** What is held and follows upon what the consumer has. */
+  /** The buffered events, if they directly follow the cursor. */
   #takeHeld(): E[] | undefined {
     if (this.#held[0] && this.#held[0].seq <= this.#cursor) this.#held = this.#held.filter(isAfter(this.#cursor));
     const events = this.#held;
@@ -131,17 +127,17 @@ export class Follower<E extends Numbered = Numbered> implements AsyncIterableIte
 
   async #read(): Promise<void> {
     this.#reading = true;
-    // Whatever is committed from here on is handed over, or makes it true again.
+    // Clear before reading: commits from here on are handed over or set it again. Clearing after would lose them.
     this.#behind = false;
     try {
-      const part = await this.#readOn(this.#cursor);
+      const part = await this.#readAfter(this.#cursor);
       this.#reading = false;
       this.#begun = true;
       if (!part) return this.finish();
       if (part.more) this.#behind = true;
       if (part.ended) this.#ended = true;
       const last = part.events.at(-1);
-      // What was handed over meanwhile comes after, as far as the read did not find it.
+      // Keep the events handed over during the read that it did not return.
       if (last) {
         const later = this.#held.filter(isAfter(last.seq));
         const isGapless = later[0] === undefined || later[0].seq === last.seq + 1;
@@ -156,7 +152,10 @@ export class Follower<E extends Numbered = Numbered> implements AsyncIterableIte
     }
   }
 
-  /** A database that goes away later is waited for: nothing is lost, and whoever follows has its signal. */
+  /**
+   * A database that goes away later is retried: no event is lost, and the consumer can abort. Without a first success,
+   * report the error.
+   */
   #failed(error: unknown): void {
     if (this.#state === "closed") return;
     if (this.#begun && error instanceof RequestError && error.code === "unavailable") {
@@ -182,5 +181,5 @@ export class Follower<E extends Numbered = Numbered> implements AsyncIterableIte
 
 const isAfter =
   (cursor: number) =>
-  ({ seq }: Numbered): boolean =>
+  ({ seq }: Sequenced): boolean =>
     seq > cursor;

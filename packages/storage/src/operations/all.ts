@@ -1,4 +1,4 @@
-// Everything that a thread can be asked for by name: importing a file declares its operations.
+// Importing a file registers its operations, so that the worker thread can look them up by name.
 import "./agents.ts";
 import "./audit.ts";
 import "./blobs.ts";
@@ -8,15 +8,15 @@ import "./files.ts";
 import "./inbox.ts";
 import "./jobs.ts";
 import "./leases.ts";
-import "./migrate.ts";
+import "./schema/migrate.ts";
 import "./records.ts";
-import "./search-documents.ts";
-import "./search-terms.ts";
-import "./search-vectors.ts";
+import "./search/search-documents.ts";
+import "./search/search-terms.ts";
+import "./search/search-vectors.ts";
 import "./sessions.ts";
 import "./spending.ts";
 import "./tenants.ts";
 import "./tokens.ts";
 import "./transcripts.ts";
-import "./whats-new.ts";
+import "./changes.ts";
 import "./workers.ts";

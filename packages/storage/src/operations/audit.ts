@@ -4,7 +4,7 @@ import { all, insertAll, list, one, sql, type Work } from "../sql.ts";
 import { countWithin, type PageArgs, readPage, type Span, within } from "./page.ts";
 
 const ENTRIES_AT_ONCE = 500;
-/** Rows are parsed on the caller's thread. */
+/** Rows are parsed on the caller's thread; a limit keeps its event loop responsive. */
 const BYTES_AT_ONCE = 1_000_000;
 
 export interface AuditRow {
@@ -26,7 +26,7 @@ export interface AppendAudit {
   read: { session: string; after: number; to: number } | undefined;
 }
 
-/** Nothing is entered, so nobody need wait. */
+/** Without entries to append, moving the cursor need not lock the chain. */
 function* moveCursor({ session, after, to }: NonNullable<AppendAudit["read"]>): Work<boolean> {
   const moved = yield* one(sql`
     insert into audit_cursor (session, seq) select ${session}, cast(${to} as bigint)
@@ -35,11 +35,11 @@ function* moveCursor({ session, after, to }: NonNullable<AppendAudit["read"]>): 
   return moved !== undefined;
 }
 
-/** Undefined if the session's log has been read by somebody else meanwhile. */
+/** Undefined if another process has audited this part of the session's log already. */
 export const appendAudit = operation("audit.append", function* (args: AppendAudit): Work<AuditRow[] | undefined> {
   const { notes, read } = args;
   if (read && notes.length === 0) return (yield* moveCursor(read)) ? [] : undefined;
-  // Writes the row, and so makes everybody who appends wait here: the chain is one.
+  // Updating the head locks it: appends from all processes are serialised, because there is only one chain.
   const head = (yield* one(sql<{ seq: number; hash: string }>`
     update audit_head set seq = seq + ${notes.length} returning seq - ${notes.length} as seq, hash`))!;
   if (read) {
@@ -76,7 +76,7 @@ export const readAuditCursor = operation("audit.cursor", function* (session: str
   return (yield* one(sql<{ seq: number }>`select seq from audit_cursor where session = ${session}`))?.seq ?? 0;
 });
 
-/** Logs of jobs are no sessions'. */
+/** Job logs are not audited. */
 export const unauditedSessions = operation("audit.behind", function* (limit: number): Work<string[]> {
   const rows = yield* all(sql<{ id: string }>`
     select log.session as id from log

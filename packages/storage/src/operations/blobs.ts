@@ -32,7 +32,7 @@ export const listBlobs = operation("blobs.list", function* (space: string) {
   return yield* all(sql<{ number: number; sha256: string }>`select number, sha256 from blob where space = ${space}`);
 });
 
-/** Returns how many. */
+/** Returns the number of deleted blobs. */
 export const deleteBlobs = operation("blobs.delete", function* (numbers: readonly number[]): Work<number> {
   yield sql`delete from blob_part where blob in ${list(numbers)}`;
   return (yield* all(sql`delete from blob where number in ${list(numbers)} returning number`)).length;

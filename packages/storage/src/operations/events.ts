@@ -7,15 +7,15 @@ import { fence } from "./fence.ts";
 import { takeFromInbox } from "./inbox.ts";
 import { type ChangeRow, changeSession, saveThreads, type ThreadInput } from "./session-rows.ts";
 
-/** Enough for a page that a person reads; more is read in several goes, so that nobody's event loop stands still. */
+/** One page; larger reads take several queries, so that the event loop is not blocked. */
 export const EVENTS_AT_ONCE = 256;
-/** Rows are parsed on the caller's thread: about five milliseconds of it. */
+/** Rows are parsed on the caller's thread; this limit takes about 5 ms. */
 const BYTES_AT_ONCE = 1_000_000;
-/** Statements for up to this many rows are prepared once; a turn's batches are rarely larger. */
+/** Inserts of up to this many rows use prepared statements; a turn's batches are rarely larger. */
 const PREPARED_ROWS = 16;
 const ROWS_PER_INSERT = 64;
 
-/** An event as it lies in the table: the body has what the columns do not. */
+/** An event as stored: `body` holds the fields that have no column. */
 export interface EventRow {
   id: string;
   thread: string | null;
@@ -36,8 +36,8 @@ export interface AppendArgs {
   change: ChangeRow | undefined;
 }
 
-/** Returns the first of the numbers. */
-export const appendEvents = operation("events.append", append, { single: appendAtOnce });
+/** Returns the first sequence number. */
+export const appendEvents = operation("events.append", append, { single: appendInOneStatement });
 
 function* append({ lease, rows, taken, threads, change }: AppendArgs): Work<number> {
   const log = yield* fence(lease, rows.length);
@@ -49,8 +49,8 @@ function* append({ lease, rows, taken, threads, change }: AppendArgs): Work<numb
   return first;
 }
 
-/** Most appends are nothing but a few events: then the fence and the rows are one statement, and one trip. */
-function appendAtOnce({ lease, rows, taken, threads, change }: AppendArgs): Work<number> | undefined {
+/** Most appends are only a few events. Fencing and inserting in one statement saves a round trip. */
+function appendInOneStatement({ lease, rows, taken, threads, change }: AppendArgs): Work<number> | undefined {
   const isPlain = taken.length === 0 && threads.length === 0 && !change;
   return isPlain && rows.length > 0 && rows.length <= PREPARED_ROWS ? fenceAndInsert(lease, rows) : undefined;
 }
@@ -95,17 +95,18 @@ export function* insertEvents(log: number, first: number, rows: readonly EventRo
 
 export type ReadArgs = Omit<EventRange, "since"> & { session: string; since?: Span };
 
-export interface Part {
+export interface EventPage {
   rows: LoggedRow[];
   more: boolean;
 }
 
-/** A part of what was asked for, from its beginning. */
-export const readEvents = operation("events.read", function* (args: ReadArgs): Work<Part> {
+/** Reads the first part of the requested range; `more` says whether to continue. */
+export const readEvents = operation("events.read", function* (args: ReadArgs): Work<EventPage> {
   const limit = Math.min(args.limit, EVENTS_AT_ONCE);
   const wanted = where(conditions(args));
   const order = raw(args.order === "desc" ? "desc" : "asc");
-  // Both engines know a size without reading the body; what would be too much is never fetched at all.
+  // Sizes are read first, so that rows over the byte limit are never fetched. Neither engine reads the body for its
+  // length.
   const sizes = yield* all(sql<{ bytes: number }>`
     select octet_length(body) as bytes from event ${wanted} order by seq ${order} limit ${limit}`);
   const count = countWithin(BYTES_AT_ONCE, sizes);
@@ -126,12 +127,12 @@ function conditions({ session, after, before, types, thread, since }: ReadArgs):
   ];
 }
 
-/** What comes after `after`; undefined if there is no such session (any more). */
-export const readOn = operation("events.readOn", function* (args: { session: string; after: number }): Work<
-  Part | undefined
+/** Events after `after`; undefined if the session does not exist (any more). */
+export const readAfter = operation("events.readOn", function* (args: { session: string; after: number }): Work<
+  EventPage | undefined
 > {
   const part = yield* readEvents.work({ ...args, limit: EVENTS_AT_ONCE });
-  // What has no session has no events.
+  // Only an empty result needs the existence check: without a session there are no events.
   if (part.rows.length === 0 && (yield* readHead.work(args.session)) === undefined) return undefined;
   return part;
 });

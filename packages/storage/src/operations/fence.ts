@@ -1,15 +1,15 @@
 import { Refusal } from "../refusal.ts";
 import { one, sql, type Work } from "../sql.ts";
 
-/** The right to write a log: a session's, or a job's. */
+/** The right to write one log, of a session or a job. */
 export interface LogLease {
   session: string;
   token: number;
 }
 
 /**
- * Makes sure that the writer still holds its lease, and that it does until the transaction ends: the row is written, and so
- * locked. With `count`, also gives out that many sequence numbers; they come back with the transaction if it is undone.
+ * Checks that the writer still holds its lease. Updating the row also locks it, so the lease cannot be lost before the
+ * transaction ends. With `count`, allocates that many sequence numbers; a rollback returns them.
  */
 export function* fence({ session, token }: LogLease, count = 0): Work<{ number: number; seq: number }> {
   const advance = count > 0 ? sql`seq = seq + ${count}` : sql`lease_token = lease_token`;

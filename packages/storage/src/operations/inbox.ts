@@ -21,12 +21,12 @@ export const inboxRows = (
     put_at: now,
   }));
 
-/** Returns the position of the last one. */
+/** Returns the position of the last entry. */
 export const putIntoInbox = operation(
   "inbox.put",
   function* (args: { session: string; entries: InboxEntry[] }): Work<number> {
     const { session, entries } = args;
-    // Writes the row, and so makes puts to one session wait for each other.
+    // Updating the row locks it: concurrent puts to one session are serialised.
     const log = yield* one(sql<{ inbox_seq: number; now: number }>`
     update log set inbox_seq = inbox_seq + ${entries.length} where session = ${session}
     returning inbox_seq, now_ms() as now`);
@@ -49,7 +49,7 @@ export interface Waiting {
   position: number;
 }
 
-/** Sessions that have something in their inbox, and up to which position. */
+/** Sessions with a non-empty inbox, and the highest position in it. */
 export const waitingSessions = operation("inbox.waiting", function* (): Work<Waiting[]> {
   return yield* all(sql<Waiting>`
     select session, max(position) as position from inbox group by session order by session`);

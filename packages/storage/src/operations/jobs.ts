@@ -2,13 +2,13 @@ import type { JobState } from "../job-store.ts";
 import { operation } from "../operation.ts";
 import { refuse } from "../refusal.ts";
 import { all, assign, insert, list, one, sql, type Sql, type Value, type Work } from "../sql.ts";
-import { EVENTS_AT_ONCE, insertEvents, readEvents, type Part } from "./events.ts";
+import { EVENTS_AT_ONCE, insertEvents, readEvents, type EventPage } from "./events.ts";
 import { fence, type LogLease } from "./fence.ts";
 import { releaseLease, takeLease } from "./leases.ts";
 import { readPage, within, type PageArgs, type Span } from "./page.ts";
 
-// A job's log and its lease are like a session's, under the job's id. All that changes a job but a wish to cancel it goes
-// through the row of its log first, and so waits for others that do.
+// A job's log and lease use the same tables as a session's, under the job's id. All changes except a cancel request
+// first lock the row of its log, so they are serialised.
 
 export interface StoredJob {
   id: string;
@@ -19,18 +19,18 @@ export interface StoredJob {
   created_at: number;
   started_at: number | null;
   ended_at: number | null;
-  /** JSON from here on; null where there is nothing. */
+  /** The following columns are JSON, or null. */
   params: string | null;
   progress: string | null;
   result: string | null;
   error: string | null;
-  /** Only read: what the state is as long as nobody works on it. */
+  /** Read-only: the state with `interrupted` for a running job without a valid lease. */
   shown?: string;
 }
 
-const nobodyHolds: Sql = sql`(lease_holder is null or lease_until < now_ms())`;
-/** Who dies cannot write that they have. */
-const shownState: Sql = sql`case when state = 'running' and ${nobodyHolds} then 'interrupted' else state end`;
+const isUnheld: Sql = sql`(lease_holder is null or lease_until < now_ms())`;
+/** A crashed worker cannot store `interrupted`, so reads derive it from the lease. */
+const shownState: Sql = sql`case when state = 'running' and ${isUnheld} then 'interrupted' else state end`;
 const jobAndLog: Sql<StoredJob> = sql`job.*, ${shownState} as shown from job join log on log.session = job.id`;
 
 export const isUnfinished: Sql = sql`state in ('queued', 'running')`;
@@ -71,7 +71,7 @@ function* stateOf(id: string): Work<string | undefined> {
   return (yield* one(sql<{ state: string }>`select state from job where id = ${id}`))?.state;
 }
 
-/** The token; undefined if somebody else holds it, or it has ended. */
+/** Returns the lease token; undefined if another worker holds the lease or the job has ended. */
 export const takeJob = operation(
   "jobs.take",
   function* (args: { session: string; holder: string; ttlMs: number }): Work<number | undefined> {
@@ -79,7 +79,7 @@ export const takeJob = operation(
     if (state === undefined) throw refuse("not_found", `There is no job ${args.session}.`);
     if (isEnded(state)) return undefined;
     const token = yield* takeLease.work(args);
-    // It may have ended while the row was waited for.
+    // The job may have ended while this transaction waited for the row lock.
     if (token === undefined || !isEnded((yield* stateOf(args.session)) ?? "")) return token;
     yield* releaseLease.work({ session: args.session, token });
     return undefined;
@@ -90,11 +90,11 @@ export const waitingJobs = operation("jobs.waiting", function* (space: string | 
   const inSpace = space === undefined ? sql`` : sql`and space = ${space}`;
   return yield* all(sql<StoredJob>`
     select ${jobAndLog}
-    where ${isUnfinished} ${inSpace} and ${nobodyHolds}
+    where ${isUnfinished} ${inSpace} and ${isUnheld}
     order by job.created_at, job.id`);
 });
 
-/** One of a space that somebody works on. */
+/** Finds one job of the space whose lease is valid. */
 export const findHeldJob = operation("jobs.held", function* (space: string) {
   return yield* one(sql<{ id: string; holder: string }>`
     select job.id, lease_holder as holder from job join log on log.session = job.id
@@ -107,14 +107,14 @@ export interface JobEventRow {
   body: string;
 }
 
-/** Returns the first of the numbers. */
+/** Returns the first sequence number. */
 export const writeJob = operation(
   "jobs.write",
   function* (args: { lease: LogLease; rows: JobEventRow[]; change: Record<string, Value> }): Work<number> {
     const { lease, rows, change } = args;
     const log = yield* fence(lease, rows.length);
     const state = yield* stateOf(lease.session);
-    // Those who followed it have gone.
+    // Followers of an ended job have stopped reading; they would miss new events.
     if (state === undefined || isEnded(state)) {
       throw refuse("conflict", `The job ${lease.session} has ended.`, "Start another one.");
     }
@@ -126,11 +126,11 @@ export const writeJob = operation(
   },
 );
 
-/** What comes after `after`, and whether nothing will be added to it; undefined if there is no such job (any more). */
-export const readJobOn = operation("jobs.readOn", function* (args: { session: string; after: number }): Work<
-  (Part & { ended: boolean }) | undefined
+/** Events after `after`, and whether the log is complete; undefined if the job does not exist (any more). */
+export const readJobAfter = operation("jobs.readOn", function* (args: { session: string; after: number }): Work<
+  (EventPage & { ended: boolean }) | undefined
 > {
-  // First: what has ended by now is all in the log.
+  // Read the state before the events: an ended job's log is complete, so `ended` cannot come too early.
   const state = yield* stateOf(args.session);
   if (state === undefined) return undefined;
   const part = yield* readEvents.work({ ...args, limit: EVENTS_AT_ONCE });

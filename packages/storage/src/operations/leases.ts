@@ -4,9 +4,9 @@ import { all, join, list, one, sql, type Work } from "../sql.ts";
 import type { LogLease } from "./fence.ts";
 import { isUnfinished } from "./sessions.ts";
 
-// Whether a lease has run out is judged by the database's clock, which all its processes share.
+// Expiry is judged by the database's clock, which all processes share.
 
-/** The token; undefined if somebody else holds it. */
+/** Returns the token; undefined if another process holds the lease. */
 export const takeLease = operation(
   "leases.take",
   function* (args: { session: string; holder: string; ttlMs: number }): Work<number | undefined> {
@@ -21,8 +21,11 @@ export const takeLease = operation(
   },
 );
 
-/** The sessions whose leases were kept. In the order of sessions, as all who write several at once. */
-export const renewLeases = operation("leases.renew", renew, { single: renewAtOnce });
+/**
+ * Returns the sessions whose leases were extended. Rows are locked in session order, to avoid deadlocks with other
+ * multi-row writers.
+ */
+export const renewLeases = operation("leases.renew", renew, { single: renewInOneStatement });
 
 interface RenewArgs {
   leases: readonly LogLease[];
@@ -44,8 +47,8 @@ function* renew({ leases, ttlMs }: RenewArgs): Work<string[]> {
   return kept;
 }
 
-/** One trip: whoever renews is in a hurry where trips take long. */
-function* renewAtOnce({ leases, ttlMs }: RenewArgs): Work<string[]> {
+/** One round trip: with a slow connection, several could outlast the lease. */
+function* renewInOneStatement({ leases, ttlMs }: RenewArgs): Work<string[]> {
   const held = leases.map(({ session, token }) => sql`(${session}, cast(${token} as bigint))`);
   const rows = yield* all(sql<{ session: string }>`
     with held as (
@@ -56,7 +59,7 @@ function* renewAtOnce({ leases, ttlMs }: RenewArgs): Work<string[]> {
   return rows.map(({ session }) => session);
 }
 
-// The token stays, so that it is never given out again.
+// Keeps the token, so that it is never issued twice.
 export const releaseLease = operation("leases.release", function* ({ session, token }: LogLease): Work<void> {
   yield sql`update log set lease_holder = null, lease_until = null where session = ${session} and lease_token = ${token}`;
 });
@@ -79,19 +82,22 @@ export const findAbandoned = operation("leases.abandoned", function* (): Work<{ 
     order by session.created_at, session.id`);
 });
 
-export interface Wanted {
+export interface UnclaimedSession {
   id: string;
   place: string | null;
   since: number;
 }
 
-/** More ids than this in a statement, and a database may rather read all there is. */
+/** With more ids in one statement, the planner may choose a full scan. */
 const LOOKED_UP_AT_ONCE = 200;
 const isUnheld = sql`(lease_holder is null or lease_until < now_ms())`;
 
-/** Unheld and with something to do, those first that have waited longest. In steps that know how little they look for. */
-export const findWanted = operation("leases.wanted", function* (): Work<Wanted[]> {
-  const found = yield* all(sql<Wanted>`
+/**
+ * Sessions with work and without a valid lease, longest waiting first. In bounded steps, so that the planner uses its
+ * indexes.
+ */
+export const findUnclaimed = operation("leases.wanted", function* (): Work<UnclaimedSession[]> {
+  const found = yield* all(sql<UnclaimedSession>`
     select session.id, session.place, session.updated_at as since from session join log on log.session = session.id
     where ${isUnfinished} and ${isUnheld} order by session.created_at, session.id`);
   const waiting = yield* all(sql<{ session: string; since: number }>`

@@ -1,20 +1,20 @@
 import { all, one, raw, sql, type Sql, where, type Work } from "../sql.ts";
 
-// Lists are sorted by a number (a time, a version) and an id. A cursor names a place between two rows by one of them, so
-// that it stays good whatever is added or deleted.
+// Lists are sorted by a number (time or version) and an id. A cursor names a row's sort key, not an offset, so it stays
+// valid when rows are added or deleted.
 
-export interface Place {
+export interface CursorPosition {
   towards: "next" | "previous";
   at: number;
   id: string;
-  /** Whether the row itself belongs to the page. */
+  /** Whether the page includes the row itself. */
   with: boolean;
 }
 
 export interface PageArgs {
   limit: number;
   order: "asc" | "desc";
-  place: Place | undefined;
+  cursor: CursorPosition | undefined;
 }
 
 /** Milliseconds. */
@@ -25,49 +25,51 @@ export interface Span {
   lte?: number;
 }
 
-export interface Keyed {
+export interface SortKey {
   sort_at: number;
   sort_id: string;
 }
 
-export interface Found<Row> {
+export interface PageRows<Row> {
   rows: Row[];
   before: boolean;
   after: boolean;
 }
 
-/** `select` names the row's columns and tables; `at` and `id` are the columns that it is sorted by. */
+/** `select` names columns and tables; `at` and `id` are the sort columns. */
 export function* readPage<Row>(
-  { limit, order, place }: PageArgs,
+  { limit, order, cursor }: PageArgs,
   query: { select: Sql<Row>; at: string; id: string; conditions: readonly Sql[] },
-): Work<Found<Row & Keyed>> {
+): Work<PageRows<Row & SortKey>> {
   const { select, conditions } = query;
   const key = raw(`(${query.at}, ${query.id})`);
-  const beyond = (towards: Place["towards"], at: number, id: string, inclusive: boolean): Sql => {
+  const beyond = (towards: CursorPosition["towards"], at: number, id: string, inclusive: boolean): Sql => {
     const isUp = (towards === "next") === (order === "asc");
     return sql`${key} ${raw((isUp ? ">" : "<") + (inclusive ? "=" : ""))} (${at}, ${id})`;
   };
-  const towards = place?.towards ?? "next";
+  const towards = cursor?.towards ?? "next";
   const direction = raw((towards === "next") === (order === "asc") ? "asc" : "desc");
-  const rows = yield* all(sql<Row & Keyed>`
+  const rows = yield* all(sql<Row & SortKey>`
     select ${raw(query.at)} as sort_at, ${raw(query.id)} as sort_id, ${select}
-    ${where([...conditions, ...(place ? [beyond(towards, place.at, place.id, place.with)] : [])])}
+    ${where([...conditions, ...(cursor ? [beyond(towards, cursor.at, cursor.id, cursor.with)] : [])])}
     order by ${raw(query.at)} ${direction}, ${raw(query.id)} ${direction} limit ${limit + 1}`);
   const more = rows.length > limit;
   if (more) rows.pop();
   if (towards === "previous") rows.reverse();
 
   let behind = false;
-  if (place) {
+  if (cursor) {
     const back = towards === "next" ? "previous" : "next";
     const edge = towards === "next" ? rows[0] : rows.at(-1);
-    const rest = edge ? beyond(back, edge.sort_at, edge.sort_id, false) : beyond(back, place.at, place.id, !place.with);
+    const rest = edge
+      ? beyond(back, edge.sort_at, edge.sort_id, false)
+      : beyond(back, cursor.at, cursor.id, !cursor.with);
     behind = (yield* one(sql`select 1, ${select} ${where([...conditions, rest])} limit 1`)) !== undefined;
   }
   return towards === "next" ? { rows, before: behind, after: more } : { rows, before: more, after: behind };
 }
 
-/** Conditions that a time column lies within. */
+/** Conditions that keep a time column within the span. */
 export function within(column: string, span: Span | undefined): Sql[] {
   const time = raw(column);
   return [
@@ -78,7 +80,7 @@ export function within(column: string, span: Span | undefined): Sql[] {
   ];
 }
 
-/** How many of the first are together no longer than that, but at least one if there are any. */
+/** Counts the leading items whose total size stays within `most`; at least 1 if there are any. */
 export function countWithin(most: number, sizes: readonly { bytes: number }[]): number {
   let sum = 0;
   const end = sizes.findIndex(({ bytes }, index) => (sum += bytes) > most && index > 0);

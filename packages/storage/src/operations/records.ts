@@ -3,12 +3,12 @@ import { refuse } from "../refusal.ts";
 import { all, insert, list, raw, sql, where, type Sql, type Work } from "../sql.ts";
 import { countWithin } from "./page.ts";
 
-/** Values are parsed on the caller's thread; more is read in several goes. */
+/** Values are parsed on the caller's thread; larger reads take several queries. */
 const RECORDS_AT_ONCE = 500;
 const BYTES_AT_ONCE = 1_000_000;
 const KEYS_PER_QUERY = 500;
 const ROWS_PER_INSERT = 64;
-/** Of JSON: a statement with many long values would be in memory several times. */
+/** Of JSON. A statement with many long values is held in memory several times. */
 const LENGTH_PER_INSERT = 4_000_000;
 const DELETED_AT_ONCE = 1_000;
 
@@ -23,16 +23,16 @@ export interface RecordRange {
   space: string;
   kind: string;
   keys?: readonly string[];
-  /** With this one. */
+  /** Inclusive. */
   from?: string;
-  /** Without this one. */
+  /** Exclusive. */
   before?: string;
   after?: string;
   order: "asc" | "desc";
   limit: number;
 }
 
-/** A part of what was asked for, in the order of the keys from its beginning. */
+/** Reads the first part of the requested range, by key; `more` says whether to continue. */
 export const readRecords = operation("records.read", function* (args: RecordRange): Work<{
   rows: RecordRow[];
   more: boolean;
@@ -60,7 +60,7 @@ function conditions({ space, kind, keys, from, before, after, order }: RecordRan
   ];
 }
 
-/** As in `RecordChange`, with the value as JSON. */
+/** Like `RecordChange`, with the value as JSON. */
 export interface ChangeInput {
   kind: string;
   key: string;
@@ -69,7 +69,7 @@ export interface ChangeInput {
   version: number | undefined;
 }
 
-/** What is to be there in the end. */
+/** State of a key after all changes of the write. */
 interface Outcome {
   kind: string;
   key: string;
@@ -100,7 +100,7 @@ export const writeRecords = operation(
   },
 );
 
-/** Whoever writes records of a space waits here for others that do: versions then stay as they were read. */
+/** Serialises writers of one space: the versions that were read stay valid until the commit. */
 function* lockSpace(space: string): Work<void> {
   yield sql`${insert("space", [{ id: space, writes: 1 }])} on conflict (id) do update set writes = space.writes + 1`;
 }
@@ -144,7 +144,7 @@ function* deleteRecords(space: string, kind: string, outcomes: readonly Outcome[
   }
 }
 
-/** Some of a space's records; at last, what is left of it. Returns whether there may be more. */
+/** Deletes one batch of a space's records, and finally the space. Returns whether to call again. */
 export const deleteSomeRecords = operation("records.delete", function* (space: string): Work<boolean> {
   yield* lockSpace(space);
   const deleted = yield* all(sql`

@@ -1,6 +1,6 @@
 import { assign, insert, insertAll, one, sql, type Value, type Work } from "../sql.ts";
 
-// A session's row: what lists filter and sort by is in columns, its agent in a table apart, all else in `state`.
+// Columns exist for the fields that lists filter or sort by. The agent is in its own table; the rest is in `state`.
 
 export interface SessionColumns {
   id: string;
@@ -13,7 +13,7 @@ export interface SessionColumns {
   updated_at: number;
   archived_at: number | null;
   place: string | null;
-  /** How many calls wait for somebody. */
+  /** Number of calls that wait for a person or a client. */
   waiting: number;
   state: string;
 }
@@ -29,7 +29,7 @@ export interface ThreadColumns {
   archived_at: number | null;
 }
 
-/** With the agent beside it, as JSON. */
+/** With the agent as JSON. */
 export interface SessionInput {
   columns: SessionColumns;
   agent: string;
@@ -40,14 +40,14 @@ export interface ThreadInput {
   agent: string;
 }
 
-/** A change, apart by where it goes. */
+/** A change, split by destination. */
 export interface ChangeRow {
   columns: Record<string, Value>;
   agent: string | undefined;
   state: Record<string, unknown>;
 }
 
-/** Under the fence, which makes changes of one session wait for each other. */
+/** Runs under the fence, which serialises changes of one session. */
 export function* changeSession(session: string, change: ChangeRow): Work<void> {
   const columns = { ...change.columns };
   if (Object.keys(change.state).length > 0) {

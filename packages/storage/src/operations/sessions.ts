@@ -23,7 +23,7 @@ export interface CreateSessionArgs {
   transcripts: readonly TranscriptRow[];
 }
 
-/** A new session, or one with a past. */
+/** Creates a new session, or restores an archived one with its events. */
 export const createSession = operation("sessions.create", function* (args: CreateSessionArgs): Work<void> {
   const { session, threads, events, inbox, transcripts } = args;
   const { id } = session.columns;
@@ -33,7 +33,7 @@ export const createSession = operation("sessions.create", function* (args: Creat
     sql<{ number: number; now: number }>`${insert("log", [row])} returning number, now_ms() as now`,
   );
   yield* insertEvents(log!.number, 1, events);
-  // A past that was brought along is in the audit where it happened.
+  // Imported events were audited by the server that ran them.
   if (events.length > 0) yield insert("audit_cursor", [{ session: id, seq: events.length }]);
   yield* insertAll("inbox", inboxRows(id, 1, inbox, log!.now));
   yield* insertAll(
@@ -42,7 +42,7 @@ export const createSession = operation("sessions.create", function* (args: Creat
   );
 });
 
-/** As read, with the agent beside it. */
+/** A session as read, joined with its agent. */
 export type StoredSession = Omit<SessionColumns, "agent_id" | "agent_version" | "micros" | "waiting"> & {
   agent: string;
 };
@@ -56,7 +56,7 @@ export const getSession = operation("sessions.get", function* (id: string): Work
   return yield* one(sql<StoredSession>`select ${SELECT} where session.id = ${id}`);
 });
 
-/** Word for word as in the index, which is not found otherwise. */
+/** Must match the partial index's condition literally; otherwise the planner does not use it. */
 export const isUnfinished = sql`session.status in ('running', 'rescheduling')`;
 const UNFINISHED: ReadonlySet<SessionStatus> = new Set(["running", "rescheduling"]);
 

@@ -24,15 +24,15 @@ interface ShareRow extends AccountKey {
   reserved: number;
 }
 
-/** The part of a session's totals that is of no account: what it had spent before it was first counted. */
+/** Account name for spending that happened before the session was first counted. */
 const BEFORE = "";
 
-/** A reservation holds while the lease does under which it was made. */
+/** A reservation is valid only while the lease that made it is. */
 const HOLDS = sql`share.token = log.lease_token and log.lease_holder is not null and log.lease_until >= now_ms()`;
 
 /**
- * In one order of accounts everywhere, so that two sessions cannot wait for each other. Each account is written first, and
- * so locked: what others have reserved on it stays as it is until the transaction ends.
+ * Accounts are locked in one global order, to avoid deadlocks between sessions. The lock keeps other sessions'
+ * reservations stable until the commit.
  */
 export const settle = operation(
   "spending.settle",
@@ -103,7 +103,7 @@ export const readAccounts = operation("spending.read", function* (query: { scope
     from account ${wanted} order by account.scope, account.name, account.unit`);
 });
 
-/** The same amount is reserved on all accounts of a unit. */
+/** Every account of a unit holds the same reservation. */
 export const readReserved = operation("spending.reserved", function* (session: string): Work<
   { unit: string; reserved: number }[]
 > {

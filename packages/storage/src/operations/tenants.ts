@@ -8,14 +8,14 @@ export interface StoredTenant {
   name: string;
   created_at: number;
   archived_at: number | null;
-  /** JSON. */
+  /** Stored as JSON. */
   limits: string;
   settings: string;
-  /** Up to where its own tables are; less than 0 while it is being deleted. */
+  /** Version of the tenant's own tables; negative while it is being deleted. */
   schema: number;
 }
 
-/** Its tables are made when it is first opened, or by whoever brings all of them up to date. */
+/** Its tables are created when it is first opened, or by the next migration of all tenants. */
 export const createTenant = operation("tenants.create", function* (row: Omit<StoredTenant, "schema">): Work<void> {
   yield insert("tenant", [{ ...row, schema: 0 }]);
 });
@@ -42,7 +42,7 @@ export const updateTenant = operation(
   },
 );
 
-/** From now on nobody opens it. */
+/** Marks the tenant so that it can no longer be opened. */
 export const retireTenant = operation("tenants.retire", function* (id: string): Work<void> {
   const row = yield* one(sql<StoredTenant>`update tenant set schema = -1 where id = ${id} returning *`);
   if (!row) throw noSuchTenant(id);
@@ -55,7 +55,7 @@ export const retireTenant = operation("tenants.retire", function* (id: string): 
   }
 });
 
-/** The row and its tokens; its tables are for the caller. */
+/** Deletes the row and the tokens. The caller drops the tables. */
 export const deleteTenant = operation("tenants.delete", function* (id: string): Work<void> {
   yield* retireTenant.work(id);
   yield sql`delete from token where tenant = ${id}`;

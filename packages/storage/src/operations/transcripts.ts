@@ -3,11 +3,11 @@ import { all, insert, one, sql, type Work } from "../sql.ts";
 import type { Lease } from "../store.ts";
 import { fence } from "./fence.ts";
 
-/** Lines of a conversation with images are long; they are parsed on the caller's thread. */
+/** Lines with images are long, and they are parsed on the caller's thread. */
 export const LINES_AT_ONCE = 200;
 const LINES_PER_INSERT = 64;
 
-/** `position` counts from 1; when rows are added, they are moved behind what is there. */
+/** `position` starts at 1; appended rows continue after the stored ones. */
 export interface TranscriptRow {
   subpath: string;
   position: number;

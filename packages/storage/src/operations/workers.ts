@@ -1,16 +1,16 @@
 import { operation } from "../operation.ts";
 import { all, insert, sql, type Work } from "../sql.ts";
 import { WORKER_ALIVE_MS } from "../worker-store.ts";
-import { SCHEMA_VERSION } from "./migrations.ts";
+import { SCHEMA_VERSION } from "./schema/migrations.ts";
 
-/** The dead are remembered this long, for people who ask what became of them. */
+/** Dead workers stay listed this long, so that operators can see them. */
 const REMEMBERED_MS = 3_600_000;
 
 interface WorkerColumns {
   id: string;
   holder: string;
   started_at: number;
-  /** All else, as JSON. */
+  /** All other fields, as JSON. */
   body: string;
 }
 
@@ -39,7 +39,7 @@ export const removeWorker = operation("workers.remove", function* (id: string): 
   yield sql`delete from worker where id = ${id}`;
 });
 
-/** As far as whoever changes the tables has to know. */
+/** The fields that a migration needs. */
 export interface LivingWorker {
   holder: string;
   schema: number;

@@ -1,21 +1,21 @@
 import { Client, type ClientConfig } from "pg";
-import { migrate } from "../operations/migrate.ts";
-import { POSTGRES, POSTGRES_SCHEMA, schemaOf } from "../operations/migrations.ts";
+import { migrate } from "../operations/schema/migrate.ts";
+import { POSTGRES, POSTGRES_SCHEMA, schemaOf } from "../operations/schema/migrations.ts";
 import { markTenant, noSuchTenant } from "../operations/tenants.ts";
 import { one, performAsync, raw, sql, type Work } from "../sql.ts";
 import { translate } from "./postgres-error.ts";
 import { on } from "./postgres-server.ts";
 
-/** An arbitrary number that only we lock: two processes that open an empty database at once migrate it once. */
+/** Arbitrary advisory lock key: of several processes that open an empty database at once, one migrates it. */
 const MIGRATION_LOCK = 7_306_181_992;
-/** A migration of much data takes its time, and others wait for it. */
+/** Migrating a lot of data takes long, while other processes wait. */
 const LONGEST_MS = 3_600_000;
-/** Who waits for a table makes all others wait behind it. */
+/** Waiting for a table lock blocks all later statements on that table, so give up early. */
 const TABLE_LOCK_MS = 10_000;
-/** Longer than elsewhere: nothing else can be done anyway, and a start on a busy machine is slow. */
+/** Longer than elsewhere: no session depends on these locks yet, and startup on a busy machine is slow. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 
-/** Brings the tables that all share, or a tenant's own, up to date: all of it or nothing, on a connection of its own. */
+/** Migrates the shared tables or a tenant's own, in one transaction on its own connection. */
 export async function migrateSchema(config: ClientConfig, tenant?: string): Promise<void> {
   const client = new Client({
     ...config,
@@ -24,7 +24,7 @@ export async function migrateSchema(config: ClientConfig, tenant?: string): Prom
     lock_timeout: LONGEST_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
   });
-  // What happens to it is said by whatever was under way.
+  // The running statement reports the failure; without a listener the event would crash the process.
   client.on("error", () => {});
   try {
     await client.connect();
@@ -45,7 +45,7 @@ function* migrateShared(): Work<void> {
 
 function* migrateTenant(id: string): Work<void> {
   yield* prepare(schemaOf(id), function* () {
-    // Held until the end: a tenant is not deleted while its tables are made.
+    // Lock the row until the commit, so that the tenant is not deleted while its tables are created.
     if (!(yield* one(sql`select 1 from tenant where id = ${id} for update`))) throw noSuchTenant(id);
   });
   const version = yield* migrate({ ...POSTGRES, isShared: false });

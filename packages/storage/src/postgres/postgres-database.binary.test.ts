@@ -15,18 +15,18 @@ async function newSession(store: Store): Promise<Lease> {
   return (await store.leases.take(row.id, "test", 600_000))!;
 }
 
-/** Once the database is back. */
+/** Polls until the database is back. */
 const head = (store: Store, { session }: Lease): Promise<number> =>
   until(() => store.events.head(session).catch(() => undefined), 30_000);
 
-describe.skipIf(missing)(`a Postgres that goes away${missing ? ` (skipped: ${missing})` : ""}`, () => {
+describe.skipIf(missing)(`a Postgres outage${missing ? ` (skipped: ${missing})` : ""}`, () => {
   let postgres: TestPostgres;
   beforeAll(async () => {
     postgres = await startPostgres();
   });
   afterAll(() => postgres[Symbol.asyncDispose]());
 
-  test("loses nothing that was acknowledged when it is killed, and the store goes on by itself", async () => {
+  test("loses no acknowledged event when the server is killed, and recovers by itself", async () => {
     await using store = await openStore(await postgres.createDatabase());
     const lease = await newSession(store);
     for (const round of numbers(3)) {
@@ -56,7 +56,7 @@ describe.skipIf(missing)(`a Postgres that goes away${missing ? ` (skipped: ${mis
     }
   });
 
-  test("is waited for by those who follow and listen: they miss nothing", async () => {
+  test("loses no events for followers and listeners", async () => {
     const url = await postgres.createDatabase();
     await using store = await openStore(url);
     await using other = await openStore(url);
@@ -85,7 +85,7 @@ describe.skipIf(missing)(`a Postgres that goes away${missing ? ` (skipped: ${mis
     await following;
   });
 
-  test("is not there when a store is opened: that is said, with a reason", async () => {
+  test("rejects opening with a reason while the server is down", async () => {
     const nowhere = openStore("postgres://tandem:secret@127.0.0.1:1/none");
     await expect(nowhere).rejects.toMatchObject({
       code: "unavailable",
@@ -99,7 +99,7 @@ describe.skipIf(missing)(`a Postgres that goes away${missing ? ` (skipped: ${mis
     });
   });
 
-  test("is written by several processes at once", async () => {
+  test("accepts writes from several processes at once", async () => {
     const url = await postgres.createDatabase();
     await using store = await openStore(url);
     const lease = await newSession(store);
@@ -115,7 +115,7 @@ describe.skipIf(missing)(`a Postgres that goes away${missing ? ` (skipped: ${mis
     expect(await writer.kill()).toBeLessThanOrEqual(await store.events.head(lease.session));
   });
 
-  test("is told apart from what was asked wrongly: an id with a NUL character", async () => {
+  test("tells an outage from an invalid request (an id with a NUL character)", async () => {
     await using store = await openStore(await postgres.createDatabase());
     await expect(store.sessions.get("sesn_\u0000")).rejects.toMatchObject({ code: "invalid_request" });
     await expect(store.check()).resolves.toBeUndefined();
@@ -131,7 +131,7 @@ describe.skipIf(missing)(`a Postgres that goes away${missing ? ` (skipped: ${mis
     }
   });
 
-  test("finds a page of a long log by its index, though it has no statistics yet", async () => {
+  test("reads a page of a long log by its index, even without statistics", async () => {
     await using store = await openStore(await postgres.createDatabase());
     const [long, short] = [await newSession(store), await newSession(store)];
     const entries = numbers(1_000).map(() => ({ thread: null, event: message("x".repeat(200)) }));
@@ -148,7 +148,7 @@ describe.skipIf(missing)(`a Postgres that goes away${missing ? ` (skipped: ${mis
       return performance.now() - begun;
     };
     await took(short);
-    // Where all of the log is read and sorted for it, some twenty times as long.
+    // Reading and sorting the whole log would take about 20 times as long.
     expect(await took(long)).toBeLessThan(5 * (await took(short)) + 100);
   });
 });

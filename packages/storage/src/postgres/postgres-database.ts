@@ -1,6 +1,6 @@
-import type { Bell, Database } from "../database.ts";
-import { schemaVersion } from "../operations/migrate.ts";
-import { POSTGRES_SCHEMA, SCHEMA_VERSION, schemaOf } from "../operations/migrations.ts";
+import type { ChangeNotice, Database } from "../database.ts";
+import { schemaVersion } from "../operations/schema/migrate.ts";
+import { POSTGRES_SCHEMA, SCHEMA_VERSION, schemaOf } from "../operations/schema/migrations.ts";
 import type { Operation } from "../operation.ts";
 import { deleteTenant, getTenant, noSuchTenant, tenantsBehind } from "../operations/tenants.ts";
 import { unavailable } from "../refusal.ts";
@@ -9,7 +9,7 @@ import { toTandemError } from "../to-tandem-error.ts";
 import { migrateSchema } from "./migrate-schema.ts";
 import { on, PostgresServer } from "./postgres-server.ts";
 
-/** The tables of one tenant in a Postgres database. The writes of one session follow each other; those of many share commits. */
+/** One tenant's tables in Postgres. Writes of one session are ordered; writes of several sessions share commits. */
 export class PostgresDatabase implements Database {
   readonly engine = "postgres";
   readonly place: string;
@@ -23,7 +23,7 @@ export class PostgresDatabase implements Database {
     this.#schema = schema;
   }
 
-  /** Brings the tables of all tenants up to date. */
+  /** Migrates the tables of all tenants. */
   static async open(url: string): Promise<PostgresDatabase> {
     const server = new PostgresServer(url);
     const database = new PostgresDatabase(server, withoutPassword(url), POSTGRES_SCHEMA);
@@ -44,7 +44,7 @@ export class PostgresDatabase implements Database {
 
   async write<A, T>(operation: Operation<A, T>, args: A, session?: string): Promise<T> {
     if (this.#closing) throw closed();
-    // Without a session, nothing else is likely to want the same rows.
+    // A write without a session has no contended rows, so it needs no queue.
     if (session === undefined) {
       const alone = operation.single?.(args);
       if (alone) return this.#server.use(this.#schema, (client) => performAsync(alone, on(client)));
@@ -55,7 +55,7 @@ export class PostgresDatabase implements Database {
     return (await this.#server.write({ schema: this.#schema, session, work, single })) as T;
   }
 
-  watch(listener: ((bell: Bell) => void) | undefined): void {
+  watch(listener: ((notice: ChangeNotice) => void) | undefined): void {
     this.#server.watch(this.#schema, listener);
   }
 
@@ -88,14 +88,14 @@ export class PostgresDatabase implements Database {
     return (this.#closing ??= this.#close());
   }
 
-  /** The connections are the default tenant's to close. */
+  /** The default tenant's database owns the connections. */
   async #close(): Promise<void> {
     this.#server.watch(this.#schema, undefined);
     if (this.#schema === POSTGRES_SCHEMA) await this.#server[Symbol.asyncDispose]();
     else await this.#server.drained();
   }
 
-  /** Looked at without a lock, so that a role that may not create anything can use what is there. */
+  /** Reads without a lock, so that a role without create rights can use existing tables. */
   #version(): Promise<number> {
     return this.#server.use(this.#schema, async (client) => {
       const table = `"${this.#schema}".schema_version`;

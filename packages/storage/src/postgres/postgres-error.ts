@@ -2,7 +2,7 @@ import { TandemError } from "@tandem/protocol";
 import { alreadyThere, reasonOf, Refusal, refuse, unavailable } from "../refusal.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 
-/** Classes of SQLSTATE that say that the server, not the statement, is in trouble: it may be better in a moment. */
+/** SQLSTATE classes of transient errors of the server; a retry may succeed. */
 const PASSING = [
   /^08/, // connection
   /^28/, // login refused
@@ -17,7 +17,7 @@ const PASSING = [
 const UNIQUE_VIOLATION = "23505";
 const NUL_IN_TEXT = "22021";
 
-// Every SQLSTATE has a digit; the system's own EPIPE and EPERM look alike otherwise.
+// Requires a digit, which every SQLSTATE has; system codes such as EPIPE and EPERM would match otherwise.
 const sqlState = (error: unknown): string | undefined =>
   error instanceof Error &&
   "code" in error &&
@@ -26,17 +26,17 @@ const sqlState = (error: unknown): string | undefined =>
     ? error.code
     : undefined;
 
-/** Whether the connection is of no use any more. What carries no SQLSTATE did not come from the server. */
+/** Whether to discard the connection. Errors without a SQLSTATE did not come from the server. */
 export function isConnectionLost(error: unknown): boolean {
   const isOurs = error instanceof Refusal || error instanceof TandemError;
   const state = sqlState(error);
   return !isOurs && (state === undefined || /^(08|57P0|25P03)/.test(state));
 }
 
-/** Whether tables are not there. */
+/** Undefined table. */
 export const isTableMissing = (error: unknown): boolean => sqlState(error) === "42P01";
 
-/** Anything that was thrown in the course of work, as the caller is to see it. */
+/** Converts any error of database work for the caller. */
 export function translate(error: unknown): TandemError {
   if (error instanceof TandemError) return error;
   return toTandemError(reasonOf(refusalFor(error)), error);
@@ -58,7 +58,7 @@ function refusalFor(error: unknown): unknown {
 }
 
 function messageOf(error: unknown): string {
-  // Several addresses of one host were tried.
+  // Each address of the host failed; report the first.
   if (error instanceof AggregateError && error.errors[0] instanceof Error) return error.errors[0].message;
   return error instanceof Error && error.message ? error.message : "the connection was lost";
 }

@@ -1,36 +1,36 @@
 import { RequestError, TandemError } from "@tandem/protocol";
 import { Pool, types, type ClientConfig, type PoolClient, type PoolConfig } from "pg";
-import type { Bell } from "../database.ts";
-import { Lane, type Outcome } from "../lane.ts";
-import { POSTGRES_SCHEMA, schemaOf } from "../operations/migrations.ts";
+import type { ChangeNotice } from "../database.ts";
+import { BatchQueue, type Outcome } from "../batch-queue.ts";
+import { POSTGRES_SCHEMA, schemaOf } from "../operations/schema/migrations.ts";
 import { noSuchTenant } from "../operations/tenants.ts";
 import { performAsync, type Sql, type Work } from "../sql.ts";
-import { Doorbell } from "./doorbell.ts";
+import { NotificationListener } from "./notification-listener.ts";
 import { isConnectionLost, isTableMissing, translate } from "./postgres-error.ts";
 
-/** Unless the URL says otherwise. */
+/** Default of `?connections=`. */
 const CONNECTIONS = 10;
-/** Of their own, so that searches never keep others from the database. */
+/** A separate pool, so that searches never exhaust the connections of other work. */
 const SEARCH_CONNECTIONS = 3;
 /**
- * Commits that notify wait for each other, so that more at once bring little; larger ones do. The rest of the connections is
- * for those who read.
+ * Notifying commits are serialised by Postgres, so larger batches help more than more lanes. The remaining connections
+ * serve reads.
  */
-const LANES = 4;
+const WRITE_QUEUES = 4;
 const KEEP_ALIVE_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 5_000;
-/** On the server. All our statements are short; one that is not would hold locks that others wait for. */
+/** On the server. All statements are short; a long one would hold locks that others wait for. */
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** On our side, for a server that has vanished without a word. */
+/** On the client, for a server that has vanished silently. */
 const QUERY_TIMEOUT_MS = 35_000;
 /**
- * A process that is stopped within a transaction keeps the rows that it has written from all others, and so a session from
- * whoever takes it over. It is cut off before a takeover could notice.
+ * A process suspended inside a transaction keeps its row locks, and so blocks a takeover of its session. The server
+ * aborts the transaction before that is noticed.
  */
 const IDLE_IN_TRANSACTION_MS = 5_000;
-/** Longer than that, so that who waits for somebody who was stopped gets the row; then it says that it cannot be had. */
+/** Longer than the idle timeout, so that a waiter gets the row after a suspended holder was aborted. */
 const LOCK_TIMEOUT_MS = 10_000;
-/** Of the server's end: the connection of a machine that has vanished is given up after about half a minute. */
+/** On the server's end: the connection of a vanished machine is dropped after about 30 seconds. */
 const SERVER_KEEP_ALIVE = ["tcp_keepalives_idle=10", "tcp_keepalives_interval=5", "tcp_keepalives_count=4"];
 const SERVER_SETTINGS = [...SERVER_KEEP_ALIVE, "tcp_user_timeout=30000"];
 const { INT8 } = types.builtins;
@@ -45,14 +45,17 @@ export interface PostgresCall {
   single(): Work<unknown> | undefined;
 }
 
-/** The connections of a process to a database, for the tables of all its tenants: each tenant's are a schema of their own. */
+/** A process's connections to one database, shared by all tenants. Each tenant has its own schema. */
 export class PostgresServer implements AsyncDisposable {
   readonly config: ClientConfig;
   readonly #pool: Pool;
   #searchPool: Pool | undefined;
-  readonly #lanes = Array.from({ length: LANES }, () => new Lane<PostgresCall>((calls) => this.#commitAll(calls)));
-  readonly #listeners = new Map<string, (bell: Bell) => void>();
-  #doorbell: Doorbell | undefined;
+  readonly #queues = Array.from(
+    { length: WRITE_QUEUES },
+    () => new BatchQueue<PostgresCall>((calls) => this.#commitAll(calls)),
+  );
+  readonly #listeners = new Map<string, (notice: ChangeNotice) => void>();
+  #notifications: NotificationListener | undefined;
 
   constructor(url: string) {
     this.config = {
@@ -65,9 +68,9 @@ export class PostgresServer implements AsyncDisposable {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: "tandem",
-      // Every page that we read has an index in its order. Before it has statistics, Postgres would rather sort all of a log.
+      // Every page is read in index order. Without statistics, the planner would sort the whole log instead.
       options: options("enable_sort=off"),
-      // Counters and times are well below 2^53.
+      // Counters and times stay below 2^53.
       types: {
         getTypeParser: (oid, format) => (oid === INT8 ? Number : types.getTypeParser(oid, format)) as never,
       },
@@ -75,7 +78,7 @@ export class PostgresServer implements AsyncDisposable {
     this.#pool = openPool({ ...this.config, max: connectionsOf(url) });
   }
 
-  /** On the tables of one schema, and on no others: statements name none. */
+  /** Runs on the tables of one schema. Statements are unqualified; the search path selects the schema. */
   async use<T>(schema: string, body: (client: PoolClient) => Promise<T>, purpose?: "search"): Promise<T> {
     const pool = purpose ? this.#poolForSearches() : this.#pool;
     const client = await pool.connect().catch((error: unknown) => {
@@ -88,8 +91,8 @@ export class PostgresServer implements AsyncDisposable {
       isUsable = true;
       return value;
     } catch (error) {
-      isUsable = !isConnectionLost(error) && !spoilt.has(client);
-      // Somebody has deleted the tenant; the tables of all are there as long as the database is.
+      isUsable = !isConnectionLost(error) && !failedRollbacks.has(client);
+      // The tenant was deleted by another process. The shared tables exist as long as the database does.
       const isGone = isTableMissing(error) && schema !== POSTGRES_SCHEMA;
       throw translate(isGone ? noSuchTenant(schema.slice(schemaOf("").length)) : error);
     } finally {
@@ -105,47 +108,47 @@ export class PostgresServer implements AsyncDisposable {
         await client.query("commit");
         return value;
       } catch (error) {
-        // A connection that cannot even do that is of no use, whatever the error was.
-        if (!isConnectionLost(error)) await client.query("rollback").catch(() => spoilt.add(client));
+        // A connection that cannot roll back must be discarded.
+        if (!isConnectionLost(error)) await client.query("rollback").catch(() => failedRollbacks.add(client));
         throw error;
       }
     });
   }
 
-  /** In the order of the calls for each session; several share a commit. */
+  /** Ordered per session; several sessions share a commit. */
   write(call: PostgresCall): Promise<unknown> {
-    return this.#lanes[laneOf(call.session)]!.add(call);
+    return this.#queues[queueOf(call.session)]!.add(call);
   }
 
-  /** One connection listens for all. Begins with a `look`. */
-  watch(schema: string, listener: ((bell: Bell) => void) | undefined): void {
+  /** One connection listens for all schemas. Starts with a `resync`. */
+  watch(schema: string, listener: ((notice: ChangeNotice) => void) | undefined): void {
     if (listener) this.#listeners.set(schema, listener);
     else this.#listeners.delete(schema);
     if (this.#listeners.size === 0) {
-      this.#doorbell?.close();
-      this.#doorbell = undefined;
-    } else if (!this.#doorbell) {
-      this.#doorbell = new Doorbell(this.config, (bell, of) => {
-        if (of !== undefined) return this.#listeners.get(of)?.(bell);
-        for (const each of this.#listeners.values()) each(bell);
+      this.#notifications?.close();
+      this.#notifications = undefined;
+    } else if (!this.#notifications) {
+      this.#notifications = new NotificationListener(this.config, (notice, of) => {
+        if (of !== undefined) return this.#listeners.get(of)?.(notice);
+        for (const each of this.#listeners.values()) each(notice);
       });
-    } else if (listener && this.#doorbell.isListening) {
-      queueMicrotask(() => listener({ type: "look" }));
+    } else if (listener && this.#notifications.isListening) {
+      queueMicrotask(() => listener({ type: "resync" }));
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#doorbell?.close();
+    this.#notifications?.close();
     await this.drained();
     await Promise.all([this.#pool.end(), this.#searchPool?.end()]);
   }
 
   async drained(): Promise<void> {
-    await Promise.all(this.#lanes.map((lane) => lane.drained()));
+    await Promise.all(this.#queues.map((lane) => lane.drained()));
   }
 
   #poolForSearches(): Pool {
-    // It takes longer to compile such a statement than to perform it.
+    // JIT compilation takes longer than executing such a statement.
     return (this.#searchPool ??= openPool({
       ...this.config,
       options: options("jit=off"),
@@ -153,7 +156,7 @@ export class PostgresServer implements AsyncDisposable {
     }));
   }
 
-  /** A transaction has the calls of one schema alone. */
+  /** One transaction per schema. */
   async #commitAll(calls: readonly PostgresCall[]): Promise<Outcome[]> {
     const outcomes = new Map<PostgresCall, Outcome>();
     for (const [schema, theirs] of Map.groupBy(calls, (call) => call.schema)) {
@@ -166,8 +169,8 @@ export class PostgresServer implements AsyncDisposable {
   }
 
   /**
-   * All calls in one transaction. If one fails, each in its own: that is rare, and savepoints would cost every time. Sessions
-   * go in one order everywhere, so that two processes that both write several of them cannot wait for each other.
+   * All calls in one transaction. If one fails, each call is repeated in its own: that is rare, and savepoints would
+   * cost every time. Sessions are written in one global order, to avoid deadlocks between processes.
    */
   async #commit(schema: string, calls: readonly PostgresCall[]): Promise<Outcome[]> {
     const single = calls.length === 1 ? calls[0]!.single() : undefined;
@@ -184,7 +187,7 @@ export class PostgresServer implements AsyncDisposable {
         return calls.map((call) => outcomes.get(call)!);
       });
     } catch (error) {
-      // Whether all was stored after all is unknown then.
+      // After a lost connection it is unknown whether the commit succeeded, so do not repeat it.
       if (calls.length === 1 || isUnavailable(error)) throw translate(error);
       const outcomes: Outcome[] = [];
       for (const call of calls) {
@@ -196,7 +199,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-/** `?connections=N` in the URL: a fleet has many processes, and a server room for so many connections. */
+/** `?connections=N` in the URL: a fleet has many processes, and the server limits connections. */
 function connectionsOf(url: string): number {
   const wanted = Number(URL.parse(url)?.searchParams.get("connections") ?? CONNECTIONS);
   if (Number.isInteger(wanted) && wanted >= 1) return wanted;
@@ -205,13 +208,15 @@ function connectionsOf(url: string): number {
   });
 }
 
-/** Connections with a transaction that could not be undone. */
-const spoilt = new WeakSet<PoolClient>();
+/** Connections whose rollback failed. */
+const failedRollbacks = new WeakSet<PoolClient>();
 
-/** Whose tables a connection's statements mean; unknown while it is being changed, and after that has failed. */
+/** Search path of each connection; undefined while it changes, and after a failed change. */
 const schemas = new WeakMap<PoolClient, string | undefined>();
 
-/** Outside of any transaction, which could take it back. What is prepared is analysed anew by Postgres where it changes. */
+/**
+ * Outside of a transaction, because a rollback would revert it. Postgres re-plans prepared statements after the change.
+ */
 async function switchTo(client: PoolClient, schema: string): Promise<void> {
   const now = schemas.has(client) ? schemas.get(client) : POSTGRES_SCHEMA;
   if (now === schema) return;
@@ -222,13 +227,13 @@ async function switchTo(client: PoolClient, schema: string): Promise<void> {
 
 function openPool(config: PoolConfig): Pool {
   const pool = new Pool({ ...config, allowExitOnIdle: true });
-  // A connection that dies while nobody uses it is replaced; without listeners, it would end the process.
+  // The pool replaces idle connections that die. Without listeners, their error event would crash the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
 }
 
-/** Statements on this connection. */
+/** Executes statements on this connection. */
 export const on =
   (client: Pick<PoolClient, "query">) =>
   async ({ parts, values, name }: Sql): Promise<unknown[]> => {
@@ -236,8 +241,8 @@ export const on =
     return (await client.query({ text, values: [...values], ...(name && { name }) })).rows as unknown[];
   };
 
-/** The same for a session as long as this process lives. */
-const laneOf = (session: string): number => (session.charCodeAt(session.length - 1) || 0) % LANES;
+/** Stable for the lifetime of the process, so that writes of one session stay ordered. */
+const queueOf = (session: string): number => (session.charCodeAt(session.length - 1) || 0) % WRITE_QUEUES;
 
 const bySession = (a: PostgresCall, b: PostgresCall): number =>
   a.session < b.session ? -1 : a.session > b.session ? 1 : 0;

@@ -1,33 +1,33 @@
 import { exactTerm, factTerm, inTitle, KIND, termOf } from "./terms.ts";
 import { visitWords } from "./words.ts";
 
-/** Found where one of its terms is. */
-export interface Wanted {
+/** Matches documents that contain one of the terms. */
+export interface SearchWord {
   terms: string[];
-  /** What is still being typed: found where something begins with it. */
+  /** For an unfinished word: matches terms with this prefix. */
   prefix?: string;
 }
 
-/** One word that was asked for. */
-export interface QueryWord extends Wanted {
-  /** Of an identifier, each with its terms. */
+/** One word of the query. */
+export interface QueryWord extends SearchWord {
+  /** Parts of an identifier, each with its terms. */
   parts: string[][];
 }
 
-/** What a text asks for. */
+/** An analysed query. */
 export interface QueryTerms {
   words: QueryWord[];
-  /** Of documents that are called exactly so. */
+  /** Term of documents with exactly this title or key. */
   exact: string | undefined;
-  /** Of each, one must hold. */
+  /** Filters: one term of each list must match. */
   facts: string[][];
 }
 
-/** More of them make a search slower, and no better. */
-const MOST_WORDS = 32;
-/** One letter begins too much. */
+/** More words make a search slower without better results. */
+const MAX_WORDS = 32;
+/** One letter matches too much. */
 const SHORTEST_PREFIX = 2;
-/** Nobody types more; what is pasted says what it is about at its beginning. */
+/** Longer text is pasted; its beginning describes it well enough. */
 const LONGEST = 4_000;
 
 export function analyseQuery(
@@ -48,7 +48,7 @@ export function analyseQuery(
     const word = words.get(own) ?? { terms: forms.map(term), parts: parts.map((each) => each.map(term)) };
     words.set(own, word);
     last = letters.length === 0 ? { word, own } : undefined;
-    return words.size < MOST_WORDS;
+    return words.size < MAX_WORDS;
   });
   if (last && last.own.length >= SHORTEST_PREFIX) last.word.prefix = termOf(space, last.own);
   return {
@@ -61,23 +61,23 @@ export function analyseQuery(
   };
 }
 
-/** With the parts of identifiers in their place; empty if there are none. */
-export function inParts(words: readonly QueryWord[]): Wanted[] {
+/** Replaces identifiers by their parts; empty if there are none. */
+export function inParts(words: readonly QueryWord[]): SearchWord[] {
   if (words.every(({ parts }) => parts.length === 0)) return [];
-  const wanted = words.flatMap((word): Wanted[] =>
+  const wanted = words.flatMap((word): SearchWord[] =>
     word.parts.length > 0 ? word.parts.map((terms) => ({ terms })) : [word],
   );
   return [...new Map(wanted.map((each) => [each.terms[0], each])).values()];
 }
 
-/** The same words, as they are in titles. */
-export const inTitles = (words: readonly Wanted[]): Wanted[] =>
+/** The same words restricted to titles. */
+export const inTitles = (words: readonly SearchWord[]): SearchWord[] =>
   words.map(({ terms, prefix }) => ({
     terms: terms.map(inTitle),
     ...(prefix !== undefined && { prefix: inTitle(prefix) }),
   }));
 
-/** Whether a word of a document is one that was asked for. */
+/** Returns a test whether a document's word matches the query. */
 export function matcher(words: readonly QueryWord[], space: number): (form: string) => boolean {
   const start = termOf(space, "").length;
   const forms = new Set(

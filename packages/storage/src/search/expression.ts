@@ -1,6 +1,6 @@
 import type { QueryWord } from "./analyse-query.ts";
 
-/** What must be in a document's terms. */
+/** A boolean condition on a document's terms. */
 export type Expression = { term: string } | { prefix: string } | { all: Expression[] } | { any: Expression[] };
 
 export const anyOf = (terms: readonly string[]): Expression => ({ any: terms.map((term) => ({ term })) });
@@ -9,7 +9,7 @@ export const expressionOf = ({ terms, prefix }: Pick<QueryWord, "terms" | "prefi
   any: [...terms.map((term) => ({ term })), ...(prefix === undefined ? [] : [{ prefix }])],
 });
 
-/** As FTS5 reads it. Nothing in a term has a meaning there, as it stands in quotes and has none itself. */
+/** FTS5 syntax. Terms contain no quotes, so quoting them is safe. */
 export function toFts(expression: Expression): string {
   if ("term" in expression) return `"${expression.term}"`;
   if ("prefix" in expression) return `"${expression.prefix}"*`;
@@ -17,7 +17,7 @@ export function toFts(expression: Expression): string {
   return inner.length === 1 ? toFts(inner[0]!) : `(${inner.map(toFts).join(operator)})`;
 }
 
-/** As Postgres reads it. */
+/** Postgres tsquery syntax. */
 export function toTsquery(expression: Expression): string {
   if ("term" in expression) return `'${expression.term}'`;
   if ("prefix" in expression) return `'${expression.prefix}':*`;

@@ -1,6 +1,6 @@
 import type { SearchHit } from "../search-index.ts";
 
-/** How much the very first places count more than those after them; 60 is what is usual. */
+/** Standard constant of reciprocal rank fusion: damps the advantage of the first ranks. */
 const K = 60;
 
 export interface Fused {
@@ -9,7 +9,7 @@ export interface Fused {
   by: SearchHit["by"];
 }
 
-/** By reciprocal rank. Those that are called exactly what was asked for, the first `exact` by words, go before all others. */
+/** Reciprocal rank fusion. The first `exact` full-text results match the name exactly and stay before all others. */
 export function fuseRanks(words: readonly number[], meaning: readonly number[], exact: number): Fused[] {
   const fused = new Map<number, { number: number; score: number; by: ("words" | "meaning")[] }>();
   const add = (numbers: readonly number[], way: "words" | "meaning"): void => {

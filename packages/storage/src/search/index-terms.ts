@@ -1,7 +1,7 @@
 import { allForms, exactTerm, factTerm, inTitle, KIND, termOf } from "./terms.ts";
 import { visitWords } from "./words.ts";
 
-/** What is read of a document to find terms in it. */
+/** The indexed fields of a document. */
 export interface Indexed {
   key: string;
   kind: string;
@@ -10,15 +10,15 @@ export interface Indexed {
   filters?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** The terms of a document, by where they were found, repeated as often as they were. */
+/** A document's terms by field, with repetitions. */
 export interface Terms {
   facts: string[];
   title: string[];
   text: string[];
 }
 
-/** Bounds what one document can cost: some 400 pages. */
-const MOST_TERMS = 200_000;
+/** Bounds the cost of one document: about 400 pages. */
+const MAX_TERMS = 200_000;
 
 export function indexTerms(space: number, { key, kind, title, text, filters = {} }: Indexed): Terms {
   const facts = [factTerm(space, KIND, kind)];
@@ -33,7 +33,7 @@ export function indexTerms(space: number, { key, kind, title, text, filters = {}
   return { facts: [...new Set(facts)], title: [...named, ...named.map(inTitle)], text: termsIn(space, text) };
 }
 
-/** `table:shop/public.orders` is also called `shop/public.orders`, `public.orders` and `orders`. */
+/** `table:shop/public.orders` also matches `shop/public.orders`, `public.orders` and `orders`. */
 function namesIn(key: string): string[] {
   const slash = key.lastIndexOf("/");
   const dot = slash === -1 ? -1 : key.indexOf(".", slash);
@@ -45,17 +45,17 @@ function termsIn(space: number, text: string): string[] {
   const terms: string[] = [];
   visitWords(text.normalize("NFC"), (word) => {
     for (const form of allForms(word)) terms.push(termOf(space, form));
-    return terms.length < MOST_TERMS;
+    return terms.length < MAX_TERMS;
   });
   return terms;
 }
 
-/** Several of the same word say more than one, but not for ever. */
-const MOST_COUNTED = 16;
+/** Caps the count of a repeated word. */
+const MAX_COUNTED = 16;
 
 /**
- * As Postgres takes it, with how often in place of where: `'customer':1A,2,3`. The title has the weight A. Nothing in a
- * term has a meaning there.
+ * A Postgres tsvector with counts encoded as positions: `'customer':1A,2,3`. Title terms have weight A. Terms contain
+ * no special characters.
  */
 export function toVector({ facts, title, text }: Terms): string {
   const counts = new Map<string, { title: number; text: number }>();
@@ -71,15 +71,15 @@ export function toVector({ facts, title, text }: Terms): string {
   const entries = facts.map((fact) => `'${fact}'`);
   let bytes = 0;
   for (const [term, { title, text }] of counts) {
-    const last = Math.min(title + text, MOST_COUNTED);
+    const last = Math.min(title + text, MAX_COUNTED);
     bytes += Buffer.byteLength(term) + BYTES_BESIDE + BYTES_PER_COUNT * last;
-    if (bytes > MOST_BYTES) break;
+    if (bytes > MAX_BYTES) break;
     entries.push(`'${term}':${Array.from({ length: last }, (_, at) => `${at + 1}${at < title ? "A" : ""}`).join(",")}`);
   }
   return entries.join(" ");
 }
 
-/** Postgres takes a megabyte; the title's terms are the first. */
-const MOST_BYTES = 900_000;
+/** Postgres limits a tsvector to 1 MB; title terms come first. */
+const MAX_BYTES = 900_000;
 const BYTES_BESIDE = 8;
 const BYTES_PER_COUNT = 2;

@@ -1,7 +1,7 @@
 import type { QueryWord } from "./analyse-query.ts";
 import type { Indexed } from "./index-terms.ts";
 
-// What the main thread asks of the thread that computes for searches.
+// Messages between the main thread and the search thread.
 
 interface TermsAnswer {
   facts: string;
@@ -10,13 +10,13 @@ interface TermsAnswer {
 }
 
 export interface Questions {
-  /** The terms of documents, as the engine's index takes them. */
+  /** Computes the index terms of documents, in the engine's format. */
   terms: {
     ask: { engine: "sqlite" | "postgres"; space: number; documents: Indexed[] };
     answer: (TermsAnswer | string)[];
   };
   snippets: { ask: { space: number; words: QueryWord[]; texts: string[] }; answer: string[] };
-  /** To a matrix, which is made with the first ones. */
+  /** Adds vectors to a matrix, creating it if needed. */
   addVectors: { ask: { matrix: string; length: number; documents: Float64Array; vectors: Float32Array }; answer: null };
   keepVectors: { ask: { matrix: string; documents: Float64Array }; answer: null };
   dropMatrix: { ask: { matrix: string }; answer: null };

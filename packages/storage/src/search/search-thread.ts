@@ -1,4 +1,4 @@
-// The entry of the thread that computes for searches: what would hold up the event loop, or the threads with connections.
+// Entry point of the search thread, for work that would block the event loop or a database thread.
 import { parentPort } from "node:worker_threads";
 import { indexTerms, toVector } from "./index-terms.ts";
 import { snippetMaker } from "./snippet-maker.ts";

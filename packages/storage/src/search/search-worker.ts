@@ -8,7 +8,7 @@ interface Pending {
   reject: (error: unknown) => void;
 }
 
-/** The main thread's end of the thread that computes for searches. It is started when it is first needed. */
+/** Main-thread client of the search thread, which starts on first use. */
 export class SearchWorker implements AsyncDisposable {
   readonly #pending = new Map<number, Pending>();
   readonly #onLost: () => void;
@@ -16,12 +16,12 @@ export class SearchWorker implements AsyncDisposable {
   #count = 0;
   #closed = false;
 
-  /** `onLost`: what the thread held is gone. */
+  /** `onLost` is called when the thread exits and its matrices are lost. */
   constructor(onLost: () => void) {
     this.#onLost = onLost;
   }
 
-  /** What is in `transfer` is the thread's from then on. */
+  /** Buffers in `transfer` are moved to the thread. */
   ask<N extends QuestionName>(
     name: N,
     ask: Questions[N]["ask"],
@@ -31,7 +31,7 @@ export class SearchWorker implements AsyncDisposable {
     const worker = (this.#worker ??= this.#start());
     return new Promise((resolve, reject) => {
       this.#count += 1;
-      // Only a question that waits for its answer keeps the process alive.
+      // The thread keeps the process alive only while a request is pending.
       if (this.#pending.size === 0) worker.ref();
       this.#pending.set(this.#count, { resolve: resolve as (answer: unknown) => void, reject });
       worker.postMessage({ id: this.#count, name, ask } satisfies Request<N>, transfer);

@@ -2,11 +2,11 @@ import { matcher, type QueryWord } from "./analyse-query.ts";
 import { allForms } from "./terms.ts";
 import { visitWords, type Word } from "./words.ts";
 
-/** Letters of a passage: two or three lines. */
+/** Characters of a passage: two or three lines. */
 const LENGTH = 240;
-/** As far as a passage is looked for. */
+/** Only this much text is searched for a passage. */
 const LONGEST_TEXT = 500_000;
-const MOST_MARKS = 5_000;
+const MAX_MARKS = 5_000;
 
 interface Mark {
   from: number;
@@ -14,12 +14,10 @@ interface Mark {
   form: string;
 }
 
-/**
- * Makes, of a text, the passage that has most of what was asked for, in its own spelling, with that between `«` and `»`.
- */
+/** Returns a function that finds the passage with the most matches and marks them with `«` and `»`. */
 export function snippetMaker(words: readonly QueryWord[], space: number): (text: string) => string {
   const isAskedFor = matcher(words, space);
-  // The same few words make up most of all texts.
+  // A cache pays off, because most text consists of the same few words.
   const known = new Map<Word, string | undefined>();
   const formIn = (word: Word): string | undefined => {
     if (known.has(word)) return known.get(word);
@@ -44,7 +42,7 @@ function makeSnippet(text: string, formIn: (word: Word) => string | undefined): 
   return `${from > 0 ? "… " : ""}${snippet}${to < text.length ? " …" : ""}`;
 }
 
-/** Neighbours that overlap, as pairs of letters do, are one. */
+/** Merges overlapping matches, such as neighbouring character pairs. */
 function findMarks(text: string, formIn: (word: Word) => string | undefined): Mark[] {
   const marks: Mark[] = [];
   visitWords(text, (word, at) => {
@@ -54,12 +52,12 @@ function findMarks(text: string, formIn: (word: Word) => string | undefined): Ma
     const last = marks.at(-1);
     if (last && from < last.to) last.to = to;
     else marks.push({ from, to, form });
-    return marks.length < MOST_MARKS;
+    return marks.length < MAX_MARKS;
   });
   return marks;
 }
 
-/** Most different words first, then most of them. */
+/** Prefers the most distinct words, then the most matches. */
 function bestPassage(text: string, marks: readonly Mark[]): { from: number; to: number } {
   if (text.length <= LENGTH) return { from: 0, to: text.length };
   let best = { score: 0, first: marks[0], last: marks[0] };
@@ -81,7 +79,7 @@ function bestPassage(text: string, marks: readonly Mark[]): { from: number; to: 
   return around(text, best.first.from, Math.min(best.last.to, best.first.from + LENGTH));
 }
 
-/** Widened to its full length on both sides, and to whole words. */
+/** Extends the passage on both sides to full length and to word boundaries. */
 function around(text: string, from: number, to: number): { from: number; to: number } {
   const spare = Math.max(0, LENGTH - (to - from));
   let start = Math.max(0, from - Math.floor(spare / 3));
@@ -94,6 +92,6 @@ function around(text: string, from: number, to: number): { from: number; to: num
   return { from: start, to: rest >= 0 ? to + rest : wholeLetter(text, end) };
 }
 
-/** Not between the two halves of a letter. */
+/** Does not split a surrogate pair. */
 const wholeLetter = (text: string, at: number): number =>
   at < text.length && /[\udc00-\udfff]/.test(text[at]!) ? at + 1 : at;

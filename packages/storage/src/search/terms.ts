@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { visitWords, type Word } from "./words.ts";
 
-// What is stored in the index and looked for in it. A term begins with the number of its space, so that nothing is ever
-// found across spaces and words are as rare as they are in their own. The signs are of no word: words are letters and
-// digits. They are outside of ASCII, so that an index that knows only ASCII takes a term for one word.
+// Index terms. Each starts with the number of its space, so that spaces are isolated and word frequencies are per
+// space. The separators occur in no word, because words are letters and digits. They are outside ASCII, so that an
+// ASCII tokenizer keeps a term as one word.
 const SPACE_END = "¦";
 const FACT = "¤";
 const EXACT = "§";
@@ -11,17 +11,17 @@ const TITLE = "‡";
 
 export const termOf = (space: number, form: string): string => space.toString(36) + SPACE_END + form;
 
-/** The same where it is in a title: far fewer documents have it there. */
+/** A separate term for title matches, which far fewer documents have. */
 export const inTitle = (term: string): string => term.replace(SPACE_END, SPACE_END + TITLE);
 
-/** For a filter or a kind: not a word, but what is so or not. */
+/** A term for a filter or kind. */
 export const factTerm = (space: number, name: string, value: string): string =>
   termOf(space, FACT + digest(`${name}\u0000${value}`));
 
-/** For a kind; no filter can have this name. */
+/** Fact name for kinds; no filter can have this name. */
 export const KIND = "\u0000kind";
 
-/** For a title or key as a whole, whatever its spelling. Undefined for one without words. */
+/** A term for a whole title or key, independent of spelling. Undefined if it has no words. */
 export function exactTerm(space: number, text: string): string | undefined {
   const forms: string[] = [];
   visitWords(text.slice(0, LONGEST_EXACT).normalize("NFC"), ({ forms: [own] }) => void forms.push(own!));
@@ -30,10 +30,10 @@ export function exactTerm(space: number, text: string): string | undefined {
 
 const LONGEST_EXACT = 1_000;
 
-/** Everything under which a word is stored. */
+/** All forms under which a word is indexed. */
 export const allForms = ({ forms, parts, letters }: Word): string[] => [...forms, ...parts.flat(), ...letters];
 
-/** The same few values come again with every document. */
+/** A cache pays off, because the same few values occur in every document. */
 const DIGESTS = 10_000;
 const digests = new Map<string, string>();
 

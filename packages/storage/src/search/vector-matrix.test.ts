@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { fuseRanks } from "./fuse-ranks.ts";
 import { VectorMatrix } from "./vector-matrix.ts";
 
-test("a matrix gives the same as comparing one by one, also after changes", () => {
+test("finds the same neighbours as a linear scan, also after changes", () => {
   let state = 1;
   const next = (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647 - 0.5;
   const length = 7;
@@ -42,7 +42,7 @@ test("a matrix gives the same as comparing one by one, also after changes", () =
   expectSame();
 });
 
-test("ranks are fused: both ways beat one; an exact name beats all", () => {
+test("ranks results of both searches before one, and exact names first", () => {
   expect(fuseRanks([1, 2, 3], [3, 4], 0).map(({ number, by }) => [number, by.join()])).toEqual([
     [3, "words,meaning"],
     [1, "words"],

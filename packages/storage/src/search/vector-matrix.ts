@@ -1,4 +1,4 @@
-/** Vectors of one length, one after the other, by the numbers of their documents. Cosine is what is compared. */
+/** Vectors of equal length in one array, by document number. Compares by cosine similarity. */
 export class VectorMatrix {
   readonly #length: number;
   #rows = new Float32Array();
@@ -14,7 +14,7 @@ export class VectorMatrix {
     return this.#rows.byteLength;
   }
 
-  /** Those that are there already are replaced. */
+  /** Adds or replaces vectors. */
   put(documents: Float64Array, vectors: Float32Array): void {
     this.#reserve(this.#count + documents.length);
     for (const [index, document] of documents.entries()) {
@@ -30,7 +30,7 @@ export class VectorMatrix {
     }
   }
 
-  /** Drops all others. */
+  /** Removes all other documents. */
   keep(documents: Float64Array): void {
     const kept = new Set(documents);
     let count = 0;
@@ -50,10 +50,10 @@ export class VectorMatrix {
     this.#count = count;
   }
 
-  /** The nearest, best first. What points away is not near. */
+  /** Nearest first. Vectors with a negative similarity are excluded. */
   nearest(vector: Float32Array, count: number, among?: Float64Array): number[] {
     const query = toUnit(vector);
-    const best = new Best(count);
+    const best = new TopN(count);
     if (among) {
       for (const document of among) {
         const place = this.#places.get(document);
@@ -65,7 +65,7 @@ export class VectorMatrix {
     return best.documents;
   }
 
-  /** Four sums at once: each waits for its own last addition only. */
+  /** Four independent sums avoid waiting for the previous addition (instruction-level parallelism). */
   #dot(query: Float32Array, place: number): number {
     const rows = this.#rows;
     const length = this.#length;
@@ -94,7 +94,7 @@ export class VectorMatrix {
   }
 }
 
-/** One of no length stays so, and is near to nothing. */
+/** A zero vector stays zero and matches nothing. */
 function toUnit(vector: Float32Array): Float32Array {
   let sum = 0;
   for (const value of vector) sum += value * value;
@@ -104,8 +104,8 @@ function toUnit(vector: Float32Array): Float32Array {
     : new Float32Array(vector.length);
 }
 
-/** The few best of many. */
-class Best {
+/** Keeps the top N entries. */
+class TopN {
   readonly #most: number;
   readonly #entries: { document: number; score: number }[] = [];
   #least = 0;

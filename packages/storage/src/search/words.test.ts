@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { visitWords } from "./words.ts";
 
-/** The forms of each word; parts behind `+`, single letters behind `.`. */
+/** The forms of each word; parts after `+`, single letters after `.`. */
 function read(text: string): string[] {
   const words: string[] = [];
   visitWords(text.normalize("NFC"), ({ forms, parts, letters }) => {
@@ -28,7 +28,7 @@ test.each([
   expect(read(text)).toEqual(expected);
 });
 
-test("places are those of the words, and visiting ends when it is told to", () => {
+test("reports word positions, and stops when the visitor returns false", () => {
   const text = "One 東京都 CustomerId.";
   const places: string[] = [];
   visitWords(text, ({ from, to }, at) => {
@@ -41,7 +41,7 @@ test("places are those of the words, and visiting ends when it is told to", () =
   expect(count).toBe(2);
 });
 
-test("long and tangled text takes time in proportion to its length", () => {
+test("takes linear time for long and adversarial text", () => {
   const took = (text: string): number => {
     const begun = performance.now();
     visitWords(text, () => {});

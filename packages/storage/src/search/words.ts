@@ -1,53 +1,56 @@
 import { foldWord, otherForms } from "./fold-word.ts";
 
-/** Something that can be looked for, at its place in a text. */
+/** A searchable word and its position in a text. */
 export interface Word {
   from: number;
   to: number;
-  /** Spellings under which it is found; the first is its own. */
+  /** Spellings that find it; the first is its own. */
   forms: readonly string[];
-  /** Of an identifier: its parts, each with its spellings. */
+  /** Parts of an identifier, each with its spellings. */
   parts: readonly (readonly string[])[];
-  /** Of a script without spaces: single letters that are found here as well. */
+  /** In scripts without spaces: single letters that also find it. */
   letters: readonly string[];
 }
 
-/** Letters, digits and the marks on them; `_` and `-` may hold several together. Bounded: no text makes it go astray. */
+/**
+ * Letters, digits and their marks; `_` and `-` join several. Repetitions are bounded, to prevent catastrophic
+ * backtracking.
+ */
 const COMPOUND =
   /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u00ad\u200b-\u200d]{0,4000}(?:[_-]{1,8}[\p{L}\p{N}][\p{L}\p{M}\p{N}\u00ad\u200b-\u200d]{0,4000}){0,16}/gu;
 
 /**
- * Scripts whose words are not, or not always, set apart by spaces. They are stored as pairs of neighbouring letters, which
- * needs no dictionary, and so cannot change with the version of one.
+ * Scripts without (reliable) spaces between words. They are indexed as character pairs, which needs no dictionary and
+ * so never changes with a dictionary's version.
  */
 const UNSPACED =
   /(?:[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}\p{sc=Tibetan}ー々〆ｰ]\p{M}*)+/gu;
 const INVISIBLE = /[\u00ad\u200b-\u200d]/g;
 const LETTER = /\P{M}\p{M}*/gu;
-/** Where letters of such scripts are, and some others: most texts need not be looked at closely. */
+/** Quick check: most texts contain no such script. */
 const MAY_BE_UNSPACED = /[\u0e00-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\uffff]/;
 
-/** `CustomerID2` is Customer, ID, 2. */
+/** Splits `CustomerID2` into Customer, ID, 2. */
 const PART =
   /\p{Lu}+(?=\p{Lu}\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{Lu}[\p{Lu}\p{M}]*|\p{N}+|\p{Lt}[\p{Ll}\p{M}]*/gu;
-const MOST_PARTS = 8;
-/** As most words are: of one part. */
+const MAX_PARTS = 8;
+/** Fast path: most words have one part. */
 const SIMPLE = /^\p{L}[\p{Ll}\p{Lo}\p{M}]*$/u;
-/** Longer ones are keys, hashes and the like, which are found by their beginning. */
+/** Longer words are keys or hashes, which are found by their beginning. */
 const LONGEST = 64;
 
-/** What has been seen is likely to be seen again: most of a text is a few thousand words. */
+/** Cache size; most text consists of a few thousand words. */
 const KNOWN = 20_000;
 let known = new Map<string, readonly Word[]>();
-/** What was known before; what is used of it is taken over. */
+/** Previous cache generation; entries in use move to the new one. */
 let formerlyKnown = new Map<string, readonly Word[]>();
 
-/** The words of a text, in order. Stops when `visit` returns false. Places are those in the text's composed form (NFC). */
+/** Visits the words of a text in order, until `visit` returns false. Positions refer to the NFC form. */
 export function visitWords(text: string, visit: (word: Word, at: number) => boolean | void): void {
   COMPOUND.lastIndex = 0;
   for (let found = COMPOUND.exec(text); found; found = COMPOUND.exec(text)) {
     const { 0: compound, index } = found;
-    // Whoever visits may look at another text meanwhile.
+    // The visitor may scan another text, which changes `lastIndex`.
     const next = COMPOUND.lastIndex;
     for (const word of wordsOf(compound)) if (visit(word, index) === false) return;
     COMPOUND.lastIndex = next;
@@ -98,7 +101,7 @@ function pairsOf(run: string, offset: number): Word[] {
   return letters.slice(1).map((_, index) => word(index, index + 1));
 }
 
-/** A few thousand at most. */
+/** A few thousand entries at most. */
 const letterForms = new Map<string, string>();
 
 function foldLetter(letter: string): string {
@@ -120,7 +123,7 @@ function wordOf(text: string, from: number): Word {
 function partsOf(text: string): string[] {
   const pieces = text.split(/[_-]+/).filter(Boolean);
   const fine = pieces.flatMap((piece) => piece.match(PART) ?? [piece]);
-  return fine.length <= MOST_PARTS ? fine : pieces.slice(0, MOST_PARTS * 2);
+  return fine.length <= MAX_PARTS ? fine : pieces.slice(0, MAX_PARTS * 2);
 }
 
 function formsOf(text: string): readonly string[] {

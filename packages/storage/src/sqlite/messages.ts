@@ -1,6 +1,6 @@
 import type { Reason } from "../refusal.ts";
 
-// What the main thread and the two threads with a connection say to each other.
+// Messages between the main thread and the SQLite threads.
 
 export interface Call {
   name: string;
@@ -10,12 +10,12 @@ export interface Call {
 export interface ThreadData {
   file: string;
   role: "writer" | "reader" | "searcher";
-  /** Whether it has what all tenants share. */
+  /** Whether the file contains the shared tables. */
   isShared: boolean;
 }
 
 export type Request =
-  /** Each call in a savepoint of one transaction. */
+  /** Each call runs in its own savepoint of one transaction. */
   | { id: number; type: "write"; calls: Call[] }
   | { id: number; type: "read"; call: Call }
   | { id: number; type: "close" }
@@ -24,8 +24,8 @@ export type Request =
 export type Result = { ok: true; value: unknown } | { ok: false; reason: Reason };
 
 export type Reply =
-  /** The connection is open and the schema up to date, or never will be. */
+  /** Sent once: the connection is open and migrated, or opening failed. */
   | { type: "opened"; result: Result }
   | { type: "done"; id: number; results: Result[] }
-  /** Another process has committed something. */
+  /** Another process has committed. */
   | { type: "changed" };

@@ -3,9 +3,9 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { alreadyThere, Refusal, unavailable } from "../refusal.ts";
 import type { Sql } from "../sql.ts";
 
-/** Another process's transaction may take this long before ours gives up; they are all short. */
+/** Wait for another process's transaction; all transactions are short. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** A log that a burst has made large is cut back to this. */
+/** The WAL is truncated to this size after a burst. */
 const WAL_LIMIT_BYTES = 16 * 1_048_576;
 const PREPARED = 256;
 
@@ -13,7 +13,7 @@ const RESULT = { busy: 5, locked: 6, readonly: 8, io: 10, corrupt: 11, full: 13,
 const CONSTRAINT_PRIMARY_KEY = 1_555;
 const CONSTRAINT_UNIQUE = 2_067;
 
-/** One connection, in a thread of its own: every call blocks. */
+/** One synchronous connection; every call blocks, so it runs in its own thread. */
 export class SqliteConnection implements Disposable {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -26,9 +26,9 @@ export class SqliteConnection implements Disposable {
     this.#identity = identityOf(file);
     this.#database.function("now_ms", () => BigInt(Date.now()));
     if (options.readOnly) return;
-    // Before there is a table: pages of what was deleted are given back to the disk.
+    // Must be set before the first table exists. Lets deleted pages be returned to the disk.
     open(() => this.#database.exec("pragma auto_vacuum = incremental"));
-    // Two processes that open a new file at once are not made to wait for each other here, so we do.
+    // `busy_timeout` does not cover this pragma when two processes create the file at once, so retry ourselves.
     open(() => this.#database.exec("pragma journal_mode = wal"));
     this.#database.exec("pragma synchronous = full");
     this.#database.exec("pragma secure_delete = on");
@@ -55,7 +55,7 @@ export class SqliteConnection implements Disposable {
     return this.#database.isTransaction;
   }
 
-  /** A number that changes when another connection has committed. */
+  /** Changes when another connection commits. */
   get dataVersion(): unknown {
     return this.#prepare("pragma data_version").get()?.["data_version"];
   }
@@ -65,16 +65,16 @@ export class SqliteConnection implements Disposable {
   }
 
   /**
-   * Refuses if the file has been removed or replaced. SQLite would not notice: it would go on with what has no name any
-   * more, and all that it confirmed would be gone with this process.
+   * Throws if the file was deleted or replaced. SQLite would not notice and keep writing to the unlinked file; every
+   * acknowledged write would be lost with this process.
    */
-  checkPlace(): void {
+  checkFile(): void {
     if (identityOf(this.#file) === this.#identity) return;
     throw unavailable("its file has been removed or replaced; put it back, or start again with what is there now");
   }
 
   [Symbol.dispose](): void {
-    // It would tidy up beside a file that is not its own.
+    // Closing checkpoints the WAL at the path, which must not touch a foreign file.
     if (identityOf(this.#file) === this.#identity) this.#database.close();
   }
 
@@ -89,7 +89,7 @@ export class SqliteConnection implements Disposable {
   }
 }
 
-/** Again and again while another process is just making the file. */
+/** Retries while another process creates the file. */
 function open<T>(attempt: () => T): T {
   const deadline = Date.now() + BUSY_TIMEOUT_MS;
   for (;;) {
@@ -110,7 +110,7 @@ function identityOf(file: string): string | undefined {
 const errcode = (error: unknown): number =>
   error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode : 0;
 
-/** The low byte; the rest is detail. */
+/** The low byte is the primary result code. */
 const resultOf = (error: unknown): number => errcode(error) % 256;
 
 function translate(error: unknown): unknown {

@@ -29,8 +29,8 @@ async function newSession(store: Store): Promise<Lease> {
   return (await store.leases.take(row.id, "test", 600_000))!;
 }
 
-describe("the file", () => {
-  test("and what stands beside it are for their owner alone, as is the folder that was made for them", async () => {
+describe("the SQLite file", () => {
+  test("is readable by its owner only, like its side files and folder", async () => {
     const folder = join(scratch, "made", "deep");
     await using store = await openStore(join(folder, "tandem.db"));
     await newSession(store);
@@ -44,13 +44,13 @@ describe("the file", () => {
     expect((statSync(join(scratch, "made")).mode & 0o777).toString(8)).toBe("700");
   });
 
-  test("is alone again when the store is closed, and no process waits for it", async () => {
+  test("has no side files after the store is closed, and no process keeps running", async () => {
     const folder = mkdtempSync(join(scratch, "closed-"));
     await (await openStore(`sqlite:${folder}/tandem.db`))[Symbol.asyncDispose]();
     expect(readdirSync(folder)).toEqual(["tandem.db"]);
   });
 
-  test("gives back to the disk what a deleted session held, and keeps no copy of it", async () => {
+  test("shrinks after a session is deleted, and keeps no copy of its data", async () => {
     const file = join(scratch, "shrinks.db");
     const store = await openStore(file);
     const lease = await newSession(store);
@@ -64,7 +64,7 @@ describe("the file", () => {
     expect((await store.describe()).bytes).toBeGreaterThan(10_000_000);
     await store.sessions.delete(lease);
     const database = new DatabaseSync(file, { readOnly: true });
-    // It is done in between other work.
+    // Vacuuming runs in the background.
     await until(() => (database.prepare("pragma freelist_count").get()?.["freelist_count"] === 0 ? true : undefined));
     database.close();
     await store[Symbol.asyncDispose]();
@@ -72,7 +72,7 @@ describe("the file", () => {
     expect(readFileSync(file).includes("s3cr3t")).toBe(false);
   });
 
-  test("that is removed or replaced under the store is not written to any more; put back, it is as it was", async () => {
+  test("is not written to after it was removed or replaced, and works again when restored", async () => {
     const folder = mkdtempSync(join(scratch, "moved-"));
     const away = mkdtempSync(join(scratch, "away-"));
     const file = join(folder, "tandem.db");
@@ -98,7 +98,7 @@ describe("the file", () => {
     expect(await other.events.head(lease.session)).toBe(2);
   });
 
-  test("that another process keeps locked is given up on in seconds, and nothing is stored late", async () => {
+  test("rejects within seconds while another process holds the lock, and stores nothing late", async () => {
     const file = join(scratch, "locked.db");
     await using store = await openStore(file);
     const lease = await newSession(store);
@@ -112,7 +112,7 @@ describe("the file", () => {
     expect((await append()).map(({ seq }) => seq)).toEqual([1]);
   });
 
-  test("that is no database, or cannot be made, is refused with what to do", async () => {
+  test("rejects a file that is not a database or cannot be created, with a fix", async () => {
     const file = join(scratch, "poem.txt");
     writeFileSync(file, "Über allen Gipfeln ist Ruh, in allen Wipfeln spürest du kaum einen Hauch.\n".repeat(100));
     await expect(openStore(file)).rejects.toMatchObject({
@@ -126,7 +126,7 @@ describe("the file", () => {
 });
 
 const KILLS = inject("soak") ? 10 : 3;
-test(`kill -9 of a writer loses nothing that it had acknowledged, ${KILLS} times`, async () => {
+test(`kill -9 of a writer loses no acknowledged event, ${KILLS} times`, async () => {
   const file = join(scratch, "crash.db");
   await using store = await openStore(file);
   const { session } = await newSession(store);
@@ -146,18 +146,18 @@ test(`kill -9 of a writer loses nothing that it had acknowledged, ${KILLS} times
   expect(database.prepare("pragma integrity_check").get()).toEqual({ integrity_check: "ok" });
 }, 120_000);
 
-test("processes that write at the same time wait for each other, and none is refused", async () => {
+test("concurrent processes wait for each other, and none is rejected", async () => {
   const file = join(scratch, "busy.db");
   await using store = await openStore(file);
   const leases = [await newSession(store), await newSession(store), await newSession(store)];
   const own = await newSession(store);
   const writers = leases.map((lease) => startWriter(file, lease));
   await Promise.all(writers.map((writer) => writer.acknowledged()));
-  // A writer that is refused ends by itself, and `acknowledged` rejects.
+  // A rejected writer exits, and then `acknowledged` rejects.
   for (const number of numbers(200)) {
     const [event] = await store.events.append(own, [{ thread: null, event: message(`${number}`) }]);
     expect(event!.seq).toBe(number);
-    // Reads before it writes: that is what is refused if the lock is not taken first.
+    // Reads before it writes: without an immediate lock, this fails with SQLITE_BUSY.
     await store.environments.delete(newId("environment"));
   }
   const reached = await Promise.all(writers.map((writer) => writer.acknowledged()));

@@ -1,32 +1,32 @@
 import { mkdir, open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Bell, Database } from "../database.ts";
-import { Lane, type Outcome } from "../lane.ts";
+import type { ChangeNotice, Database } from "../database.ts";
+import { BatchQueue, type Outcome } from "../batch-queue.ts";
 import type { Operation } from "../operation.ts";
-import { SCHEMA_VERSION } from "../operations/migrations.ts";
+import { SCHEMA_VERSION } from "../operations/schema/migrations.ts";
 import { deleteTenant, getTenant, markTenant, noSuchTenant, retireTenant } from "../operations/tenants.ts";
 import { unavailable } from "../refusal.ts";
 import { toTandemError } from "../to-tandem-error.ts";
 import type { Call, Result, ThreadData } from "./messages.ts";
 import { SqliteWorker } from "./sqlite-worker.ts";
 
-/** Most commands are done sooner than a second thread has started; who opens a store waits for one. */
+/** Most commands finish before a second thread has started, so the reader starts late. */
 const READER_AFTER_MS = 500;
 
 /**
- * A SQLite file, with one thread that writes and one that reads: neither blocks the event loop, and a read never waits
- * for the disk to confirm a commit. The reader is started a moment later; until it is there, the writer reads too. Another
- * one is started for searches when there is a first one.
+ * A SQLite file with a writer thread and a reader thread: neither blocks the event loop, and reads never wait for a
+ * commit's fsync. The reader starts a moment later; until then the writer reads too. A third thread starts with the
+ * first search.
  */
 export class SqliteDatabase implements Database {
   readonly engine = "sqlite";
   readonly place: string;
-  readonly #lane = new Lane<Call>((calls) => this.#commit(calls));
+  readonly #queue = new BatchQueue<Call>((calls) => this.#commit(calls));
   readonly #workers: { [role in ThreadData["role"]]?: Promise<SqliteWorker> } = {};
-  /** Where reads go. */
+  /** Undefined until the reader thread has started. */
   #reader: SqliteWorker | undefined;
   #readerSoon: NodeJS.Timeout | undefined;
-  #listener: ((bell: Bell) => void) | undefined;
+  #listener: ((notice: ChangeNotice) => void) | undefined;
   #closing: Promise<void> | undefined;
 
   readonly #isShared: boolean;
@@ -36,17 +36,17 @@ export class SqliteDatabase implements Database {
     this.#isShared = isShared;
   }
 
-  static async open(file: string, meanwhile?: () => void, isShared = true): Promise<SqliteDatabase> {
+  static async open(file: string, onWait?: () => void, isShared = true): Promise<SqliteDatabase> {
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      // SQLite gives its side files the mode of this one.
+      // SQLite copies this mode to its side files.
       await (await open(file, "a", 0o600)).close();
     } catch (error) {
       throw toTandemError(unavailable(error instanceof Error ? error.message : `${file} cannot be made`).reason, error);
     }
     const database = new SqliteDatabase(file, isShared);
     const writer = database.#worker("writer");
-    meanwhile?.();
+    onWait?.();
     try {
       await writer;
       database.#startReaderSoon();
@@ -66,13 +66,13 @@ export class SqliteDatabase implements Database {
 
   write<A, T>(operation: Operation<A, T>, args: A): Promise<T> {
     if (this.#closing) return Promise.reject(closed());
-    return this.#lane.add({ name: operation.name, args }) as Promise<T>;
+    return this.#queue.add({ name: operation.name, args }) as Promise<T>;
   }
 
-  watch(listener: ((bell: Bell) => void) | undefined): void {
+  watch(listener: ((notice: ChangeNotice) => void) | undefined): void {
     this.#listener = listener;
     if (this.#closing) return;
-    // A thread that cannot be started says so to whoever reads or writes.
+    // A failed start is reported to the next read or write.
     this.#worker("writer").then(
       (writer) => writer.watch(this.#listener !== undefined),
       () => {},
@@ -87,14 +87,17 @@ export class SqliteDatabase implements Database {
     return database;
   }
 
-  /** The file before the row: cut off in between, it can be done again, and nothing is left for another of this id. */
+  /**
+   * Delete the file before the row: an interrupted deletion can be repeated, and a new tenant of this id finds no old
+   * data.
+   */
   async dropTenant(id: string): Promise<void> {
     await this.write(retireTenant, id);
     for (const suffix of ["", "-wal", "-shm"]) await rm(this.#tenantFile(id) + suffix, { force: true });
     await this.write(deleteTenant, id);
   }
 
-  /** Named after this file: another one beside it may have a tenant of the same id. */
+  /** Includes this file's name, because another database in the folder may have a tenant of the same id. */
   #tenantFile(id: string): string {
     return join(`${this.place.replace(/\.db$/, "")}.tenants`, `${id}.db`);
   }
@@ -117,8 +120,8 @@ export class SqliteDatabase implements Database {
 
   async #close(): Promise<void> {
     clearTimeout(this.#readerSoon);
-    await this.#lane.drained();
-    // Those who read first: the last connection to close tidies up the write-ahead log.
+    await this.#queue.drained();
+    // Readers first: the last connection to close checkpoints the WAL.
     for (const role of ["searcher", "reader", "writer"] as const) {
       const worker = await this.#workers[role]?.catch(() => undefined);
       await worker?.ask({ type: "close" }).catch(() => undefined);
@@ -141,7 +144,7 @@ export class SqliteDatabase implements Database {
     }, READER_AFTER_MS).unref();
   }
 
-  /** A thread that has died is replaced when it is needed. */
+  /** A crashed thread is replaced on the next use. */
   #worker(role: ThreadData["role"]): Promise<SqliteWorker> {
     const found = this.#workers[role];
     if (found) return found;
@@ -153,7 +156,7 @@ export class SqliteDatabase implements Database {
     };
     const opened: Promise<SqliteWorker> = SqliteWorker.open(
       { file: this.place, role, isShared: this.#isShared },
-      { changed: () => this.#listener?.({ type: "look" }), ended: forget },
+      { changed: () => this.#listener?.({ type: "resync" }), ended: forget },
     );
     this.#workers[role] = opened;
     opened.then((worker) => role === "writer" && this.#listener && worker.watch(true), forget);

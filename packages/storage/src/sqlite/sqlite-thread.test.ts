@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-/** Libraries that are loaded with a file: through imports of values, in it and in the files that it imports. */
+/** Packages loaded with a file, through value imports, transitively. */
 function loadedWith(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file)) return [];
   seen.add(file);
@@ -13,7 +13,7 @@ function loadedWith(file: string, seen = new Set<string>()): string[] {
   );
 }
 
-test("a thread loads no schemas: it would start three times as slowly, and there are two of them", () => {
+test("loads no schema library, which would triple the start time of each thread", () => {
   expect(loadedWith(join(import.meta.dirname, "sqlite-thread.ts"))).toEqual([]);
   expect(loadedWith(join(import.meta.dirname, "sqlite-worker.ts"))).toContain("@tandem/protocol");
 });

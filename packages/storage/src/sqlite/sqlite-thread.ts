@@ -1,17 +1,17 @@
-// The entry of a thread that holds one connect(). The writer is the only one of its process.
+// Entry point of a thread with one connection. A process has only one writer.
 import { parentPort, workerData } from "node:worker_threads";
 import { workOf } from "../operation.ts";
 import "../operations/all.ts";
-import { migrate } from "../operations/migrate.ts";
-import { SQLITE } from "../operations/migrations.ts";
+import { migrate } from "../operations/schema/migrate.ts";
+import { SQLITE } from "../operations/schema/migrations.ts";
 import { reasonOf, Refusal } from "../refusal.ts";
 import { perform } from "../sql.ts";
 import type { Call, Reply, Request, Result, ThreadData } from "./messages.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 
-/** How soon another process's commits are noticed. The look itself takes microseconds. */
+/** Poll interval for commits of other processes. One check takes microseconds. */
 const WATCH_MS = 100;
-/** About four megabytes: short enough to fit between two commits. */
+/** About 4 MB: short enough to fit between two commits. */
 const PAGES_FREED_AT_ONCE = 1_000;
 
 const { file, role, isShared } = workerData as ThreadData;
@@ -25,7 +25,7 @@ let opened: SqliteConnection | undefined;
 const connect = (): SqliteConnection => (opened ??= new SqliteConnection(file, { readOnly: role !== "writer" }));
 
 try {
-  // The reader connects when it is first asked: the writer may still be making what it is to read.
+  // The reader connects lazily: the writer may still be migrating.
   if (role === "writer") {
     transaction(() => perform(migrate({ ...SQLITE, isShared }), (statement) => connect().execute(statement)));
   }
@@ -52,7 +52,7 @@ function answer(request: Request): void {
 }
 
 function read(call: Call): unknown {
-  connect().checkPlace();
+  connect().checkFile();
   return work(call);
 }
 
@@ -67,14 +67,14 @@ function attempt(call: () => unknown): Result {
   }
 }
 
-/** A failure that ended the whole transaction, such as a full disk, is one of all calls in it. */
+/** An error that rolled back the whole transaction, such as a full disk, fails all its calls. */
 function attemptInside(call: () => unknown): Result {
   const result = attempt(call);
   if (!result.ok && !connect().isInTransaction) throw new Refusal(result.reason);
   return result;
 }
 
-/** One commit for all of them; a call that fails undoes itself alone. */
+/** One commit for all calls; a failed call rolls back only its savepoint. */
 function writeAll(calls: readonly Call[]): Result[] {
   const outcome = attempt(() =>
     transaction(() => calls.map((call) => attemptInside(() => savepoint(() => work(call))))),
@@ -84,11 +84,11 @@ function writeAll(calls: readonly Call[]): Result[] {
 }
 
 function transaction<T>(body: () => T): T {
-  // Takes the lock first: a transaction that reads and then wants to write may be refused, whatever the timeout.
+  // Take the write lock first: upgrading from read to write can fail with SQLITE_BUSY in spite of the timeout.
   connect().run("begin immediate");
   try {
     const value = body();
-    connect().checkPlace();
+    connect().checkFile();
     connect().run("commit");
     return value;
   } catch (error) {
@@ -109,7 +109,7 @@ function savepoint<T>(body: () => T): T {
   }
 }
 
-/** Some failures have already undone everything; what counts is the first error. */
+/** Some errors have rolled back already; keep the first error. */
 function undo(text: string): void {
   try {
     connect().run(text);
@@ -120,21 +120,21 @@ function watchOthers(on: boolean): void {
   clearInterval(watch);
   if (!on) return;
   let last: unknown;
-  const look = (): void => {
+  const check = (): void => {
     const { dataVersion } = connect();
-    // The first time, too: for what was committed before.
+    // Also report on the first check, for commits made before it.
     if (dataVersion !== last) say({ type: "changed" });
     last = dataVersion;
   };
-  watch = setInterval(() => attempt(look), WATCH_MS);
-  attempt(look);
+  watch = setInterval(() => attempt(check), WATCH_MS);
+  attempt(check);
 }
 
-/** Gives the pages of what was deleted back to the disk, in between other work. */
+/** Returns freed pages to the disk, between other work. */
 function freePages(): void {
   freeing = undefined;
   const before = connect().freePages;
   undo(`pragma incremental_vacuum(${PAGES_FREED_AT_ONCE})`);
-  // Another process that is busy, or a file that was made otherwise: then they are used again later.
+  // No progress: another process is busy, or the file has no auto-vacuum. The pages are reused later.
   if (connect().freePages < before) freeing = setImmediate(freePages);
 }

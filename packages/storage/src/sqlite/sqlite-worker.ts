@@ -17,7 +17,7 @@ interface Handlers {
 
 type Question<R = Request> = R extends { id: number } ? Omit<R, "id"> : never;
 
-/** The main thread's end of a thread with a connection. A thread that dies fails what it was asked for. */
+/** Main-thread client of a SQLite thread. If the thread dies, pending calls fail. */
 export class SqliteWorker {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
@@ -48,7 +48,7 @@ export class SqliteWorker {
       await made.#worker.terminate();
       throw toTandemError(reply.result.reason);
     }
-    // Only a question that waits for its answer keeps the process alive.
+    // The thread keeps the process alive only while a request is pending.
     made.#worker.unref();
     return made;
   }

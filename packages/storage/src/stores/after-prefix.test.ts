@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { afterPrefix } from "./records.ts";
 
-test("what comes after a prefix is the next code point, past halves of pairs and the last one", () => {
+test("increments the last code point, skipping surrogates and the maximum", () => {
   expect(afterPrefix("a/")).toBe("a0");
   expect(afterPrefix("a\ud7ff")).toBe("a\ue000");
   expect(afterPrefix("a🌲")).toBe("a🌳");

@@ -12,7 +12,7 @@ import {
 } from "../operations/agents.ts";
 import type { AgentStore } from "../store.ts";
 import { readList } from "./page.ts";
-import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "./time.ts";
+import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "./rows/time.ts";
 
 function encode(agent: Agent): AgentVersionRow {
   const { created_at: _, archived_at: __, ...body } = agent;

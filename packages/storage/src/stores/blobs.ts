@@ -4,7 +4,7 @@ import { createBlob, deleteBlobs, findBlob, listBlobs, readBlobPart } from "../o
 import type { Blobs } from "../records.ts";
 import { checkNames } from "./names.ts";
 
-/** Large ones take their time, and nobody else can write meanwhile. */
+/** Deleting large blobs is slow and blocks other writers. */
 const DELETED_AT_ONCE = 20;
 
 export function createBlobs(database: Database): Blobs {
@@ -34,7 +34,7 @@ export function createBlobs(database: Database): Blobs {
   };
 }
 
-/** Content is kept and read in parts, so that a large one never has to be in one message or row. */
+/** Content is stored in chunks, so that a large file never has to fit into one row or thread message. */
 const PART_BYTES = 1_048_576;
 
 export function toParts(content: Uint8Array): Uint8Array[] {
@@ -43,7 +43,7 @@ export function toParts(content: Uint8Array): Uint8Array[] {
   return parts;
 }
 
-/** Undefined if one of the parts is not there: it was deleted in the meantime. */
+/** Undefined if a chunk is missing, because the content was deleted during the read. */
 export async function fromParts(
   size: number,
   readPart: (part: number) => Promise<Uint8Array | undefined>,

@@ -8,7 +8,7 @@ import type { OwnedSearchIndex } from "./search-index.ts";
 
 const JOBS_AT_ONCE = 100;
 
-/** In many small writes, so that those of others fit in between. Jobs first: who works on one would make more of the rest. */
+/** Many small writes, so that other writers get their turn. Jobs first: a running job would create more data. */
 export async function deleteSpace(
   database: Database,
   { jobs, blobs, search }: Pick<Store, "jobs" | "blobs"> & { search: OwnedSearchIndex },

@@ -10,7 +10,7 @@ import {
 } from "../operations/environments.ts";
 import type { EnvironmentStore } from "../store.ts";
 import { readList } from "./page.ts";
-import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "./time.ts";
+import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "./rows/time.ts";
 
 function encode({ created_at, archived_at, ...body }: Environment): EnvironmentRow {
   return {

@@ -8,13 +8,13 @@ import {
   type ReadArgs,
   readEvents,
   readHead,
-  readOn,
+  readAfter,
 } from "../operations/events.ts";
 import type { EventLog } from "../store.ts";
-import { asLogged, encodeEvent, toLoggedEvent } from "./event-row.ts";
-import { encodeChange, encodeThread } from "./session-row.ts";
+import { asLogged, encodeEvent, toLoggedEvent } from "./rows/event-row.ts";
+import { encodeChange, encodeThread } from "./rows/session-row.ts";
 import { plainLease } from "./leases.ts";
-import { toSpan } from "./time.ts";
+import { toSpan } from "./rows/time.ts";
 
 export function createEventLog(database: Database, broadcast: Broadcast): EventLog {
   const append: EventLog["append"] = async (lease, entries, with_ = {}) => {
@@ -32,7 +32,7 @@ export function createEventLog(database: Database, broadcast: Broadcast): EventL
     return events;
   };
 
-  /** The events of an append that has already been done, for a caller who did not hear of it and tries again. */
+  /** The events of an earlier, committed append, for a caller that retries after a lost response. */
   const findRepeated = async (session: SessionId, ids: readonly string[]): Promise<LoggedEvent[] | undefined> => {
     const rows = await database.read(findEvents, { session, ids });
     const isSame = rows.length === ids.length && rows.every(({ id }, index) => id === ids[index]);
@@ -62,7 +62,7 @@ export function createEventLog(database: Database, broadcast: Broadcast): EventL
     head: async (session) => (await database.read(readHead, session)) ?? 0,
     follow: (session, after, signal) =>
       broadcast.follow(session, after, signal, async (from) => {
-        const part = await database.read(readOn, { session, after: from });
+        const part = await database.read(readAfter, { session, after: from });
         return part && { events: part.rows.map(toLoggedEvent), more: part.more };
       }),
     onAppend: (listener) => broadcast.onAppend(listener),
@@ -70,7 +70,7 @@ export function createEventLog(database: Database, broadcast: Broadcast): EventL
   };
 }
 
-/** A range of a log, read in as many goes as it takes. */
+/** Reads a range of a log in as many queries as needed. */
 export async function readLogRows(database: Database, args: ReadArgs): Promise<LoggedRow[]> {
   const found: LoggedRow[] = [];
   let rest = args;

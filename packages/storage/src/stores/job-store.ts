@@ -7,19 +7,19 @@ import {
   deleteJob,
   getJob,
   listJobs,
-  readJobOn,
+  readJobAfter,
   requestJobCancel,
   takeJob,
   waitingJobs,
   writeJob,
 } from "../operations/jobs.ts";
 import { readHolder, releaseLease } from "../operations/leases.ts";
-import { decodeJob, encodeJob, encodeJobChange, encodeJobEvent, toJobEvent } from "./job-row.ts";
+import { decodeJob, encodeJob, encodeJobChange, encodeJobEvent, toJobEvent } from "./rows/job-row.ts";
 import { renewAll } from "./leases.ts";
 import { readLogRows } from "./event-log.ts";
 import { checkNames } from "./names.ts";
 import { readList } from "./page.ts";
-import { toIso, toSpan } from "./time.ts";
+import { toIso, toSpan } from "./rows/time.ts";
 
 const ofLog = ({ job, token }: JobLease): LogLease => ({ session: job, token });
 
@@ -58,7 +58,7 @@ export function createJobStore(database: Database, broadcast: Broadcast): JobSto
       const args = { lease: ofLog(lease), rows, change: encodeJobChange(change) };
       const first = await database.write(writeJob, args, lease.job);
       const written = rows.map((row, index) => toJobEvent({ ...row, seq: first + index }));
-      if (written.length > 0) broadcast.hand(lease.job, written);
+      if (written.length > 0) broadcast.push(lease.job, written);
       if (change.state !== undefined && change.state !== "queued" && change.state !== "running") {
         broadcast.ended(lease.job);
       }
@@ -67,7 +67,7 @@ export function createJobStore(database: Database, broadcast: Broadcast): JobSto
     events: async (id, range) => (await readLogRows(database, { ...range, session: id })).map(toJobEvent),
     follow: (id, after, signal) =>
       broadcast.follow(id, after, signal, async (from) => {
-        const part = await database.read(readJobOn, { session: id, after: from });
+        const part = await database.read(readJobAfter, { session: id, after: from });
         return part && { events: part.rows.map(toJobEvent), more: part.more, ended: part.ended };
       }),
     requestCancel: (id) => database.write(requestJobCancel, id),

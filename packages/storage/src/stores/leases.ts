@@ -3,7 +3,7 @@ import type { Database } from "../database.ts";
 import type { LogLease } from "../operations/fence.ts";
 import {
   findAbandoned,
-  findWanted,
+  findUnclaimed,
   listHeld,
   readHolder,
   releaseLease,
@@ -11,15 +11,15 @@ import {
   takeLease,
 } from "../operations/leases.ts";
 import type { Lease, Leases } from "../store.ts";
-import { toIso } from "./time.ts";
+import { toIso } from "./rows/time.ts";
 
-/** Only that: callers may carry theirs in something larger, which need not travel. */
+/** Callers may pass a larger object; only these two fields go to the worker thread. */
 export const plainLease = ({ session, token }: Lease): Lease => ({ session, token });
 
-/** While they are renewed together, nobody can append to them. */
+/** A renewal locks the rows and so blocks appends; small batches keep that short. */
 const RENEWED_AT_ONCE = 25;
 
-/** Returns whose were kept. */
+/** Returns the sessions whose leases were extended. */
 export async function renewAll(
   database: Database,
   leases: readonly LogLease[],
@@ -36,7 +36,7 @@ export async function renewAll(
 export function createLeases(database: Database): Leases {
   return {
     take: async (session, holder, ttlMs) => {
-      // Not among the writes of sessions: it may have to wait for a holder that was stopped while it wrote.
+      // Not in the session's write queue: it can block behind a holder that was suspended in mid-write.
       const token = await database.write(takeLease, { session, holder, ttlMs });
       return token === undefined ? undefined : { session, token };
     },
@@ -51,7 +51,7 @@ export function createLeases(database: Database): Leases {
     },
     abandoned: async () => (await database.read(findAbandoned, undefined)).map(({ id }) => id as SessionId),
     wanted: async () =>
-      (await database.read(findWanted, undefined)).map(({ id, place, since }) => ({
+      (await database.read(findUnclaimed, undefined)).map(({ id, place, since }) => ({
         session: id as SessionId,
         place,
         since: toIso(since),

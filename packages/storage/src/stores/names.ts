@@ -1,12 +1,12 @@
 import { RequestError } from "@tandem/protocol";
 
-/** Postgres refuses rows whose names do not fit into an entry of an index, together about 2,700 bytes. */
-const MOST_BYTES = { key: 2_000, other: 200 };
+/** Postgres limits an index entry to about 2,700 bytes. */
+const MAX_BYTES = { key: 2_000, other: 200 };
 
-/** What things are looked up by. Refuses what one of the engines could not tell from something else, or not keep. */
+/** Rejects names that one of the engines could not store or would confuse with another name. */
 export function checkNames(names: Record<string, string>): void {
   for (const [what, name] of Object.entries(names)) {
-    const most = what === "key" ? MOST_BYTES.key : MOST_BYTES.other;
+    const most = what === "key" ? MAX_BYTES.key : MAX_BYTES.other;
     if (name.includes("\0") || !name.isWellFormed()) {
       throw new RequestError("invalid_request", `The ${what} ${JSON.stringify(name)} is not whole text.`, {
         fix: "Leave out NUL characters and halves of surrogate pairs.",

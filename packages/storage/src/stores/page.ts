@@ -1,10 +1,10 @@
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
-import type { Found, Keyed, PageArgs, Place } from "../operations/page.ts";
+import type { PageRows, SortKey, PageArgs, CursorPosition } from "../operations/page.ts";
 import type { Page, PageQuery } from "../store.ts";
 
 const cursorSchema = z.strictObject({
-  /** Version of this format. */
+  /** Version of the cursor format. */
   v: z.literal(1),
   list: z.string(),
   order: z.enum(["asc", "desc"]),
@@ -15,22 +15,22 @@ const cursorSchema = z.strictObject({
 });
 type Cursor = z.infer<typeof cursorSchema>;
 
-/** One page of the list of that name: reads the query's cursor, and writes those of the page. */
+/** Reads one page of the named list: decodes the query's cursor and encodes the page's cursors. */
 export async function readList<Row, T>(
   name: string,
   { limit, order, cursor }: PageQuery,
-  read: (args: PageArgs) => Promise<Found<Row & Keyed>>,
+  read: (args: PageArgs) => Promise<PageRows<Row & SortKey>>,
   decode: (row: Row) => T,
 ): Promise<Page<T>> {
   const given = cursor === undefined ? undefined : parseCursor(name, cursor, order);
-  const args: PageArgs = { limit, order: given?.order ?? order ?? "desc", place: given };
+  const args: PageArgs = { limit, order: given?.order ?? order ?? "desc", cursor: given };
   const { rows, before, after } = await read(args);
-  const encode = (towards: Place["towards"], row: Keyed | undefined): string => {
-    // From an empty page, the way back leads to the row that the cursor named.
-    const place = row
+  const encode = (towards: CursorPosition["towards"], row: SortKey | undefined): string => {
+    // An empty page has no row for a cursor: going back starts at the row that the given cursor named.
+    const position = row
       ? { at: row.sort_at, id: row.sort_id, with: false }
       : { at: given!.at, id: given!.id, with: !given!.with };
-    const made: Cursor = { v: 1, list: name, order: args.order, towards, ...place };
+    const made: Cursor = { v: 1, list: name, order: args.order, towards, ...position };
     return Buffer.from(JSON.stringify(made)).toString("base64url");
   };
   return {

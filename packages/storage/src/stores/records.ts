@@ -8,12 +8,12 @@ import {
 } from "../operations/records.ts";
 import type { RecordChange, Records, StoredRecord } from "../records.ts";
 import { checkNames } from "./names.ts";
-import { toIso } from "./time.ts";
+import { toIso } from "./rows/time.ts";
 
 const LAST_CODE_POINT = 0x10_ff_ff;
 const SURROGATES = { first: 0xd8_00, last: 0xdf_ff };
 
-/** The first text by code point that comes after all that begin with this one; undefined if there is none. */
+/** The smallest text that sorts after everything with this prefix (code point order); undefined if there is none. */
 export function afterPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0)!);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();

@@ -9,22 +9,22 @@ import {
   readSearchDocuments,
   removeSearchDocuments,
   type SearchRow,
-} from "../operations/search-documents.ts";
-import { searchFacts, searchTerms } from "../operations/search-terms.ts";
+} from "../operations/search/search-documents.ts";
+import { searchFacts, searchTerms } from "../operations/search/search-terms.ts";
 import type { SearchDocument, SearchHit, SearchIndex } from "../search-index.ts";
 import { fuseRanks } from "../search/fuse-ranks.ts";
 import { SearchWorker } from "../search/search-worker.ts";
 import { checkNames } from "./names.ts";
 import { SearchVectors } from "./search-vectors.ts";
 
-/** One write of this much is done in some milliseconds: others that want to write hardly wait for it. */
+/** A write of this size takes a few milliseconds, so other writers hardly wait. */
 const LETTERS_AT_ONCE = 20_000;
 const DOCUMENTS_AT_ONCE = 100;
 const KEYS_AT_ONCE = 100;
 const HASHES_PER_PAGE = 5_000;
-/** Where words and vectors are fused, what is far down in one list may be far up in both together. */
+/** Fusing needs a minimum depth: a document low in one list can rank high in the combination. */
 const LEAST_FUSED = 50;
-const MOST_HITS = 1_000;
+const MAX_HITS = 1_000;
 
 export interface OwnedSearchIndex extends SearchIndex, AsyncDisposable {
   deleteSpace(space: string): Promise<void>;
@@ -45,11 +45,11 @@ export function createSearchIndex(database: Database): OwnedSearchIndex {
     put: async (name, documents) => {
       checkNames({ space: name });
       for (const document of documents) checkDocument(document);
-      // Of two with one key, the last.
+      // The last document of a duplicate key wins.
       const unique = [...new Map(documents.map((document) => [document.key, document])).values()];
       if (unique.length === 0) return;
       const space = await database.write(enterSearchSpace, name, name);
-      // The terms of the next ones are found while these are being written.
+      // Computes the next batch's terms while this one is written.
       let written: Promise<void> = Promise.resolve();
       for (const some of portions(unique)) {
         const [rows] = await Promise.all([rowsOf(space, some), written]);
@@ -81,7 +81,7 @@ export function createSearchIndex(database: Database): OwnedSearchIndex {
     search: async (name, query) => {
       checkNames({ space: name });
       const { vector, kinds, filters } = query;
-      const limit = Math.min(Math.floor(query.limit), MOST_HITS);
+      const limit = Math.min(Math.floor(query.limit), MAX_HITS);
       if (!(limit > 0) || kinds?.length === 0) return [];
       const count = vector ? Math.max(limit, LEAST_FUSED) : limit;
       const args = { engine, name, kinds, filters };
@@ -101,7 +101,7 @@ export function createSearchIndex(database: Database): OwnedSearchIndex {
         "search",
       );
       const texts = new Map(documents.map((document) => [document.number, document]));
-      // One that has just been deleted is not there any more.
+      // A document may have been deleted since the search.
       const hits = best.flatMap(({ number, ...rank }) => {
         const document = texts.get(number);
         return document ? [{ document, rank }] : [];
@@ -128,7 +128,7 @@ export function createSearchIndex(database: Database): OwnedSearchIndex {
   };
 }
 
-/** Postgres takes no NUL in a text. */
+/** Postgres cannot store NUL in text. */
 const storable = (text: string): string => text.replaceAll("\u0000", " ").toWellFormed();
 
 const rowOf = ({ key, kind, hash, title, text, vector, vectorModel }: SearchDocument): Omit<SearchRow, "terms"> => ({

@@ -1,21 +1,21 @@
 import type { Database } from "../database.ts";
-import type { SearchSpace } from "../operations/search-documents.ts";
-import { listVectorDocuments, readSearchVectors, type VectorPage } from "../operations/search-vectors.ts";
+import type { SearchSpace } from "../operations/search/search-documents.ts";
+import { listVectorDocuments, readSearchVectors, type VectorPage } from "../operations/search/search-vectors.ts";
 import type { SearchWorker } from "../search/search-worker.ts";
 
 const VECTORS_PER_PAGE = 1_000;
-/** Of all copies together; the one that was not used for longest goes first. The one in use stays, however large. */
-const MOST_BYTES = 1_073_741_824;
+/** Cache limit over all matrices; evicts the least recently used. The one in use always stays. */
+const MAX_BYTES = 1_073_741_824;
 
 interface Copy {
   version: number;
   removed: number;
   bytes: number;
-  /** What is being done with it; one thing at a time. */
+  /** Serialises updates and queries of this matrix. */
   work: Promise<void>;
 }
 
-/** Copies of vectors in the thread that compares them, kept up to date with what any process has changed. */
+/** Caches vectors in the search thread and updates them with the changes of all processes. */
 export class SearchVectors {
   readonly #database: Database;
   readonly #worker: SearchWorker;
@@ -26,12 +26,12 @@ export class SearchVectors {
     this.#worker = worker;
   }
 
-  /** The thread has ended. */
+  /** Call after the thread has exited. */
   forget(): void {
     this.#copies.clear();
   }
 
-  /** Numbers of the documents that are nearest, among those that are given or all. */
+  /** Numbers of the nearest documents, among the given ones or all. */
   async nearest(
     space: SearchSpace,
     query: { vector: Float32Array; model: string; count: number; among: Float64Array | undefined },
@@ -39,7 +39,7 @@ export class SearchVectors {
     const { vector, model, count, among } = query;
     const matrix = `${space.number} ${vector.length} ${model}`;
     const copy = this.#copies.get(matrix) ?? { version: 0, removed: 0, bytes: 0, work: Promise.resolve() };
-    // At the end of the map: used last.
+    // Re-insert at the end of the map: most recently used.
     this.#copies.delete(matrix);
     this.#copies.set(matrix, copy);
     const update = copy.work.then(() => this.#update(copy, matrix, space, model, vector.length));
@@ -49,7 +49,7 @@ export class SearchVectors {
     return (await this.#worker.ask("nearest", { matrix, vector, count, among })).documents;
   }
 
-  /** Versions are committed in their order: what is later than the copy's is all that it lacks. */
+  /** Versions are committed in order, so every vector newer than the cache's version is missing from it. */
   async #update(copy: Copy, matrix: string, space: SearchSpace, model: string, length: number): Promise<void> {
     if (copy.version >= space.version) return;
     const { number } = space;
@@ -75,7 +75,7 @@ export class SearchVectors {
   async #makeRoom(used: string): Promise<void> {
     let sum = [...this.#copies.values()].reduce((total, { bytes }) => total + bytes, 0);
     for (const [matrix, copy] of this.#copies) {
-      if (sum <= MOST_BYTES) return;
+      if (sum <= MAX_BYTES) return;
       if (matrix === used) continue;
       sum -= copy.bytes;
       this.#copies.delete(matrix);
@@ -84,5 +84,5 @@ export class SearchVectors {
   }
 }
 
-/** After all documents of a version. */
+/** Sorts after all documents of a version. */
 const LAST = Number.MAX_SAFE_INTEGER;

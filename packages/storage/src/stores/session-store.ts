@@ -12,15 +12,15 @@ import {
   type CreateSessionArgs,
 } from "../operations/sessions.ts";
 import type { SessionRow, SessionStore, ThreadRow } from "../store.ts";
-import { encodeEvent } from "./event-row.ts";
+import { encodeEvent } from "./rows/event-row.ts";
 import { toEntry } from "./inbox.ts";
 import { plainLease } from "./leases.ts";
 import { readList } from "./page.ts";
-import { decodeSession, decodeThread, encodeSession, encodeThread } from "./session-row.ts";
-import { toIso, toMs, toSpan } from "./time.ts";
+import { decodeSession, decodeThread, encodeSession, encodeThread } from "./rows/session-row.ts";
+import { toIso, toMs, toSpan } from "./rows/time.ts";
 import { encodeTranscript } from "./transcripts.ts";
 
-/** Every session has one; the engine may go on from there. */
+/** Created with the session; the engine updates it later. */
 function primaryThread(row: SessionRow): ThreadRow {
   const { multiagent: _, ...agent } = row.agent;
   return {
@@ -76,7 +76,7 @@ export function createSessionStore(database: Database, broadcast: Broadcast): Se
     },
     threads: async (session) => (await database.read(listThreads, session)).map(decodeThread),
     delete: async (lease) => {
-      // Not among the writes of sessions, which would have to wait for all that it deletes.
+      // Not in the session's write queue, which a long deletion would block.
       await database.write(deleteSession, plainLease(lease));
       broadcast.gone(lease.session);
     },

@@ -20,7 +20,7 @@ export function createSpending(database: Database): Spending {
         total: Math.round(total),
         reserve: Math.ceil(reserve),
       }));
-      // Not among the writes of sessions: who holds an account must not wait for another session's log.
+      // Not in the session's write queue: a transaction that locks an account must not wait for another session's log.
       const short = await database.write(settle, { lease: plainLease(lease), claims: rows });
       return short.map((row) => ({ ...decode(row), limit: row.limit }));
     },

@@ -2,9 +2,9 @@ import { RequestError } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import { createTenant, getTenant, listTenants, updateTenant, type StoredTenant } from "../operations/tenants.ts";
 import type { TenantRow, TenantStore } from "../tenant-store.ts";
-import { toIso, toIsoOrNull, toMs, toMsOrNull } from "./time.ts";
+import { toIso, toIsoOrNull, toMs, toMsOrNull } from "./rows/time.ts";
 
-/** It becomes part of a schema's and of a file's name, as it is. */
+/** The id becomes part of a schema or file name, unescaped. */
 const ID = /^[a-z0-9-]{1,40}$/;
 
 const decode = (row: StoredTenant): TenantRow => ({
@@ -16,7 +16,7 @@ const decode = (row: StoredTenant): TenantRow => ({
   settings: JSON.parse(row.settings) as TenantRow["settings"],
 });
 
-/** `tenants` are the stores that this process has open. */
+/** `tenants` are the stores open in this process. */
 export function createTenantStore(
   database: Database,
   tenants: { open(id: string): Promise<unknown>; close(id: string): Promise<void> },
@@ -36,7 +36,7 @@ export function createTenantStore(
         limits: JSON.stringify(limits),
         settings: JSON.stringify(settings),
       });
-      // Makes its tables. Whoever works for it opens it again.
+      // Creates its tables; the store is opened again on first use.
       await tenants.open(id);
       await tenants.close(id);
     },

@@ -2,7 +2,7 @@ import type { WorkerId } from "@tandem/protocol";
 import type { Database } from "../database.ts";
 import { beatWorker, listWorkers, removeWorker } from "../operations/workers.ts";
 import { WORKER_ALIVE_MS, type WorkerRow, type WorkerStore } from "../worker-store.ts";
-import { toIso, toMs } from "./time.ts";
+import { toIso, toMs } from "./rows/time.ts";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 
@@ -35,14 +35,14 @@ export function createWorkerStore(database: Database): WorkerStore {
 
 let known: string | undefined;
 
-/** Where this process runs. Two machines may have one name; no two have been started as the same. */
+/** Identifies this machine. Two machines can share a hostname, but not a boot id. */
 export const thisHost = (): string => (known ??= `${hostname()} ${bootId()}`.trim());
 
 function bootId(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   } catch {
-    // Not on Linux: the name has to do.
+    // There is no boot id outside Linux; the hostname must do.
     return "";
   }
 }

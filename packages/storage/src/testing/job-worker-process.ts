@@ -1,4 +1,4 @@
-// node job-worker-process.ts LOCATION JOB TTL_MS: takes a job and writes steps until it is killed, and prints each number
+// node job-worker-process.ts LOCATION JOB TTL_MS: takes a job, writes steps until it is killed, and prints each number
 // once it is stored.
 import type { JobId } from "@tandem/protocol";
 import { openStore } from "../open-store.ts";

@@ -19,23 +19,23 @@ import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { Client } from "pg";
 
-/** Postgres refuses to run as root; any other user does. */
+/** Postgres refuses to run as root; any other user works. */
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 const asUser = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
 const START_DEADLINE_MS = 30_000;
 
-/** A real Postgres server of a test's own, on a socket in a scratch folder. */
+/** A real Postgres server for tests, on a socket in a scratch folder. */
 export interface TestPostgres extends AsyncDisposable {
-  /** Makes a new, empty database and returns its URL. */
+  /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>;
-  /** As a power cut would: no warning to anybody. */
+  /** Simulates a power failure. */
   kill(): Promise<void>;
-  /** After `kill`: recovers, and takes connections under the same URLs. */
+  /** After `kill`: recovers and listens under the same URLs. */
   start(): Promise<void>;
 }
 
-/** Why there can be no Postgres here; undefined if there can. */
+/** Why Postgres cannot run here; undefined if it can. */
 export function whyNoPostgres(): string | undefined {
   return binaries() ? undefined : `there are no Postgres binaries for ${process.platform} ${process.arch}`;
 }
@@ -53,7 +53,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   const urlOf = (database: string): string => `postgres://postgres@localhost/${database}?host=${folder}`;
   const start = async (): Promise<void> => {
     const deadline = Date.now() + START_DEADLINE_MS;
-    // Until the last process of a server that was killed is gone, a new one refuses to start.
+    // Postgres refuses to start until the last process of a killed server is gone.
     for (;;) {
       if (!server || server.exitCode !== null) server = launch(join(bin, "postgres"), data, folder);
       if (await answers(urlOf("postgres"))) return;
@@ -89,11 +89,11 @@ export async function startPostgres(): Promise<TestPostgres> {
   };
 }
 
-/** The shell between ends the server when our end of its pipe closes: also if this process is killed. */
+/** The shell kills the server when our end of the pipe closes, even if this process is killed. */
 function launch(postgres: string, data: string, socketFolder: string): ChildProcess {
   const script =
     '"$@" </dev/null >server.log 2>&1 & pid=$!; (read -r _; kill -9 $pid) <&3 & wait $pid; kill $! 2>/dev/null';
-  // After a crash, only what was not written; else it would first make sure of every file of the cluster.
+  // `syncfs` avoids an fsync of every file in crash recovery.
   const settings = ["listen_addresses=", "max_connections=250", "recovery_init_sync_method=syncfs"];
   const options = ["-D", data, "-k", socketFolder, ...settings.flatMap((setting) => ["-c", setting])];
   return spawn("/bin/sh", ["-c", script, "sh", postgres, ...options], {
@@ -119,8 +119,8 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /**
- * Binaries and an empty cluster, made once for all test runs of this machine: `initdb` takes a second or more. A copy, because
- * npm may have left out the install script that links the libraries, and another user must be able to read them.
+ * Binaries and an empty cluster, prepared once per machine, because `initdb` takes a second or more. Copied, because
+ * npm may have skipped the install script that links the libraries, and another user must be able to read them.
  */
 async function prepare(): Promise<{ bin: string; template: string }> {
   const native = binaries();
@@ -135,20 +135,20 @@ async function prepare(): Promise<{ bin: string; template: string }> {
   link(folder);
   own(folder);
   const initdb = join(folder, "native", "bin", "initdb");
-  // Words are sorted as in English, so that tests see where we rely on the order of bytes.
+  // An English collation, so that tests fail where code relies on byte order without asking for it.
   const locale = ["--locale=C", "--locale-provider=icu", "--icu-locale=en"];
   const options = ["-D", join(folder, "data"), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", ...locale];
   await promisify(execFile)(initdb, options, { ...asUser, cwd: folder, env: { LC_ALL: "C", TZ: "UTC" } });
   try {
     renameSync(folder, cache);
   } catch {
-    // Another test run was faster.
+    // Another test run prepared it first.
     rmSync(folder, { recursive: true, force: true });
   }
   return paths;
 }
 
-/** The folder with `bin`, `lib` and `share` of this platform's package, if it is installed. */
+/** Folder with `bin`, `lib` and `share` of this platform's package, if installed. */
 function binaries(): string | undefined {
   const system = process.platform === "win32" ? "windows" : process.platform;
   try {

@@ -13,7 +13,7 @@ export function sqliteFixture(): StoreFixture {
     const tables = database.prepare("select name from sqlite_schema where type = 'table' order by name").all();
     const rows = tables.map(({ name }) => {
       const statement = database.prepare(`select * from "${String(name)}"`);
-      // Those of an index are larger than a number can be.
+      // Rowids of the index exceed the safe integer range.
       statement.setReadBigInts(true);
       return statement.all();
     });

@@ -14,7 +14,7 @@ const append = async (): Promise<never> => {
       processed_at: new Date().toISOString(),
     } as const;
     const [logged] = await store.events.append(lease, [{ thread: null, event }]);
-    // Written at once, as to every pipe: what it has taken is not lost when we are killed.
+    // Pipe writes are synchronous: printed numbers survive a kill.
     process.stdout.write(`${logged!.seq}\n`);
   }
 };

@@ -4,20 +4,20 @@ import { createInterface } from "node:readline";
 import type { JobId } from "@tandem/protocol";
 import type { Lease } from "../store.ts";
 
-/** Another process that appends to a log, several at a time, until it is killed. */
+/** Another process that appends concurrently to a log until it is killed. */
 export interface Writer extends AsyncDisposable {
-  /** The highest number that it said was stored; waits for at least one. Rejects if it has ended by itself. */
+  /** Highest number reported as stored; waits for at least one. Rejects if the process has exited. */
   acknowledged(): Promise<number>;
-  /** Such as SIGSTOP and SIGCONT. */
+  /** For example SIGSTOP and SIGCONT. */
   signal(name: NodeJS.Signals): void;
-  /** With SIGKILL. Resolves with the highest number that it got to say was stored. */
+  /** Sends SIGKILL. Resolves with the highest number reported as stored. */
   kill(): Promise<number>;
 }
 
 export const startWriter = (location: string, lease: Lease): Writer =>
   start(new URL("./writer-process.ts", import.meta.url), [location, lease.session, String(lease.token)]);
 
-/** One that takes a job and works on it, with a lease of that many milliseconds that it renews. */
+/** A process that takes a job and works on it, renewing a lease of `ttlMs`. */
 export const startJobWorker = (location: string, job: JobId, ttlMs: number): Writer =>
   start(new URL("./job-worker-process.ts", import.meta.url), [location, job, String(ttlMs)]);
 

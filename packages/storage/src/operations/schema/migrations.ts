@@ -5,20 +5,20 @@ import { spendingSchema } from "./spending-schema.ts";
 
 export interface Dialect {
   name: "sqlite" | "postgres";
-  /** Compared byte by byte on both engines, whatever the database's language: ids sort by time. */
+  /** Column type that compares bytewise on both engines, whatever the collation: ids sort by time. */
   id: string;
   int: string;
   bytes: string;
-  /** The primary key that counts by itself. */
+  /** Type of an auto-increment primary key. */
   number: string;
-  /** After the closing bracket of a table. */
+  /** Suffix after a table's closing bracket. */
   strict: string;
-  /** Whether these are the tables with what all tenants share, which are the default tenant's. */
+  /** Whether to create the tables that all tenants share. They are in the default tenant's schema. */
   isShared: boolean;
 }
 
 export interface Migration {
-  /** Whether code that knows nothing but the version before works with it as well: see CONTRIBUTING.md. */
+  /** Whether code of the previous version works with it too; see CONTRIBUTING.md. */
   compatible: boolean;
   statements: (dialect: Dialect) => string[];
 }
@@ -43,19 +43,22 @@ export const POSTGRES: Dialect = {
   isShared: true,
 };
 
-/** All of ours is in schemas of its own, so that a database may be shared. A tenant's is this, `_t_` and its id. */
+/**
+ * Separate schemas let Tandem share a database with other software. A tenant's schema is this name, `_t_` and the
+ * tenant's id.
+ */
 export const POSTGRES_SCHEMA = "tandem";
 export const schemaOf = (tenant: string): string => `${POSTGRES_SCHEMA}_t_${tenant}`;
 /**
- * Notified with `log SESSION SEQ SCHEMA`, `inbox SESSION POSITION SCHEMA`, `gone SESSION 0 SCHEMA` or `ended JOB 0 SCHEMA`,
- * once per change of a row.
+ * Payloads: `log SESSION SEQ SCHEMA`, `inbox SESSION POSITION SCHEMA`, `gone SESSION 0 SCHEMA` or `ended JOB 0 SCHEMA`,
+ * one per changed row.
  */
 export const POSTGRES_CHANNEL = "tandem";
 
-/** JSON is kept as text: `jsonb` refuses `\u0000`. */
+/** JSON is stored as text, because `jsonb` rejects `\u0000`. */
 const STATEMENTS: readonly Migration["statements"][] = [
   ({ name, id, int, bytes, number, strict }) => [
-    // One small row for each session: the counters and the lease, which change with every append.
+    // One narrow row per session for the counters and the lease, because they change with every append.
     `create table log (
       number ${number},
       session ${id} not null unique,
@@ -117,7 +120,8 @@ const STATEMENTS: readonly Migration["statements"][] = [
       archived_at ${int},
       primary key (session, id)
     ) ${strict}`,
-    // Apart from what changes with every turn: an agent is long and stays as it is. The session's own has thread ''.
+    // Separate from the session's row, which changes every turn: an agent is large and stable. Thread '' is the
+    // session's own agent.
     `create table agent_snapshot (
       session ${id} not null,
       thread ${id} not null,
@@ -182,11 +186,11 @@ const STATEMENTS: readonly Migration["statements"][] = [
       last_used_at ${int}
     ) ${strict}`,
 
-    ...(name === "postgres" ? POSTGRES_DOORBELL : []),
+    ...(name === "postgres" ? POSTGRES_NOTIFY_TRIGGERS : []),
   ],
 
   ({ name, id, int, bytes, number, strict }) => [
-    // Its row is written first by all who write records of a space, and so makes them wait for each other.
+    // Writers of a space's records lock this row first, so that they are serialised.
     `create table space (
       id ${id} primary key,
       writes ${int} not null
@@ -215,7 +219,7 @@ const STATEMENTS: readonly Migration["statements"][] = [
       primary key (blob, part)
     ) ${strict}`,
 
-    // What happens in a job is in the tables of logs, under its id; so is its lease.
+    // A job's events and lease are in the log tables, under its id.
     `create table job (
       id ${id} primary key,
       space ${id} not null,
@@ -234,7 +238,7 @@ const STATEMENTS: readonly Migration["statements"][] = [
     "create index job_space on job (space, created_at, id)",
     "create index job_unfinished on job (created_at, id) where state in ('queued', 'running')",
 
-    ...(name === "postgres" ? POSTGRES_JOB_DOORBELL : []),
+    ...(name === "postgres" ? POSTGRES_JOB_NOTIFY_TRIGGERS : []),
   ],
 
   searchSchema,
@@ -244,15 +248,18 @@ const STATEMENTS: readonly Migration["statements"][] = [
   spendingSchema,
 ];
 
-/** In order; one that has been released is never changed. */
+/** In order. Never change a released migration. */
 export const MIGRATIONS: readonly Migration[] = [
-  // Before there was a word for it.
+  // Older than the `compatible` flag.
   ...STATEMENTS.map((statements) => ({ compatible: false, statements })),
   { compatible: false, statements: fleetSchema },
 ];
 
-/** The notification is part of the transaction, whoever writes: nobody can forget it, and it says nothing too early. */
-const POSTGRES_DOORBELL = [
+/**
+ * Triggers send the notification in the writing transaction: no writer can forget it, and it never arrives before the
+ * commit.
+ */
+const POSTGRES_NOTIFY_TRIGGERS = [
   "create function now_ms() returns bigint language sql as $$ select (extract(epoch from clock_timestamp()) * 1000)::bigint $$",
   `create function ring() returns trigger language plpgsql as $$
   begin
@@ -271,8 +278,8 @@ const POSTGRES_DOORBELL = [
   "create trigger ring after insert or delete or update of seq, inbox_seq on log for each row execute function ring()",
 ];
 
-/** Also for the end of a job that adds nothing to its log. */
-const POSTGRES_JOB_DOORBELL = [
+/** Also notifies the end of a job that adds no event. */
+const POSTGRES_JOB_NOTIFY_TRIGGERS = [
   `create function ring_ended() returns trigger language plpgsql as $$
   begin
     perform pg_notify('${POSTGRES_CHANNEL}', 'ended ' || new.id);
@@ -282,5 +289,5 @@ const POSTGRES_JOB_DOORBELL = [
   when (old.state in ('queued', 'running') and new.state not in ('queued', 'running')) execute function ring_ended()`,
 ];
 
-/** What this code knows. */
+/** The newest version that this code knows. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,17 +1,20 @@
 import { Socket } from "node:net";
 import { Client, type ClientConfig } from "pg";
-import type { Bell } from "../database.ts";
-import { POSTGRES_CHANNEL, POSTGRES_SCHEMA } from "../operations/migrations.ts";
+import type { ChangeNotice } from "../database.ts";
+import { POSTGRES_CHANNEL, POSTGRES_SCHEMA } from "../operations/schema/migrations.ts";
 
-/** A connection that died without a word would never ring again. */
+/** Detects a dead connection, which would otherwise never deliver another notification. */
 const HEARTBEAT_MS = 15_000;
 const FIRST_RETRY_MS = 100;
 const LONGEST_RETRY_MS = 2_000;
 
-/** Listens on a connection of its own, and comes back when it is lost: with a `look`, for what it may have missed. */
-export class Doorbell {
+/**
+ * Listens for notifications on its own connection and reconnects. After a reconnect it sends a `resync`, because
+ * notifications may have been missed.
+ */
+export class NotificationListener {
   readonly #config: ClientConfig;
-  readonly #ring: (bell: Bell, schema: string | undefined) => void;
+  readonly #notify: (notice: ChangeNotice, schema: string | undefined) => void;
   #client: Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
@@ -19,10 +22,10 @@ export class Doorbell {
   #closed = false;
   isListening = false;
 
-  /** `ring` is called with whose tables it is about; undefined if it is for all. */
-  constructor(config: ClientConfig, ring: (bell: Bell, schema: string | undefined) => void) {
+  /** `notify` gets the schema concerned; undefined for all. */
+  constructor(config: ClientConfig, notify: (notice: ChangeNotice, schema: string | undefined) => void) {
     this.#config = config;
-    this.#ring = ring;
+    this.#notify = notify;
     void this.#connect();
   }
 
@@ -33,12 +36,12 @@ export class Doorbell {
   }
 
   async #connect(): Promise<void> {
-    // Listening alone keeps no process alive.
+    // An unref'd socket: listening alone must not keep the process alive.
     const client = new Client({ ...this.#config, stream: () => new Socket().unref() });
     this.#client = client;
     client.on("error", () => this.#lost(client));
     client.on("end", () => this.#lost(client));
-    client.on("notification", ({ payload }) => this.#heard(payload));
+    client.on("notification", ({ payload }) => this.#parse(payload));
     try {
       await client.connect();
       await client.query(`listen ${POSTGRES_CHANNEL}`);
@@ -47,7 +50,7 @@ export class Doorbell {
       this.#heartbeat.unref();
       this.#retryMs = FIRST_RETRY_MS;
       this.isListening = true;
-      this.#ring({ type: "look" }, undefined);
+      this.#notify({ type: "resync" }, undefined);
     } catch {
       this.#lost(client);
     }
@@ -68,11 +71,11 @@ export class Doorbell {
     client?.end().catch(() => {});
   }
 
-  #heard(payload = ""): void {
+  #parse(payload = ""): void {
     const [type, session, number, schema = POSTGRES_SCHEMA] = payload.split(" ");
     if (session === undefined) return;
-    if (type === "log") this.#ring({ type, session, seq: Number(number) }, schema);
-    if (type === "inbox") this.#ring({ type, session, position: Number(number) }, schema);
-    if (type === "gone" || type === "ended") this.#ring({ type, session }, schema);
+    if (type === "log") this.#notify({ type, session, seq: Number(number) }, schema);
+    if (type === "inbox") this.#notify({ type, session, position: Number(number) }, schema);
+    if (type === "gone" || type === "ended") this.#notify({ type, session }, schema);
   }
 }

@@ -1,10 +1,10 @@
-import { operation } from "../operation.ts";
-import { refuse } from "../refusal.ts";
-import { all, insert, list, one, raw, sql, type Sql, type Value, type Work } from "../sql.ts";
+import { operation } from "../../operation.ts";
+import { refuse } from "../../refusal.ts";
+import { all, insert, list, one, raw, sql, type Sql, type Value, type Work } from "../../sql.ts";
 
 type Engine = "sqlite" | "postgres";
 
-/** A document with its terms, as the engine's index takes them. */
+/** A document with its index terms. */
 export interface SearchRow {
   key: string;
   kind: string;
@@ -26,7 +26,7 @@ export function* findSpace(name: string): Work<SearchSpace | undefined> {
   return yield* one(sql<SearchSpace>`select number, version, removed from search_space where name = ${name}`);
 }
 
-/** The number of a space, which begins all its terms. */
+/** Returns the space's number, which prefixes all its terms. */
 export const enterSearchSpace = operation("search.enter", function* (name: string): Work<number> {
   const found = yield* findSpace(name);
   if (found) return found.number;
@@ -34,7 +34,7 @@ export const enterSearchSpace = operation("search.enter", function* (name: strin
   return (yield* findSpace(name))!.number;
 });
 
-/** Makes all who change a space wait for each other, and gives what they change a number. */
+/** Serialises writers of a space. Returns the version for their changes. */
 function* lockSpace(name: string, number: number): Work<number> {
   const row = yield* one(sql<{ version: number }>`
     update search_space set version = version + 1 where name = ${name} and number = ${number} returning version`);
@@ -46,7 +46,7 @@ interface PutArgs {
   engine: Engine;
   name: string;
   space: number;
-  /** Each key once. */
+  /** Unique by key. */
   rows: readonly SearchRow[];
 }
 
@@ -57,7 +57,7 @@ export const putSearchDocuments = operation("search.put", function* (args: PutAr
     ${insert(
       "search_document",
       rows.map(({ key, kind, hash, title, body, terms, vectorModel }) => {
-        // Postgres looks for them in its index only.
+        // Postgres searches facts through its index only; SQLite also filters on this column.
         const facts = typeof terms === "string" ? "" : ` ${terms.facts} `;
         return { space, key, kind, hash, facts, title, body, vector_model: vectorModel };
       }),
@@ -125,7 +125,7 @@ function* forget(engine: Engine, name: string, gone: readonly { number: number }
 
 const DELETED_AT_ONCE = 100;
 
-/** Some of a space's documents; at last, what is left of it. Returns whether there may be more. */
+/** Deletes one batch of a space's documents, and finally the space. Returns whether to call again. */
 export const deleteSomeSearchDocuments = operation(
   "search.space.delete",
   function* (args: { engine: Engine; name: string }): Work<boolean> {
@@ -144,18 +144,18 @@ export const deleteSomeSearchDocuments = operation(
 );
 
 /**
- * Deleted words stay in an index of SQLite until it is merged. A part of that; returns whether there is more to do. Begins anew
- * with `first`.
+ * SQLite keeps deleted words in the FTS index until segments are merged. Merges a bounded part and returns whether
+ * there is more. `first` starts a new merge.
  */
 export const mergeSearchTerms = operation("search.merge", function* (first: boolean): Work<boolean> {
   const changes = sql<{ count: number }>`select total_changes() as count`;
   const before = (yield* one(changes))!.count;
   yield sql`insert into search_terms (search_terms, rank) values ('merge', ${first ? -MERGED_AT_ONCE : MERGED_AT_ONCE})`;
-  // The command itself is one.
+  // The merge command itself counts as one change.
   return (yield* one(changes))!.count - before > 1;
 });
 
-/** Pages. */
+/** In pages. */
 const MERGED_AT_ONCE = 500;
 
 export const listSearchHashes = operation(

@@ -1,13 +1,13 @@
-import { operation } from "../operation.ts";
-import { Refusal } from "../refusal.ts";
-import { all, insert, one, raw, sql, type Work } from "../sql.ts";
+import { operation } from "../../operation.ts";
+import { Refusal } from "../../refusal.ts";
+import { all, insert, one, raw, sql, type Work } from "../../sql.ts";
 import { MIGRATIONS, SCHEMA_VERSION, type Dialect, type Migration } from "./migrations.ts";
-import { livingWorkers, type LivingWorker } from "./workers.ts";
+import { livingWorkers, type LivingWorker } from "../workers.ts";
 
-/** From this version on, each says whether it is compatible, and there are workers to ask for. */
+/** From this version on, the `compatible` column and the worker table exist. */
 const FLEET_VERSION = 6;
 
-/** Brings the tables up to date, all of them or none. Returns their version, which may be one more than this code knows. */
+/** Migrates the tables in one transaction. Returns their version, which may be one newer than this code knows. */
 export function* migrate(dialect: Dialect, migrations: readonly Migration[] = MIGRATIONS): Work<number> {
   yield raw(
     `create table if not exists schema_version (version ${dialect.int} primary key, applied_at ${dialect.int} not null)`,
@@ -26,7 +26,7 @@ export function* migrate(dialect: Dialect, migrations: readonly Migration[] = MI
   return known;
 }
 
-/** What works with the version before works with one version more, and with no other. */
+/** Code works with the next compatible version only, never with two versions ahead. */
 function refuseToBreak(workers: readonly LivingWorker[], found: number, migrations: readonly Migration[]): void {
   const target = migrations.length;
   const oldest = migrations[target - 1]!.compatible ? target - 1 : target;
@@ -42,14 +42,14 @@ function refuseToBreak(workers: readonly LivingWorker[], found: number, migratio
 }
 
 /**
- * The version of the tables that are there; 0 if there are none. One more than this code knows is as good if its migration
- * says so; anything newer is refused.
+ * Version of the existing tables; 0 if there are none. One version newer than this code is accepted if it is marked
+ * compatible; anything newer is rejected.
  */
 export function* schemaVersion(known = SCHEMA_VERSION): Work<number> {
   const row = yield* one(sql<{ version: number | null }>`select max(version) as version from schema_version`);
   const version = row?.version ?? 0;
   if (version <= known) return version;
-  // The column is there from `FLEET_VERSION` on, and so in all that is newer.
+  // Every schema newer than `FLEET_VERSION` has this column.
   const newer = yield* all(sql<{ compatible: number }>`select compatible from schema_version where version > ${known}`);
   if (version === known + 1 && newer[0]!.compatible === 1) return version;
   throw new Refusal({

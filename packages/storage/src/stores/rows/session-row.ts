@@ -1,10 +1,10 @@
 import type { ThreadId } from "@tandem/protocol";
-import type { ChangeRow, SessionInput, ThreadInput } from "../operations/session-rows.ts";
-import type { StoredSession, StoredThread } from "../operations/sessions.ts";
-import type { SessionChange, SessionRow, ThreadRow } from "../store.ts";
+import type { ChangeRow, SessionInput, ThreadInput } from "../../operations/session-rows.ts";
+import type { StoredSession, StoredThread } from "../../operations/sessions.ts";
+import type { SessionChange, SessionRow, ThreadRow } from "../../store.ts";
 import { toIso, toIsoOrNull, toMs, toMsOrNull } from "./time.ts";
 
-/** What is not in columns. */
+/** Fields without a column. */
 type State = Omit<
   SessionRow,
   "id" | "status" | "agent" | "environmentId" | "createdAt" | "updatedAt" | "archivedAt" | "place"

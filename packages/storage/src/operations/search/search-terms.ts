@@ -1,25 +1,25 @@
-import { operation } from "../operation.ts";
+import { operation } from "../../operation.ts";
 import {
   analyseQuery,
   type QueryTerms,
   type QueryWord,
-  type Wanted,
+  type SearchWord,
   inParts,
   inTitles,
-} from "../search/analyse-query.ts";
-import { anyOf, expressionOf, type Expression } from "../search/expression.ts";
-import { all, one, sql, type Work } from "../sql.ts";
+} from "../../search/analyse-query.ts";
+import { anyOf, expressionOf, type Expression } from "../../search/expression.ts";
+import { all, one, sql, type Work } from "../../sql.ts";
 import { findSpace, type SearchSpace } from "./search-documents.ts";
 import { type RankedRow, searchEngines } from "./search-engines.ts";
 
-/** Documents that are ranked in one go: the rarest words select as many. */
-const MOST_RANKED = 1_000;
+/** Documents ranked per query; the rarest words select at most this many. */
+const MAX_RANKED = 1_000;
 /**
- * A word in more documents than this tells them apart by little, and takes long to weigh. It selects and ranks only where all
- * words are like this.
+ * A word in more documents than this hardly discriminates and is slow to rank. It is used only if all words are that
+ * common.
  */
-const MOST_TELLING = 10_000;
-/** Words that do not select still rank what others have selected: so many of them. */
+const MAX_DISCRIMINATING = 10_000;
+/** The number of words that only rank, without selecting. */
 const COMMON_WORDS = 2;
 
 export interface SearchArgs {
@@ -33,9 +33,9 @@ export interface SearchArgs {
 
 export interface FoundByWords {
   space: SearchSpace;
-  /** Numbers of documents, best first. */
+  /** Document numbers, best first. */
   found: number[];
-  /** How many of them, at the beginning, are called exactly what was asked for. */
+  /** How many of the first results match the query exactly by title. */
   exact: number;
   words: QueryWord[];
 }
@@ -47,7 +47,7 @@ interface Search extends Pick<QueryTerms, "words" | "exact"> {
   commonFacts: string[][];
 }
 
-/** Documents that are called so, then those with all the words in their titles or anywhere, then those with some. */
+/** Order: exact titles, then all words in the title, then all words anywhere, then some of the words. */
 export const searchTerms = operation("search.terms", function* (args: SearchArgs): Work<FoundByWords | undefined> {
   const space = yield* findSpace(args.name);
   if (!space) return undefined;
@@ -59,7 +59,7 @@ export const searchTerms = operation("search.terms", function* (args: SearchArgs
   };
   if (search.exact !== undefined) add(yield* select(search, [{ term: search.exact }]));
   const exact = found.size;
-  // As it was written, then by the parts of identifiers.
+  // First the words as typed, then split at identifier boundaries.
   const ways = [words, inParts(words)].filter((way) => way.length > 0);
   for (const way of ways) add(yield* rank(search, inTitles(way)));
   const counts = new Map<string, number>();
@@ -78,13 +78,13 @@ function* begin({ engine, count, ...query }: SearchArgs, space: number): Work<Se
   const facts: string[][] = [];
   const commonFacts: string[][] = [];
   for (const each of all) {
-    const isCommon = (yield* countUpTo(engine, anyOf(each))) > MOST_TELLING;
+    const isCommon = (yield* countUpTo(engine, anyOf(each))) > MAX_DISCRIMINATING;
     (isCommon ? commonFacts : facts).push(each);
   }
   return { engine, count, ...terms, facts, commonFacts };
 }
 
-/** Numbers of all documents that the facts hold for. */
+/** Numbers of all documents that match the facts. */
 export const searchFacts = operation(
   "search.facts",
   function* (args: Omit<SearchArgs, "text" | "count">): Work<Float64Array> {
@@ -96,12 +96,12 @@ export const searchFacts = operation(
   },
 );
 
-interface CountedWord extends Wanted {
+interface CountedWord extends SearchWord {
   count: number;
 }
 
-/** The rarest first. */
-function* countEach(search: Search, words: readonly Wanted[], known: Map<string, number>): Work<CountedWord[]> {
+/** Rarest first. */
+function* countEach(search: Search, words: readonly SearchWord[], known: Map<string, number>): Work<CountedWord[]> {
   const counted: CountedWord[] = [];
   for (const word of words) {
     const name = word.terms[0]!;
@@ -112,35 +112,35 @@ function* countEach(search: Search, words: readonly Wanted[], known: Map<string,
   return counted.sort((a, b) => a.count - b.count);
 }
 
-const isTelling = ({ count }: CountedWord): boolean => count > 0 && count <= MOST_TELLING;
+const isDiscriminating = ({ count }: CountedWord): boolean => count > 0 && count <= MAX_DISCRIMINATING;
 
 function* withAll(search: Search, words: readonly CountedWord[]): Work<number[]> {
   if (words[0]!.count === 0) return [];
-  const telling = words.filter(isTelling);
-  // Of words that are everywhere, the first documents are as good as any.
-  return yield* telling.length > 0 ? rank(search, telling) : select(search, words.map(expressionOf));
+  const discriminating = words.filter(isDiscriminating);
+  // If every word is very common, ranking cannot help: return the first documents.
+  return yield* discriminating.length > 0 ? rank(search, discriminating) : select(search, words.map(expressionOf));
 }
 
 /**
- * The rarest words select, as many of them as find no more than can be ranked; of the others, the rarest two say which of
- * these are better.
+ * The rarest words select, as many as stay within the ranking limit. The rarest of the remaining words refine the
+ * ranking.
  */
 function* withSome(search: Search, words: readonly CountedWord[]): Work<number[]> {
-  const telling = words.filter(isTelling);
+  const discriminating = words.filter(isDiscriminating);
   const anyOfThem = (some: readonly CountedWord[]): Expression => ({ any: some.map(expressionOf) });
-  if (telling.length === 0) {
+  if (discriminating.length === 0) {
     const known = words.filter(({ count }) => count > 0);
     return known.length > 0 ? yield* select(search, [anyOfThem(known)]) : [];
   }
   let sum = 0;
-  const selecting = telling.filter(({ count }, index) => (sum += count) <= MOST_RANKED || index === 0);
-  const common = telling.slice(selecting.length, selecting.length + COMMON_WORDS);
+  const selecting = discriminating.filter(({ count }, index) => (sum += count) <= MAX_RANKED || index === 0);
+  const common = discriminating.slice(selecting.length, selecting.length + COMMON_WORDS);
   const some = anyOfThem(selecting);
   const expression = common.length === 0 ? some : { any: [{ all: [some, anyOfThem(common)] }, some] };
   const ranking = [...selecting, ...common];
   return yield* rank(search, ranking, {
     expressions: [expression],
-    weights: ranking.map(({ count }) => Math.log(1 + MOST_TELLING / count)),
+    weights: ranking.map(({ count }) => Math.log(1 + MAX_DISCRIMINATING / count)),
   });
 }
 
@@ -154,19 +154,19 @@ function* select({ engine, facts, commonFacts, count }: Search, words: readonly 
 function* countUpTo(engine: SearchArgs["engine"], expression: Expression): Work<number> {
   const matching = searchEngines[engine].matching({ facts: [], words: [expression] });
   const row = yield* one(sql<{ count: number }>`
-    select count(*) as count from (${matching} limit ${MOST_TELLING + 1}) as found`);
+    select count(*) as count from (${matching} limit ${MAX_DISCRIMINATING + 1}) as found`);
   return row!.count;
 }
 
-/** Those with all of the words, or as the expressions say. */
+/** Ranks documents that match all words, or the given expressions. */
 function* rank(
   { engine, facts, commonFacts, count }: Search,
-  words: readonly Wanted[],
+  words: readonly SearchWord[],
   options: { expressions?: readonly Expression[]; weights?: readonly number[] } = {},
 ): Work<number[]> {
   const { expressions = words.map(expressionOf), weights } = options;
   const condition = { facts, commonFacts, words: expressions };
-  const ranked = searchEngines[engine].ranked(condition, words, MOST_RANKED, weights);
+  const ranked = searchEngines[engine].ranked(condition, words, MAX_RANKED, weights);
   const rows = yield* all(sql<RankedRow>`
     select number, score from (${ranked}) as found order by score desc, number limit ${count}`);
   return rows.map(({ number }) => number);

@@ -1,4 +1,4 @@
-/** What a search needs, for either engine. `terms` are made by us, in one way for both; an index only keeps them. */
+/** Search tables for both engines. Tandem computes `terms` itself, so both engines index the same words. */
 export function searchSchema({
   name,
   id,
@@ -15,8 +15,8 @@ export function searchSchema({
   strict: string;
 }): string[] {
   return [
-    // `version` grows with every change of vectors, `removed` with those that are gone: both are for those who hold copies.
-    // A number is never used again: copies are known by it.
+    // Holders of vector copies compare `version` (grows with every vector change) and `removed` (grows with deletions).
+    // Numbers are never reused, because copies are identified by them.
     `create table search_space (
       number ${name === "sqlite" ? "integer primary key autoincrement" : number},
       name ${id} not null unique,
@@ -45,14 +45,14 @@ export function searchSchema({
     "create index search_vector_version on search_vector (space, model, version, document)",
     ...(name === "sqlite"
       ? [
-          // The text is kept once, in the documents. Two to three letters of a word are a common prefix to look for; a term has
-          // two signs before them.
+          // Contentless: the text is stored once, in the documents. Prefix indexes cover two and three letters of a
+          // word, plus the two characters before each term.
           `create virtual table search_terms using fts5 (facts, title, body, content = '', contentless_delete = 1,
             tokenize = 'ascii', prefix = '4 5')`,
         ]
       : [
           "create table search_terms (document bigint primary key, terms tsvector not null)",
-          // What waits to be sorted in is read through by every search.
+          // A small pending list: every search scans it linearly.
           "create index search_terms_index on search_terms using gin (terms) with (gin_pending_list_limit = 512)",
         ]),
   ];

@@ -1,6 +1,6 @@
-import { DEFAULT_TENANT } from "../tenant-store.ts";
+import { DEFAULT_TENANT } from "../../tenant-store.ts";
 
-/** What processes on many machines share, and what makes it cheap to find what waits for them, however much there is. */
+/** Tables shared by the processes of a fleet, and indexes that find waiting work without a full scan. */
 export function fleetSchema({
   name,
   id,
@@ -15,19 +15,20 @@ export function fleetSchema({
   isShared: boolean;
 }): string[] {
   return [
-    // Whether code that knows the version before can work with this one.
+    // Whether code of the previous version can work with this one.
     `alter table schema_version add column compatible ${int} not null default 0`,
     ...(isShared ? shared({ id, int, strict }) : ["drop table token"]),
 
     `alter table session add column place ${id}`,
-    // As `JSON.stringify` writes it: within a text, the quotation marks would be escaped.
+    // Matches the text that `JSON.stringify` writes. Inside a JSON string the quotes would be escaped, so this cannot
+    // match.
     `alter table session add column waiting ${int} not null default 0`,
     `update session set waiting = 1 where state like '%"waitingFor":[{%'`,
     "create index session_waiting on session (created_at, id) where waiting > 0",
-    // In the order of lists.
+    // In the sort order of lists.
     "drop index session_unfinished",
     "create index session_unfinished on session (created_at, id) where status in ('running', 'rescheduling')",
-    // Not with the time, which changes all the while: an append or a renewal then writes no index.
+    // Leaves out `lease_until`, which changes all the time: appends and renewals then update no index.
     "create index log_held on log (lease_holder) where lease_holder is not null",
     ...(name === "postgres" ? [RING_WITH_SCHEMA, RING_ENDED_WITH_SCHEMA] : []),
   ];
@@ -36,7 +37,7 @@ export function fleetSchema({
 const shared = ({ id, int, strict }: { id: string; int: string; strict: string }): string[] => [
   `alter table token add column tenant ${id} not null default '${DEFAULT_TENANT}'`,
   "create index token_tenant on token (tenant)",
-  // `schema` is up to where its own tables are.
+  // `schema` is the version of the tenant's own tables.
   `create table tenant (
     id ${id} primary key,
     name text not null,
@@ -58,7 +59,7 @@ const shared = ({ id, int, strict }: { id: string; int: string; strict: string }
   ) ${strict}`,
 ];
 
-/** The same words as before, and behind them whose tables they are about: ids need not differ between tenants. */
+/** The earlier payload, plus the schema: session ids may be equal in different tenants. */
 const RING_WITH_SCHEMA = `create or replace function ring() returns trigger language plpgsql as $$
   begin
     if tg_op = 'DELETE' then

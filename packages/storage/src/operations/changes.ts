@@ -3,8 +3,8 @@ import { all, list, sql } from "../sql.ts";
 import { waitingSessions } from "./inbox.ts";
 import { isUnfinished } from "./jobs.ts";
 
-/** Where these logs end, as far as they are there, those of jobs that have ended, and what waits in any inbox. */
-export const whatsNew = operation("events.whatsNew", function* (sessions: readonly string[]) {
+/** Reads the heads of these logs, the ended jobs among them, and all waiting inboxes. */
+export const readChanges = operation("events.whatsNew", function* (sessions: readonly string[]) {
   const heads = yield* all(sql<{ session: string; seq: number }>`
     select session, seq from log where session in ${list(sessions)}`);
   const ended = yield* all(sql<{ id: string }>`

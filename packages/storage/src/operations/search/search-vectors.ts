@@ -1,15 +1,15 @@
-import { operation } from "../operation.ts";
-import { all, sql, type Work } from "../sql.ts";
+import { operation } from "../../operation.ts";
+import { all, sql, type Work } from "../../sql.ts";
 
 export interface VectorPage {
   documents: Float64Array;
-  /** One after the other; those of another length than the first are left out. */
+  /** Concatenated. Vectors with another length than the first are skipped. */
   vectors: Float32Array<ArrayBuffer>;
-  /** After which the next page begins; undefined after the last. */
+  /** Start of the next page; undefined after the last. */
   next: { version: number; document: number } | undefined;
 }
 
-/** A page of the vectors that have changed since a version. */
+/** One page of the vectors changed since a version. */
 export const readSearchVectors = operation(
   "search.vectors",
   function* (args: {

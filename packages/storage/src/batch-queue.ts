@@ -6,17 +6,17 @@ interface Waiting<Call> {
   reject: (error: unknown) => void;
 }
 
-/** Bounds how long one commit takes, and so how long the next one waits. */
-const MOST_AT_ONCE = 200;
+/** Bounds the duration of one commit, and so the wait for the next. */
+const MAX_BATCH = 200;
 
-/** A queue whose calls are done in order, one group at a time: what comes while a group is under way makes up the next. */
-export class Lane<Call> {
+/** A serial queue that batches: calls that arrive while a batch runs form the next batch. */
+export class BatchQueue<Call> {
   readonly #perform: (calls: Call[]) => Promise<Outcome[]>;
   #queue: Waiting<Call>[] = [];
   #busy = false;
   #whenIdle: (() => void)[] = [];
 
-  /** `perform` gives an outcome for each call, or rejects for all of them. */
+  /** `perform` returns one outcome per call, or rejects for the whole batch. */
   constructor(perform: (calls: Call[]) => Promise<Outcome[]>) {
     this.#perform = perform;
   }
@@ -25,7 +25,7 @@ export class Lane<Call> {
     return !this.#busy && this.#queue.length === 0;
   }
 
-  /** Resolves when nothing is under way or waiting. */
+  /** Resolves when the queue is empty and idle. */
   drained(): Promise<void> {
     return this.idle ? Promise.resolve() : new Promise((resolve) => this.#whenIdle.push(resolve));
   }
@@ -33,7 +33,7 @@ export class Lane<Call> {
   add(call: Call): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#queue.push({ call, resolve, reject });
-      // Not at once, so that calls made in one go are one group.
+      // Deferred, so that calls made synchronously one after another form one batch.
       queueMicrotask(() => void this.#run());
     });
   }
@@ -42,7 +42,7 @@ export class Lane<Call> {
     if (this.#busy) return;
     this.#busy = true;
     while (this.#queue.length > 0) {
-      const group = this.#queue.splice(0, MOST_AT_ONCE);
+      const group = this.#queue.splice(0, MAX_BATCH);
       try {
         const outcomes = await this.#perform(group.map(({ call }) => call));
         for (const [index, { resolve, reject }] of group.entries()) {

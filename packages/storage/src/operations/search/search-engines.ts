@@ -1,18 +1,18 @@
-import type { Wanted } from "../search/analyse-query.ts";
-import { anyOf, type Expression, expressionOf, toFts, toTsquery } from "../search/expression.ts";
-import { join, raw, sql, type Sql } from "../sql.ts";
+import type { SearchWord } from "../../search/analyse-query.ts";
+import { anyOf, type Expression, expressionOf, toFts, toTsquery } from "../../search/expression.ts";
+import { join, raw, sql, type Sql } from "../../sql.ts";
 
-/** A word in a title says this many times as much as one in the text. */
+/** Weight of a word in the title relative to one in the body. */
 const TITLE_WEIGHT = 20;
-/** Postgres ranks by its own function first, and these by the weights of words. */
+/** Postgres first ranks by `ts_rank`; only these top rows are re-ranked with word weights. */
 const RANKED_CLOSELY = 200;
-/** A word that Postgres ranks so counts half of what it can count at most: several words say more than one many times. */
+/** Rank at which a word counts half of its maximum. Saturation makes several matching words beat one repeated word. */
 const HALF_RANK = 0.01;
 
-/** What is looked for. `facts` hold for the document, whatever is asked of the words: of each list, one. */
+/** A query. `facts` are filters on the document: one term of each list must match. */
 interface Condition {
   facts: readonly (readonly string[])[];
-  /** Facts of so many documents that it is quicker to look at those that are found than to go through all of them. */
+  /** Facts that match very many documents. Filtering the found rows is faster than intersecting in the index. */
   commonFacts?: readonly (readonly string[])[];
   words: readonly Expression[];
 }
@@ -23,17 +23,17 @@ export interface RankedRow {
   score: number;
 }
 
-/** The statements that differ. */
+/** The statements that differ between the engines. */
 export interface SearchEngine {
   matching(condition: Condition): Sql<{ number: number }>;
-  /** Of no more than `most` documents, in no order. `weights`: how much each word says; equal if absent. */
-  ranked(condition: Condition, words: readonly Wanted[], most: number, weights?: readonly number[]): Sql<RankedRow>;
+  /** At most `most` documents, unordered. `weights`: importance of each word; equal if absent. */
+  ranked(condition: Condition, words: readonly SearchWord[], most: number, weights?: readonly number[]): Sql<RankedRow>;
 }
 
 const sqlite: SearchEngine = {
   matching: (condition) => sql`
     select rowid as number from search_terms where search_terms match ${ftsOf(condition)} ${checkOf(condition)}`,
-  // It weighs words by how rare they are by itself.
+  // BM25 weighs words by their rarity itself.
   ranked: (condition, _, most) => sql`
     select rowid as number, -bm25(search_terms, 0, ${TITLE_WEIGHT}, 1) as score from search_terms
     where search_terms match ${ftsOf(condition)} ${checkOf(condition)} limit ${most}`,
@@ -79,7 +79,7 @@ const postgres: SearchEngine = {
 
 const cast = (text: string): Sql => sql`cast(${text} as tsquery)`;
 
-// Divided by the logarithm of the document's length.
+// Normalisation 1 divides by the logarithm of the document's length.
 const tsRank = (query: Sql): Sql => sql`ts_rank(${raw(`'{${1 / TITLE_WEIGHT}, 0, 0, 1}'`)}, terms, ${query}, 1)`;
 
 const tsqueryOf = ({ facts, commonFacts = [], words }: Condition): Sql =>

@@ -1,4 +1,4 @@
-/** What sessions spend from together, and the part that each has of it. Money of sessions is kept finer than in cents. */
+/** Shared spending accounts, and each session's share of them. Converts session cost from cents to micro-dollars. */
 export const spendingSchema = ({ id, int, strict }: { id: string; int: string; strict: string }): string[] => [
   "alter table session rename column cents to micros",
   "update session set micros = micros * 10000",

@@ -1,5 +1,5 @@
 import { isOnPrimary, type LoggedEvent, type SessionEvent, type ThreadId } from "@tandem/protocol";
-import type { EventRow, LoggedRow } from "../operations/events.ts";
+import type { EventRow, LoggedRow } from "../../operations/events.ts";
 import { toIso, toIsoOrNull, toMsOrNull } from "./time.ts";
 
 export function encodeEvent(thread: ThreadId | null, event: SessionEvent): EventRow {
@@ -20,7 +20,7 @@ export const toLoggedEvent = ({ seq, id, thread, type, at, body }: LoggedRow): L
   event: { id, type, processed_at: toIsoOrNull(at), ...(JSON.parse(body) as object) } as SessionEvent,
 });
 
-/** What `toLoggedEvent` will say of an event that has just been stored, without reading it again. */
+/** Predicts the result of `toLoggedEvent` for a stored event, without reading it back. */
 export function asLogged(seq: number, thread: ThreadId | null, event: SessionEvent, at: number | null): LoggedEvent {
   const isCanonical = at === null || toIso(at) === event.processed_at;
   return { seq, thread, event: isCanonical ? event : { ...event, processed_at: toIso(at) } };

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Refusal } from "../refusal.ts";
-import { one, perform, raw, sql, type Work } from "../sql.ts";
-import { SqliteConnection } from "../sqlite/sqlite-connection.ts";
-import { WORKER_ALIVE_MS } from "../worker-store.ts";
+import { Refusal } from "../../refusal.ts";
+import { one, perform, raw, sql, type Work } from "../../sql.ts";
+import { SqliteConnection } from "../../sqlite/sqlite-connection.ts";
+import { WORKER_ALIVE_MS } from "../../worker-store.ts";
 import { migrate, schemaVersion } from "./migrate.ts";
 import { MIGRATIONS, SQLITE, type Migration } from "./migrations.ts";
 
@@ -10,7 +10,10 @@ const NOW = MIGRATIONS.length;
 const expanding: Migration = { compatible: true, statements: () => ["alter table session add column mood text"] };
 const breaking: Migration = { compatible: false, statements: () => ["alter table session drop column place"] };
 
-/** A database of this schema, with workers: how many versions they are behind `NOW`, and for how long they are silent. */
+/**
+ * A current database with workers: `schema` is their version relative to `NOW`, `silentMs` the time since their last
+ * beat.
+ */
 function open(...workers: { schema: number; silentMs?: number }[]): SqliteConnection {
   const connection = new SqliteConnection(":memory:", { readOnly: false });
   run(connection, migrate(SQLITE));
@@ -24,7 +27,7 @@ function open(...workers: { schema: number; silentMs?: number }[]): SqliteConnec
 const run = <T>(connection: SqliteConnection, work: Work<T>): T =>
   perform(work, (statement) => connection.execute(statement));
 
-/** As a database does it: all or nothing. */
+/** One transaction, as in a real database. */
 function upgrade(connection: SqliteConnection, migrations: readonly Migration[]): unknown {
   connection.run("begin");
   try {
@@ -40,11 +43,11 @@ function upgrade(connection: SqliteConnection, migrations: readonly Migration[])
 const columns = (connection: SqliteConnection): string[] =>
   connection.execute(raw("select name from pragma_table_info('session')")).map((row) => (row as { name: string }).name);
 
-test("an upgrade that older code can live with is made beside workers of the version before, which go on", () => {
+test("applies a compatible upgrade beside workers of the previous version", () => {
   using connection = open({ schema: NOW });
   expect(upgrade(connection, [...MIGRATIONS, expanding])).toBe(NOW + 1);
   expect(columns(connection)).toContain("mood");
-  // What the older code sees, and what it does when it starts anew.
+  // The older code sees the newer version, also when it restarts.
   expect(run(connection, schemaVersion(NOW))).toBe(NOW + 1);
   expect(upgrade(connection, MIGRATIONS)).toBe(NOW + 1);
   expect(run(connection, one(sql`select compatible from schema_version where version = ${NOW + 1}`))).toEqual({
@@ -52,7 +55,7 @@ test("an upgrade that older code can live with is made beside workers of the ver
   });
 });
 
-test("one that would break a worker that lives is refused, and says whom to stop; when it is gone, it is made", () => {
+test("refuses a breaking upgrade while an affected worker lives, names it, and succeeds once it is gone", () => {
   using connection = open({ schema: NOW }, { schema: NOW + 1 });
   expect(upgrade(connection, [...MIGRATIONS, breaking])).toMatchObject({
     code: "older_workers_alive",
@@ -66,7 +69,7 @@ test("one that would break a worker that lives is refused, and says whom to stop
   expect(() => run(connection, schemaVersion(NOW))).toThrow(Refusal);
 });
 
-test("two versions at once are too far for the older code, though each by itself could be lived with", () => {
+test("refuses to skip two versions for a living worker, even if each is compatible", () => {
   using connection = open({ schema: NOW });
   const twice: Migration = { compatible: true, statements: () => ["alter table session add column weather text"] };
   expect(upgrade(connection, [...MIGRATIONS, expanding, twice])).toMatchObject({ code: "older_workers_alive" });
@@ -76,7 +79,7 @@ test("two versions at once are too far for the older code, though each by itself
   expect(() => run(connection, schemaVersion(NOW))).toThrow(Refusal);
 });
 
-test("a tenant's own tables have nothing that is shared, and the shared ones have all", () => {
+test("creates shared tables only in the shared schema", () => {
   const tables = (isShared: boolean): string[] => {
     using connection = new SqliteConnection(":memory:", { readOnly: false });
     run(connection, migrate({ ...SQLITE, isShared }));

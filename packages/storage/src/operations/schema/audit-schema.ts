@@ -1,6 +1,6 @@
-import { GENESIS } from "../audit/audit-hash.ts";
+import { GENESIS } from "../../audit/audit-hash.ts";
 
-/** One chain, where it ends, and how far each session's log has been read for it. */
+/** The hash chain, its head, and a cursor per session for the audited part of its log. */
 export const auditSchema = ({ id, int, strict }: { id: string; int: string; strict: string }): string[] => [
   `create table audit (
     seq ${int} primary key,

@@ -1,7 +1,7 @@
 import { RequestError } from "@tandem/protocol";
-import type { Span } from "../operations/page.ts";
+import type { Span } from "../../operations/page.ts";
 
-/** Times are kept to the millisecond, and come back in one form whatever form they came in. */
+/** Times are stored in milliseconds and returned in one canonical format. */
 export function toMs(time: string): number {
   const ms = Date.parse(time);
   if (Number.isNaN(ms)) {
