@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { readContextSearch } from "./context/context-search.ts";
 import { readHomeSearch } from "./home/find-sessions.ts";
 import { isSessionView, type SessionView } from "./session/session-views.ts";
 import { Failed } from "./shell/failed.tsx";
@@ -42,21 +43,13 @@ const context = createRoute({
   getParentRoute: () => root,
   path: "/context/$",
   component: lazyRouteComponent(() => import("./context/context-page.tsx"), "ContextPage"),
-  validateSearch: (search: Record<string, unknown>): ContextSearch =>
-    Object.fromEntries(
-      Object.entries(search).flatMap(([name, value]) => (isContextSearch(name) ? [[name, String(value)]] : [])),
-    ),
+  validateSearch: readContextSearch,
 });
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings/$",
   component: lazyRouteComponent(() => import("./settings/settings-page.tsx"), "SettingsPage"),
 });
-
-/** What a view of the context is narrowed to. */
-const CONTEXT_SEARCH = ["q", "kind", "connection", "session", "hops", "all"] as const;
-export type ContextSearch = { [K in (typeof CONTEXT_SEARCH)[number]]?: string };
-const isContextSearch = (name: string): boolean => CONTEXT_SEARCH.some((known) => known === name);
 
 export const router = createRouter({
   routeTree: root.addChildren([home, session, inbox, compare, context, settings]),

@@ -1,13 +1,11 @@
-import type { ContextId } from "@tandem/protocol";
 import type { Embedder } from "@tandem/runtime";
 import type { JobRow, Store } from "@tandem/storage";
-import type { ContextFolder } from "./folder/context-folder.ts";
 import { type FolderSettings, openContextFolder } from "./folder/open-context-folder.ts";
 import type { Chunk } from "./ingest/evidence/document-record.ts";
+import type { Knowledge } from "./knowledge.ts";
 import { MemoryStores } from "./memory/memory-stores.ts";
 import type { AcceptRules } from "./proposals/accept-rules.ts";
 import { createProposals } from "./proposals/create-proposals.ts";
-import type { Proposals } from "./proposals/proposals.ts";
 import { type JobInput, runJob } from "./runs/run-job.ts";
 import { ContextSearch } from "./search/context-search.ts";
 
@@ -22,13 +20,7 @@ export interface ContextSettings extends FolderSettings {
 }
 
 /** A context: its files, what is proposed for them, the search over them, and its jobs. */
-export interface Context {
-  /** What the store keeps everything of it under. */
-  readonly id: ContextId;
-  readonly user: string | undefined;
-  readonly folder: ContextFolder;
-  readonly proposals: Proposals;
-  readonly search: ContextSearch;
+export interface Context extends Knowledge {
   /** Its memories as programs see them. */
   readonly memoryStores: MemoryStores;
   /** A passage of a source, and up to `around` before and after it; nothing if it does not exist (any more). */

@@ -1,10 +1,10 @@
 import type { Config } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import type { Context } from "../open-context.ts";
+import type { Knowledge } from "../knowledge.ts";
 
 /** What the memory agent works with. */
 export interface MemoryParts {
-  context: Pick<Context, "id" | "folder" | "proposals" | "search" | "user">;
+  context: Pick<Knowledge, "id" | "folder" | "proposals" | "search" | "user">;
   store: Pick<Store, "events" | "sessions" | "records">;
   settings: Config["memory"];
   now?: () => Date;

@@ -3,7 +3,7 @@ import type { Records } from "@tandem/storage";
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Evidence } from "../evidence.ts";
-import type { Context } from "../open-context.ts";
+import type { Knowledge } from "../knowledge.ts";
 import { draftChange, draftForgetting, draftMemory } from "./draft-memory.ts";
 import { Memories, type StoredMemory } from "./memories.ts";
 import { checkPath, MemoryPathConflict, MemoryPreconditionFailed, overlaps, pathOf } from "./memory-store-path.ts";
@@ -48,13 +48,13 @@ export interface Writer {
  * programs, and what is in them is found by nobody else. Whoever writes here decides: each write is an accepted proposal.
  */
 export class MemoryStores {
-  readonly #context: Pick<Context, "id" | "folder" | "proposals">;
+  readonly #context: Pick<Knowledge, "id" | "folder" | "proposals">;
   readonly #records: Records;
   readonly #memories: Memories;
   readonly #versions: MemoryVersions;
   readonly #now: () => Date;
 
-  constructor(parts: { context: Pick<Context, "id" | "folder" | "proposals">; records: Records; now?: () => Date }) {
+  constructor(parts: { context: Pick<Knowledge, "id" | "folder" | "proposals">; records: Records; now?: () => Date }) {
     this.#context = parts.context;
     this.#records = parts.records;
     this.#memories = new Memories(parts.context.folder);

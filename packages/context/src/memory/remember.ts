@@ -1,15 +1,13 @@
 import { newId, RequestError } from "@tandem/protocol";
 import type { LlmRuntime } from "@tandem/runtime";
 import type { Evidence } from "../evidence.ts";
-import type { Context } from "../open-context.ts";
+import type { Knowledge } from "../knowledge.ts";
 import type { Proposal } from "../proposals/proposal.ts";
 import { draftChange, draftForgetting, draftMemory } from "./draft-memory.ts";
 import { findAlike, findContradictions } from "./find-contradictions.ts";
 import { contradictionsOf, Memories, type StoredMemory } from "./memories.ts";
 import { isExpired, type MemoryFile, type MemoryScope, scoped } from "./memory-file.ts";
 import { saysTheSame } from "./statement.ts";
-
-type Knowledge = Pick<Context, "folder" | "proposals" | "search">;
 
 /** What is to be remembered, in a person's own words. */
 export interface Words {
@@ -108,9 +106,9 @@ export async function findMemory(memories: Memories, id: string): Promise<Stored
 
 /** A person's decision is made as they say it: a proposal that is accepted in the same breath, so that it can be undone. */
 export async function acceptAtOnce(
-  { proposals }: Pick<Context, "proposals">,
+  { proposals }: Pick<Knowledge, "proposals">,
   title: string,
-  drafts: Parameters<Context["proposals"]["propose"]>[0]["drafts"],
+  drafts: Parameters<Knowledge["proposals"]["propose"]>[0]["drafts"],
   by: string,
 ): Promise<Proposal> {
   const proposal = await proposals.propose({ job: null, title, summary: `Decided by ${by}.`, drafts, anew: true });

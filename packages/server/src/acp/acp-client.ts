@@ -5,20 +5,13 @@ import {
   type SessionUpdate,
 } from "@agentclientprotocol/sdk/unstable";
 import { RequestError } from "@tandem/protocol";
+import type { ClientAbilities } from "./client-abilities.ts";
 import { configOptions } from "./config-options.ts";
 import type { PermissionQuestion, QuestionForm } from "./inquiry.ts";
 import type { Child, Patch } from "./patch.ts";
-import { fieldProperties } from "./question-form.ts";
+import { fieldProperties } from "./question-fields.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import { callMeta, sessionUpdate, toolCallFields } from "./session-update.ts";
-
-/** The optional capabilities that a client has declared. */
-export interface ClientAbilities {
-  notices: boolean;
-  compaction: boolean;
-  forms: boolean;
-  subagents: boolean;
-}
 
 /** The client's side of a connection. Sends nothing that the client has not declared to understand. */
 export class AcpClient {

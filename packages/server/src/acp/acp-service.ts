@@ -13,7 +13,7 @@ import type { Engine, Model } from "@tandem/sessions";
 import type { AcpClient } from "./acp-client.ts";
 import { AcpSession } from "./acp-session.ts";
 import type { ClientServer } from "./client-servers.ts";
-import type { AcpAgentOptions } from "./create-acp-agent.ts";
+import type { AcpAgentOptions } from "./acp-agent-options.ts";
 import { messageContent, type PromptBlock } from "./prompt-content.ts";
 import type { Prompt } from "./prompt.ts";
 import { settingChange, settingsOf, type SessionSettings } from "./session-settings.ts";

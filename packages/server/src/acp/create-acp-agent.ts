@@ -6,41 +6,10 @@ import {
   type AgentContext,
   type ClientCapabilities,
 } from "@agentclientprotocol/sdk/unstable";
-import type { PermissionMode, SessionCreateParams } from "@tandem/protocol";
-import type { Engine } from "@tandem/sessions";
+import type { AcpAgentOptions } from "./acp-agent-options.ts";
 import type { AcpService } from "./acp-service.ts";
-import type { ClientServers } from "./client-servers.ts";
 import { initializeResponse } from "./initialize-response.ts";
 import type * as SessionRequests from "./session-requests.ts";
-
-export interface AcpAgentOptions {
-  /** May still be opening: `initialize` is answered without it. */
-  engine: Engine | Promise<Engine>;
-  /** The actor recorded in the log for every request of this connection. */
-  who: string;
-  /** Tandem's version. */
-  version: string;
-  /** Chooses the agent and the environment of a new session in an existing folder. */
-  begin(folder: string): Promise<Pick<SessionCreateParams, "agent" | "environment_id">>;
-  /** Holds the MCP servers that clients name; the engine's `sessionServers` reads them there. */
-  clientServers: ClientServers;
-  /** The mode of sessions that name none. */
-  usualMode?: PermissionMode;
-  /** Whether this client may save rules for more than the session. */
-  mayKeepRules?: boolean;
-  /** Whether this client may name MCP servers that are programs on this machine. Default: yes. */
-  mayBringPrograms?: boolean;
-  /** Whether this client may see a session. Default: every session. */
-  owns?(session: string): Promise<boolean>;
-  /** Called after this client created a session. */
-  opened?(session: string): Promise<void>;
-  /** Rejects if another process runs the session: its turns would not be visible here. */
-  mayWrite?(session: string): Promise<void>;
-  /** Rejects with the next step if there is no login or key to work with. */
-  checkLogin?(): Promise<void>;
-  /** Reports background errors that belong to no request. */
-  onFailure?(error: unknown, what: string): void;
-}
 
 /** An agent for one connection of an editor or another client of the Agent Client Protocol, version 1. */
 export function createAcpAgent(options: AcpAgentOptions): AgentApp {

@@ -1,10 +1,10 @@
 import { questionInput, type ApprovalAnswer, type Question } from "@tandem/protocol";
 import type { Inquiry, PermissionQuestion, QuestionForm } from "./inquiry.ts";
 import type { AcpClient } from "./acp-client.ts";
+import { OTHER } from "./question-fields.ts";
 import { callView } from "./tool-view.ts";
 
 /** The suffix of the free-text field beside a choice. */
-const OTHER = "_other";
 
 const UNANSWERED: ApprovalAnswer = { result: "deny", scope: "once", message: "The user did not answer." };
 
@@ -83,23 +83,4 @@ async function choose(
     if (label !== undefined) answers[question] = multiSelect ? [label] : label;
   }
   return answers;
-}
-
-/** The schema of one question: a choice, and a text field beside it for an answer in free text. */
-export function fieldProperties({ key, title, question, options, multiSelect }: QuestionForm["fields"][number]) {
-  const choices = options.map(({ label, description }) => ({
-    ...{ const: label, title: label },
-    ...(description !== undefined && { description }),
-  }));
-  const described = { title, description: question };
-  const own = {
-    ...described,
-    type: "string" as const,
-    title: choices.length === 0 ? title : `${title} (in your own words)`,
-  };
-  const choice = multiSelect
-    ? { ...described, type: "array" as const, items: { type: "string" as const, anyOf: choices } }
-    : { ...described, type: "string" as const, oneOf: choices };
-  const other = [`${key}${OTHER}`, own] as const;
-  return choices.length === 0 ? [other] : [[key, choice] as const, other];
 }

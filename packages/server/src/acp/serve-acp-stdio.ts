@@ -3,7 +3,8 @@ import { once } from "node:events";
 import { Readable, type Writable } from "node:stream";
 import type { ReadableStream as WebReadable } from "node:stream/web";
 import { ClientServers } from "./client-servers.ts";
-import { createAcpAgent, type AcpAgentOptions } from "./create-acp-agent.ts";
+import type { AcpAgentOptions } from "./acp-agent-options.ts";
+import { createAcpAgent } from "./create-acp-agent.ts";
 
 export interface AcpStdio extends Omit<AcpAgentOptions, "engine" | "clientServers" | "begin" | "mayWrite"> {
   stdin: Readable;

@@ -5,7 +5,7 @@ import { AcpClient } from "./acp-client.ts";
 import { AcpService, type SessionWorkspace } from "./acp-service.ts";
 import { clientServers } from "./client-mcp-server.ts";
 import { configOptions, modeState } from "./config-options.ts";
-import type { AcpAgentOptions } from "./create-acp-agent.ts";
+import type { AcpAgentOptions } from "./acp-agent-options.ts";
 import type { TurnOutcome } from "./prompt.ts";
 import type { SessionSettings } from "./session-settings.ts";
 

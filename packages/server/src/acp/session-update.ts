@@ -1,5 +1,5 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk/unstable";
-import type { ClientAbilities } from "./acp-client.ts";
+import type { ClientAbilities } from "./client-abilities.ts";
 import type { Child, Patch, Piece, ToolCallChange } from "./patch.ts";
 
 /** A patch as a `session/update`; undefined if the client would not understand it. */

@@ -3,7 +3,7 @@ import type { Engine } from "@tandem/sessions";
 import { hasScope } from "../../http/authorize.ts";
 import type { Logger } from "../../http/create-logger.ts";
 import type { ClientServers } from "../client-servers.ts";
-import type { AcpAgentOptions } from "../create-acp-agent.ts";
+import type { AcpAgentOptions } from "../acp-agent-options.ts";
 import type { ConnectAgent } from "./acp-door.ts";
 
 /** Agents for clients of a server. What they may do is what their token may; their sessions are the server's, as all others. */
