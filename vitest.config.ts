@@ -20,7 +20,7 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** Whether this is the long run, `npm run soak`. */
     soak: boolean;
-    /** How many times slower than an idle machine this one is; at least 1. */
+    /** How many times slower than an idle machine this one is; at least 1. Upper bounds on durations are multiplied by it. */
     slowness: number;
   }
 }
@@ -28,6 +28,8 @@ declare module "vitest" {
 export default defineConfig({
   test: {
     provide: { soak, slowness },
+    // For settings of child processes that race with real time, such as leases.
+    env: { TANDEM_TEST_SLOWNESS: String(slowness) },
     projects: [
       {
         extends: true,

@@ -15,7 +15,7 @@ beforeAll(async () => {
   // What npm would install beside it.
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   tandem = join(folder, "tandem", "bin", "tandem.mjs");
-}, 180_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test("the package names what it needs, and nothing of the workspace", async () => {
@@ -34,14 +34,14 @@ test("it calls models, in threads and processes of its own", async () => {
   const calls = await machine.run(["demo"], { tandem });
   expect({ code: calls.code, stderr: calls.stderr }).toEqual({ code: 0, stderr: "" });
   expect(calls.stdout).toContain("Claude Code processes still running: 0");
-}, 120_000);
+});
 
 test("it scans, reads documents by its skills, and searches", async () => {
   await using machine = await scratchMachine();
   const { code, stdout } = await machine.run(["demo", "context", "shop"], { tandem });
   expect(stdout).toContain("tandem proposals accept last");
   expect(code).toBe(0);
-}, 180_000);
+});
 
 test("it serves the page", async () => {
   await using machine = await scratchMachine();
@@ -49,4 +49,4 @@ test("it serves the page", async () => {
   const page = await fetch(server.url);
   expect(page.status).toBe(200);
   expect(await page.text()).toContain("<title>Tandem</title>");
-}, 120_000);
+});

@@ -37,7 +37,7 @@ test("the example for the official client runs as it stands, against the real Cl
     expect.stringMatching(/^\d+ events, the last is session\.status_idle$/),
   ]);
   expect(globSync("scratch/*/hello.txt", { cwd: machine.variables.TANDEM_HOME })).toHaveLength(1);
-}, 120_000);
+});
 
 test("and so does the one with a tool of its own, with nothing changed but two variables", async () => {
   await using machine = await sessionMachine(({ toolResults: [result] }) =>
@@ -49,7 +49,7 @@ test("and so does the one with a tool of its own, with nothing changed but two v
     "ran weather",
     expect.stringContaining("Take one: 8 degrees and rain in Bern."),
   ]);
-}, 120_000);
+});
 
 test("the example that embeds a server runs as it stands, and leaves nothing running", async () => {
   await using machine = await sessionMachine(() => text("The Aare."));
@@ -57,4 +57,4 @@ test("the example that embeds a server runs as it stands, and leaves nothing run
   expect(await linesOf("embed-server.ts", variables, machine.project)).toEqual(["The Aare."]);
   expect(processesIn(machine.variables.TANDEM_HOME)).toEqual([]);
   expect(existsSync(join(machine.variables.TANDEM_HOME, "server.json"))).toBe(false);
-}, 120_000);
+});

@@ -62,7 +62,7 @@ test("the same seed comes to the same end, another to about the same", () => {
   expect(simulateTurns(load, 500, { hour: 3, seed: 6 }).turns / one.turns).toBeCloseTo(1, 0);
 });
 
-test("ten times as many sessions need about ten times as much, and never less", { timeout: 60_000 }, () => {
+test("ten times as many sessions need about ten times as much, and never less", () => {
   const small = needsOf(10_000, FIGURES, HABITS, LIMITS);
   const large = needsOf(100_000, FIGURES, HABITS, LIMITS);
   expect(large.storedGbPerDay).toBeCloseTo(small.storedGbPerDay * 10);
@@ -72,7 +72,7 @@ test("ten times as many sessions need about ten times as much, and never less", 
   expect(large.flow.wait.p99).toBeLessThanOrEqual(1);
 });
 
-test("docs/scale.md shows what the simulation says today", { timeout: 60_000 }, () => {
+test("docs/scale.md shows what the simulation says today", () => {
   const page = readFileSync(join(import.meta.dirname, "..", "docs", "scale.md"), "utf8");
   expect(page).toContain(scaleTable());
 });

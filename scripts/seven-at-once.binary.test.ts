@@ -37,4 +37,4 @@ test("seven agents in seven worktrees, under one budget, merged back; nothing is
   expect(git("worktree", "list").split("\n")).toHaveLength(1);
   expect(git("branch", "--list", "tandem/*")).toBe("");
   expect(processesIn(stage)).toEqual([]);
-}, 300_000);
+});

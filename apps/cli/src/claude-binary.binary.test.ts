@@ -7,7 +7,6 @@ import { AcpLines } from "./testing/acp-lines.ts";
 import { sessionMachine } from "./testing/session-machine.ts";
 
 /** Each of these starts several commands, and they Claude Code. */
-const SEVERAL = { timeout: 180_000 };
 
 /** A machine on which Claude Code is installed: the real one, behind a program that leaves word when it is started. */
 async function machineWithClaude() {
@@ -33,23 +32,19 @@ async function machineWithClaude() {
   };
 }
 
-test(
-  "calls and sessions run the Claude Code that is named; without a name, the one that ships with Tandem",
-  SEVERAL,
-  async () => {
-    await using machine = await machineWithClaude();
-    const named = ["--claude-path", machine.path];
-    expect(await machine.run([...named, "text", "Hello?"])).toMatchObject({ code: 0, stdout: "Hello.\n" });
-    expect(await machine.hasRun()).toBe(true);
-    expect(await machine.run(["run", "Hello?", ...named])).toMatchObject({ code: 0 });
-    expect(await machine.hasRun()).toBe(true);
+test("calls and sessions run the Claude Code that is named; without a name, the one that ships with Tandem", async () => {
+  await using machine = await machineWithClaude();
+  const named = ["--claude-path", machine.path];
+  expect(await machine.run([...named, "text", "Hello?"])).toMatchObject({ code: 0, stdout: "Hello.\n" });
+  expect(await machine.hasRun()).toBe(true);
+  expect(await machine.run(["run", "Hello?", ...named])).toMatchObject({ code: 0 });
+  expect(await machine.hasRun()).toBe(true);
 
-    expect(await machine.run(["run", "Hello?"])).toMatchObject({ code: 0 });
-    expect(await machine.hasRun()).toBe(false);
-  },
-);
+  expect(await machine.run(["run", "Hello?"])).toMatchObject({ code: 0 });
+  expect(await machine.hasRun()).toBe(false);
+});
 
-test("an editor's agent runs it", SEVERAL, async () => {
+test("an editor's agent runs it", async () => {
   await using machine = await machineWithClaude();
   await using editor = new AcpLines(machine.start(["acp", "--claude-path", machine.path]), () => "");
   await editor.ask("initialize", { protocolVersion: 1, clientCapabilities: {} });
@@ -59,7 +54,7 @@ test("an editor's agent runs it", SEVERAL, async () => {
   expect(await machine.hasRun()).toBe(true);
 });
 
-test("a server runs it, and a command with a choice of its own does not go to a server", SEVERAL, async () => {
+test("a server runs it, and a command with a choice of its own does not go to a server", async () => {
   await using machine = await machineWithClaude();
   await using _ = await machine.up("--claude-path", machine.path);
   expect(await machine.run(["run", "Hello?"])).toMatchObject({ code: 0 });
@@ -68,24 +63,20 @@ test("a server runs it, and a command with a choice of its own does not go to a 
   expect(await machine.hasRun()).toBe(false);
 });
 
-test(
-  "a path is relative to where the command is started; one in the config to the config, once it is trusted",
-  SEVERAL,
-  async () => {
-    await using machine = await machineWithClaude();
-    expect(await machine.run(["--claude-path", "../claude", "text", "Hello?"])).toMatchObject({ code: 0 });
-    expect(await machine.hasRun()).toBe(true);
-    const config = await readFile(`${machine.project}/tandem.yaml`, "utf8");
-    await machine.configure(config.replace("auth: api_key", "auth: api_key, executable: ../claude"));
-    expect(await machine.run(["text", "Hello?"])).toMatchObject({ code: 2, stderr: expect.stringContaining("trust") });
-    expect(await machine.hasRun()).toBe(false);
-    await machine.trust();
-    expect(await machine.run(["text", "Hello?"])).toMatchObject({ code: 0 });
-    expect(await machine.hasRun()).toBe(true);
-  },
-);
+test("a path is relative to where the command is started; one in the config to the config, once it is trusted", async () => {
+  await using machine = await machineWithClaude();
+  expect(await machine.run(["--claude-path", "../claude", "text", "Hello?"])).toMatchObject({ code: 0 });
+  expect(await machine.hasRun()).toBe(true);
+  const config = await readFile(`${machine.project}/tandem.yaml`, "utf8");
+  await machine.configure(config.replace("auth: api_key", "auth: api_key, executable: ../claude"));
+  expect(await machine.run(["text", "Hello?"])).toMatchObject({ code: 2, stderr: expect.stringContaining("trust") });
+  expect(await machine.hasRun()).toBe(false);
+  await machine.trust();
+  expect(await machine.run(["text", "Hello?"])).toMatchObject({ code: 0 });
+  expect(await machine.hasRun()).toBe(true);
+});
 
-test("one that is missing, too old or something else is refused before anything is begun", SEVERAL, async () => {
+test("one that is missing, too old or something else is refused before anything is begun", async () => {
   await using machine = await machineWithClaude();
   const old = await machine.program("old", "echo '1.0.0 (Claude Code)'");
   const other = await machine.program("other", "echo hello");
@@ -104,7 +95,7 @@ test("one that is missing, too old or something else is refused before anything 
   expect(machine.rehearsal.modelRequests).toEqual([]);
 });
 
-test("status and doctor say which one it is, and whether it was tested", SEVERAL, async () => {
+test("status and doctor say which one it is, and whether it was tested", async () => {
   await using machine = await machineWithClaude();
   const newer = await machine.program("newer", "echo '99.0.0 (Claude Code)'");
   const status = async (...args: string[]) => {

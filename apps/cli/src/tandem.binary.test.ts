@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, inject, test } from "vitest";
 import packageJson from "../package.json" with { type: "json" };
 import { EXIT_CODES } from "./exit-code.ts";
 import { scratchMachine } from "./testing/run-tandem.ts";
@@ -11,12 +11,12 @@ describe("tandem", () => {
     const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(report)}` };
     const cost = async (flag: string) => {
       const runs = [];
-      for (let i = 0; i < 6; i++) runs.push(Number((await machine.run([flag], { env })).stderr));
+      for (let i = 0; i < 4; i++) runs.push(Number((await machine.run([flag], { env })).stderr));
       // The first run compiles, and a busy machine spoils some; what it can do is what counts.
       return Math.min(...runs);
     };
-    expect(await cost("--version")).toBeLessThan(150);
-    expect(await cost("--help")).toBeLessThan(150);
+    expect(await cost("--version")).toBeLessThan(150 * inject("slowness"));
+    expect(await cost("--help")).toBeLessThan(150 * inject("slowness"));
   });
 
   test("--version", async () => {

@@ -134,7 +134,7 @@ test("the child has the one credential, and its variables hold neither that nor 
   expect(stage.rehearsal.modelRequests.at(-1)?.headers["x-api-key"]).toBe("sk-ant-made-up-key");
   expect(variables.some((text) => text.includes("ANTHROPIC_BASE_URL"))).toBe(true);
   for (const text of variables) expect(text).not.toMatch(new RegExp(`${MARK}|sk-ant-made-up-key`));
-}, 60_000);
+});
 
 test("an isolated call leaves no transcript behind", async () => {
   await mkdir(join(stage.configDir, "projects"), { recursive: true });

@@ -85,7 +85,7 @@ describe("reuse", () => {
           expect(request.model).toMatch({ text: /haiku/, object: /opus/, loop: /sonnet/ }[kind]);
       }
     }
-  }, 120_000);
+  });
 
   test("a process serves call after call, of any kind, and each call's cost is its own", async () => {
     await using room = stage.room({ pool: { size: 1 } });

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:net";
 import { inspect } from "node:util";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
 import { Client } from "pg";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from "vitest";
 import type { Connection } from "./connection.ts";
 import { ConnectionError } from "./connection-error.ts";
 import { openConnection, type Place } from "./open-connection.ts";
@@ -45,7 +45,7 @@ describe.each(["postgres", "mysql"] as const)("a server of %s", (driver) => {
     expect(failure.message).toContain("nowhere.invalid");
   });
 
-  it("that does not answer is given up after a while", { timeout: 40_000 }, async () => {
+  it("that does not answer is given up after a while", async () => {
     const failure = await failureOf({ driver, url: `${driver}://ada:${PASSWORD}@127.0.0.1:${port}/shop` });
     expect(failure.code).toBe("connection_failed");
   });
@@ -226,13 +226,13 @@ describe.skipIf(whyNoMariaDb())(`MariaDB${whyNoMariaDb() ? ` (skipped: ${whyNoMa
         // One that was killed is listed for a moment longer.
         return (rows as { id: number }[]).find(({ id }) => !killed.includes(id))?.id;
       };
-      const id = await vi.waitUntil(running, { timeout: 20_000 });
+      const id = await vi.waitUntil(running, { timeout: 120_000 });
       await admin.query(`kill ${id}`);
       killed.push(id);
     }
     const began = performance.now();
     expect(await asked).toMatchObject({ name: "ConnectionError", code: "connection_failed" });
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(performance.now() - began).toBeLessThan(10_000 * inject("slowness"));
     await admin.end();
   });
 

@@ -105,14 +105,14 @@ export class Rehearsal implements AsyncDisposable {
   /** The first request, come or to come, that the predicate holds for; asked again whenever a request's state changes. */
   waitForRequest(
     predicate: (request: ReceivedRequest) => boolean = () => true,
-    timeoutMs = 5000,
+    timeoutMs = 60_000,
   ): Promise<ReceivedRequest> {
     return this.#log.waitFor(() => this.#log.requests.find(predicate), timeoutMs);
   }
 
   waitForModelRequest(
     predicate: (request: ModelRequest) => boolean = () => true,
-    timeoutMs = 5000,
+    timeoutMs = 60_000,
   ): Promise<ModelRequest> {
     return this.#log.waitFor(() => this.#log.modelRequests.find(predicate), timeoutMs);
   }

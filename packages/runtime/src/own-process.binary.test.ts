@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 async function run(script: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
   const index = new URL("index.ts", import.meta.url).href;
   const module = `import { configSchema } from "@tandem/protocol"; const INDEX = process.argv[1]; ${script}`;
-  const options = { cwd: import.meta.dirname, env: { PATH: process.env["PATH"] }, timeout: 30_000 };
+  const options = { cwd: import.meta.dirname, env: { PATH: process.env["PATH"] }, timeout: 120_000 };
   return promisify(execFile)(process.execPath, ["--input-type=module", "--eval", module, index, ...args], options);
 }
 

@@ -407,7 +407,7 @@ describe("processes", () => {
     stage.rehearsal.use([text("Noted."), text("Marmalade.")]);
     const session = await quick.session();
     await quick.turn(session, "The word is marmalade.");
-    await expect.poll(() => quick.store.leases.holder(session.id as never), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => quick.store.leases.holder(session.id as never)).toBeUndefined();
     expect(said(await quick.turn(session, "What was the word?"))).toBe("Marmalade.");
     expect(lastRequest()).toContain("The word is marmalade.");
   });

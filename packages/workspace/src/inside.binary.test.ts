@@ -144,7 +144,7 @@ describe("special files", () => {
     } finally {
       server.close();
     }
-  }, 20_000);
+  });
 });
 
 describe.each(["linux", "darwin"])("a race, as on %s", (platform) => {

@@ -5,43 +5,37 @@ import { expect, test } from "vitest";
 import { AcpLines } from "../testing/acp-lines.ts";
 import { sessionMachine } from "../testing/session-machine.ts";
 
-test(
-  "a server that is up is the editor's agent, over its restarts; without it, tandem acp is one itself",
-  {
-    timeout: 240_000,
-  },
-  async () => {
-    await using machine = await sessionMachine([]);
-    const file = join(machine.project, "through-the-pipe.txt");
-    machine.rehearsal.use([toolUse("Write", { file_path: file, content: "x" }), text("Written."), text("Again.")]);
+test("a server that is up is the editor's agent, over its restarts; without it, tandem acp is one itself", async () => {
+  await using machine = await sessionMachine([]);
+  const file = join(machine.project, "through-the-pipe.txt");
+  machine.rehearsal.use([toolUse("Write", { file_path: file, content: "x" }), text("Written."), text("Again.")]);
 
-    const first = await machine.up();
-    await using editor = new AcpLines(machine.start(["acp"]), ({ options }) => options[0]!.optionId);
-    expect(await editor.ask("initialize", { protocolVersion: 1 })).toMatchObject({ agentInfo: { name: "tandem" } });
-    const { sessionId } = (await editor.ask("session/new", { cwd: machine.project, mcpServers: [] })) as {
-      sessionId: string;
-    };
-    const prompt = [{ type: "text", text: "Write it." }];
-    expect(await editor.ask("session/prompt", { sessionId, prompt })).toMatchObject({ stopReason: "end_turn" });
-    expect(existsSync(file)).toBe(true);
-    // It is the server's: it holds the session, and no process of ours has the store open.
-    const listed = await fetch(`${first.url}/v1/sessions`, { headers: { "x-api-key": first.token } });
-    expect(JSON.stringify(await listed.json())).toContain(sessionId);
+  const first = await machine.up();
+  await using editor = new AcpLines(machine.start(["acp"]), ({ options }) => options[0]!.optionId);
+  expect(await editor.ask("initialize", { protocolVersion: 1 })).toMatchObject({ agentInfo: { name: "tandem" } });
+  const { sessionId } = (await editor.ask("session/new", { cwd: machine.project, mcpServers: [] })) as {
+    sessionId: string;
+  };
+  const prompt = [{ type: "text", text: "Write it." }];
+  expect(await editor.ask("session/prompt", { sessionId, prompt })).toMatchObject({ stopReason: "end_turn" });
+  expect(existsSync(file)).toBe(true);
+  // It is the server's: it holds the session, and no process of ours has the store open.
+  const listed = await fetch(`${first.url}/v1/sessions`, { headers: { "x-api-key": first.token } });
+  expect(JSON.stringify(await listed.json())).toContain(sessionId);
 
-    await first.stop();
-    await expect(editor.ask("session/prompt", { sessionId, prompt })).rejects.toThrow(/not up any more.*tandem up/);
+  await first.stop();
+  await expect(editor.ask("session/prompt", { sessionId, prompt })).rejects.toThrow(/not up any more.*tandem up/);
 
-    await using second = await machine.up();
-    expect(await editor.ask("session/prompt", { sessionId, prompt })).toMatchObject({ stopReason: "end_turn" });
-    expect(editor.said).toContain("Again.");
+  await using second = await machine.up();
+  expect(await editor.ask("session/prompt", { sessionId, prompt })).toMatchObject({ stopReason: "end_turn" });
+  expect(editor.said).toContain("Again.");
 
-    // Where the server may not work, the command is the agent itself.
-    await using elsewhere = new AcpLines(machine.start(["acp"], { cwd: "../tmp" }), () => "reject");
-    await elsewhere.ask("initialize", { protocolVersion: 1 });
-    const own = (await elsewhere.ask("session/new", { cwd: machine.variables.TMPDIR, mcpServers: [] })) as {
-      sessionId: string;
-    };
-    expect(own.sessionId).not.toBe(sessionId);
-    expect(second.child.exitCode).toBe(null);
-  },
-);
+  // Where the server may not work, the command is the agent itself.
+  await using elsewhere = new AcpLines(machine.start(["acp"], { cwd: "../tmp" }), () => "reject");
+  await elsewhere.ask("initialize", { protocolVersion: 1 });
+  const own = (await elsewhere.ask("session/new", { cwd: machine.variables.TMPDIR, mcpServers: [] })) as {
+    sessionId: string;
+  };
+  expect(own.sessionId).not.toBe(sessionId);
+  expect(second.child.exitCode).toBe(null);
+});

@@ -96,7 +96,7 @@ describe("tandem acp", () => {
     expect(code).toBe(0);
     expect(agent.lines.every((line) => line.startsWith('{"jsonrpc":"2.0"'))).toBe(true);
     expect(await readdir(`${machine.variables.TANDEM_HOME}/processes`)).toEqual([]);
-  }, 240_000);
+  });
 
   test("leaves no process behind when the editor is killed in the middle of a turn", async () => {
     await using machine = await sessionMachine(parrot);
@@ -108,18 +108,18 @@ describe("tandem acp", () => {
     });
     const [line] = (await once(createInterface({ input: editor.stdout }), "line")) as [string];
     const agent = Number(line);
-    await machine.rehearsal.waitForModelRequest(({ lastUserText }) => lastUserText.includes("slow"), 60_000);
+    await machine.rehearsal.waitForModelRequest(({ lastUserText }) => lastUserText.includes("slow"));
     const ledger = `${machine.variables.TANDEM_HOME}/processes`;
     const claude = (await readdir(ledger)).map((name) => Number.parseInt(name, 10));
     expect(claude).toHaveLength(1);
     expect([agent, ...claude].every(isRunning)).toBe(true);
     editor.kill("SIGKILL");
-    await expect.poll(() => [agent, ...claude].filter(isRunning), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => [agent, ...claude].filter(isRunning)).toEqual([]);
     expect(await readdir(ledger)).toEqual([]);
     // What it was doing is known.
     const { stdout } = await machine.run(["sessions", "list", "--json"]);
     expect(stdout).toContain('"idle"');
-  }, 240_000);
+  });
 });
 
 const EDITOR = `

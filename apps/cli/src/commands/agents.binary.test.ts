@@ -51,7 +51,7 @@ describe.each(["without a server", "with a server"])("tandem agents, %s", (place
     expect(await machine.run(["agents", "archive", "reviewer"])).toMatchObject({ code: 0 });
     expect((await machine.run(["agents", "list"])).stdout).toContain("No agents yet");
     expect((await machine.run(["agents", "list", "--all"])).stdout).toMatch(/reviewer .* archived$/m);
-  }, 120_000);
+  });
 });
 
 test("tandem agents create refuses what is not an agent, in one sentence", async () => {
@@ -70,4 +70,4 @@ test("tandem agents create refuses what is not an agent, in one sentence", async
     const outcome = await machine.run(["agents", "create", ...args]);
     expect(outcome, args.join(" ")).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
   }
-}, 120_000);
+});

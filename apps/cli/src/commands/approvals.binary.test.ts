@@ -76,11 +76,7 @@ async function asks(title: string): Promise<string> {
     initial_events: [{ type: "user.message", content: [{ type: "text", text: "Do it." }] }],
   });
   const { id } = session.body;
-  await expect
-    .poll(async () => (await call("GET", `/v1/approvals?session_id=${id}`)).body.data, {
-      timeout: 30_000,
-    })
-    .toHaveLength(1);
+  await expect.poll(async () => (await call("GET", `/v1/approvals?session_id=${id}`)).body.data).toHaveLength(1);
   return id;
 }
 
@@ -88,7 +84,7 @@ async function asks(title: string): Promise<string> {
 async function isOver(session: string): Promise<void> {
   const lastStop = async () =>
     (await call("GET", `/v1/sessions/${session}/events?order=desc&limit=1`)).body.data[0]?.stop_reason?.type;
-  await expect.poll(lastStop, { timeout: 30_000 }).toBe("end_turn");
+  await expect.poll(lastStop).toBe("end_turn");
 }
 
 const tandem = async (...args: string[]) => {
@@ -143,7 +139,7 @@ describe("tandem approvals", () => {
 
 describe("a webhook", () => {
   test("is told of approvals and ends, signed, again where it failed, and nothing that a tool was given", async () => {
-    await expect.poll(() => hook.received.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(4);
+    await expect.poll(() => hook.received.length).toBeGreaterThanOrEqual(4);
     for (const { headers, body } of hook.received) {
       const signature = createHmac("sha256", "a-made-up-key")
         .update(`${String(headers["tandem-timestamp"])}.${body}`)

@@ -25,7 +25,7 @@ describe("tandem convert", () => {
   beforeAll(async () => {
     machine = await sessionMachine(script);
     stream = (await runClaude(machine, ...STREAM, "Please look")).stdout;
-  }, 90_000);
+  });
   afterAll(() => machine[Symbol.asyncDispose]());
 
   const events = (stdout: string) =>
@@ -55,24 +55,20 @@ describe("tandem convert", () => {
     expect(types(piped.stdout)).toEqual(WHOLE);
     const used = events(piped.stdout).find((event) => event.type === "session.usage");
     expect(used).toMatchObject({ usage: { input_tokens: 220, output_tokens: 22 } });
-  }, 90_000);
+  });
 
   it.each([
     ["an object", ["--output-format", "json"], "As an object."],
     ["a list", ["--output-format", "json", "--verbose"], "As a list."],
     ["text", [], "As text."],
-  ])(
-    "takes %s of the real binary's",
-    async (_form, args, said) => {
-      const { stdout: output } = await runClaude(machine, ...args, "Go");
-      const { code, stdout } = await machine.run(["convert"], { stdin: output });
-      expect(code).toBe(0);
-      const messages = events(stdout).filter((event) => event.type === "agent.message");
-      expect(messages).toMatchObject([{ content: [{ type: "text", text: said }] }]);
-      expect(events(stdout).at(-1)).toMatchObject({ type: "session.status_idle", stop_reason: { type: "end_turn" } });
-    },
-    60_000,
-  );
+  ])("takes %s of the real binary's", async (_form, args, said) => {
+    const { stdout: output } = await runClaude(machine, ...args, "Go");
+    const { code, stdout } = await machine.run(["convert"], { stdin: output });
+    expect(code).toBe(0);
+    const messages = events(stdout).filter((event) => event.type === "agent.message");
+    expect(messages).toMatchObject([{ content: [{ type: "text", text: said }] }]);
+    expect(events(stdout).at(-1)).toMatchObject({ type: "session.status_idle", stop_reason: { type: "end_turn" } });
+  });
 
   it("says what it knows at once, and where the input breaks off, that it did", async () => {
     const lines = stream.split("\n");
@@ -97,7 +93,7 @@ describe("tandem convert", () => {
       { type: "session.error" },
       { type: "session.status_idle", stop_reason: { type: "retries_exhausted" } },
     ]);
-  }, 90_000);
+  });
 
   it("holds nothing of a long input back for which there is no use any more", async () => {
     const long = JSON.stringify({ type: "assistant", message: { content: [{ type: "text", text: "x".repeat(1e6) }] } });
@@ -110,7 +106,7 @@ describe("tandem convert", () => {
     }
     child.stdin!.end(`${stream.trim().split("\n").at(-1)}\n`);
     expect(await ended).toEqual([0, null]);
-  }, 90_000);
+  });
 
   it("keeps it as a session that can be read, if that is wished", async () => {
     const { code, stderr } = await machine.run(["convert", "--import", "--json"], { stdin: stream });
@@ -123,5 +119,5 @@ describe("tandem convert", () => {
     };
     expect(row.metadata["tandem.imported_from"]).toMatch(/^claude-print:/);
     expect(row.usage).toMatchObject({ list_cost: { amount: "0" } });
-  }, 90_000);
+  });
 });

@@ -6,7 +6,6 @@ import { scratchMachine, type Outcome } from "../testing/run-tandem.ts";
 type Machine = Awaited<ReturnType<typeof scratchMachine>>;
 
 /** Each of these starts several commands. */
-const SEVERAL = { timeout: 180_000 };
 
 const MARK = "PLANTEDvalue";
 const value = (name: string): string => `sk-ant-${MARK}-${name}`;
@@ -51,7 +50,7 @@ async function filesUnder(folder: string): Promise<string> {
   return (await Promise.all(files.map((file) => readFile(file, "utf8")))).join("\n");
 }
 
-test("nothing that is planted is ever shown: not in text, JSON, errors or what Tandem keeps", SEVERAL, async () => {
+test("nothing that is planted is ever shown: not in text, JSON, errors or what Tandem keeps", async () => {
   await using machine = await scratchMachine("llm:\n  claudeCode: { auth: api_key }\n");
   const env = await plantAll(machine);
   const outcomes: Outcome[] = [];
@@ -66,7 +65,7 @@ test("nothing that is planted is ever shown: not in text, JSON, errors or what T
   expect(await filesUnder(machine.variables.TANDEM_HOME)).not.toContain(MARK);
 });
 
-test("says which one Claude Code would use, which one Tandem uses, and why", SEVERAL, async () => {
+test("says which one Claude Code would use, which one Tandem uses, and why", async () => {
   await using machine = await scratchMachine("llm:\n  claudeCode:\n    auth: api_key\n    apiKey: env:WORK_KEY\n");
   await mkdir(machine.variables.CLAUDE_CONFIG_DIR, { recursive: true });
   const login = { accessToken: "x", refreshToken: "x", expiresAt: 4_000_000_000_000, scopes: ["user:inference"] };
@@ -97,7 +96,7 @@ test("says which one Claude Code would use, which one Tandem uses, and why", SEV
   expect(stdout).toMatch(/Tandem, for sessions +env:WORK_KEY, absent/);
 });
 
-test("in a folder without a config, a login is what sessions run on; an ended one is said to be", SEVERAL, async () => {
+test("in a folder without a config, a login is what sessions run on; an ended one is said to be", async () => {
   await using machine = await scratchMachine();
   const look = async () => (await machine.run(["credentials"])).stdout;
   expect(await look()).toMatch(/Tandem, for sessions +no login +\(llm\.claudeCode\.auth: login, the default\)/);

@@ -37,7 +37,7 @@ test("tandem demo context makes a catalogue and a wiki that can be gone on with,
   expect(JSON.parse(found.stdout)).toMatchObject({ hits: [{ key: "page:newsletter" }, {}] });
   const rows = await machine.run(["sql", "shop", "select count(*) as refunds from refunds", "--csv"], { env });
   expect(rows.stdout).toBe("refunds\r\n151\r\n");
-}, 180_000);
+});
 
 test("tandem demo context makes nothing where something is", async () => {
   await using machine = await scratchMachine("# mine\n");

@@ -119,7 +119,7 @@ describe("tandem doctor", () => {
     expect(isRunning(pid)).toBe(true);
     const { stdout } = await machine.run(["doctor", "--json"]);
     expect(findings(stdout)["processes"]).toMatchObject({ result: "warning", detail: expect.stringContaining("1") });
-    await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 });
 

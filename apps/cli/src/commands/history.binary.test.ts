@@ -47,5 +47,5 @@ describe.each(["without a server", "with a server"])("tandem diff, rewind and fo
     const { messages } = machine.rehearsal.modelRequests.at(-1)!;
     expect(JSON.stringify(messages)).toContain("Say hello");
     expect(JSON.stringify(messages)).not.toContain("Tidy up");
-  }, 300_000);
+  });
 });

@@ -77,7 +77,7 @@ describe("conversations of Claude Code", () => {
     const projects = join(machine.variables.CLAUDE_CONFIG_DIR, "projects");
     const [project] = await readdir(projects);
     file = join(projects, project!, `${claudeId}.jsonl`);
-  }, 90_000);
+  });
   afterAll(() => machine[Symbol.asyncDispose]());
 
   it("are listed with where they were, what they are about and how long they are", async () => {
@@ -140,7 +140,7 @@ describe("conversations of Claude Code", () => {
       metadata: { "tandem.imported_from": `claude-code:${claudeId}` },
     });
     expect(await run("show", session)).toContain("All is well.");
-  }, 90_000);
+  });
 
   it("are there once: a second time adds what is new, or nothing", async () => {
     expect(await importIt(claudeId)).toMatchObject([{ session, outcome: "there", events: 0 }]);
@@ -150,7 +150,7 @@ describe("conversations of Claude Code", () => {
     expect(said).toMatchObject([{ text: "Please look" }, { text: "And again" }]);
     expect((await ofType("session.status_idle")).length).toBe(2);
     expect((await ofType("agent.message")).at(-1)).toMatchObject({ content: [{ text: "The second answer." }] });
-  }, 90_000);
+  });
 
   it("are gone on with from a copy: the model knows what was said, and the original stays", async () => {
     const before = await sum();
@@ -167,7 +167,7 @@ describe("conversations of Claude Code", () => {
     expect(await ofType("tandem.unknown")).toEqual([]);
     // What it took from here on is ours, and only that.
     expect((await ofType("session.usage")).at(-1)).toMatchObject({ usage: { input_tokens: 140, output_tokens: 14 } });
-  }, 90_000);
+  });
 
   it("are forked before a message: the model knows what came before it, and nothing else", async () => {
     const asked = machine.rehearsal.modelRequests.length;
@@ -179,7 +179,7 @@ describe("conversations of Claude Code", () => {
     const messages = JSON.stringify(machine.rehearsal.modelRequests[asked]!.messages);
     for (const words of ["Please look", "All is well.", "Otherwise?"]) expect(messages).toContain(words);
     for (const words of ["And again", "What was it?", "[Tandem]"]) expect(messages).not.toContain(words);
-  }, 90_000);
+  });
 
   it("are not mixed up with what was said here meanwhile", async () => {
     await appendFile(file, `${JSON.stringify(prompt("Said in Claude Code"))}\n`);
@@ -191,7 +191,7 @@ describe("conversations of Claude Code", () => {
     const before = await sum();
     await run("rm", session, "--yes");
     expect(await sum()).toBe(before);
-  }, 90_000);
+  });
 
   it("with broken lines, links and strange names do no harm", async () => {
     const folder = join(machine.variables.CLAUDE_CONFIG_DIR, "projects", "-other");
@@ -222,7 +222,7 @@ describe("conversations of Claude Code", () => {
     expect(await ofType("tandem.notice")).toMatchObject([
       { level: "warning", text: expect.stringContaining(machine.project) as string },
     ]);
-  }, 90_000);
+  });
 });
 
 let lines = 0;

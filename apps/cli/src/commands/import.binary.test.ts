@@ -78,7 +78,7 @@ test("what Claude Code and opencode are told is taken over, with what could not 
 
   const again = await machine.run(["import", "--dry-run"]);
   expect(again.stdout).toContain("There is nothing new in it.");
-}, 60_000);
+});
 
 test("nothing is taken over without a yes", async () => {
   const { machine, config } = await machineWithFiles();
@@ -86,4 +86,4 @@ test("nothing is taken over without a yes", async () => {
   const before = await config();
   expect(await machine.run(["import"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--yes") });
   expect(await config()).toBe(before);
-}, 60_000);
+});

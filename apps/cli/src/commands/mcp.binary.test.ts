@@ -52,7 +52,7 @@ describe("tandem mcp", () => {
     expect(refused).toMatchObject({ isError: true });
     const { pid } = transport;
     await client.close();
-    await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
   });
 
   test("answers what was piped in, with nothing but messages on stdout, from a folder below", async () => {
@@ -96,7 +96,7 @@ describe("tandem up", () => {
     ] as const) {
       const { id } = await call("POST", "/v1/jobs", { kind, params });
       await expect
-        .poll(() => call("GET", `/v1/jobs/${String(id)}`), { timeout: 30_000 })
+        .poll(() => call("GET", `/v1/jobs/${String(id)}`))
         .toMatchObject({ kind, state: expect.stringMatching(/done|partly/), error: null });
     }
     expect(await call("GET", "/v1/context")).toMatchObject({

@@ -29,7 +29,7 @@ test("a server reads a session that is archived, and keeps what the user said", 
 
   const [store] = (await client.beta.memoryStores.list()).data;
   const kept = async () => (await client.beta.memoryStores.memories.list(store!.id, { view: "full" })).data;
-  await expect.poll(kept, { timeout: 50_000, interval: 300 }).toMatchObject([{ type: "memory", content: WORDS }]);
+  await expect.poll(kept, { interval: 300 }).toMatchObject([{ type: "memory", content: WORDS }]);
   const readers = machine.rehearsal.modelRequests.filter(isReader).length;
   expect(readers).toBe(2);
   const listed = await machine.run(["memories", "list", "--json"]);
@@ -38,4 +38,4 @@ test("a server reads a session that is archived, and keeps what the user said", 
   const again = await machine.run(["memories", "capture", session.id]);
   expect(again).toMatchObject({ code: 0, stdout: "Nothing was said since it was last read.\n" });
   expect(machine.rehearsal.modelRequests.filter(isReader)).toHaveLength(readers);
-}, 120_000);
+});

@@ -30,7 +30,7 @@ describe("tandem models", () => {
     expect(stdout).toMatch(/^claude-sonnet-5-5 +not in the service's list +1M +128k +2 \/ 10 +– +thinking +default,/m);
     expect(stdout).toMatch(/^claude-nobody-1 +not in the service's list +– +– +– +– +– +repair$/m);
     expect(stdout).toMatch(/list prices of \d{4}-\d\d-\d\d/);
-  }, 60_000);
+  });
 
   test("asks once a day, and again when it is told to; without a service, what is kept or the table serves", async () => {
     const rehearsal = await startRehearsal([], { models: [{ id: "claude-sonnet-5-5", displayName: "Sonnet" }] });
@@ -54,7 +54,7 @@ describe("tandem models", () => {
     expect(await readFile(machine.folder.join("home", ".tandem", "models.json"), "utf8")).not.toContain("sk-ant");
     await rehearsal.close();
     expect(await show("--refresh")).toMatchObject({ list: { from: "cache", problem: { code: "network" } } });
-  }, 90_000);
+  });
 
   test("where nobody has ever answered, the table does, and says so; a key that is refused is not passed over", async () => {
     const gone = await startRehearsal();
@@ -66,7 +66,7 @@ describe("tandem models", () => {
     expect(stdout).toMatch(/^claude-opus-5-5 +Claude Opus 5\.5 +opus +1M +128k +4 \/ 20 /m);
     expect(stdout).toContain("Tandem's own table of");
     expect((await machine.run(["models"])).code).not.toBe(0);
-  }, 60_000);
+  });
 
   test("on Claude Code each model once, with its aliases and efforts", async () => {
     await using rehearsal = await startRehearsal([], { proxy: true });
@@ -85,7 +85,7 @@ describe("tandem models", () => {
       .split("\n")
       .map((line) => line.split(" ", 1)[0]);
     expect(ids).toEqual([...new Set(ids)]);
-  }, 60_000);
+  });
 
   test("with a key, Claude Code's list has what Anthropic's API knows; the server's has the same", async () => {
     await using machine = await sessionMachine([], "  provider: { backend: claude-code }\n");
@@ -107,5 +107,5 @@ describe("tandem models", () => {
       },
     });
     expect(machine.rehearsal.modelRequests).toEqual([]);
-  }, 90_000);
+  });
 });

@@ -103,7 +103,7 @@ describe("tandem proposals", () => {
     expect((await machine.run(["proposals", "undo", id, "--yes"])).stdout).toContain(`${id}  rejected`);
     await expect(machine.page("orders.md")).rejects.toThrow("ENOENT");
     expect((await machine.run(["proposals", "list", "--all", "--json"])).stdout).toContain(id);
-  }, 240_000);
+  });
 
   test("asks before it accepts what is in quarantine, and tells of a conflict by its exit code", async () => {
     await using machine = await machineWith(pages(), "It tells the reader to run a command.");
@@ -118,7 +118,7 @@ describe("tandem proposals", () => {
     const outcome = await machine.run(["proposals", "accept", id, "1", "--yes"]);
     expect(outcome).toMatchObject({ code: 1, stdout: expect.stringContaining("conflict") });
     expect(await machine.page("refunds.md")).toBe("# Mine\n");
-  }, 240_000);
+  });
 
   test("says what is missing", async () => {
     await using machine = await scratchMachine("llm:\n  provider:\n    backend: none\n");
@@ -136,5 +136,5 @@ describe("tandem proposals", () => {
       code: 2,
       stderr: expect.stringContaining("tandem.yaml"),
     });
-  }, 120_000);
+  });
 });

@@ -39,7 +39,7 @@ test("tandem sessions prune: what is old and quiet is exported and gone; all els
   expect((await stat(`${folder}/${old}.jsonl`)).mode & 0o777).toBe(0o600);
   // It can be brought back.
   expect(await machine.run(["sessions", "import", `old/${old}.jsonl`])).toMatchObject({ code: 0 });
-}, 240_000);
+});
 
 test("of a tenant, by the operator: the operator's own stay, and the tenant's audit does not name them", async () => {
   await using stage = await tenantStage([always(text("Hello."))]);
@@ -72,4 +72,4 @@ test("of a tenant, by the operator: the operator's own stay, and the tenant's au
   expect(audit.body.data).toContainEqual(
     expect.objectContaining({ kind: "session.deleted", actor: "the operator", session: theirs }),
   );
-}, 240_000);
+});

@@ -42,10 +42,9 @@ test.each(["without a server", "with a server"])(
     expect(await run("add", "allow", "Bash", "--scope", "user", "--agent", "x")).toMatchObject({ code: 2 });
     expect((await run("test", "git push")).stderr).toContain("is not a call");
   },
-  240_000,
 );
 
-test("a rule binds `tandem run --allow-everything`", { timeout: 240_000 }, async () => {
+test("a rule binds `tandem run --allow-everything`", async () => {
   await using machine = await sessionMachine([
     toolUse("Bash", { command: "touch ruled.txt" }),
     toolUse("Bash", { command: "touch free.txt" }),

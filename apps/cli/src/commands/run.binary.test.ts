@@ -51,7 +51,7 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
     const allowed = await machine.run(["run", "--resume", "last", "--allow", "bash", "touch"]);
     expect(allowed).toMatchObject({ code: 0, stdout: "The tool said: touched\n" });
     expect(await readdir(machine.project)).toContain("made");
-  }, 240_000);
+  });
 
   test("Ctrl-C ends the turn and not the session", async () => {
     await using machine = await sessionMachine(parrot);
@@ -59,7 +59,7 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
     const child = machine.start(["run", "slow", "--output-format", "stream-json"]);
     child.stdin?.end();
     const outcome = outcomeOf(child);
-    await machine.rehearsal.waitForModelRequest(({ lastUserText }) => lastUserText.endsWith("slow"), 30_000);
+    await machine.rehearsal.waitForModelRequest(({ lastUserText }) => lastUserText.endsWith("slow"));
     child.kill("SIGINT");
     const { code, stdout } = await outcome;
     expect(code).toBe(130);
@@ -71,7 +71,7 @@ describe.each(["in its own process", "on the server that is up"])("tandem run, %
     expect(types.at(-1)).toBe("session.status_idle");
     expect((await machine.run(["run", "--resume", "last", "hello"])).stdout).toMatch(/hello \(after/);
     expect(await readdir(`${machine.variables.TANDEM_HOME}/processes`)).toHaveLength(place.startsWith("on") ? 1 : 0);
-  }, 240_000);
+  });
 });
 
 describe("tandem run", () => {
@@ -134,7 +134,7 @@ describe("tandem run", () => {
       expect(outcome, args.join(" ")).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
     }
     expect(machine.rehearsal.modelRequests).toEqual([]);
-  }, 120_000);
+  });
 
   test("without a login says what to do", async () => {
     await using machine = await sessionMachine(parrot);
@@ -157,7 +157,7 @@ test("a call that a session was left waiting with is answered before the message
     const answer = await fetch(`${server.url}/v1/sessions/${id}/events?order=desc&limit=1`, { headers });
     return ((await answer.json()) as { data: { stop_reason?: { type: string } }[] }).data[0]?.stop_reason?.type;
   };
-  await expect.poll(waits, { timeout: 30_000 }).toBe("requires_action");
+  await expect.poll(waits).toBe("requires_action");
   const { code, stdout } = await machine.run(["run", "--resume", id, "--allow", "bash", "and now?"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "You said: and now? (after 3)\n" });
   expect(await readdir(machine.project)).toContain("made");

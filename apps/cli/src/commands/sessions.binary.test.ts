@@ -47,7 +47,7 @@ describe.each(["without a server", "with a server"])("tandem sessions, %s", (pla
     expect((await machine.run(["sessions", "export", id])).stdout).toBe(piped.stdout);
     expect((await machine.run(["run", "--resume", id, "And again"])).stdout).toBe("Hello from the rehearsal.\n");
     expect(machine.rehearsal.modelRequests.at(-1)?.messages.filter(({ role }) => role === "assistant")).toHaveLength(1);
-  }, 240_000);
+  });
 });
 
 describe("tandem sessions import", () => {

@@ -30,7 +30,7 @@ const LISTED = { code: 0, output: /sonnet/ };
 const TABLED = { code: 0, output: /^Nobody could be asked: .*within 20 s/m };
 
 /** Each command waits for a deadline of its own, so they wait together. */
-describe.concurrent("where the API is silent, status, doctor and models come to an end", { timeout: 60_000 }, () => {
+describe.concurrent("where the API is silent, status, doctor and models come to an end", () => {
   test.for([
     { name: "anthropic", llm: ANTHROPIC, why: "within 1\\d s", models: TABLED },
     { name: "claude-code with a login", llm: LOGIN, why: "no answer in time", models: LISTED },

@@ -57,7 +57,7 @@ test("the entrance trusts the settings, serves on all addresses under a token, a
   }
   expect(await exit).toEqual([0, null]);
   expect(health().status).toBe(1);
-}, 180_000);
+});
 
 /** `fetch` would not let the name be chosen by which the server is called. */
 const ASK = `

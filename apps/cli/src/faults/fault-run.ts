@@ -21,7 +21,7 @@ export const busyModel: Script = (request) => {
 /** Takes over at once what a dead server held. */
 export const QUICK_TAKEOVER = "sessions: { takeover: 800ms }\n";
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 240_000;
 
 /** Sessions of one machine, and everything that was acknowledged about them, whichever server did. */
 export class FaultRun {

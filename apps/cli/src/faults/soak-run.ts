@@ -9,8 +9,8 @@ export const briefModel: Script = [always(text("Done."))];
 /** Processes are given back at once, so that what stays is what was not. */
 export const SHORT_IDLE = "sessions: { idle: 100ms }\n";
 
-const TURN_MS = 60_000;
-const REST_MS = 30_000;
+const TURN_MS = 240_000;
+const REST_MS = 120_000;
 
 export interface Sample extends Vitals {
   /** Sessions so far. */

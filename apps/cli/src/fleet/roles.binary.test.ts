@@ -8,7 +8,7 @@ import { fleetMachine } from "./testing/fleet-machine.ts";
 let machine: Awaited<ReturnType<typeof fleetMachine>>;
 beforeAll(async () => {
   machine = await fleetMachine();
-}, 180_000);
+});
 afterAll(() => machine?.[Symbol.asyncDispose]());
 beforeEach(() => machine.reset([always(text("Yes."))]));
 
@@ -35,19 +35,15 @@ test("a message that is sent at a server is answered by a worker, and streamed b
     if (event.type === "session.status_idle") break;
   }
   expect(said).toEqual(["Yes."]);
-}, 180_000);
+});
 
 test.each([
   [["--as", "worker"], "A worker needs a database that can be shared"],
   [["--max-sessions", "3"], "What --max-sessions is about needs a database that can be shared"],
-])(
-  "without Postgres, %j is refused",
-  async (args, words) => {
-    await using alone = await scratchMachine();
-    const { code, stderr } = await alone.run(["up", "--port", "0", ...args]);
-    expect(stderr).toContain(words);
-    expect(stderr).toContain("storage.url");
-    expect(code).toBe(2);
-  },
-  60_000,
-);
+])("without Postgres, %j is refused", async (args, words) => {
+  await using alone = await scratchMachine();
+  const { code, stderr } = await alone.run(["up", "--port", "0", ...args]);
+  expect(stderr).toContain(words);
+  expect(stderr).toContain("storage.url");
+  expect(code).toBe(2);
+});

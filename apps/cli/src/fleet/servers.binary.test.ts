@@ -22,7 +22,7 @@ beforeAll(async () => {
     await machine.up("--as", "server"),
     await machine.up("--as", "worker", "--machine", "alpha"),
   ];
-}, 150_000);
+});
 afterAll(() => machine?.[Symbol.asyncDispose]());
 
 // Each home has a token of its own, and all are good everywhere.
@@ -101,7 +101,7 @@ test("what only the worker's machine has is had at any server; an answer given a
   });
   const types = async () => (await clientOf(first).beta.sessions.events.list(session)).data.map(({ type }) => type);
   await expect.poll(types, { timeout: WAIT_MS }).toContain("agent.message");
-}, 120_000);
+});
 
 test("a server that is killed in the middle of an answer: its client goes on at the other, and misses nothing", async () => {
   machine.rehearsal.use([slowly(text("A long story. ".repeat(30)), { tokenMs: 150 })]);
@@ -130,7 +130,7 @@ test("a server that is killed in the middle of an answer: its client goes on at 
   const logged = [...seen, ...rest].filter(({ id }) => id !== undefined);
   expect(logged.map(({ id }) => Number(id))).toEqual(logged.map((_, index) => index + 1));
   expect(logged.filter(({ event }) => event.type === "agent.message")).toHaveLength(1);
-}, 120_000);
+});
 
 test("a worker that dies while it is asked is looked for again, and named", async () => {
   const session = await begin(second);
@@ -143,4 +143,4 @@ test("a worker that dies while it is asked is looked for again, and named", asyn
     .poll(async () => (await ask(second, `/v1/sessions/${session}/files`)).status, { timeout: WAIT_MS })
     .toBe(200);
   await next.stop();
-}, 120_000);
+});

@@ -20,7 +20,7 @@ function script({ lastUserText, toolResults }: ModelRequest) {
 beforeAll(async () => {
   stage = await tenantStage(script, "", { AWS_REGION: "nowhere", SHELL_NOTE: OPERATORS_SECRET });
   for (const id of ["acme", "zeta"]) tokens[id] = await stage.tenant(id);
-}, 300_000);
+});
 afterAll(() => stage?.[Symbol.asyncDispose]());
 
 const as = (id: string) => ({
@@ -75,37 +75,33 @@ async function processesOf(id: string) {
 }
 
 describe("two tenants have nothing in common", () => {
-  test.skipIf(process.platform !== "linux")(
-    "folders, variables and processes are their own",
-    async () => {
-      const sessions: Record<string, string> = {};
-      for (const id of ["acme", "zeta"]) sessions[id] = await begin(id, "Please wait");
-      for (const id of ["acme", "zeta"]) {
-        await until(
-          () => as(id).get(`/v1/sessions/${sessions[id]}/events`),
-          (answer) => typesOf(answer).includes("agent.tool_use"),
-        );
-      }
-      const [acme, zeta] = [await processesOf("acme"), await processesOf("zeta")];
-      expect([acme.length, zeta.length]).toEqual([1, 1]);
-      expect(acme[0]!.pid).not.toBe(zeta[0]!.pid);
-      for (const [id, [found]] of Object.entries({ acme, zeta })) {
-        const home = stage.homeOf(id);
-        expect(found!.cwd).toBe(join(home, "project"));
-        const { HOME, CLAUDE_CONFIG_DIR, TMPDIR } = found!.variables;
-        for (const folder of [HOME, CLAUDE_CONFIG_DIR, TMPDIR]) expect(folder).toContain(`${home}/`);
-        // Nothing of the operator's, and nothing that leads to it.
-        const shown = JSON.stringify(found!.variables);
-        expect(shown).not.toContain(OPERATORS_SECRET);
-        expect(shown).not.toContain("sk-ant");
-        expect(Object.keys(found!.variables)).not.toContain("AWS_REGION");
-        expect(Object.keys(found!.variables).filter((name) => name.startsWith("TANDEM_"))).toEqual([]);
-      }
-      for (const id of ["acme", "zeta"]) await interrupt(id, sessions[id]!);
-      for (const id of ["acme", "zeta"]) await status(id, sessions[id]!, "idle");
-    },
-    300_000,
-  );
+  test.skipIf(process.platform !== "linux")("folders, variables and processes are their own", async () => {
+    const sessions: Record<string, string> = {};
+    for (const id of ["acme", "zeta"]) sessions[id] = await begin(id, "Please wait");
+    for (const id of ["acme", "zeta"]) {
+      await until(
+        () => as(id).get(`/v1/sessions/${sessions[id]}/events`),
+        (answer) => typesOf(answer).includes("agent.tool_use"),
+      );
+    }
+    const [acme, zeta] = [await processesOf("acme"), await processesOf("zeta")];
+    expect([acme.length, zeta.length]).toEqual([1, 1]);
+    expect(acme[0]!.pid).not.toBe(zeta[0]!.pid);
+    for (const [id, [found]] of Object.entries({ acme, zeta })) {
+      const home = stage.homeOf(id);
+      expect(found!.cwd).toBe(join(home, "project"));
+      const { HOME, CLAUDE_CONFIG_DIR, TMPDIR } = found!.variables;
+      for (const folder of [HOME, CLAUDE_CONFIG_DIR, TMPDIR]) expect(folder).toContain(`${home}/`);
+      // Nothing of the operator's, and nothing that leads to it.
+      const shown = JSON.stringify(found!.variables);
+      expect(shown).not.toContain(OPERATORS_SECRET);
+      expect(shown).not.toContain("sk-ant");
+      expect(Object.keys(found!.variables)).not.toContain("AWS_REGION");
+      expect(Object.keys(found!.variables).filter((name) => name.startsWith("TANDEM_"))).toEqual([]);
+    }
+    for (const id of ["acme", "zeta"]) await interrupt(id, sessions[id]!);
+    for (const id of ["acme", "zeta"]) await status(id, sessions[id]!, "idle");
+  });
 
   test("the model is asked with each one's own key, and is told of each one's own variables", async () => {
     stage.machine.rehearsal.use(script);
@@ -126,7 +122,7 @@ describe("two tenants have nothing in common", () => {
       expect(body).not.toContain(stage.homeOf(other));
       expect(body).not.toContain(OPERATORS_SECRET);
     }
-  }, 300_000);
+  });
 
   test("what is kept of them is for nobody else's eyes", async () => {
     for (const id of ["acme", "zeta"]) {
@@ -176,7 +172,7 @@ describe("a tenant takes no more than it may, and is told so", () => {
     await until(log, (answer) => typesOf(answer).includes("agent.message"));
     expect(typesOf(await log()).filter((type) => type === "tandem.notice")).toHaveLength(1);
     await limit({ turns: null });
-  }, 300_000);
+  });
 
   test("sessions, and bytes of files", async () => {
     const { body } = await as("acme").get("/v1/tenant");
@@ -195,7 +191,7 @@ describe("a tenant takes no more than it may, and is told so", () => {
     expect([large.status, large.text]).toEqual([413, expect.stringContaining("2 kB do not fit")]);
     await limit({ sessions: null, file_bytes: null });
     await as("acme").post("/v1/sessions", { agent: agent!["id"], environment_id: "env_local" });
-  }, 300_000);
+  });
 
   test("money of a day: whatever its own admins say, the operator's limit is the highest", async () => {
     await limit({ usd_per_day: 0.000_001 });
@@ -211,7 +207,7 @@ describe("a tenant takes no more than it may, and is told so", () => {
       limit: 0.000_001,
     });
     await limit({ usd_per_day: null });
-  }, 300_000);
+  });
 });
 
 describe("the operator", () => {
@@ -222,7 +218,7 @@ describe("the operator", () => {
     expect((await as("zeta").try("/v1/resume")).status).toBe(403);
     await must(stage.call(stage.up.token, "POST", "/v1/resume"));
     expect((await stop()).body["stopped"]).toBeNull();
-  }, 300_000);
+  });
 
   test("archives a tenant: its tokens are refused in the same words as any other, and its turns end", async () => {
     const session = await begin("zeta", "Please wait");
@@ -235,7 +231,7 @@ describe("the operator", () => {
     expect(await readdir(join(stage.homeOf("zeta"), "processes"))).toEqual([]);
     await must(operator("POST", "/v1/tenants/zeta/restore"));
     expect((await as("zeta").get(`/v1/sessions/${session}`)).body["status"]).toBe("idle");
-  }, 300_000);
+  });
 
   test("deletes a tenant for good, but nothing that is being served, and no folder that is not its own", async () => {
     const folder = stage.machine.folder.join("lent");
@@ -249,7 +245,7 @@ describe("the operator", () => {
     await must(operator("DELETE", "/v1/tenants/lab"));
     expect((await operator("GET", "/v1/tenants/lab")).status).toBe(404);
     expect([existsSync(stage.homeOf("lab")), existsSync(folder)]).toEqual([false, true]);
-  }, 300_000);
+  });
 });
 
 /** Waits until there are so many. */

@@ -23,7 +23,7 @@ export async function scratchFolder(): Promise<
 /** A server that was killed leaves a Claude Code behind, which writes some last words before it notices. */
 async function endProcessesIn(path: string): Promise<void> {
   if (!existsSync("/proc/self")) return sleep(1_000);
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 60_000;
   for (let found = processesIn(path); found.length > 0; found = processesIn(path)) {
     if (Date.now() > deadline) throw new Error(`Processes ${found.join()} cannot be ended.`);
     for (const pid of found) tryKill(pid);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
@@ -22,10 +22,10 @@ async function asked(
 const click = (place: Locator, name: string): Promise<void> =>
   place.getByRole("button", { name, exact: false }).click();
 
-describe.skipIf(browserPath === undefined)("what waits for a person", { timeout: PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("what waits for a person", () => {
   beforeAll(async () => {
     stage = await setPageStage();
-  }, PATIENCE_MS);
+  });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("a call is allowed once, in place, and its output shows", async () => {

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { SETTINGS_PAGES } from "../settings/settings-pages.ts";
 import { barriers, COLOURS, SMALL_SCREEN } from "./testing/barriers.ts";
-import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 const NOTHING = "There is nothing here";
@@ -117,11 +117,11 @@ const screens = {
   "a phone": { ...STILL, viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true },
 } as const;
 
-describe.skipIf(browserPath === undefined)("nobody is kept out", { timeout: 2 * PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("nobody is kept out", () => {
   beforeAll(async () => {
     stage = await setPageStage({ context: true });
     await furnish();
-  }, PATIENCE_MS);
+  });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   // Side by side: each waits much of its time for the browser.

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 let session: string;
@@ -13,7 +13,7 @@ const notes = (): Promise<string> => readFile(join(stage.project, "notes.md"), "
 const view = (name: string): Promise<void> =>
   page.getByRole("navigation", { name: "Views of the session" }).getByRole("link", { name }).first().click();
 
-describe.skipIf(browserPath === undefined)("what a session did to its files", { timeout: PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("what a session did to its files", () => {
   // One session of two turns, which may edit, for all of them in their order.
   beforeAll(async () => {
     stage = await setPageStage();
@@ -24,7 +24,7 @@ describe.skipIf(browserPath === undefined)("what a session did to its files", { 
     await page.getByRole("textbox", { name: "Message" }).fill("Change them more");
     await page.getByRole("button", { name: "Send" }).click();
     await page.getByRole("log").getByText("Five, and six.").waitFor();
-  }, PATIENCE_MS);
+  });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("is shown by turn and in all, under each other and side by side", async () => {

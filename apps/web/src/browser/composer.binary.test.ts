@@ -3,12 +3,10 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { giveFiles, PICTURE, textFile } from "./testing/give-files.ts";
-import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 import { turnTab } from "./testing/turn-tab.ts";
 
 let stage: PageStage;
-
-const SOON = { timeout: 45_000 };
 
 const message = (page: Page) => page.getByRole("textbox", { name: "Message" });
 const talkOf = (page: Page) => page.getByRole("log");
@@ -21,99 +19,96 @@ async function openSession(): Promise<Page> {
   return page;
 }
 
-describe.skipIf(browserPath === undefined)(
-  "what goes with a message, and who is told",
-  { timeout: PATIENCE_MS },
-  () => {
-    beforeAll(async () => {
-      stage = await setPageStage();
-      const commands = join(stage.project, ".claude", "commands");
-      await mkdir(commands, { recursive: true });
-      await writeFile(join(commands, "greet.md"), "---\ndescription: Says it\n---\nDo that instead, $ARGUMENTS.\n");
-    }, PATIENCE_MS);
-    afterAll(() => stage?.[Symbol.asyncDispose]());
+describe.skipIf(browserPath === undefined)("what goes with a message, and who is told", () => {
+  beforeAll(async () => {
+    stage = await setPageStage();
+    const commands = join(stage.project, ".claude", "commands");
+    await mkdir(commands, { recursive: true });
+    await writeFile(join(commands, "greet.md"), "---\ndescription: Says it\n---\nDo that instead, $ARGUMENTS.\n");
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
 
-    test("files that are pasted and dropped reach the agent, and one that was taken out does not", async () => {
-      const page = await openSession();
-      await giveFiles(message(page), "paste", [PICTURE, textFile("not-this.txt", "left out")]);
-      await page.getByRole("button", { name: "Remove not-this.txt" }).click();
-      // Beside the field is as good as into it.
-      await giveFiles(talkOf(page), "drop", [textFile("words.txt", "alpha and omega")]);
-      await page.getByText("words.txt").waitFor();
-      await message(page).fill("What do you see");
-      await page.getByRole("button", { name: "Send" }).click();
-      await talkOf(page).getByText("1 picture, the words alpha and omega.").waitFor();
-      const picture = talkOf(page).getByRole("img", { name: "Sent" });
-      expect(await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
-      await talkOf(page).getByRole("link", { name: "words.txt" }).waitFor();
-      expect(await page.getByText("not-this.txt").count()).toBe(0);
-      expect(stage.complaints()).toEqual([]);
-      await page.context().close();
-    });
+  test("files that are pasted and dropped reach the agent, and one that was taken out does not", async () => {
+    const page = await openSession();
+    await giveFiles(message(page), "paste", [PICTURE, textFile("not-this.txt", "left out")]);
+    await page.getByRole("button", { name: "Remove not-this.txt" }).click();
+    // Beside the field is as good as into it.
+    await giveFiles(talkOf(page), "drop", [textFile("words.txt", "alpha and omega")]);
+    await page.getByText("words.txt").waitFor();
+    await message(page).fill("What do you see");
+    await page.getByRole("button", { name: "Send" }).click();
+    await talkOf(page).getByText("1 picture, the words alpha and omega.").waitFor();
+    const picture = talkOf(page).getByRole("img", { name: "Sent" });
+    expect(await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1);
+    await talkOf(page).getByRole("link", { name: "words.txt" }).waitFor();
+    expect(await page.getByText("not-this.txt").count()).toBe(0);
+    expect(stage.complaints()).toEqual([]);
+    await page.context().close();
+  });
 
-    test("a new session begins with files; what lies below its dialog gets none of them", async () => {
-      const page = await openSession();
-      await page.keyboard.press("n");
-      const dialog = page.getByRole("dialog", { name: "New session" });
-      const prompt = dialog.getByRole("textbox", { name: "What is to be done" });
-      await giveFiles(prompt, "drop", [PICTURE]);
-      await giveFiles(prompt, "paste", [textFile("words.txt", "alpha and omega")]);
-      await dialog.getByRole("button", { name: "Remove words.txt" }).waitFor();
-      await dialog.getByLabel("Agent").selectOption({ label: "Tester" });
-      await prompt.fill("What do you see");
-      const before = page.url();
-      await dialog.getByRole("button", { name: "Start" }).click();
-      await dialog.waitFor({ state: "detached" });
-      await talkOf(page).getByText("1 picture, the words alpha and omega.").waitFor();
-      expect(page.url()).not.toBe(before);
-      await page.goBack();
-      await talkOf(page).getByText("Hello from the agent.").waitFor();
-      expect(await page.getByRole("button", { name: /^Remove / }).count()).toBe(0);
-      expect(stage.complaints()).toEqual([]);
-      await page.context().close();
-    });
+  test("a new session begins with files; what lies below its dialog gets none of them", async () => {
+    const page = await openSession();
+    await page.keyboard.press("n");
+    const dialog = page.getByRole("dialog", { name: "New session" });
+    const prompt = dialog.getByRole("textbox", { name: "What is to be done" });
+    await giveFiles(prompt, "drop", [PICTURE]);
+    await giveFiles(prompt, "paste", [textFile("words.txt", "alpha and omega")]);
+    await dialog.getByRole("button", { name: "Remove words.txt" }).waitFor();
+    await dialog.getByLabel("Agent").selectOption({ label: "Tester" });
+    await prompt.fill("What do you see");
+    const before = page.url();
+    await dialog.getByRole("button", { name: "Start" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await talkOf(page).getByText("1 picture, the words alpha and omega.").waitFor();
+    expect(page.url()).not.toBe(before);
+    await page.goBack();
+    await talkOf(page).getByText("Hello from the agent.").waitFor();
+    expect(await page.getByRole("button", { name: /^Remove / }).count()).toBe(0);
+    expect(stage.complaints()).toEqual([]);
+    await page.context().close();
+  });
 
-    test("`/` names commands, which act; `@` names files, which stay in the words", async () => {
-      const page = await openSession();
-      await message(page).pressSequentially("/gre");
-      const command = page.getByRole("listbox", { name: "Commands" }).getByRole("option", { name: /greet/ });
-      await command.getByText("Says it").waitFor();
-      await page.keyboard.press("Tab");
-      expect(await message(page).inputValue()).toBe("/greet ");
-      await message(page).pressSequentially("see @not");
-      await page.getByRole("listbox", { name: "Files" }).getByRole("option", { name: "@notes.md" }).waitFor();
-      await page.keyboard.press("Enter");
-      expect(await message(page).inputValue()).toBe("/greet see @notes.md ");
-      // The list is gone: the same key sends now.
-      await page.keyboard.press("Enter");
-      await talkOf(page).getByText("Then I do that.").waitFor();
-      expect(stage.complaints()).toEqual([]);
-      await page.context().close();
-    });
+  test("`/` names commands, which act; `@` names files, which stay in the words", async () => {
+    const page = await openSession();
+    await message(page).pressSequentially("/gre");
+    const command = page.getByRole("listbox", { name: "Commands" }).getByRole("option", { name: /greet/ });
+    await command.getByText("Says it").waitFor();
+    await page.keyboard.press("Tab");
+    expect(await message(page).inputValue()).toBe("/greet ");
+    await message(page).pressSequentially("see @not");
+    await page.getByRole("listbox", { name: "Files" }).getByRole("option", { name: "@notes.md" }).waitFor();
+    await page.keyboard.press("Enter");
+    expect(await message(page).inputValue()).toBe("/greet see @notes.md ");
+    // The list is gone: the same key sends now.
+    await page.keyboard.press("Enter");
+    await talkOf(page).getByText("Then I do that.").waitFor();
+    expect(stage.complaints()).toEqual([]);
+    await page.context().close();
+  });
 
-    test("what a command tells is a page; after a compaction the gauge says how little is left", async () => {
-      const page = await openSession();
-      await message(page).fill("/context ");
-      await message(page).press("Enter");
-      await talkOf(page).getByRole("cell", { name: "System prompt" }).waitFor();
-      await message(page).fill("/compact ");
-      await message(page).press("Enter");
-      await talkOf(page)
-        .getByText(/Compacted as asked · .+ → /)
-        .waitFor();
-      await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
-      await page.getByRole("button", { name: /^Context window:/ }).click();
-      const details = page.getByRole("dialog", { name: "Context" });
-      await details.getByText("Instructions and tools").waitFor();
-      expect(await details.getByText("The last request").count()).toBe(0);
-      expect(stage.complaints()).toEqual([]);
-      await page.context().close();
-    });
+  test("what a command tells is a page; after a compaction the gauge says how little is left", async () => {
+    const page = await openSession();
+    await message(page).fill("/context ");
+    await message(page).press("Enter");
+    await talkOf(page).getByRole("cell", { name: "System prompt" }).waitFor();
+    await message(page).fill("/compact ");
+    await message(page).press("Enter");
+    await talkOf(page)
+      .getByText(/Compacted as asked · .+ → /)
+      .waitFor();
+    await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /^Context window:/ }).click();
+    const details = page.getByRole("dialog", { name: "Context" });
+    await details.getByText("Instructions and tools").waitFor();
+    expect(await details.getByText("The last request").count()).toBe(0);
+    expect(stage.complaints()).toEqual([]);
+    await page.context().close();
+  });
 
-    test("who looks elsewhere is told by the browser that something waits, and not what it is", async () => {
-      const page = await stage.open();
-      await page.context().grantPermissions(["notifications"], { origin: stage.url });
-      await page.addInitScript(`globalThis.told = [];
+  test("who looks elsewhere is told by the browser that something waits, and not what it is", async () => {
+    const page = await stage.open();
+    await page.context().grantPermissions(["notifications"], { origin: stage.url });
+    await page.addInitScript(`globalThis.told = [];
       globalThis.Notification = new Proxy(Notification, {
         construct(target, args) {
           const made = Reflect.construct(target, args);
@@ -121,23 +116,22 @@ describe.skipIf(browserPath === undefined)(
           return made;
         },
       });`);
-      await page.goto(`${stage.url}/settings/appearance`);
-      await page.getByRole("heading", { level: 1 }).waitFor();
-      const told = (): Promise<unknown> => page.evaluate("told.map(({ title, body }) => ({ title, body }))");
-      // Nobody is told of what they look at.
-      await stage.start("Run something");
-      await expect.poll(() => page.title(), SOON).toMatch(/^\(1\)/);
-      expect(await told()).toEqual([]);
+    await page.goto(`${stage.url}/settings/appearance`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    const told = (): Promise<unknown> => page.evaluate("told.map(({ title, body }) => ({ title, body }))");
+    // Nobody is told of what they look at.
+    await stage.start("Run something");
+    await expect.poll(() => page.title()).toMatch(/^\(1\)/);
+    expect(await told()).toEqual([]);
 
-      await turnTab(page, "hidden");
-      await stage.start("Run it twice");
-      await expect.poll(told, SOON).toEqual([{ title: "Run it twice", body: "Tester asks for Bash" }]);
-      await page.evaluate(`told[0].made.dispatchEvent(new Event("click"))`);
-      await page.getByRole("heading", { name: "Waiting for you", level: 1 }).waitFor();
-      await page.getByText("echo again-1").first().waitFor();
-      expect(new URL(page.url()).pathname).toBe("/inbox");
-      expect(stage.complaints()).toEqual([]);
-      await page.context().close();
-    });
-  },
-);
+    await turnTab(page, "hidden");
+    await stage.start("Run it twice");
+    await expect.poll(told).toEqual([{ title: "Run it twice", body: "Tester asks for Bash" }]);
+    await page.evaluate(`told[0].made.dispatchEvent(new Event("click"))`);
+    await page.getByRole("heading", { name: "Waiting for you", level: 1 }).waitFor();
+    await page.getByText("echo again-1").first().waitFor();
+    expect(new URL(page.url()).pathname).toBe("/inbox");
+    expect(stage.complaints()).toEqual([]);
+    await page.context().close();
+  });
+});

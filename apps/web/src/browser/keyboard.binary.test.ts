@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
@@ -10,15 +10,13 @@ const press = async (page: Page, ...keys: string[]): Promise<void> => {
 
 /** Keys of a card do nothing in its first moments, so that none that was meant for another answers it. */
 const pressUntil = async (page: Page, key: string, happened: () => Promise<boolean>): Promise<void> => {
-  await expect
-    .poll(async () => (await happened()) || (await page.keyboard.press(key), false), { timeout: 30_000 })
-    .toBe(true);
+  await expect.poll(async () => (await happened()) || (await page.keyboard.press(key), false)).toBe(true);
 };
 
-describe.skipIf(browserPath === undefined)("by the keyboard alone", { timeout: PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("by the keyboard alone", () => {
   beforeAll(async () => {
     stage = await setPageStage();
-  }, PATIENCE_MS);
+  });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("a session is begun, answered, talked to, renamed and found again", async () => {

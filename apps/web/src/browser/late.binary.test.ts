@@ -3,14 +3,14 @@ import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
-describe.skipIf(browserPath === undefined)("who comes late", { timeout: PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("who comes late", () => {
   beforeAll(async () => {
     stage = await setPageStage();
-  }, PATIENCE_MS);
+  });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("in the middle of an answer, sees what there is of it, and then the rest, each word once", async () => {

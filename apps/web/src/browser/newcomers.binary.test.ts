@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
-describe.skipIf(browserPath === undefined)("somebody who is new here", { timeout: PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("somebody who is new here", () => {
   beforeAll(async () => {
     stage = await setPageStage({ demo: true });
     await stage.api("/v1/tenants", { id: "acme", name: "Acme Ltd" });
-  }, PATIENCE_MS);
+  });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("sees that nobody pays for a demo, wherever money is shown", async () => {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
@@ -13,10 +13,10 @@ interface Decided {
 
 const wiki = (page: string): string => join(stage.project, "context", "wiki", page);
 
-describe.skipIf(browserPath === undefined)("proposals for the context", { timeout: PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("proposals for the context", () => {
   beforeAll(async () => {
     stage = await setPageStage({ context: true });
-  }, PATIENCE_MS);
+  });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("are accepted and rejected in part, commented on, edited, accepted as a whole, and taken back", async () => {
@@ -78,7 +78,7 @@ describe.skipIf(browserPath === undefined)("proposals for the context", { timeou
 
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByRole("dialog", { name: "Undo what was accepted?" }).getByRole("button", { name: "Undo" }).click();
-    await expect.poll(() => existsSync(wiki("how-to/monthly-revenue.md")), { timeout: 45_000 }).toBe(false);
+    await expect.poll(() => existsSync(wiki("how-to/monthly-revenue.md"))).toBe(false);
     expect(stage.complaints()).toEqual([]);
   });
 });

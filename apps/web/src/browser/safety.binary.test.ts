@@ -4,16 +4,16 @@ import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ELSEWHERE } from "./testing/hostile.ts";
-import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
 const home = (page: Page) => page.getByRole("heading", { name: "Sessions", level: 1 });
 
-describe.skipIf(browserPath === undefined)("the page is safe", { timeout: PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("the page is safe", () => {
   beforeAll(async () => {
     stage = await setPageStage();
-  }, PATIENCE_MS);
+  });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("a link signs in once; no code stays in the address, and no script can read the cookie", async () => {

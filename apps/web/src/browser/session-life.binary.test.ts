@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 
-describe.skipIf(browserPath === undefined)("the life of a session, by mouse", { timeout: PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("the life of a session, by mouse", () => {
   beforeAll(async () => {
     stage = await setPageStage();
-  }, PATIENCE_MS);
+  });
   afterAll(() => stage?.[Symbol.asyncDispose]());
 
   test("is started with all that can be chosen, and followed", async () => {

@@ -2,14 +2,14 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, PATIENCE_MS, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
 
 let stage: PageStage;
 /** Who is told of what happens. */
 let hook: Server;
 let told: string[];
 
-describe.skipIf(browserPath === undefined)("somebody who looks after the server", { timeout: PATIENCE_MS }, () => {
+describe.skipIf(browserPath === undefined)("somebody who looks after the server", () => {
   beforeAll(async () => {
     told = [];
     hook = createServer((request, response) => {
@@ -21,7 +21,7 @@ describe.skipIf(browserPath === undefined)("somebody who looks after the server"
     stage = await setPageStage({
       settings: `notify: { webhooks: [{ url: "${place}/hooks?key=secret", on: [failed] }], desktop: true }\n`,
     });
-  }, PATIENCE_MS);
+  });
   afterAll(async () => {
     await stage?.[Symbol.asyncDispose]();
     hook.close();

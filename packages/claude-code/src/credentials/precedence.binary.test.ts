@@ -129,7 +129,7 @@ async function whatArrives(home: Home, variables: Record<string, string | undefi
     cwd: home.folder,
     env,
     stdio: "ignore",
-    timeout: 60_000,
+    timeout: 240_000,
     killSignal: "SIGKILL",
   });
   await once(child, "close");

@@ -110,7 +110,7 @@ export const runningProcesses = async (stage: Stage): Promise<number[]> =>
 export async function eventually<T>(
   read: () => T | Promise<T>,
   reached: (value: T) => boolean,
-  timeoutMs = 10_000,
+  timeoutMs = 120_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   while (true) {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 /** Waits for a state. */
-export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, deadlineMs = 20_000): Promise<T> {
+export async function until<T>(ask: () => Promise<T | undefined> | T | undefined, deadlineMs = 120_000): Promise<T> {
   const deadline = Date.now() + deadlineMs;
   for (;;) {
     const answer = await ask();

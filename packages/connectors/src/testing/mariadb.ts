@@ -10,7 +10,7 @@ import { createConnection, type Connection } from "mysql2/promise";
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 const asUser = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
-const START_DEADLINE_MS = 30_000;
+const START_DEADLINE_MS = 120_000;
 
 /** A real MariaDB server of a test's own, on a socket in a scratch folder. */
 export interface TestMariaDb extends AsyncDisposable {

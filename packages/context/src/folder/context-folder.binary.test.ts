@@ -234,7 +234,7 @@ describe.each(["own", "project"] as const)("a context with git: %s", (kind) => {
       expect(last!.subject).toBe(`Count ${a!.trim()}`);
       expect(await folder.handLines(["wiki/a.md", "wiki/b.md"])).toEqual(new Map());
     }
-  }, 120_000);
+  });
 
   it("lets two writers take turns: nothing of either is lost", async () => {
     await using at = await begun();

@@ -51,9 +51,7 @@ describe.each(ENGINES)("the job desk on %s", (_, start) => {
     await second.resume();
     expect(begun).toEqual([{ name: "nobody" }, { name: "nobody" }]);
     end.resolve({ well: "done" });
-    await expect
-      .poll(() => store.jobs.get(id), { timeout: 10_000 })
-      .toMatchObject({ state: "done", result: { well: "done" } });
+    await expect.poll(() => store.jobs.get(id)).toMatchObject({ state: "done", result: { well: "done" } });
     expect(warnings).toEqual([]);
   });
 
@@ -89,7 +87,7 @@ describe.each(ENGINES)("the job desk on %s", (_, start) => {
     // One that somebody gives up while it waits for its turn is not begun.
     expect(await desk.cancel(ids[1] as JobId)).toMatchObject({ state: "cancelled" });
     end.resolve({});
-    await expect.poll(() => stateOf(ids[2]!), { timeout: 10_000 }).toBe("done");
+    await expect.poll(() => stateOf(ids[2]!)).toBe("done");
     expect(begun.slice(before)).toEqual([{ name: "a" }, { name: "c" }]);
     expect(await Promise.all(ids.map(stateOf))).toEqual(["done", "cancelled", "done"]);
     expect(warnings).toEqual([]);
@@ -110,7 +108,7 @@ describe.each(ENGINES)("the job desk on %s", (_, start) => {
     const before = begun.length;
     await desk.resume();
     expect([begun.length, await stateOf(id)]).toEqual([before, "running"]);
-    await expect.poll(() => stateOf(id), { timeout: 20_000 }).toBe("done");
+    await expect.poll(() => stateOf(id)).toBe("done");
     expect(begun.length).toBe(before + 1);
   });
 
@@ -118,11 +116,11 @@ describe.each(ENGINES)("the job desk on %s", (_, start) => {
     const id = await heldByTheDead("seven", "dying", 1_500);
     await using desk = openDesk("seven", new Promise(() => {}));
     expect(await desk.cancel(id)).toMatchObject({ state: "running", cancelRequested: true });
-    await expect.poll(() => stateOf(id), { timeout: 20_000 }).toBe("cancelled");
+    await expect.poll(() => stateOf(id)).toBe("cancelled");
 
     const other = await heldByTheDead("seven", "dying too", 1_500);
     expect(await cancelJob(store.jobs, other, "one who leaves")).toMatchObject({ state: "running" });
-    await expect.poll(() => stateOf(other), { timeout: 20_000 }).toBe("interrupted");
+    await expect.poll(() => stateOf(other)).toBe("interrupted");
     const before = begun.length;
     await desk.resume();
     expect([begun.length, await stateOf(other)]).toEqual([before, "cancelled"]);
@@ -138,7 +136,7 @@ describe.each(ENGINES)("the job desk on %s", (_, start) => {
     await using working = openDesk("four", new Promise(() => {}));
     const { id } = await working.start("wait", { name: "working" });
     expect(await working.cancel(id)).toMatchObject({ state: "running", cancelRequested: true });
-    await expect.poll(() => stateOf(id), { timeout: 10_000 }).toBe("cancelled");
+    await expect.poll(() => stateOf(id)).toBe("cancelled");
     await expect(working.cancel("job_none" as never)).rejects.toMatchObject({ code: "not_found" });
   });
 });

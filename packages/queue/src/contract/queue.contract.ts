@@ -82,7 +82,7 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
         }
       });
       await Promise.all(senders);
-      await expect.poll(() => keys.map((key) => seen.get(key)), { timeout: 20_000 }).toEqual([40, 40, 40]);
+      await expect.poll(() => keys.map((key) => seen.get(key))).toEqual([40, 40, 40]);
       expect(overlaps).toBe(0);
       await Promise.all(workers.map((worker) => worker.stop(5_000)));
     });
@@ -177,13 +177,13 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       const underWay = (): string[] => hands.flatMap((hand) => hand.underWay);
       await Promise.all([1, 2, 3, 4, 5].map((count) => queue.send(runOf(`s${count}`, { tenant: "small" }))));
       await queue.send(runOf("big", { tenant: "big" }));
-      await expect.poll(() => underWay().length, { timeout: 20_000 }).toBe(3);
+      await expect.poll(() => underWay().length).toBe(3);
       await aWhile();
       expect(underWay()).toHaveLength(3);
       expect(underWay()).toContain("big");
       const first = underWay().find((key) => key !== "big")!;
       hands.find((hand) => hand.underWay.includes(first))!.end(first);
-      await expect.poll(() => hands.flatMap((hand) => hand.keys).length, { timeout: 20_000 }).toBe(4);
+      await expect.poll(() => hands.flatMap((hand) => hand.keys).length).toBe(4);
     });
 
     test("a run that fails is tried again after a pause, and one that was sent meanwhile waits with it", async () => {
@@ -209,11 +209,11 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
       const queue = await open({ attempts: 2 });
       const hand = new Hand(queue);
       const dies = async (count: number): Promise<void> => {
-        await expect.poll(() => hand.keys.length, { timeout: 20_000 }).toBe(count - 1);
+        await expect.poll(() => hand.keys.length).toBe(count - 1);
         hand.fail("a", "first");
-        await expect.poll(() => hand.keys.length, { timeout: 20_000 }).toBe(count);
+        await expect.poll(() => hand.keys.length).toBe(count);
         hand.fail("a", "the disk is full");
-        await expect.poll(async () => (await queue.dead()).length, { timeout: 20_000 }).toBe(1);
+        await expect.poll(async () => (await queue.dead()).length).toBe(1);
       };
       await queue.send(runOf("a", { priority: 3 }));
       await dies(2);

@@ -63,6 +63,6 @@ export class Hand {
   }
 
   async begins(...keys: string[]): Promise<void> {
-    await expect.poll(() => this.keys.toSorted(), { timeout: 20_000 }).toEqual(keys.toSorted());
+    await expect.poll(() => this.keys.toSorted()).toEqual(keys.toSorted());
   }
 }

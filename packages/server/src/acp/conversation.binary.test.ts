@@ -137,7 +137,7 @@ describe("an editor and its agent", () => {
 
     for (const { schema } of [editor, later, resumed]) expect(schema.wrong).toEqual([]);
     expect(editor.schema.checked).toBeGreaterThan(15);
-  }, 240_000);
+  });
 
   test("modes and options are one thing, and change what is asked", async () => {
     await using stage = await stageOf();
@@ -177,7 +177,7 @@ describe("an editor and its agent", () => {
       editor.agent.request(methods.agent.session.setMode, { sessionId: session, modeId: "yolo" }),
     ).rejects.toThrow("There is no mode");
     expect(editor.schema.wrong).toEqual([]);
-  }, 240_000);
+  });
 
   test("cancelling ends a turn in the middle of words, of a command, and of a question, and nothing else", async () => {
     await using stage = await stageOf();
@@ -218,7 +218,7 @@ describe("an editor and its agent", () => {
     expect(await editor.say(session, "hello")).toBe("end_turn");
     expect(taken).toEqual([true]);
     expect(editor.schema.wrong).toEqual([]);
-  }, 240_000);
+  });
 
   test("questions come as a form, or as a choice where there are no forms", async () => {
     await using stage = await stageOf();
@@ -266,5 +266,5 @@ describe("an editor and its agent", () => {
     expect(JSON.stringify(asked[0]!.toolCall.content)).toContain("Like the sky");
     expect(foldUpdates(plain.updates.map(({ update }) => update)).messages.join("\n")).toContain("Red");
     expect([...editor.schema.wrong, ...plain.schema.wrong]).toEqual([]);
-  }, 240_000);
+  });
 });

@@ -60,7 +60,7 @@ test("a plan is shown in full, and its options are the modes to go on in", async
   );
   expect(options).toBeDefined();
   expect(editor.schema.wrong).toEqual([]);
-}, 240_000);
+});
 
 test("an approval that waits when the editor goes is asked again in the next one", async () => {
   await using stage = await stageOf();
@@ -102,7 +102,7 @@ test("an approval that waits when the editor goes is asked again in the next one
   expect(answered).toEqual([await repeated.promise]);
   expect(await readFile(join(stage.folder, "made.txt"), "utf8")).toBe("made\n");
   for (const { schema } of [leaving, looking, later]) expect(schema.wrong).toEqual([]);
-}, 240_000);
+});
 
 test("MCP servers of the editor serve its session, and their secrets are nowhere", async () => {
   await using stage = await stageOf();
@@ -139,4 +139,4 @@ test("MCP servers of the editor serve its session, and their secrets are nowhere
   expect(stored).toContain("to the editor");
   expect(stored).not.toContain("made-up-secret-of-the-editor");
   expect(editor.schema.wrong).toEqual([]);
-}, 240_000);
+});

@@ -76,7 +76,7 @@ test("a retry is a notice, a compaction is one, and steps that the agent keeps o
   expect(ofKind(later.updates, "notice")).toEqual([]);
   expect(ofKind(later.updates, "compaction_update")).toHaveLength(1);
   expect(later.schema.wrong).toEqual([]);
-}, 240_000);
+});
 
 test("images, files with their content, and links reach the model", async () => {
   await using stage = await setAcpStage((request: ModelRequest): Reply => text(`I have it: ${request.lastUserText}`));
@@ -115,7 +115,7 @@ test("images, files with their content, and links reach the model", async () => 
   const shown = ofKind(later.updates, "user_message_chunk").map(({ content }) => content.type);
   expect(shown).toEqual(["text", "image", "text", "text"]);
   expect([...editor.schema.wrong, ...later.schema.wrong]).toEqual([]);
-}, 240_000);
+});
 
 /** A server with one tool, at `/mcp` as streams of HTTP and at `/sse` in the older way. */
 async function startServer() {
@@ -176,7 +176,7 @@ test("MCP servers of the editor are reached over HTTP and SSE, with its headers"
   expect(said).toContain("Seen: older.");
   expect([...server.keys].toSorted()).toEqual(["/mcp made-up", "/messages made-up", "/sse made-up"]);
   expect(editor.schema.wrong).toEqual([]);
-}, 240_000);
+});
 
 async function createAgent(stage: AcpStage, name: string, more: object): Promise<string> {
   const path = join(stage.project, `${name}.json`);
@@ -219,4 +219,4 @@ test("a subagent's calls are those of the call that began it, or of a session of
   expect(foldUpdates(apart)).toMatchObject({ calls: [{ title: "echo seen", status: "completed" }] });
   expect(foldUpdates(apart).messages.join("\n")).toContain("There is a river.");
   expect([...editor.schema.wrong, ...knowing.schema.wrong]).toEqual([]);
-}, 240_000);
+});

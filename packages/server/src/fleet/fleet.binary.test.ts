@@ -12,7 +12,7 @@ const without = whyNoPostgres();
 /** Much more than anything takes, but on a machine that has other things to do. */
 const WAIT_MS = 60_000;
 
-describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}`, { timeout: 3 * WAIT_MS }, () => {
+describe.skipIf(without !== undefined)(`a fleet${without ? ` (${without})` : ""}`, () => {
   let stage: FleetStage;
   let first: StageMember;
   let second: StageMember;

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { isNestedDeeper } from "./is-nested-deeper.ts";
 
 const deeper = (json: string, most: number): boolean => isNestedDeeper(Buffer.from(json), most);
@@ -25,5 +25,5 @@ test.each([
 test("however deep it goes on, the answer is there at once", () => {
   const begun = performance.now();
   expect(deeper("[".repeat(30_000_000), 200)).toBe(true);
-  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(performance.now() - begun).toBeLessThan(1_000 * inject("slowness"));
 });

@@ -75,7 +75,7 @@ describe.runIf(suite !== undefined)("the conformance suite of MCP", () => {
     const args = [suite!, "server", "--url", `${door.url}/mcp`, "--scenario", scenario];
     const env = { PATH: process.env["PATH"], HOME: home, NO_PROXY: "127.0.0.1,localhost" };
     const { code, output } = await new Promise<{ code: number | null; output: string }>((resolve) => {
-      const child = execFile(process.execPath, args, { cwd: home, env, timeout: 50_000 }, (_, stdout, stderr) =>
+      const child = execFile(process.execPath, args, { cwd: home, env, timeout: 200_000 }, (_, stdout, stderr) =>
         resolve({ code: child.exitCode, output: stdout + stderr }),
       );
     });

@@ -96,7 +96,7 @@ describe("the official client", () => {
     const started = await call("ingest_start", {});
     const job = started.structuredContent!["job"] as string;
     await expect
-      .poll(async () => (await call("job_status", { job })).structuredContent, { timeout: 10_000 })
+      .poll(async () => (await call("job_status", { job })).structuredContent)
       .toMatchObject({ state: "done", result: { counted: 1 } });
   });
 

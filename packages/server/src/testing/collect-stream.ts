@@ -1,6 +1,6 @@
 import type { BetaManagedAgentsStreamSessionEvents } from "@anthropic-ai/sdk/resources/beta/sessions/events";
 
-const DEADLINE_MS = 30_000;
+const DEADLINE_MS = 120_000;
 
 type StreamEvent = BetaManagedAgentsStreamSessionEvents;
 export type EventOfType<T extends StreamEvent["type"]> = Extract<StreamEvent, { type: T }>;

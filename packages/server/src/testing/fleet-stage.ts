@@ -15,7 +15,7 @@ import { RemotePreviews } from "../fleet/remote-previews.ts";
 import { createLogger } from "../http/create-logger.ts";
 import { startTestServer, type TestServer } from "./start-test-server.ts";
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 120_000;
 
 export interface StageMember {
   engine: Engine;
@@ -67,7 +67,14 @@ export async function setFleetStage(): Promise<FleetStage> {
       hostVariables: { PATH: process.env["PATH"] ?? "", HOME: home, TMPDIR: root, NO_PROXY: "127.0.0.1" },
       stateFolder,
       deadlines: { spawn: DEADLINE_MS, init: DEADLINE_MS, firstByte: DEADLINE_MS, idle: DEADLINE_MS, exit: 2_000 },
-      ...{ idle: 60_000, recovery: "resume", leaseTtl: 3_000, holder, mcpTimeout: 10_000, roots: [folder] },
+      ...{
+        idle: 60_000,
+        recovery: "resume",
+        leaseTtl: 3_000 * Number(process.env["TANDEM_TEST_SLOWNESS"] ?? 1),
+        holder,
+        mcpTimeout: 10_000,
+        roots: [folder],
+      },
       models: async () => [{ id: "claude-sonnet-5-5", name: `Sonnet of ${machine}`, aliases: ["sonnet"] }],
       openConversation,
       sweep: () => ledger.sweep(),

@@ -14,7 +14,7 @@ import { connectAgents } from "../acp/net/connect-agents.ts";
 import { createLogger } from "../http/create-logger.ts";
 import { startTestServer, type TestServer } from "./start-test-server.ts";
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 120_000;
 
 /** The official client, unmodified, before a server with the real engine, the real Claude Code and the rehearsal behind it. */
 export interface JudgeStage extends AsyncDisposable {

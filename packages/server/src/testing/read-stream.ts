@@ -7,9 +7,9 @@ export interface Frame {
   comment?: string;
 }
 
-const DEADLINE_MS = 5_000;
+const DEADLINE_MS = 30_000;
 /** For streams of a real Claude Code, which takes its time on a busy machine. */
-export const REAL_DEADLINE_MS = 30_000;
+export const REAL_DEADLINE_MS = 120_000;
 
 /** A client of a stream that keeps every frame it gets. */
 export class StreamReader implements AsyncDisposable {

@@ -58,8 +58,8 @@ test("a server that is killed while it waits for an answer: the answer reaches t
   server.kill("SIGKILL");
   await once(server, "exit");
   // Claude Code goes on without its server: it gives the call up, asks the model once more, and ends.
-  await expect.poll(() => stage.rehearsal.modelRequests.length, { timeout: 10_000 }).toBe(2);
-  await expect.poll(() => left.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => stage.rehearsal.modelRequests.length).toBe(2);
+  await expect.poll(() => left.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
   stage.rehearsal.use([text("It rains.")]);
   const head = await engine.engine.sessions.head(session.id);
   await engine.engine.sessions.send(session.id, [
@@ -69,7 +69,7 @@ test("a server that is killed while it waits for an answer: the answer reaches t
   expect(stage.rehearsal.modelRequests.at(-1)!.toolResults).toMatchObject([{ text: "rain", isError: false }]);
   expect(await judgeSession(engine, session)).toEqual([]);
   // Three processes come up one after the other, and each wait has a deadline of its own.
-}, 120_000);
+});
 
 test.each([
   ["call", (line: string) => line.includes("tool_use")],
@@ -109,7 +109,7 @@ test("a server that is killed: another that runs already takes its session, and 
   stage.rehearsal.use([toolUse("Bash", { command })]);
   const { process: server, session } = await stage.spawn(allowAll, "Tick.");
   const engine = await stage.open({ leaseTtl: 1_000 });
-  await expect.poll(() => existsSync(inProject("ticks.txt")), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(inProject("ticks.txt"))).toBe(true);
   server.kill("SIGKILL");
   expect(typesOf(await engine.until(session, isIdle))).toContain("tandem.recovered");
   expect(await stage.processes()).toEqual([]);
@@ -131,7 +131,7 @@ test("a server that was halted for too long writes nothing, runs nothing, and en
   // The call is asked for by now, and nobody has let it pass.
   await expect.poll(() => stage.rehearsal.modelRequests.length).toBe(1);
   server.kill("SIGCONT");
-  await expect.poll(() => stage.processes(), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => stage.processes()).toEqual([]);
   expect(await engine.engine.sessions.head(session.id)).toBe(head);
   expect(existsSync(inProject("effect.txt"))).toBe(false);
 });
@@ -141,7 +141,7 @@ test("a call whose outcome nobody knows is not made again unknowingly: the model
   stage.rehearsal.use([toolUse("Bash", { command: "echo done >> effect.txt; tail -F waiting.txt" })]);
   const session = await first.session({}, allowAll);
   await first.say(session, "Do it.");
-  await expect.poll(() => existsSync(inProject("effect.txt")), { interval: 2, timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(inProject("effect.txt")), { interval: 2 }).toBe(true);
   await first.vanish();
   await killProcesses();
   stage.rehearsal.use([text("I see.")]);
@@ -165,7 +165,7 @@ test.each([
   const session = await first.session();
   if (later) {
     await first.turn(session, "Are you there?");
-    await expect.poll(() => first.store.leases.holder(session.id as never), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => first.store.leases.holder(session.id as never)).toBeUndefined();
   }
   const head = await first.engine.sessions.head(session.id);
   const message = await first.say(session, "The word is quince.");

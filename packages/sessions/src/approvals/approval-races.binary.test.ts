@@ -60,7 +60,7 @@ test("an interrupt of a turn that is over never cancels the next one", async () 
     ).toHaveLength(1);
     expect(events.filter(({ id }) => id === last)).toHaveLength(1);
   }
-}, 120_000);
+});
 
 test("an answer that races with an interrupt counts, or is said not to", async () => {
   const random = randomFrom(4_711);
@@ -95,7 +95,7 @@ test("an answer that races with an interrupt counts, or is said not to", async (
     expect(dropped, about).toHaveLength(sent && !wasTaken ? 1 : 0);
     if (!wasTaken || !isAllowed) expect(existsSync(join(stage.folder, file)), about).toBe(false);
   }
-}, 180_000);
+});
 
 test("the log of what raced is whole", async () => {
   const { data } = await engine.engine.sessions.list({ limit: 10 });

@@ -34,7 +34,7 @@ async function kill(pid: number): Promise<void> {
     }
   };
   signal("SIGKILL");
-  await expect.poll(() => signal(0), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => signal(0)).toBe(false);
 }
 
 describe("what waits for a person", () => {
@@ -42,7 +42,7 @@ describe("what waits for a person", () => {
     stage.rehearsal.use([touch("killed.txt")]);
     const { process: server, session } = await stage.spawn({}, "Do it.");
     const engine = await open();
-    await expect.poll(() => pendingOf(engine, session), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => pendingOf(engine, session)).toHaveLength(1);
     server.kill("SIGKILL");
     // The Claude Code that it leaves behind cannot ask any more, and may say so to the model before it ends.
     await Promise.all((await stage.processes()).map((pid) => kill(pid)));

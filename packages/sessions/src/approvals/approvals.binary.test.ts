@@ -222,9 +222,7 @@ describe("an approval that nobody answers", () => {
     stage.rehearsal.use([touch("patient.txt")]);
     const session = await patient.session();
     const approval = await asked(patient, session);
-    await expect
-      .poll(async () => patient.store.leases.holder(session.id as never), { timeout: 15_000 })
-      .toBeUndefined();
+    await expect.poll(async () => patient.store.leases.holder(session.id as never)).toBeUndefined();
     stage.rehearsal.use([touch("patient.txt"), text("Finally.")]);
     const answered = await patient.engine.approvals.answer(approval.id, allow, "Ada");
     expect(answered.resolved).toMatchObject({ outcome: "allowed", late: true });

@@ -13,7 +13,7 @@ let engine: RunningEngine;
 beforeAll(async () => {
   stage = await setEngineStage();
   engine = await stage.open();
-}, 60_000);
+});
 afterAll(() => stage?.[Symbol.asyncDispose]());
 beforeEach(() => stage.rehearsal.use([]));
 

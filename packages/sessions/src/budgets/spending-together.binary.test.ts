@@ -51,7 +51,7 @@ test("two sessions at once share a day's money, and none of it is promised twice
   await engine.engine.budgets.set("day", undefined, { usd: 5 });
   const head = await engine.engine.sessions.head(third.id);
   expect(stopOf(await engine.until(third, isIdle, head))).toBe("end_turn");
-}, 60_000);
+});
 
 test("a server that is killed in the middle of a turn leaves nothing reserved, and what it spent is counted once", async () => {
   stage.rehearsal.use([
@@ -61,7 +61,7 @@ test("a server that is killed in the middle of a turn leaves nothing reserved, a
   const { process: server, session } = await stage.spawn(free, "Spend.");
   const watching = await stage.open({ leaseTtl: 1_000 });
   await watching.until(session, ({ event }) => event.type === "agent.tool_result");
-  await expect.poll(async () => (await money(watching, "day"))?.reserved, { timeout: 10_000 }).toBeGreaterThan(0);
+  await expect.poll(async () => (await money(watching, "day"))?.reserved).toBeGreaterThan(0);
   server.kill("SIGKILL");
   await once(server, "exit");
   const events = await watching.until(session, isIdle);
@@ -76,7 +76,7 @@ test("a server that is killed in the middle of a turn leaves nothing reserved, a
   await watching.turn(session, "Once more.");
   expect((await money(watching, "day"))!.spent).toBeCloseTo(2 * DEAR_USD, 6);
   expect(await judgeSession(watching, session)).toEqual([]);
-}, 90_000);
+});
 
 test("a session's budget in the API's words: refused in advance, 400 to messages, raised, resumed", async () => {
   const engine = await stage.open();
@@ -91,7 +91,7 @@ test("a session's budget in the API's words: refused in advance, 400 to messages
   await engine.engine.sessions.update(session.id, { budget: cents("100") });
   const events = await engine.until(session, isIdle, head);
   expect(stopOf(events)).toBe("end_turn");
-}, 60_000);
+});
 
 test("everything stops at once, without a process left, until it is let go on; also after a restart", async () => {
   stage.rehearsal.use(() => toolUse("Bash", { command: "tail -F /dev/null" }));
@@ -135,4 +135,4 @@ test("everything stops at once, without a process left, until it is let go on; a
   const events = await second.until(session, isIdle, head);
   expect(the(events, "agent.message").content[0]!.text).toBe("Now.");
   expect(stage.rehearsal.modelRequests.length).toBe(asked + 1);
-}, 60_000);
+});

@@ -65,7 +65,7 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     // The message itself reached the model, and not only the word that it may go on.
     expect(JSON.stringify(requests[0]!.body)).toContain("And you?");
     expect((await second.engine.fleet.status()).limits).toEqual([]);
-  }, 90_000);
+  });
 
   test("a turn that is not to wait ends at once with the time of the reset, and nobody is asked", async () => {
     const { stage, login, open } = await setFleet();
@@ -83,7 +83,7 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     });
     expect(asked(stage.rehearsal)).toHaveLength(1);
     expect(typesOf(events)).not.toContain("span.model_request_start");
-  }, 60_000);
+  });
 
   test("another account is not kept waiting, nor another model than the one that is used up", async () => {
     const { stage, login, key, open } = await setFleet();
@@ -100,7 +100,7 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     expect(said(await second.turn(await second.session({}, { model: "haiku" }), "And you?"))).toEqual(["Here I am."]);
     const events = await second.turn(await second.session(), "And Sonnet?");
     expect(said(events)).toEqual([]);
-  }, 90_000);
+  });
 
   test("a key's limit has no reset, but others do not ask while Claude Code waits to ask again", async () => {
     const { stage, key, open } = await setFleet();
@@ -120,5 +120,5 @@ describe.skipIf(why)(`quotas are known to all on an account${why ? ` (${why})` :
     expect(Date.parse(began.processed_at!)).toBeGreaterThanOrEqual(until - 1_000);
     expect(typesOf(events)).toContain("tandem.parked");
     expect(said(await first.until(waiting, isIdle))).toEqual(["Here I am."]);
-  }, 90_000);
+  });
 });

@@ -134,7 +134,7 @@ test("a worker that is stopped leaves its turn between two steps, and another go
   const session = await leaving.session({}, allowAll);
   const message = await server.say(session, "Do it.");
   await server.until(session, isType("agent.tool_use"));
-  await expect.poll(() => existsSync(join(stage.folder, "begun.txt")), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => existsSync(join(stage.folder, "begun.txt"))).toBe(true);
   const staying = await enter("worker");
   await leaving.member.drain();
   const stopped = leaving.engine.stop(15_000);
@@ -205,7 +205,7 @@ test("a worker that cannot renew its lease ends its process before the lease has
   const away = () => Promise.reject(new Error("the database is away"));
   cut.store.leases.renew = away;
   const { expiresAt } = (await server.store.leases.holder(session.id as never))!;
-  await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 5_000, interval: 20 }).toBe(false);
+  await expect.poll(() => existsSync(`/proc/${pid}`), { interval: 20 }).toBe(false);
   expect(Date.now()).toBeLessThan(Date.parse(expiresAt));
   expect(await holderOf(server, session)).toBe(cut.holder);
   // It cannot take it again either, as it does not reach the database.

@@ -47,7 +47,7 @@ test("what could not be delivered is delivered after a restart, once", async () 
   await first.stop();
   const somebody = await listenAt(port);
   const second = await stage.open({ notify: settings(port) });
-  await expect.poll(() => somebody.received, { timeout: 20_000 }).toMatchObject([{ type: "approval" }]);
+  await expect.poll(() => somebody.received).toMatchObject([{ type: "approval" }]);
   await expect.poll(() => told(second)).toMatchObject({ waiting: 0, last: { delivered: true, detail: null } });
   await second.stop();
   const third = await stage.open({ notify: settings(port) });
@@ -68,7 +68,7 @@ test("several processes that find the same to tell tell it once, and quietly", a
   const engines = await Promise.all(
     Array.from({ length: 4 }, () => stage.open({ notify: settings(somebody.port), log })),
   );
-  await expect.poll(() => somebody.received, { timeout: 20_000 }).toMatchObject([{ type: "approval" }]);
+  await expect.poll(() => somebody.received).toMatchObject([{ type: "approval" }]);
   // Each has looked through what it found by then.
   for (const engine of [...engines, quiet]) await engine.stop();
   expect([somebody.received.length, warnings]).toEqual([1, []]);

@@ -69,7 +69,7 @@ async function turnWithoutConsent(session: Session): Promise<LoggedEvent[]> {
 const OUTSIDE = /sudo|ssh|docker|crontab|^at |npx|npm exec|tandem|claude|elsewhere|clean -fdx|\/dev\/tcp/;
 const tried = EVASIONS.filter((command) => !OUTSIDE.test(command));
 
-test("none of the ways around a rule runs, in a session that asks for nothing", { timeout: 180_000 }, async () => {
+test("none of the ways around a rule runs, in a session that asks for nothing", async () => {
   const before = readdirSync(stage.folder).toSorted();
   const config = readFileSync(join(stage.folder, ".git/config"), "utf8");
   const session = await engine.session({}, allowAll);

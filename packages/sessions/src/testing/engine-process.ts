@@ -4,7 +4,7 @@ import { json } from "node:stream/consumers";
 import type { AgentCreateParams } from "@tandem/protocol";
 import { openStore } from "@tandem/storage";
 import { createEngine } from "../create-engine.ts";
-import { handle, stageSettings, type SpawnOptions } from "./engine-stage.ts";
+import { handle, SLOWNESS, stageSettings, type SpawnOptions } from "./engine-stage.ts";
 
 // An engine of a stage in a process of its own, which tests may kill or halt. Says which session it has begun.
 const [root = ""] = process.argv.slice(2);
@@ -17,7 +17,7 @@ const { url, agent, words, credential } = input;
 const store = await openStore(join(root, "tandem.db"));
 const engine = await createEngine(store, {
   ...(await stageSettings(root, url)),
-  leaseTtl: 1_000,
+  leaseTtl: 1_000 * SLOWNESS,
   ...input.settings,
   ...(credential && { credential: async () => credential }),
 });

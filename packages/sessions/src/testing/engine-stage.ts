@@ -17,7 +17,10 @@ const MODELS = [
   { id: "claude-haiku-5-5", name: "Haiku 5.5", aliases: ["haiku"] },
 ];
 
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 120_000;
+const LEASE_MS = 3_000;
+/** Leases are longer on a slow machine, which renews them late. */
+export const SLOWNESS = Number(process.env["TANDEM_TEST_SLOWNESS"] ?? 1);
 
 /** A store, the real Claude Code, and the rehearsal behind it; as many engines on them as a test likes. */
 export interface EngineStage extends AsyncDisposable {
@@ -69,10 +72,15 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
   const running: RunningEngine[] = [];
   const spawned: ChildProcess[] = [];
 
-  async function open({ home, location, ...overrides }: Overrides = {}) {
+  async function open({ home, location, leaseTtl = LEASE_MS, ...overrides }: Overrides = {}) {
     const store = await openStore(location ?? join(root, "tandem.db"));
     const settings = await stageSettings(root, rehearsal.url, home);
-    const engine = await createEngine(store, { ...settings, holder: `engine ${running.length + 1}`, ...overrides });
+    const engine = await createEngine(store, {
+      ...settings,
+      holder: `engine ${running.length + 1}`,
+      ...overrides,
+      leaseTtl: leaseTtl * SLOWNESS,
+    });
     await engine.start();
     const opened = handle(engine, store);
     running.push(opened);
@@ -81,7 +89,12 @@ export async function setEngineStage(script: Script = [], options?: RehearsalOpt
 
   async function spawnEngine(agent: Partial<AgentCreateParams>, words: string, more: SpawnOptions = {}) {
     const child = spawn(process.execPath, [fileURLToPath(import.meta.resolve("./engine-process.ts")), root], {
-      env: { PATH: process.env["PATH"], HOME: root, NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] },
+      env: {
+        PATH: process.env["PATH"],
+        HOME: root,
+        NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+        TANDEM_TEST_SLOWNESS: String(SLOWNESS),
+      },
       stdio: ["pipe", "pipe", "inherit"],
     });
     spawned.push(child);
@@ -125,7 +138,7 @@ export async function stageSettings(root: string, url: string, home = join(root,
     deadlines: { spawn: DEADLINE_MS, init: DEADLINE_MS, firstByte: DEADLINE_MS, idle: DEADLINE_MS, exit: 2_000 },
     idle: 60_000,
     recovery: "stop",
-    leaseTtl: 3_000,
+    leaseTtl: LEASE_MS * SLOWNESS,
     holder: `process ${process.pid}`,
     mcpTimeout: 10_000,
     roots: [join(root, "project")],

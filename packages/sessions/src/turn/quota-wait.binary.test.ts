@@ -60,7 +60,7 @@ test("a turn that meets a quota waits for its reset, and goes on where it was", 
   expect(the(events, "session.status_idle").stop_reason.type).toBe("end_turn");
   expect((await engine.store.sessions.get(session.id))!.parked).toBeNull();
   expect(await judgeSession(engine, session)).toEqual([]);
-}, 60_000);
+});
 
 test("without being asked to, it ends, and says when the quota resets", async () => {
   const resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000);
@@ -71,7 +71,7 @@ test("without being asked to, it ends, and says when the quota resets", async ()
   expect(typesOf(events)).not.toContain("tandem.parked");
   expect(the(events, "session.status_idle").stop_reason.type).toBe("retries_exhausted");
   expect(the(events, "session.error").error.tandem?.resets_at).toBe(resetsAt.toISOString());
-}, 60_000);
+});
 
 test("it waits no more often than it may, and can be interrupted", async () => {
   stage.rehearsal.use([rule(limited(1), 2)]);
@@ -91,7 +91,7 @@ test("it waits no more often than it may, and can be interrupted", async () => {
   const ended = await engine.until(session, isIdle, head);
   expect(the(ended, "session.status_idle").stop_reason.type).toBe("end_turn");
   expect((await engine.store.sessions.get(session.id))!).toMatchObject({ status: "idle", parked: null });
-}, 60_000);
+});
 
 test("a server that is killed while a turn waits: the next one goes on waiting, and then with the turn", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: "echo once >> log.txt" }), rule(limited(6))]);
@@ -114,7 +114,7 @@ test("a server that is killed while a turn waits: the next one goes on waiting, 
   const resumed = events.findLast(({ event }) => event.type === "session.status_running")!.event;
   expect(Date.parse(resumed.processed_at!)).toBeGreaterThanOrEqual(Date.parse(resetsAt));
   expect(await judgeSession(watching, session)).toEqual([]);
-}, 90_000);
+});
 
 test("a server that stops leaves the turn waiting", async () => {
   stage.rehearsal.use([rule(limited(5))]);
@@ -127,4 +127,4 @@ test("a server that stops leaves the turn waiting", async () => {
   const second = await open();
   const events = await second.until(session, isIdle);
   expect(said(events)).toEqual(["Done."]);
-}, 60_000);
+});

@@ -80,7 +80,7 @@ describe("a session in a worktree", () => {
     expect((await engine.worktrees.list()).map(({ session_id: id }) => id).toSorted()).toEqual(
       [one.id, two.id].toSorted(),
     );
-  }, 60_000);
+  });
 
   test("a setup that fails fails the session, says its last lines, and leaves nothing", async () => {
     await using stage = await setEngineStage();
@@ -93,7 +93,7 @@ describe("a session in a worktree", () => {
     expect(await readdir(join(stage.root, "state", "ports"))).toEqual([]);
     expect(await inRepository(stage, "branch", "--list", "tandem/*")).toBe("");
     expect((await engine.sessions.list({ limit: 5 })).data).toEqual([]);
-  }, 60_000);
+  });
 
   test("its commits are merged back and taken back; a dirty checkout is left alone", async () => {
     await using stage = await setEngineStage(shell);
@@ -120,7 +120,7 @@ describe("a session in a worktree", () => {
     expect(await readFile(join(stage.folder, "a.txt"), "utf8")).toBe("one\n");
     const kinds = (await engine.audit.list({ limit: 50, actor: "ann" })).data.map(({ kind }) => kind);
     expect(kinds).toEqual(["worktree.undone", "worktree.merged"]);
-  }, 60_000);
+  });
 
   test("its patch goes onto the user's files, dry first, and can be taken back", async () => {
     await using stage = await setEngineStage(shell);
@@ -139,7 +139,7 @@ describe("a session in a worktree", () => {
     const undone = await engine.worktrees.apply(session.id, { dry_run: false, undo: true }, "ann");
     expect(undone.undone).toBe(true);
     expect(await inRepository(stage, "status", "--porcelain")).toBe("");
-  }, 60_000);
+  });
 
   test("goes when nothing would be missed: on demand, when archived if that is set, and by pruning", async () => {
     await using stage = await setEngineStage(shell);
@@ -169,5 +169,5 @@ describe("a session in a worktree", () => {
     expect((await engine.sessions.get(done.id)).archived_at).not.toBeNull();
     expect(await readdir(join(stage.root, "state", "worktrees"))).toEqual([]);
     expect(await readdir(join(stage.root, "state", "ports"))).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -23,7 +23,7 @@ import { Client } from "pg";
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 const asUser = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
-const START_DEADLINE_MS = 30_000;
+const START_DEADLINE_MS = 120_000;
 
 /** A real Postgres server for tests, on a socket in a scratch folder. */
 export interface TestPostgres extends AsyncDisposable {

@@ -23,9 +23,8 @@ export const browserPath = [process.env["TANDEM_CHROMIUM"] ?? "", ...PLACES, MAC
 const root = join(import.meta.dirname, "..", "..", "..", "..", "..");
 const TANDEM = join(root, "apps", "cli", "src", "main.ts");
 const AGENT = fileURLToPath(import.meta.resolve("./rehearsed-agent.ts"));
-/** For one thing to show, and for a whole test: a machine that does much else at once is slow, not wrong. */
-const DEADLINE_MS = 45_000;
-export const PATIENCE_MS = 600_000;
+/** For one element to show. A busy machine is slow, not wrong. */
+const DEADLINE_MS = 180_000;
 const FLAGS = [
   ...["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
   ...["--disable-background-networking", "--disable-crash-reporter"],

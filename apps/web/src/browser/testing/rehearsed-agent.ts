@@ -30,7 +30,7 @@ type Step = Reply | ((request: Request) => Reply | Fault | Promise<Reply>);
 
 const project = process.env["TANDEM_TEST_PROJECT"] ?? "";
 const gates = process.env["TANDEM_TEST_GATES"] ?? "";
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 300_000;
 
 const reply = (...content: Block[]): Reply => ({ type: "message", content, options: {} });
 const words = (text: string): Block => ({ type: "text", text });

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, inject, it } from "vitest";
 import { suspicionOf } from "./suspicion.ts";
 
 it.each([
@@ -37,5 +37,5 @@ it("looks at a long text in no time", () => {
   suspicionOf(
     `${"ignore the ".repeat(100_000)}${"do not tell ".repeat(50_000)}${"use the bash tool and ".repeat(50_000)}`,
   );
-  expect(Date.now() - before).toBeLessThan(5_000);
+  expect(Date.now() - before).toBeLessThan(5_000 * inject("slowness"));
 });

@@ -182,7 +182,7 @@ describe("a connection", () => {
     const [left, used] = [await connect(own), await connect(own)];
     await using stream = await listen(own, used);
     const over = agents.over;
-    await expect.poll(() => agents.over, { timeout: 5_000 }).toBe(over + 1);
+    await expect.poll(() => agents.over).toBe(over + 1);
     expect((await post(own, ask(3, "session/list"), left)).status).toBe(404);
     expect((await post(own, ask(3, "session/list"), used)).status).toBe(202);
     await stream.until(isAnswer(3));

@@ -60,7 +60,7 @@ const said = ({ updates }: Editor): string =>
     .join("");
 
 describe.each(Object.entries(transports))("over %s", (name, open) => {
-  test("a conversation with a permission, in a session that everybody sees", { timeout: 90_000 }, async () => {
+  test("a conversation with a permission, in a session that everybody sees", async () => {
     const file = `${name.replaceAll(" ", "-")}.txt`;
     const path = join(stage.folder, file);
     stage.rehearsal.use([toolUse("Write", { file_path: path, content: "by an editor" }), text("It is written.")]);
@@ -78,12 +78,12 @@ describe.each(Object.entries(transports))("over %s", (name, open) => {
     expect(data.map(({ id }) => id)).toContain(sessionId);
   });
 
-  test("a turn is cancelled, and the session goes on", { timeout: 90_000 }, async () => {
+  test("a turn is cancelled, and the session goes on", async () => {
     stage.rehearsal.use([slowly(text("A long answer that nobody wants to hear."), { tokenMs: 500 }), text("Here.")]);
     using editor = await edit(open, stage.server.secret);
     const { sessionId } = await begin(editor, stage.folder);
     const prompting = say(editor, sessionId, "Talk.");
-    await expect.poll(() => said(editor), { timeout: 30_000 }).toContain("A");
+    await expect.poll(() => said(editor)).toContain("A");
     await editor.connection.agent.notify("session/cancel", { sessionId });
     expect(await prompting).toMatchObject({ stopReason: "cancelled" });
     expect(await say(editor, sessionId, "Still there?")).toMatchObject({ stopReason: "end_turn" });

@@ -251,7 +251,7 @@ describe("jobs", () => {
     const path = `/v1/jobs/${body["id"]}`;
     expect(await post("/v1/jobs", { kind: "wait" })).toMatchObject({ status: 409 });
     expect((await post(`${path}/cancel`)).status).toBe(200);
-    await expect.poll(async () => (await get(path)).body["state"], { timeout: 10_000 }).toBe("cancelled");
+    await expect.poll(async () => (await get(path)).body["state"]).toBe("cancelled");
     expect((await post(`${path}/cancel`)).status).toBe(409);
   });
 
