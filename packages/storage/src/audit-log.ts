@@ -1,5 +1,5 @@
 import type { AuditEntry, AuditHead, AuditNote, SessionId } from "@tandem/protocol";
-import type { Page, PageQuery } from "./store.ts";
+import type { Page, PageQuery } from "./page.ts";
 
 /**
  * An append-only hash chain over all sessions: each entry's hash covers the previous hash. Entries cannot be changed or

@@ -20,10 +20,7 @@ export {
   type EventRange,
   type FileStore,
   type Inbox,
-  type Lease,
   type Leases,
-  type Page,
-  type PageQuery,
   type Scope,
   type SessionArchive,
   type SessionChange,
@@ -37,3 +34,5 @@ export {
   type Transcripts,
   type WaitingFor,
 } from "./store.ts";
+export type { Lease } from "./lease.ts";
+export type { Page, PageQuery } from "./page.ts";

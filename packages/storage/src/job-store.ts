@@ -1,5 +1,5 @@
 import type { JobId } from "@tandem/protocol";
-import type { Page, PageQuery } from "./store.ts";
+import type { Page, PageQuery } from "./page.ts";
 
 export const JOB_STATES = ["queued", "running", "interrupted", "done", "partly", "failed", "cancelled"] as const;
 /**

@@ -1,5 +1,5 @@
 import type { BudgetScope, BudgetUnit, SessionId } from "@tandem/protocol";
-import type { Lease } from "./store.ts";
+import type { Lease } from "./lease.ts";
 
 /** Budgets shared by several sessions. A session's own budget is tracked in its log. */
 export type SharedScope = Extract<BudgetScope, "agent" | "project" | "day">;

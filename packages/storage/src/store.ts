@@ -17,6 +17,8 @@ import type {
 } from "@tandem/protocol";
 import type { AuditLog } from "./audit-log.ts";
 import type { JobStore } from "./job-store.ts";
+import type { Lease } from "./lease.ts";
+import type { Page, PageQuery } from "./page.ts";
 import type { Blobs, Records } from "./records.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { Spending } from "./spending.ts";
@@ -60,15 +62,6 @@ export interface Store extends AsyncDisposable {
   check(): Promise<void>;
   /** Storage details for people. */
   describe(): Promise<{ engine: "sqlite" | "postgres"; place: string; schema: number; bytes: number }>;
-}
-
-/**
- * The right to write a session's log. `token` is a fencing token: it grows with each take, so a stale writer is
- * rejected.
- */
-export interface Lease {
-  session: SessionId;
-  token: number;
 }
 
 /** An update of the session's row, committed together with the events. Absent fields stay. */
@@ -222,22 +215,6 @@ export interface ThreadRow {
   createdAt: string;
   updatedAt: string;
   archivedAt: string | null;
-}
-
-/** A page sorted by creation time and id; `next` and `previous` are cursors, or null at the ends. */
-export interface Page<T> {
-  data: T[];
-  next: string | null;
-  previous: string | null;
-}
-
-/** A foreign or invalid cursor is `RequestError("invalid_request")` with a fix. */
-export interface PageQuery {
-  limit: number;
-  cursor?: string;
-  order?: "asc" | "desc";
-  includeArchived?: boolean;
-  created?: { gt?: string; gte?: string; lt?: string; lte?: string };
 }
 
 export interface SessionStore {

@@ -2,7 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { LoggedEvent, SessionEvent, SessionId } from "@tandem/protocol";
 import { openStore } from "../open-store.ts";
 import type { JobLease, JobRow } from "../job-store.ts";
-import type { Lease, SessionRow, Store } from "../store.ts";
+import type { SessionRow, Store } from "../store.ts";
+import type { Lease } from "../lease.ts";
 import { DEFAULT_TENANT } from "../tenant-store.ts";
 import { job, message, sessionRow, tenantRow } from "./samples.ts";
 

@@ -1,7 +1,7 @@
 import { newId } from "@tandem/protocol";
 import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
-import type { Lease } from "../store.ts";
+import type { Lease } from "../lease.ts";
 import type { BehaviourId } from "./behaviours.ts";
 import { sent, sessionRow } from "./samples.ts";
 import { numbers, until, type Verify } from "./stage.ts";

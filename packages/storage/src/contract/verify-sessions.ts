@@ -1,7 +1,8 @@
 import { newId } from "@tandem/protocol";
 import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
-import type { PageQuery, SessionRow } from "../store.ts";
+import type { SessionRow } from "../store.ts";
+import type { PageQuery } from "../page.ts";
 import type { BehaviourId } from "./behaviours.ts";
 import { file, sent, sessionAgent, sessionRow, threadRow, usage } from "./samples.ts";
 import { numbers, type Stage, type Verify } from "./stage.ts";

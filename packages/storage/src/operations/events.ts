@@ -1,7 +1,8 @@
 import { operation } from "../operation.ts";
 import { Refusal } from "../refusal.ts";
 import { all, insert, join, list, one, raw, sql, type Sql, where, type Work } from "../sql.ts";
-import type { EventRange, Lease } from "../store.ts";
+import type { EventRange } from "../store.ts";
+import type { Lease } from "../lease.ts";
 import { countWithin, type Span, within } from "./page.ts";
 import { fence } from "./fence.ts";
 import { takeFromInbox } from "./inbox.ts";

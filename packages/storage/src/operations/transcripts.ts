@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { all, insert, one, sql, type Work } from "../sql.ts";
-import type { Lease } from "../store.ts";
+import type { Lease } from "../lease.ts";
 import { fence } from "./fence.ts";
 
 /** Lines with images are long, and they are parsed on the caller's thread. */

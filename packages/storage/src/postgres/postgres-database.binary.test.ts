@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { message, sessionRow } from "../contract/samples.ts";
 import { collect, numbers, until } from "../contract/stage.ts";
 import { openStore } from "../open-store.ts";
-import type { Lease, Store } from "../store.ts";
+import type { Store } from "../store.ts";
+import type { Lease } from "../lease.ts";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "../testing/postgres.ts";
 import { startWriter } from "../testing/writer.ts";
 

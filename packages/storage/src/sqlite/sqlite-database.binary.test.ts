@@ -17,7 +17,8 @@ import { afterAll, describe, expect, inject, test } from "vitest";
 import { message, sessionRow } from "../contract/samples.ts";
 import { numbers, until } from "../contract/stage.ts";
 import { openStore } from "../open-store.ts";
-import type { Lease, Store } from "../store.ts";
+import type { Store } from "../store.ts";
+import type { Lease } from "../lease.ts";
 import { startWriter } from "../testing/writer.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "tandem-sqlite-"));

@@ -10,7 +10,8 @@ import {
   renewLeases,
   takeLease,
 } from "../operations/leases.ts";
-import type { Lease, Leases } from "../store.ts";
+import type { Leases } from "../store.ts";
+import type { Lease } from "../lease.ts";
 import { toIso } from "./rows/time.ts";
 
 /** Callers may pass a larger object; only these two fields go to the worker thread. */

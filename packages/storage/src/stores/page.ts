@@ -1,7 +1,7 @@
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import type { PageRows, SortKey, PageArgs, CursorPosition } from "../operations/page.ts";
-import type { Page, PageQuery } from "../store.ts";
+import type { Page, PageQuery } from "../page.ts";
 
 const cursorSchema = z.strictObject({
   /** Version of the cursor format. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { JobId } from "@tandem/protocol";
-import type { Lease } from "../store.ts";
+import type { Lease } from "../lease.ts";
 
 /** Another process that appends concurrently to a log until it is killed. */
 export interface Writer extends AsyncDisposable {
