@@ -10,7 +10,7 @@ async function scratch(): Promise<string> {
   return folder;
 }
 
-test("the same key is the same account wherever it is used, another key another, and neither can be read from the name", async () => {
+test("hashes a key to the same account everywhere, different keys to different accounts, without revealing the key", async () => {
   const key = "sk-ant-made-up";
   const name = await accountOf({ type: "api_key", key }, {});
   expect(name).toMatch(/^api_key:[0-9a-f]{16}$/);
@@ -20,7 +20,7 @@ test("the same key is the same account wherever it is used, another key another,
   expect(await accountOf({ type: "oauth_token", token: key }, {})).toMatch(/^oauth_token:/);
 });
 
-test("a login is its account on every machine, and without that this machine's folder alone", async () => {
+test("identifies a login by its account, or by this machine's folder if the account is unknown", async () => {
   const [laptop, desktop] = [await scratch(), await scratch()];
   const state = JSON.stringify({ oauthAccount: { accountUuid: "made-up-account" }, projects: {} });
   const before = await accountOf({ type: "login" }, { HOME: laptop });

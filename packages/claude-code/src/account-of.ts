@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Credential } from "./credential.ts";
 
-/** Claude Code's own file of state, which says whose login it has; the tokens are elsewhere. */
+/** Claude Code's state file, which names the account of the login. Tokens are stored elsewhere. */
 const stateFile = z.object({ oauthAccount: z.object({ accountUuid: z.string().min(1) }) });
 
 /**
- * A name for the account whose quotas a credential uses, the same for all who use that account: kind and a hash. No
- * secret can be had from it, and a login is known by its account's id alone.
+ * A stable name for the account whose quota a credential uses: its kind and a hash. It reveals no secret. A login is
+ * identified by its account id only.
  */
 export async function accountOf(
   credential: Credential,
@@ -25,13 +25,13 @@ export async function accountOf(
       const home = hostVariables["HOME"] ?? homedir();
       const folder = credential.configDir ?? join(home, ".claude");
       const account = await loggedIn(join(folder, ".config.json"), join(credential.configDir ?? home, ".claude.json"));
-      // Nobody else can have that login: what is not known to be the same account is another.
+      // Unknown account: use this machine's folder, so that two different accounts are never merged.
       return account === undefined ? nameOf("login", hostname(), folder) : nameOf("login", account);
     }
   }
 }
 
-/** It moved once; where the old file still is, it counts. */
+/** Claude Code moved this file; the old location has precedence where it still exists. */
 async function loggedIn(...files: readonly string[]): Promise<string | undefined> {
   for (const file of files) {
     const text = await readFile(file, "utf8").catch(() => undefined);
@@ -39,7 +39,7 @@ async function loggedIn(...files: readonly string[]): Promise<string | undefined
     try {
       return stateFile.parse(JSON.parse(text)).oauthAccount.accountUuid;
     } catch {
-      // Of a version that writes otherwise, or without a login.
+      // Another format, or no login.
     }
   }
   return undefined;

@@ -22,7 +22,7 @@ async function program(name: string, script: string, mode = 0o755): Promise<stri
   return file;
 }
 
-test("the one that ships with Tandem is the newest that was tested", async () => {
+test("the bundled binary is the newest tested version", async () => {
   expect(await check(findExecutable(), 60_000)).toEqual({ version: TESTED_VERSIONS.to });
 });
 
@@ -32,14 +32,14 @@ test.each([
   ["2.1.326", "newer than 2.1.325"],
   ["2.2.0", "newer than 2.1.325"],
   ["10.0.0", "newer than 2.1.325"],
-])("%s is taken, with a warning where it is newer", async (version, warning) => {
+])("%s is accepted, with a warning if it is newer", async (version, warning) => {
   const file = await program(`claude-${version}`, `echo '${version} (Claude Code)'`);
   const { warning: told } = await check(file, 60_000);
   if (warning) expect(told).toContain(warning);
   else expect(told).toBeUndefined();
 });
 
-test.each(["2.1.324", "2.0.400", "1.9.999"])("%s is refused with what to do", async (version) => {
+test.each(["2.1.324", "2.0.400", "1.9.999"])("%s is rejected with a fix", async (version) => {
   const file = await program(`claude-${version}`, `echo '${version} (Claude Code)'`);
   await expect(check(file, 60_000)).rejects.toMatchObject({
     code: "executable_too_old",
@@ -48,7 +48,7 @@ test.each(["2.1.324", "2.0.400", "1.9.999"])("%s is refused with what to do", as
   });
 });
 
-test("what is missing, not executable, a folder, another program, failing or silent is said as that", async () => {
+test("reports a missing, non-executable, foreign, failing or hanging program as such", async () => {
   const closed = await program("closed", "echo hello", 0o644);
   const other = await program("other", "echo hello");
   const failing = await program("failing", "exit 3");

@@ -1,27 +1,27 @@
 import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
 import { TandemError } from "@tandem/protocol";
-import { OTHERWISE } from "./executable.ts";
+import { EXECUTABLE_FIX } from "./executable.ts";
 import { inheritedVariables } from "./variables.ts";
 
 /**
- * The releases of Claude Code that Tandem was tested with. Below `from` one is refused: a release that passes over a flag of
- * ours (a hook that blocks where it fails, what keeps a session in its folder) would run, and be less closed than it says.
+ * Tested releases of Claude Code. Versions below `from` are rejected: an older release could ignore one of our flags (a
+ * blocking hook, the folder restriction) and run with less isolation than reported.
  */
 export const TESTED_VERSIONS = { from: "2.1.325", to: "2.1.325" } as const;
 
 export interface CheckedVersion {
   version: string;
-  /** One sentence, if it is newer than what was tried. */
+  /** Set if the version is newer than the tested ones. */
   warning?: string;
 }
 
-/** A binary answers within a fraction of a second; one that does not hangs, or is another program. */
+/** A binary answers within a fraction of a second; one that does not hangs or is another program. */
 const DEADLINE_MS = 10_000;
 
 /**
- * What a binary of the user's choice says of itself. Rejects with a typed error if it cannot be started, does not answer in
- * time, is no Claude Code, or is older than what Tandem can work with: it would fail later, in words that nobody understands.
+ * Reads the version of a binary that the user chose. Rejects with a typed error if it cannot be started, times out, is
+ * not Claude Code, or is too old. Without this check it would fail later with an obscure message.
  */
 export async function checkVersion(
   executable: string,
@@ -39,7 +39,7 @@ export async function checkVersion(
   const version = /^(\d+\.\d+\.\d+)\S* \(Claude Code\)/.exec(words)?.[1];
   if (version === undefined) {
     throw new TandemError("no_executable", `${executable} is not Claude Code: it does not say its version.`, {
-      fix: OTHERWISE,
+      fix: EXECUTABLE_FIX,
     });
   }
   const { from, to } = TESTED_VERSIONS;
@@ -75,13 +75,13 @@ async function askVersion(
         { env, cwd: tmpdir(), signal, killSignal: "SIGKILL", maxBuffer: 64 * 1024 },
         (error, stdout) => (error ? reject(error) : resolve(stdout.trim())),
       );
-      // A program that reads would wait for us.
+      // A program that reads stdin would wait for us.
       child.stdin?.end();
     });
   } catch (error) {
     options.signal?.throwIfAborted();
     throw new TandemError("no_executable", `${executable} cannot be used as Claude Code: ${whyNot(error, options)}.`, {
-      fix: OTHERWISE,
+      fix: EXECUTABLE_FIX,
       cause: error,
     });
   }

@@ -10,22 +10,22 @@ import { killGroup, type ProcessLedger } from "./process-ledger.ts";
 import { CREDENTIAL_DESCRIPTOR } from "./variables.ts";
 
 const STDERR_TAIL = 4_096;
-/** How long the last words of a process that has ended may take to arrive. */
-const LAST_WORDS_MS = 200;
+/** Time for the remaining stderr of an exited process to arrive. */
+const STDERR_DRAIN_MS = 200;
 
-/** Every child of this process that still runs, so that a normal exit takes them along. */
+/** Running children, killed on a normal exit of this process. */
 const running = new Set<number>();
 process.on("exit", () => {
   for (const pid of running) killGroup(pid);
 });
 
-/** One Claude Code child: leader of its own process group, in the ledger while it runs. */
+/** One Claude Code child: leads its own process group, and is in the ledger while it runs. */
 export class Child {
   readonly process: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #exited: Promise<void>;
   #stderr = "";
 
-  /** `secret` is handed over where only Claude Code itself reads it, at `CREDENTIAL_DESCRIPTOR`. */
+  /** `secret` is passed through `CREDENTIAL_DESCRIPTOR`, which only Claude Code itself reads. */
   constructor(ledger: ProcessLedger, { command, args, cwd, env }: SpawnOptions, secret?: string) {
     const stdio: "pipe"[] = ["pipe", "pipe", "pipe"];
     if (secret !== undefined) stdio[CREDENTIAL_DESCRIPTOR] = "pipe";
@@ -36,12 +36,12 @@ export class Child {
     this.process.stderr.setEncoding("utf8").on("data", (chunk: string) => {
       this.#stderr = (this.#stderr + chunk).slice(-STDERR_TAIL);
     });
-    // Writing to a child that has just died is reported by its exit, not by a crash of ours.
+    // A write to a dead child emits an error; the exit handler reports it, so this must not crash the host.
     this.process.stdin.on("error", () => {});
     this.#exited = new Promise((resolve) => {
       const done = (): void => {
         if (pid !== undefined) {
-          // Whatever the leader started and left in its group goes with it.
+          // Kill processes that the leader left behind in its group.
           killGroup(pid);
           running.delete(pid);
           ledger.remove(pid);
@@ -55,7 +55,7 @@ export class Child {
     try {
       ledger.add(pid);
     } catch (cause) {
-      // A process that is not in the ledger would outlive a crash of ours.
+      // Without a ledger entry, the process would survive a crash of the host as an orphan.
       killGroup(pid);
       throw new LlmError(
         "process_died",
@@ -69,9 +69,9 @@ export class Child {
     }
   }
 
-  /** The end of what it wrote to stderr, on one line; complete if it has ended. */
+  /** The end of its stderr on one line; complete once it has exited. */
   async stderrTail(): Promise<string> {
-    if (this.ended) await Promise.race([finished(this.process.stderr).catch(() => {}), sleep(LAST_WORDS_MS)]);
+    if (this.ended) await Promise.race([finished(this.process.stderr).catch(() => {}), sleep(STDERR_DRAIN_MS)]);
     return this.#stderr.trim().replace(/\s*\n\s*/g, " | ");
   }
 
@@ -79,7 +79,7 @@ export class Child {
     return this.process.exitCode !== null || this.process.signalCode !== null || this.process.pid === undefined;
   }
 
-  /** Asks it to end, then makes it; resolves when it is gone. */
+  /** Sends SIGTERM, then SIGKILL after `graceMs`; resolves when the process is gone. */
   async kill(graceMs: number): Promise<void> {
     const { pid } = this.process;
     if (this.ended || pid === undefined) return this.#exited;
@@ -89,7 +89,7 @@ export class Child {
     clearTimeout(timer);
   }
 
-  /** While held, the child keeps this process alive; an idle one must not. */
+  /** A held child keeps this process alive; an idle one must not. */
   hold(): void {
     for (const handle of this.#handles()) handle.ref?.();
   }
@@ -98,7 +98,7 @@ export class Child {
     for (const handle of this.#handles()) handle.unref?.();
   }
 
-  /** Resident megabytes, or undefined where the system does not tell cheaply. */
+  /** Resident memory in MB, or undefined where it cannot be read cheaply. */
   get residentMb(): number | undefined {
     try {
       const status = readFileSync(`/proc/${this.process.pid}/status`, "utf8");
@@ -117,8 +117,8 @@ export class Child {
 function handOver(child: ChildProcess, secret: string | undefined): void {
   const channel = child.stdio[CREDENTIAL_DESCRIPTOR];
   if (!(channel instanceof Socket) || secret === undefined) return;
-  // One that dies before it has read is reported by its exit.
+  // If the child dies before it reads, its exit reports that.
   channel.on("error", () => {}).unref();
-  // Read from, too: otherwise nobody would notice that the other end is closed.
+  // Also read from the pipe; otherwise its closing would go unnoticed.
   channel.resume().end(`${secret}\n`);
 }

@@ -30,11 +30,11 @@ import type { ClaudeCode } from "./claude-code.ts";
 import { call, eventually, runningProcesses, setStage, type Stage } from "./testing/stage.ts";
 
 let stage: Stage;
-let room: ClaudeCode;
+let claude: ClaudeCode;
 
 beforeAll(async () => {
   stage = await setStage();
-  room = stage.room();
+  claude = stage.claude();
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
@@ -47,10 +47,10 @@ const failure = async (work: Promise<unknown>): Promise<LlmError> => {
   return error as LlmError;
 };
 
-describe("text", () => {
-  test("runs on the login: its token, and no key, reaches Anthropic's own host", async () => {
+describe("text calls", () => {
+  test("use the login: its token, and no API key, reaches Anthropic's host", async () => {
     stage.rehearsal.use([text("hello")]);
-    expect(await room.text(call({ system: "You are terse." }))).toBe("hello");
+    expect(await claude.text(call({ system: "You are terse." }))).toBe("hello");
     const [request] = stage.rehearsal.modelRequests;
     expect(request).toMatchObject({ host: "api.anthropic.com", lastUserText: "Say hello." });
     expect(request!.headers.authorization).toMatch(/^Bearer /);
@@ -64,26 +64,26 @@ describe("text", () => {
     ).toEqual([]);
   });
 
-  test("renews a token that the API no longer takes, once, without the caller noticing", async () => {
+  test("refresh a rejected token once, invisibly to the caller", async () => {
     stage.rehearsal.use([unauthorized(), text("renewed")]);
-    expect(await room.text(call())).toBe("renewed");
+    expect(await claude.text(call())).toBe("renewed");
     expect(stage.rehearsal.requests.filter(({ path }) => path === "/v1/oauth/token")).toHaveLength(1);
   });
 
   test.each(["/clear", "/usage", "/help me", "@note.md"])("sends %s as text, not as a command", async (prompt) => {
     await writeFile(join(stage.stateFolder, "neutral", "note.md"), "not to be sent");
     stage.rehearsal.use([text("as text")]);
-    expect(await room.text(call({ prompt }))).toBe("as text");
+    expect(await claude.text(call({ prompt }))).toBe("as text");
     expect(stage.rehearsal.modelRequests[0]!.lastUserText.endsWith(prompt)).toBe(true);
     expect(JSON.stringify(stage.rehearsal.modelRequests[0]!.body)).not.toContain("not to be sent");
   });
 
-  test("joins all text blocks of the answer", async () => {
+  test("join all text blocks of the answer", async () => {
     stage.rehearsal.use([{ ...text("one "), content: [...text("one ").content, ...text("two").content] }]);
-    expect(await room.text(call())).toBe("one two");
+    expect(await claude.text(call())).toBe("one two");
   });
 
-  test("reports usage with cache tokens once, however many blocks an answer has", async () => {
+  test("report usage with cache tokens once, for any number of blocks", async () => {
     const usage = {
       input_tokens: 10,
       output_tokens: 7,
@@ -94,7 +94,7 @@ describe("text", () => {
       { ...text("a", { usage }), content: [...text("a").content, ...text("b").content, ...text("c").content] },
     ]);
     const asked = call({ model: "claude-sonnet-5-5" });
-    await room.text(asked);
+    await claude.text(asked);
     expect(asked.used).toEqual([
       [
         "claude-sonnet-5-5",
@@ -111,7 +111,7 @@ describe("text", () => {
   });
 });
 
-describe("failures are typed", () => {
+describe("typed errors", () => {
   const cases: [string, Reply, LlmErrorCode][] = [
     ["a refused token", unauthorized(), "auth_rejected"],
     ["a forbidden organisation", forbidden(), "auth_rejected"],
@@ -129,68 +129,68 @@ describe("failures are typed", () => {
   ];
   test.each(cases)("%s", async (_, reply, code) => {
     stage.rehearsal.use([always(reply)]);
-    const error = await failure(room.text(call()));
+    const error = await failure(claude.text(call()));
     expect({ code: error.code, message: error.message }).toMatchObject({ code });
     expect(error.message).not.toMatch(/undefined|\[object/);
     const models = new Set(stage.rehearsal.modelRequests.map((request) => request.model));
     expect([...models], "no other model is tried").toEqual(["claude-sonnet-5-5"]);
     stage.rehearsal.use([always(text("well again"))]);
-    expect(await room.text(call()), "the room goes on").toBe("well again");
+    expect(await claude.text(call()), "the claude goes on").toBe("well again");
   });
 
-  test("a used-up plan says until when", async () => {
+  test("a used-up plan carries its reset time", async () => {
     const resetsAt = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_600_000);
     stage.rehearsal.use([always(planLimit({ resetsAt }))]);
-    expect(await failure(room.text(call()))).toMatchObject({ code: "rate_limited", resetsAt, status: 429 });
+    expect(await failure(claude.text(call()))).toMatchObject({ code: "rate_limited", resetsAt, status: 429 });
     expect(stage.rehearsal.modelRequests).toHaveLength(1);
   });
 
-  test("a missing login, without a single request, even with a stray key around", async () => {
+  test("a missing login fails without a request, even with a stray API key", async () => {
     await using nobody = await setStage([always(text("paid by a stray key"))], { loggedIn: false });
     const stray = {
       ANTHROPIC_API_KEY: "sk-ant-stray",
       ANTHROPIC_AUTH_TOKEN: "stray",
       ANTHROPIC_BASE_URL: nobody.rehearsal.url,
     };
-    const error = await failure(nobody.room({ hostVariables: { ...nobody.hostVariables, ...stray } }).text(call()));
+    const error = await failure(nobody.claude({ hostVariables: { ...nobody.hostVariables, ...stray } }).text(call()));
     expect(error.code).toBe("not_logged_in");
     expect(error.fix).toContain("Log in with the Claude Code CLI");
     expect(nobody.rehearsal.modelRequests).toEqual([]);
   });
 
-  test("a login that comes later is used by the next call", async () => {
+  test("a login made later is used by the next call", async () => {
     await using late = await setStage([always(text("at last"))], { loggedIn: false });
-    const waiting = late.room();
+    const waiting = late.claude();
     expect((await failure(waiting.text(call()))).code).toBe("not_logged_in");
     await madeUpLogin(late.configDir);
     expect(await waiting.text(call())).toBe("at last");
   });
 
-  test("a process that dies, with the end of its stderr", async () => {
+  test("a dead process is reported with the end of its stderr", async () => {
     const script = join(stage.home, "dying.sh");
     await writeFile(script, "#!/bin/sh\necho first words >&2\necho last words >&2\nexit 3\n", { mode: 0o755 });
-    const error = await failure(stage.room({ executable: script }).text(call()));
+    const error = await failure(stage.claude({ executable: script }).text(call()));
     expect(error).toMatchObject({ code: "process_died", message: expect.stringContaining("first words | last words") });
   });
 
-  test("an answer that was cut and taken up again is not passed off as a whole one", async () => {
+  test("an answer that was cut and continued is not returned as complete", async () => {
     stage.rehearsal.use([text("PART ONE", { stopReason: "max_tokens" }), always(text("part two"))]);
-    expect((await failure(room.text(call()))).code).toBe("max_tokens");
+    expect((await failure(claude.text(call()))).code).toBe("max_tokens");
   });
 
-  test("a model that asks for tools where there are none is told once, then given up", async () => {
+  test("a model that calls unavailable tools is told once, then the call fails", async () => {
     stage.rehearsal.use([toolUse("Bash", {}), text("then without")]);
-    expect(await room.text(call())).toBe("then without");
+    expect(await claude.text(call())).toBe("then without");
     stage.rehearsal.use([
       always({ ...text("Let me look."), content: [...text("Let me look.").content, ...toolUse("Bash").content] }),
     ]);
-    expect((await failure(room.text(call()))).code).toBe("empty_answer");
+    expect((await failure(claude.text(call()))).code).toBe("empty_answer");
     expect(stage.rehearsal.modelRequests).toHaveLength(2);
   });
 
-  test("a ledger that cannot be written starts no process, and nothing is left", async () => {
+  test("an unwritable ledger starts no process and leaves nothing behind", async () => {
     await using broken = await setStage([always(text("never"))]);
-    const doomed = broken.room();
+    const doomed = broken.claude();
     await rm(join(broken.stateFolder, "processes"), { recursive: true });
     const error = await failure(doomed.text(call()));
     expect(error).toMatchObject({ code: "process_died", transient: false });
@@ -198,8 +198,8 @@ describe("failures are typed", () => {
     expect(broken.rehearsal.modelRequests).toEqual([]);
   });
 
-  test("silence before the first byte, and silence in mid-answer, meet their deadlines", async () => {
-    const impatient = stage.room({ deadlines: { firstByte: 1_500, idle: 1_000 } });
+  test("a missing first byte and a stalled answer time out", async () => {
+    const impatient = stage.claude({ deadlines: { firstByte: 1_500, idle: 1_000 } });
     stage.rehearsal.use([text("warm")]);
     await impatient.text(call());
     stage.rehearsal.use([stallBeforeFirstByte()]);
@@ -215,7 +215,7 @@ describe("failures are typed", () => {
   });
 });
 
-describe("objects", () => {
+describe("object calls", () => {
   const object = (overrides = {}) => ({
     ...call(overrides),
     jsonSchema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
@@ -228,14 +228,14 @@ describe("objects", () => {
 
   test("take one request", async () => {
     stage.rehearsal.use([answer({ n: 1 })]);
-    expect(await room.object(object())).toEqual({ n: 1 });
+    expect(await claude.object(object())).toEqual({ n: 1 });
     expect(stage.rehearsal.modelRequests).toHaveLength(1);
     expect(stage.rehearsal.modelRequests[0]!.toolNames).toEqual(["mcp__tandem__answer"]);
   });
 
-  test("that do not fit are handed back to the model once, with the complaint", async () => {
+  test("return a schema violation to the model once, with the error", async () => {
     stage.rehearsal.use([answer({ n: 99 }), answer({ n: 2 })]);
-    expect(await room.object(object())).toEqual({ n: 2 });
+    expect(await claude.object(object())).toEqual({ n: 2 });
     const [result] = stage.rehearsal.modelRequests[1]!.toolResults;
     expect(result).toMatchObject({ isError: true, text: expect.stringContaining("<=9") });
   });
@@ -245,15 +245,15 @@ describe("objects", () => {
     ["text twice", [text("no"), text("still no")]],
     ["text, then a misfit", [text("no"), answer({ n: 99 })]],
     ["a tool that is not there, then a misfit", [toolUse("Bash", { command: "true" }), answer({ n: 99 })]],
-  ])("fail typed after %s, and after no more than two requests", async (_, replies) => {
+  ])("fail with a typed error after %s, after at most two requests", async (_, replies) => {
     stage.rehearsal.use(replies);
-    expect((await failure(room.object(object()))).code).toBe("structured_output");
+    expect((await failure(claude.object(object()))).code).toBe("structured_output");
     stage.rehearsal.assertDone();
   });
 
-  test("survive a first answer in words", async () => {
+  test("recover from a first answer in plain text", async () => {
     stage.rehearsal.use([text("It is one."), answer({ n: 1 })]);
-    expect(await room.object(object())).toEqual({ n: 1 });
+    expect(await claude.object(object())).toEqual({ n: 1 });
   });
 });
 
@@ -282,7 +282,7 @@ describe("loops", () => {
 
   test("end by themselves", async () => {
     stage.rehearsal.use([useLook(), text("done")]);
-    expect(await room.loop(loop())).toEqual({ stopReason: "natural", text: "done" });
+    expect(await claude.loop(loop())).toEqual({ stopReason: "natural", text: "done" });
     expect(steps).toEqual([
       { stepIndex: 1, stepBudget: 5, toolCalls: ["look"], toolFailures: 0 },
       { stepIndex: 2, stepBudget: 5, toolCalls: [], toolFailures: 0 },
@@ -291,32 +291,32 @@ describe("loops", () => {
     expect(JSON.stringify(stage.rehearsal.modelRequests[1]!.body)).not.toContain("never sent");
   });
 
-  test("stop exactly at the step budget, after the last tools have run, and say so", async () => {
+  test("stop exactly at the step budget, after the last tools have run, and report it", async () => {
     const ran: unknown[] = [];
     stage.rehearsal.use([always(useLook())]);
     const tools = [{ ...look, execute: async (input: unknown) => (ran.push(input), { markdown: "ok" }) }];
-    expect(await room.loop(loop({ tools, stepBudget: 3 }))).toMatchObject({
+    expect(await claude.loop(loop({ tools, stepBudget: 3 }))).toMatchObject({
       stopReason: "budget",
     });
     expect([stage.rehearsal.modelRequests.length, steps.length, ran.length]).toEqual([3, 3, 3]);
   });
 
-  test("count the same budget when every call is to a tool that is not there", async () => {
+  test("count steps that call an unknown tool", async () => {
     stage.rehearsal.use([always(toolUse("Bash", { command: "true" }))]);
-    expect(await room.loop(loop({ stepBudget: 2 }))).toMatchObject({ stopReason: "budget" });
+    expect(await claude.loop(loop({ stepBudget: 2 }))).toMatchObject({ stopReason: "budget" });
     expect(steps).toMatchObject([{ toolCalls: ["Bash"], toolFailures: 1 }, { toolFailures: 1 }]);
     expect(stage.rehearsal.modelRequests).toHaveLength(2);
   });
 
-  test("tell the model of a failing tool and count it", async () => {
+  test("report a failing tool to the model and count it", async () => {
     stage.rehearsal.use([useLook(), text("so be it")]);
     const tools = [{ ...look, execute: async () => Promise.reject(new Error("lens cap on")) }];
-    expect(await room.loop(loop({ tools }))).toMatchObject({ stopReason: "natural" });
+    expect(await claude.loop(loop({ tools }))).toMatchObject({ stopReason: "natural" });
     expect(steps).toMatchObject([{ toolFailures: 1 }, { toolFailures: 0 }]);
     expect(stage.rehearsal.modelRequests[1]!.toolResults).toMatchObject([{ text: "lens cap on", isError: true }]);
   });
 
-  test("are not begun again when their process is lost while a tool runs", async () => {
+  test("are not restarted when their process dies while a tool runs", async () => {
     await using own = await setStage([always(useLook())]);
     let runs = 0;
     const tools = [
@@ -334,44 +334,44 @@ describe("loops", () => {
         if (error instanceof LlmError && error.transient) return operation(2);
         throw error;
       });
-    const error = await failure(own.room().loop(loop({ tools, attempt })));
+    const error = await failure(own.claude().loop(loop({ tools, attempt })));
     expect(error).toMatchObject({ code: "process_died", transient: false });
     expect(runs).toBe(1);
   });
 
-  test("give the model results of any usable length whole, and call longer ones failures", async () => {
+  test("pass tool results up to the limit whole, and fail longer ones", async () => {
     const sizes = [60_000, 400_000, 600_000];
     const tools = [{ ...look, execute: async () => ({ markdown: "x".repeat(sizes.shift()!) }) }];
     stage.rehearsal.use([useLook(), useLook(), useLook(), text("done")]);
-    await room.loop(loop({ tools }));
+    await claude.loop(loop({ tools }));
     const seen = stage.rehearsal.modelRequests.slice(1).map(({ toolResults }) => toolResults[0]!);
     expect(seen.map(({ text, isError }) => (isError ? "failure" : text.length))).toEqual([60_000, 400_000, "failure"]);
     expect(steps).toMatchObject([{ toolFailures: 0 }, { toolFailures: 0 }, { toolFailures: 1 }, {}]);
   });
 
-  test("end with the error of a callback that throws, and do not run past their budget", async () => {
+  test("reject with the error of a throwing callback, within the budget", async () => {
     stage.rehearsal.use([always(useLook())]);
     const onStepFinish = async () => Promise.reject(new Error("no more"));
-    const error = await failure(room.loop(loop({ onStepFinish, stepBudget: 2 })));
+    const error = await failure(claude.loop(loop({ onStepFinish, stepBudget: 2 })));
     expect(error.message).toContain("no more");
     expect(stage.rehearsal.modelRequests).toHaveLength(1);
   });
 
-  test("go on where they broke when a request fails after tools have run", async () => {
+  test("continue after a request fails once tools have run", async () => {
     const ran: unknown[] = [];
     stage.rehearsal.use([useLook(), overloaded(), text("done")]);
     const tools = [{ ...look, execute: async (input: unknown) => (ran.push(input), { markdown: "ok" }) }];
     const attempt = async <T>(operation: (attempt: number) => Promise<T>): Promise<T> =>
       operation(1).catch(() => operation(2));
-    expect(await room.loop(loop({ tools, attempt }))).toMatchObject({ stopReason: "natural", text: "done" });
+    expect(await claude.loop(loop({ tools, attempt }))).toMatchObject({ stopReason: "natural", text: "done" });
     expect(steps).toHaveLength(2);
     expect(ran).toHaveLength(1);
     const history = stage.rehearsal.modelRequests.at(-1)!.messages.map(({ role }) => role);
     expect(history.filter((role) => role === "assistant")).toHaveLength(1);
   });
 
-  test("let a slow tool and a slow callback take longer than the model may", async () => {
-    const patient = stage.room({ deadlines: { idle: 1_500 } });
+  test("let tools and callbacks take longer than the model's deadlines", async () => {
+    const patient = stage.claude({ deadlines: { idle: 1_500 } });
     stage.rehearsal.use([useLook(), text("done")]);
     const slowDown = () => delay(2_500);
     const tools = [{ ...look, execute: async () => (await slowDown(), { markdown: "slow" }) }];
@@ -379,8 +379,8 @@ describe("loops", () => {
   });
 });
 
-test("the deadline for a first byte holds for every request of a loop, not the shorter one for silence", async () => {
-  const patient = stage.room({ deadlines: { idle: 1_000 } });
+test("apply the first-byte deadline to every request, not the shorter idle deadline", async () => {
+  const patient = stage.claude({ deadlines: { idle: 1_000 } });
   stage.rehearsal.use([
     toolUse("mcp__tandem__look", { at: "x" }),
     slowly(text("slow to begin"), { firstByteMs: 2_200 }),
@@ -398,12 +398,12 @@ test("the deadline for a first byte holds for every request of a loop, not the s
 });
 
 describe("abort", () => {
-  test("is heeded whenever it comes, and leaves no listener behind", async () => {
+  test("works at any moment and leaves no listener behind", async () => {
     stage.rehearsal.use([always(text("hello"))]);
-    await room.text(call());
+    await claude.text(call());
     for (let ticks = 0; ticks < 16; ticks += 1) {
       const controller = new AbortController();
-      const running = room.text(call({ signal: controller.signal })).catch((error: unknown) => error);
+      const running = claude.text(call({ signal: controller.signal })).catch((error: unknown) => error);
       for (let tick = 0; tick < ticks; tick += 1) await Promise.resolve();
       controller.abort();
       expect(await running, `after ${ticks} ticks`).toMatchObject({ code: "aborted" });
@@ -411,10 +411,10 @@ describe("abort", () => {
     }
   });
 
-  test("returns within a second, takes the process along, and leaves the room usable", async () => {
+  test("returns within a second, kills the process, and keeps the instance usable", async () => {
     stage.rehearsal.use([slowly(text("a long story ".repeat(200)), { tokenMs: 50 })]);
     const controller = new AbortController();
-    const running = failure(room.text(call({ signal: controller.signal })));
+    const running = failure(claude.text(call({ signal: controller.signal })));
     await stage.rehearsal.waitForModelRequest(() => true, 10_000);
     const before = await runningProcesses(stage);
     const since = performance.now();
@@ -431,6 +431,6 @@ describe("abort", () => {
       (now) => now.length < before.length,
     );
     stage.rehearsal.use([text("fresh")]);
-    expect(await room.text(call())).toBe("fresh");
+    expect(await claude.text(call())).toBe("fresh");
   });
 });

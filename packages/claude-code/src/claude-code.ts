@@ -9,20 +9,20 @@ import { toolId } from "./isolation.ts";
 import type { Effort } from "./isolation.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { ProcessPool, type Lease, type PoolSettings } from "./process-pool.ts";
-import { LONGEST_RESULT, type ToolCall, type ToolDefinition } from "./tool-server.ts";
+import { MAX_RESULT_LENGTH, type ToolCall, type ToolDefinition } from "./tool-server.ts";
 import type { Turn } from "./turn.ts";
 import type { TurnOutcome } from "./turn-reader.ts";
-import type { Deadlines } from "./turn-under-way.ts";
+import type { Deadlines } from "./running-turn.ts";
 import { childVariables, dropForeignVariables } from "./variables.ts";
 
 export interface ClaudeCodeSettings {
   credential: Credential;
-  /** Where the ledger, the neutral folder and private Claude Code state are kept; shared by all hosts of this user. */
+  /** Holds the ledger, the neutral folder and private Claude Code state; shared by all hosts of this user. */
   stateFolder: string;
-  /** Where the child's allowed variables come from, as a rule `process.env`. */
+  /** Source of the child's allowed variables, usually `process.env`. */
   hostVariables: Readonly<Record<string, string | undefined>>;
   executable?: string;
-  /** How much the model thinks; without it, what is the model's default in Claude Code. */
+  /** Thinking effort; the default is the model's own in Claude Code. */
   effort?: Effort;
   pool: PoolSettings;
   deadlines: Deadlines;
@@ -33,7 +33,7 @@ export interface ClaudeCall {
   system: string | undefined;
   prompt: string;
   signal: AbortSignal;
-  /** Runs what may be tried again; the number of the try, from 1, comes in. */
+  /** Runs a retryable operation with its attempt number, starting at 1. */
   attempt: <T>(operation: (attempt: number) => Promise<T>) => Promise<T>;
   onUsage: (model: string, usage: Usage) => void;
 }
@@ -66,7 +66,7 @@ export interface ClaudeLoopAnswer {
   text: string;
 }
 
-/** What a turn that was cut off by a passing failure is told when it goes on. */
+/** Prompt that continues a turn after a transient failure. */
 const CONTINUE = "The connection failed. Go on where you stopped.";
 
 const LOGIN_ERRORS: ReadonlySet<string> = new Set(["not_logged_in", "auth_rejected"]);
@@ -74,12 +74,12 @@ const LOGIN_ERRORS: ReadonlySet<string> = new Set(["not_logged_in", "auth_reject
 const ANSWER_TOOL = "answer";
 const ANSWER_BY_TOOL = "Give your final answer by calling the tool `mcp__tandem__answer` exactly once.";
 const ANSWERED_WITH_TEXT = `You answered with text only. ${ANSWER_BY_TOOL}`;
-/** The first misfit is handed back to the model; the second is the end. */
+/** The first schema violation is returned to the model; the second fails the call. */
 const MISFITS_ALLOWED = 1;
 
 /**
- * Isolated calls to Claude Code: text, objects and agent loops that see nothing of the user's machine but what the call
- * brings. Operations reject with an `LlmError`; retries belong to `attempt`.
+ * Isolated calls to Claude Code: text, objects and agent loops that see nothing of the user's machine except the call's
+ * input. Operations reject with an `LlmError`; retries belong to `attempt`.
  */
 export class ClaudeCode implements AsyncDisposable {
   readonly payer: Payer;
@@ -101,7 +101,7 @@ export class ClaudeCode implements AsyncDisposable {
       ...(settings.effort && { effort: settings.effort }),
     };
     this.#pool = new ProcessPool(settings.pool, (fixture, setup) => {
-      // The folder may have been removed since; a process without its folder does not start.
+      // Recreate the folder if it was removed; a process does not start without its working folder.
       mkdirSync(fixture.folder, { recursive: true, mode: 0o700 });
       if (credential.type !== "login") dropForeignVariables(fixture.variables);
       return new ClaudeProcess(fixture, settings.deadlines, this.#ledger, setup);
@@ -115,7 +115,7 @@ export class ClaudeCode implements AsyncDisposable {
       const { text, stop } = await this.#run(lease.process, call, {
         tools: [],
         callTool: async () => ({ text: "There are no tools in this call.", isError: true }),
-        // Told once that there are none, a model that still asks for tools will not answer.
+        // A model that calls tools again after being told that there are none will not answer.
         afterTools: async () => vainSteps++ < 1,
         prompt: call.prompt,
       });
@@ -195,8 +195,8 @@ export class ClaudeCode implements AsyncDisposable {
     let lease: (Lease & AsyncDisposable) | undefined;
     try {
       return await call.attempt(async () => {
-        // Where there is a conversation it goes on where it broke: its tools have had their effects. They may have had
-        // them before their step was over, because Claude Code starts them while the answer still arrives.
+        // Continue an existing conversation instead of restarting it, because its tools may have had effects. They can
+        // run before their step completes: Claude Code starts them while the answer is still streaming.
         const goesOn = hasBegun();
         if (!goesOn) {
           lease?.release();
@@ -218,15 +218,15 @@ export class ClaudeCode implements AsyncDisposable {
     }
   }
 
-  /** The models that Claude Code offers for this credential, by its own list; no model is asked. */
+  /** The models that Claude Code lists for this credential. Sends no model request. */
   async listModels(signal: AbortSignal): Promise<ListedModel[]> {
     signal.throwIfAborted();
     await using lease = await this.#take({ model: "sonnet", system: undefined, signal }, []);
-    // Waited for here: the process goes with the lease.
+    // Await here: returning the promise would release the process before it settles.
     return await lease.process.models();
   }
 
-  /** Ends every process and resolves when all are gone. */
+  /** Kills every process and resolves when all are gone. */
   async close(): Promise<void> {
     await this.#pool.close();
   }
@@ -264,7 +264,7 @@ export class ClaudeCode implements AsyncDisposable {
   async #run(process: ClaudeProcess, call: ClaudeCall, turn: Omit<Turn, "model" | "signal">): Promise<TurnOutcome> {
     const outcome = await process.run({ ...turn, model: call.model, signal: call.signal });
     for (const { model, usage } of outcome.used) call.onUsage(model, usage);
-    // A process keeps the login that it has read; after a new one it must not go on with the old.
+    // A process caches the login it has read; discard it, so that a new login takes effect.
     if (outcome.error && LOGIN_ERRORS.has(outcome.error.code)) void process.kill();
     if (outcome.error) throw outcome.error;
     return outcome;
@@ -284,9 +284,9 @@ async function runTool(
   if (!tool) return { text: "There is no such tool.", isError: true };
   try {
     const { markdown } = await tool.execute(input, { signal });
-    if (markdown.length <= LONGEST_RESULT) return { text: markdown };
+    if (markdown.length <= MAX_RESULT_LENGTH) return { text: markdown };
     return {
-      text: `The result has ${markdown.length} characters; at most ${LONGEST_RESULT} can be shown.`,
+      text: `The result has ${markdown.length} characters; at most ${MAX_RESULT_LENGTH} can be shown.`,
       isError: true,
     };
   } catch (error) {
@@ -294,7 +294,7 @@ async function runTool(
   }
 }
 
-/** What a tool has done cannot be done again for the sake of another try. */
+/** Not retried: tools may already have had effects. */
 const lostConversation = (error: unknown): unknown =>
   error instanceof LlmError && error.transient
     ? new LlmError(error.code, `${error.message} The loop was under way, so it was not started again.`, {

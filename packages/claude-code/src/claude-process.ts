@@ -9,9 +9,9 @@ import type { ProcessLedger } from "./process-ledger.ts";
 import { createToolServer, HOST_TIMEOUT_MS, toolServerKey, type ToolCall, type ToolDefinition } from "./tool-server.ts";
 import type { Turn, TurnSetup } from "./turn.ts";
 import { resultTotals, type TurnOutcome } from "./turn-reader.ts";
-import { type Deadlines, failed, TurnUnderWay } from "./turn-under-way.ts";
+import { type Deadlines, failed, RunningTurn } from "./running-turn.ts";
 
-/** What cannot change in the life of a process. Two processes with equal fixtures are interchangeable. */
+/** Settings that are fixed for the life of a process. Processes with equal fixtures are interchangeable. */
 export interface ProcessFixture {
   executable: string;
   folder: string;
@@ -21,7 +21,7 @@ export interface ProcessFixture {
   system: string | undefined;
 }
 
-/** A model that Claude Code offers, and the aliases that it takes for it. */
+/** A model that Claude Code offers, with its aliases. */
 export interface ListedModel extends ModelDetails {
   id: string;
   name: string;
@@ -29,8 +29,8 @@ export interface ListedModel extends ModelDetails {
 }
 
 /**
- * One running Claude Code with streaming input: takes one turn at a time, and forgets the conversation on `reset`.
- * Every way for it to end (result, deadline, abort, death) settles the turn that is under way exactly once.
+ * One running Claude Code with streaming input. Takes one turn at a time, and forgets the conversation on `reset`. A
+ * turn settles exactly once, by whichever comes first: result, deadline, abort or exit.
  */
 export class ClaudeProcess {
   readonly startedAt = Date.now();
@@ -41,7 +41,7 @@ export class ClaudeProcess {
   readonly #query: Query;
   #child: Child | undefined;
   #setup: { model: string; toolsKey: string; toolNames: string[] };
-  #current: TurnUnderWay | undefined;
+  #current: RunningTurn | undefined;
   #totals: Record<string, Usage> = {};
   #death: LlmError | undefined;
 
@@ -76,7 +76,7 @@ export class ClaudeProcess {
                     const goOn = await this.#byHost((turn) => turn.afterTools(names));
                     return goOn === false ? { continue: false, stopReason: "step budget" } : {};
                   } catch (error) {
-                    // A hook that throws would be passed over, and the step budget with it.
+                    // Claude Code ignores a hook that throws; the step budget would then be ignored too.
                     current?.fail(asLlmError(error));
                     return { continue: false };
                   }
@@ -99,14 +99,14 @@ export class ClaudeProcess {
     );
   }
 
-  /** Its menu has a row for each alias, and one more for the default. */
+  /** The menu has one row per alias, plus one for the default. */
   async models(): Promise<ListedModel[]> {
     const { models } = await this.#within(this.#deadlines.init, "list its models", this.#query.initializationResult());
     const rowsById = Map.groupBy(models, ({ value, resolvedModel }) => resolvedModel ?? value);
     return [...rowsById].map(([id, rows]) => {
       const named = rows.find(({ value }) => value !== "default") ?? rows[0]!;
       const aliases = rows.map(({ value }) => value).filter((value) => value !== id);
-      // Where it does not say, that is not known.
+      // Absent means unknown, not unsupported.
       const efforts = named.supportsEffort === undefined ? undefined : (named.supportedEffortLevels ?? []);
       const { supportsAdaptiveThinking: adaptive, supportsFastMode: fast } = named;
       const features = {
@@ -121,7 +121,7 @@ export class ClaudeProcess {
     });
   }
 
-  /** Known at once, while its last words may still be on their way. */
+  /** True as soon as the process has exited, even while its last output is still arriving. */
   get dead(): boolean {
     return this.#death !== undefined || this.#child?.ended === true;
   }
@@ -130,12 +130,12 @@ export class ClaudeProcess {
     return this.#child?.residentMb;
   }
 
-  /** An idle process lets the host exit. */
+  /** An idle process must not keep the host alive. */
   park(): void {
     this.#child?.letGo();
   }
 
-  /** Runs one turn on top of the conversation so far. Never rejects: what went wrong is in the outcome. */
+  /** Runs one turn in the current conversation. Never rejects: errors are in the outcome. */
   async run(turn: Turn): Promise<TurnOutcome> {
     if (turn.signal.aborted) return failed(aborted(), []);
     this.#child?.hold();
@@ -147,19 +147,21 @@ export class ClaudeProcess {
       );
       return await this.#converse(turn.prompt, turn);
     } catch (error) {
-      // Half-prepared is an unknown state, as is a turn that was cut off.
+      // A half-prepared or interrupted process is in an unknown state; do not reuse it.
       void this.kill();
       return failed(turn.signal.aborted ? aborted() : asLlmError(error), []);
     }
   }
 
-  /** Forgets the conversation, its cost and its session; the process stays. Rejects if that cannot be shown. */
+  /**
+   * Clears the conversation, its cost and its session, and keeps the process. Rejects if the reset is not confirmed.
+   */
   async reset(): Promise<void> {
     const outcome = await this.#converse("/clear", undefined);
     if (outcome.error) throw outcome.error;
   }
 
-  /** Asks it to end and, after the exit deadline, makes it; at once where it might still spend something. */
+  /** Terminates the process, with SIGKILL after the exit deadline. Use `graceMs` 0 where it could still spend money. */
   async kill(graceMs = this.#deadlines.exit): Promise<void> {
     this.#die(new LlmError("aborted", "The Claude Code process was stopped."));
     const killed = this.#child?.kill(graceMs);
@@ -168,14 +170,14 @@ export class ClaudeProcess {
     await killed;
   }
 
-  /** Brings model and tools to what the turn wants. Only differences cost a round trip. */
+  /** Applies the turn's model and tools. Only differences cost a round trip. */
   async #apply({ model, tools }: TurnSetup): Promise<void> {
     const wanted = describeSetup({ model, tools });
     if (wanted.model !== this.#setup.model) {
       await this.#within(this.#deadlines.init, "switch models", this.#query.applyFlagSettings({ model }));
     }
     if (wanted.toolsKey !== this.#setup.toolsKey) {
-      // A server that reappears under a known name keeps its old tools, so it has to leave first.
+      // A server re-added under the same name keeps its old tools, so remove it first.
       if (this.#setup.toolNames.length > 0) {
         await this.#within(this.#deadlines.init, "drop its tools", this.#query.setMcpServers({}));
       }
@@ -202,7 +204,7 @@ export class ClaudeProcess {
     return { [TOOL_SERVER]: createToolServer(tools, call) };
   }
 
-  /** Runs code of the turn's owner, while which Claude Code need give no sign of life; undefined if there is no turn. */
+  /** Runs the turn owner's code with the idle deadline paused; undefined if there is no turn. */
   async #byHost<T>(work: (turn: Turn) => Promise<T>): Promise<T | undefined> {
     const current = this.#current;
     if (!current?.turn) return undefined;
@@ -220,15 +222,15 @@ export class ClaudeProcess {
     }
   }
 
-  /** Sends a message and reads up to its result. A turn of ours is sent as text; without one it is a command. */
+  /** Sends a message and reads up to its result. Without a turn, it is a slash command. */
   async #converse(prompt: string, turn: Turn | undefined): Promise<TurnOutcome> {
-    // Two turns at once would get each other's answers.
+    // Two concurrent turns would receive each other's answers.
     const obstacle = this.#death ?? (turn?.signal.aborted ? aborted() : this.#current ? busy() : undefined);
     if (obstacle) {
       void this.kill(0);
       return failed(obstacle, []);
     }
-    const current = new TurnUnderWay(turn, this.#deadlines, () => void this.kill(0));
+    const current = new RunningTurn(turn, this.#deadlines, () => void this.kill(0));
     this.#current = current;
     this.#input.push({
       type: "user",
@@ -272,7 +274,7 @@ export class ClaudeProcess {
     if (!outcome) return;
     if (!current.checked) return current.fail(unchecked());
     if (!current.turn && !current.forgotten) return current.fail(notForgotten());
-    // Claude Code has more to say in a turn that is over for us.
+    // Claude Code continues a turn that is settled for us, so the process cannot be reused.
     if (message.type !== "result") return current.fail(outcome.error ?? unchecked());
     current.settle(outcome);
   }
@@ -315,7 +317,7 @@ const describeSetup = ({ model, tools }: TurnSetup): { model: string; toolsKey: 
   toolNames: tools.map(({ name }) => name),
 });
 
-/** Settles as the work does, or rejects when the signal fires; leaves no listener behind. */
+/** Settles with `work`, or rejects when the signal fires; removes its listener in both cases. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(aborted());

@@ -1,8 +1,8 @@
 import type { Payer } from "@tandem/protocol";
 
-/** The one credential that a Claude Code process gets. It decides who pays, and no other ever arrives. */
+/** The only credential that a Claude Code process receives; it decides which account is billed. */
 export type Credential =
-  /** The user's own Claude Code login, where Claude Code keeps it. */
+  /** The user's Claude Code login, in Claude Code's own store. */
   | { type: "login"; configDir?: string }
   | { type: "api_key"; key: string; baseUrl?: string }
   | { type: "oauth_token"; token: string };
@@ -18,7 +18,7 @@ export function payerOf(credential: Credential): Payer {
   }
 }
 
-/** What must not be seen by anybody; a login stays where Claude Code keeps it. */
+/** The secret to redact and pass on; a login stays in Claude Code's store. */
 export function secretOf(credential: Credential): string | undefined {
   switch (credential.type) {
     case "login":

@@ -5,15 +5,15 @@ import { TandemError } from "@tandem/protocol";
 
 const require = createRequire(import.meta.url);
 
-/** What mends a binary of the user's choice that cannot be used. */
-export const OTHERWISE =
+/** The fix for an unusable binary that the user chose. */
+export const EXECUTABLE_FIX =
   "Correct --claude-path or llm.claudeCode.executable, or leave it out to use the one that ships with Tandem.";
 
-/** The Claude Code binary that ships with the Agent SDK for this platform, or the one that the user names. */
+/** The Claude Code binary bundled with the Agent SDK for this platform, or the user's choice. */
 export function findExecutable(configured?: string): string {
   if (configured !== undefined) {
     if (existsSync(configured)) return configured;
-    throw new TandemError("no_executable", `There is no Claude Code binary at ${configured}.`, { fix: OTHERWISE });
+    throw new TandemError("no_executable", `There is no Claude Code binary at ${configured}.`, { fix: EXECUTABLE_FIX });
   }
   for (const name of platformPackages()) {
     try {
@@ -21,7 +21,7 @@ export function findExecutable(configured?: string): string {
       const file = join(folder, process.platform === "win32" ? "claude.exe" : "claude");
       if (existsSync(file)) return file;
     } catch {
-      // Not this one; the error below names what was looked for.
+      // This platform package is not installed; the error below lists all candidates.
     }
   }
   throw new TandemError(

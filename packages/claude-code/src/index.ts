@@ -23,7 +23,7 @@ export { Guardian } from "./guardian/guardian.ts";
 export { ProcessLedger, type SweepResult } from "./process-ledger.ts";
 export { readCredential } from "./read-credential.ts";
 export { DENIED_VARIABLES, inheritedVariables, isDenied } from "./variables.ts";
-export { connectServer, type McpConnection, type McpPlace, type McpTool } from "./mcp/connect-server.ts";
+export { connectServer, type McpConnection, type McpEndpoint, type McpTool } from "./mcp/connect-server.ts";
 export type {
   ConnectedServer,
   Confirmation,
@@ -40,7 +40,7 @@ export type {
   SubagentDefinition,
   ToolCallRequest,
   TranscriptStore,
-  TrustedParts,
+  TrustedSettings,
   TurnEnd,
   TurnOptions,
 } from "./session/conversation.ts";

@@ -12,7 +12,7 @@ import { DENIED_VARIABLES } from "./variables.ts";
 
 /**
  * Proof on the wire: a home and a project full of hooks, servers, plugins, skills, memories and settings, and variables
- * that would send the call and its payer elsewhere. Nothing of it may be executed, offered or sent.
+ * that would redirect the call or its billing. None of it may be executed, offered or sent.
  */
 let stage: Stage;
 let elsewhere: Rehearsal;
@@ -23,7 +23,7 @@ beforeAll(async () => {
   stage = await setStage();
   elsewhere = await startRehearsal([always(text("from elsewhere"))]);
   evidence = join(stage.home, "evidence");
-  // The neutral folder is where isolated calls run: the worst place for a hostile project to be.
+  // Isolated calls run in the neutral folder: the worst place for a hostile project.
   const project = join(stage.stateFolder, "neutral");
   const configDirs = [stage.configDir, join(stage.stateFolder, "claude-code")];
   for (const configDir of configDirs)
@@ -42,7 +42,7 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-/** Everything that arrived, but for the proxy's own bookkeeping. */
+/** All requests that arrived, except the proxy's own. */
 const everythingSent = (): string => JSON.stringify(stage.rehearsal.requests);
 
 async function expectNothingHostile(): Promise<void> {
@@ -58,27 +58,27 @@ const credentials: [string, () => Credential][] = [
 ];
 
 describe.each(credentials)("with %s", (_, credential) => {
-  const room = () =>
-    stage.room({ credential: credential(), hostVariables: { ...hostileVariables, ...stage.hostVariables } });
+  const claude = () =>
+    stage.claude({ credential: credential(), hostVariables: { ...hostileVariables, ...stage.hostVariables } });
 
-  test("a text call offers and sends nothing but itself", async () => {
+  test("a text call offers and sends only itself", async () => {
     stage.rehearsal.use([text("clean")]);
-    expect(await room().text(call({ system: "S", prompt: "P" }))).toBe("clean");
+    expect(await claude().text(call({ system: "S", prompt: "P" }))).toBe("clean");
     const [request] = stage.rehearsal.modelRequests;
     expect(request!.toolNames).toEqual([]);
     expect(request!.model).not.toContain(MARK);
     await expectNothingHostile();
   });
 
-  test("an object call offers its answer tool alone", async () => {
+  test("an object call offers only its answer tool", async () => {
     stage.rehearsal.use([toolUse("mcp__tandem__answer", { ok: true })]);
     const schema = { type: "object", properties: { ok: { type: "boolean" } } };
-    await room().object({ ...call(), jsonSchema: schema, check: () => undefined });
+    await claude().object({ ...call(), jsonSchema: schema, check: () => undefined });
     expect(stage.rehearsal.modelRequests[0]!.toolNames).toEqual(["mcp__tandem__answer"]);
     await expectNothingHostile();
   });
 
-  test("a loop offers its tools alone, and runs none of the others that a model may ask for", async () => {
+  test("a loop offers only its own tools, and runs no other tool that a model requests", async () => {
     const asked = [
       "Bash",
       "Read",
@@ -102,7 +102,7 @@ describe.each(credentials)("with %s", (_, credential) => {
       execute: async () => ({ markdown: "ok" }),
     };
     let failures = 0;
-    const result = await room().loop({
+    const result = await claude().loop({
       ...call(),
       tools: [tool],
       stepBudget: 20,
@@ -116,19 +116,22 @@ describe.each(credentials)("with %s", (_, credential) => {
     await expectNothingHostile();
   });
 
-  test("built-in plugins, skills and agents stay out of the request", async () => {
+  test("built-in plugins, skills and agents are not part of the request", async () => {
     stage.rehearsal.use([text("clean")]);
-    await room().text(call());
+    await claude().text(call());
     expect(JSON.stringify(stage.rehearsal.modelRequests[0]!.body)).not.toMatch(
       /cc-plugin|plugin-authoring|AGENTS\.md|subagent/i,
     );
   });
 });
 
-test("the child has the one credential, and its variables hold neither that nor anything denied", async () => {
+test("the child has exactly one credential; its variables contain neither the secret nor a denied name", async () => {
   stage.rehearsal.use([always(text("ok"))]);
-  const room = stage.room({ credential: stage.apiKey, hostVariables: { ...hostileVariables, ...stage.hostVariables } });
-  await room.text(call());
+  const claude = stage.claude({
+    credential: stage.apiKey,
+    hostVariables: { ...hostileVariables, ...stage.hostVariables },
+  });
+  await claude.text(call());
   const pids = (await readdir(join(stage.stateFolder, "processes"))).map((name) => Number.parseInt(name, 10));
   const variables = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/environ`, "utf8").catch(() => "")));
   expect(stage.rehearsal.modelRequests.at(-1)?.headers["x-api-key"]).toBe("sk-ant-made-up-key");
@@ -140,26 +143,26 @@ test("an isolated call leaves no transcript behind", async () => {
   await mkdir(join(stage.configDir, "projects"), { recursive: true });
   const before = await readdir(join(stage.configDir, "projects"), { recursive: true });
   stage.rehearsal.use([text("unwritten")]);
-  await stage.room().text(call());
+  await stage.claude().text(call());
   expect(await readdir(join(stage.configDir, "projects"), { recursive: true })).toEqual(before);
 });
 
-test("nor when processes end, and with Claude Code's state where it is by default", async () => {
+test("a process leaves no transcript behind at its end, with the default config folder", async () => {
   await using plain = await setStage([always(text("clean"))]);
   const found = join(plain.home, "evidence");
   const project = join(plain.stateFolder, "neutral");
   await plantHostileHome({ ...plain, project, evidence: found, elsewhere: elsewhere.url });
-  // Without CLAUDE_CONFIG_DIR the state file stands in the home folder itself.
+  // Without CLAUDE_CONFIG_DIR, the state file is directly in the home folder.
   await rename(join(plain.configDir, ".claude.json"), join(plain.home, ".claude.json"));
-  const room = plain.room({ credential: { type: "login" } });
-  expect(await room.text(call())).toBe("clean");
-  await room.close();
+  const claude = plain.claude({ credential: { type: "login" } });
+  expect(await claude.text(call())).toBe("clean");
+  await claude.close();
   expect(await readdir(found)).toEqual([]);
   expect(JSON.stringify(plain.rehearsal.requests)).not.toContain(MARK);
   expect(elsewhere.requests).toEqual([]);
 });
 
-test("control: without isolation the same home does reach in", async () => {
+test("control: without isolation, the same home does affect the call", async () => {
   await using open = await setStage();
   await using trap = await startRehearsal([always(text("from elsewhere"))]);
   const project = join(open.home, "project");

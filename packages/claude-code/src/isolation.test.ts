@@ -7,13 +7,13 @@ const init = (change: object) =>
   ({ ...structuredClone(clean), ...change }) as unknown as Parameters<typeof checkInit>[0];
 
 describe("checkInit", () => {
-  test("accepts what was asked for", () => {
+  test("accepts the requested setup", () => {
     expect(() => checkInit(init({}), { toolNames: [], credential: login })).not.toThrow();
     const withTool = init({ tools: ["mcp__tandem__look"], mcp_servers: [{ name: "tandem", status: "connected" }] });
     expect(() => checkInit(withTool, { toolNames: ["look"], credential: login })).not.toThrow();
   });
 
-  test("tolerates host metadata, known placeholders and plugins that Claude Code brings itself", () => {
+  test("accepts host metadata, known placeholders and built-in plugins", () => {
     const change = {
       skills: ["doctor"],
       agents: ["x"],
@@ -45,17 +45,17 @@ describe("checkInit", () => {
       'the credential source "ANTHROPIC_API_KEY"',
     ],
     ["a helper's key", { apiKeySource: "apiKeyHelper" }, 'the credential source "apiKeyHelper"'],
-  ])("refuses %s", (_, change, words) => {
+  ])("rejects %s", (_, change, words) => {
     expect(() => checkInit(init(change), { toolNames: [], credential: login })).toThrow(
       expect.objectContaining({ code: "isolation_breached", message: expect.stringContaining(words) }),
     );
   });
 
-  test("refuses to go on without a tool that the call needs", () => {
+  test("rejects a missing tool", () => {
     expect(() => checkInit(init({}), { toolNames: ["look"], credential: login })).toThrow("no tool mcp__tandem__look");
   });
 
-  test("wants the key to be the source where a key was chosen", () => {
+  test("requires the key as source if a key was chosen", () => {
     expect(() => checkInit(init({}), { toolNames: [], credential: { type: "api_key", key: "k" } })).toThrow(
       'source "none"',
     );
@@ -72,7 +72,7 @@ describe("isolatedOptions", () => {
   });
   const context = { signal: new AbortController().signal, toolUseID: "t", requestId: "r" };
 
-  test("leave nothing to the SDK's defaults", () => {
+  test("set every option explicitly", () => {
     expect(options).toMatchObject({
       settingSources: [],
       skills: [],
@@ -90,7 +90,7 @@ describe("isolatedOptions", () => {
     );
   });
 
-  test("deny every tool but the call's own", async () => {
+  test("deny every tool except the call's own", async () => {
     expect(await options.canUseTool!("mcp__tandem__look", {}, context)).toMatchObject({ behavior: "allow" });
     for (const name of ["Bash", "Skill", "Agent", "mcp__tandem__other", "mcp__github__push"]) {
       expect(await options.canUseTool!(name, {}, context)).toMatchObject({ behavior: "deny" });
@@ -120,7 +120,7 @@ describe("checkPayer", () => {
     ["a login in the place of a token", {}, token],
     ["another token in the place of a token", { tokenSource: "CLAUDE_CODE_OAUTH_TOKEN" }, token],
     ["another provider", { apiProvider: "bedrock" as const }, login],
-  ])("refuses %s", (_, account, credential) => {
+  ])("rejects %s", (_, account, credential) => {
     expect(() => checkPayer(account, credential)).toThrow(expect.objectContaining({ code: "isolation_breached" }));
   });
 });

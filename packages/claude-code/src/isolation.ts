@@ -3,14 +3,14 @@ import { LlmError } from "@tandem/protocol";
 import type { Credential } from "./credential.ts";
 import { overridingVariables } from "./variables.ts";
 
-/** The name of our one MCP server; the model sees its tools as `mcp__tandem__NAME`. */
+/** Name of our MCP server; the model sees its tools as `mcp__tandem__NAME`. */
 export const TOOL_SERVER = "tandem";
 
 export const toolId = (name: string): string => `mcp__${TOOL_SERVER}__${name}`;
 
 export type Effort = "low" | "medium" | "high";
 
-/** Plugins that Claude Code brings itself. Turned off, and tolerated by name where a release lists them all the same. */
+/** Claude Code's built-in plugins. They are disabled, and tolerated by name if a release lists them anyway. */
 export const BUILTIN_PLUGINS = [
   "cc-plugin-agents-md",
   "cc-plugin-privacy",
@@ -18,10 +18,10 @@ export const BUILTIN_PLUGINS = [
   "cc-plugin-sec-default",
 ];
 
-/** Tools that the SDK is known to list beside those it was given. They do nothing that leaves the conversation. */
+/** Tools that the SDK lists in addition to the requested ones. They have no effect outside of the conversation. */
 const PLACEHOLDER_TOOLS = new Set(["DeferredToolPlaceholder"]);
 
-/** Insurance only: what is not in `tools` is not offered. */
+/** Defence in depth: tools that are not in `tools` are not offered anyway. */
 export const BUILTIN_TOOLS = [
   ...["Agent", "Task", "Bash", "BashOutput", "KillShell", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep"],
   ...[
@@ -40,8 +40,8 @@ export const BUILTIN_TOOLS = [
 ];
 
 /**
- * The options of every isolated call, explicit even where they are the SDK's defaults today. Nothing is read from disk,
- * nothing is written there, nothing is offered but our tools, and every tool call asks `allowTool`.
+ * Options of every isolated call, explicit even where they equal the SDK's defaults. Nothing is read from or written to
+ * disk, only our tools are offered, and every tool call asks `allowTool`.
  */
 export function isolatedOptions(settings: {
   folder: string;
@@ -64,8 +64,8 @@ export function isolatedOptions(settings: {
     mcpServers: {},
     strictMcpConfig: true,
     persistSession: false,
-    // Not `dontAsk`: that mode would deny our own tools without asking us, and naming them in `allowedTools` instead
-    // would fix them for the life of the process and take `canUseTool` out of the path.
+    // Not `dontAsk`: it would deny our own tools without asking. Listing them in `allowedTools` instead would fix them
+    // for the life of the process and bypass `canUseTool`.
     permissionMode: "default",
     canUseTool: async (name) =>
       settings.allowTool(name)
@@ -77,27 +77,29 @@ export function isolatedOptions(settings: {
       disableClaudeAiConnectors: true,
       enabledPlugins: Object.fromEntries(BUILTIN_PLUGINS.map((name) => [`${name}@builtin`, false])),
     },
-    // No messaging socket. An organisation's managed policy still applies: nothing that a user runs can turn it off.
+    // No messaging socket. An organisation's managed policy still applies; users cannot disable it.
     extraArgs: { restricted: null },
     includePartialMessages: true,
   };
 }
 
-/** Where Claude Code may say that its key came from. A login of a Console account works through a key of its own. */
+/** Accepted values of `apiKeySource`. A Console login works through an API key of its own. */
 const KEY_SOURCES: Record<Credential["type"], readonly string[]> = {
   login: ["none", "/login managed key"],
   api_key: ["ANTHROPIC_API_KEY"],
   oauth_token: ["none"],
 };
 
-/** Where it may say that its token came from; none, or a login that a key goes before. */
+/** Accepted values of `tokenSource`: none, or a login that a key takes precedence over. */
 const TOKEN_SOURCES: Record<Credential["type"], readonly string[]> = {
   login: ["none", "claude.ai"],
   api_key: ["none", "claude.ai"],
   oauth_token: ["CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR"],
 };
 
-/** Throws `isolation_breached` if somebody else would pay. Known before the first message, so that nothing is spent. */
+/**
+ * Throws `isolation_breached` if another account would be billed. Runs before the first message, so nothing is spent.
+ */
 export function checkPayer(account: AccountInfo, credential: Credential): void {
   const { apiKeySource = "none", tokenSource = "none", apiProvider = "firstParty" } = account;
   const expected =
@@ -114,10 +116,10 @@ export function checkPayer(account: AccountInfo, credential: Credential): void {
 export type Init = Pick<SDKSystemMessage, "tools" | "mcp_servers" | "plugins" | "apiKeySource" | "cwd">;
 
 /**
- * What Claude Code came up with and was not asked for. Skills, agents and slash commands are not compared: it lists what it
- * has found, not what it offers.
+ * Tools, servers and plugins that were not requested. Skills, agents and slash commands are not compared: Claude Code
+ * lists those it has found, not those it offers.
  */
-export function foreignParts(
+export function unrequestedParts(
   init: Init,
   credential: Credential,
   asked: {
@@ -140,11 +142,11 @@ export function foreignParts(
   ];
 }
 
-/** Compares what Claude Code says it came up with to what we asked for, and throws `isolation_breached` on any difference. */
+/** Compares Claude Code's init message to the requested setup, and throws `isolation_breached` on any difference. */
 export function checkInit(init: Init, expected: { toolNames: readonly string[]; credential: Credential }): void {
   const wanted = new Set(expected.toolNames.map(toolId));
   const breaches = [
-    ...foreignParts(init, expected.credential, {
+    ...unrequestedParts(init, expected.credential, {
       isOffered: (tool) => wanted.has(tool),
       isServer: (name) => name === TOOL_SERVER && wanted.size > 0,
     }),

@@ -7,7 +7,7 @@ import { z } from "zod";
 const PS_MS = 5_000;
 const entry = z.object({ pid: z.int().min(2), hostPid: z.int() });
 
-/** Claude Code processes of this one, by the ledgers in these folders, and the memory that they take. */
+/** Number and memory of this process's Claude Code processes, from the ledgers in these folders. */
 export async function measureProcesses(folders: readonly string[]): Promise<{ count: number; bytes: number }> {
   const pids = (await Promise.all(folders.map(ownPids))).flat();
   const sizes = process.platform === "linux" ? await Promise.all(pids.map(residentOf)) : await residentByPs(pids);

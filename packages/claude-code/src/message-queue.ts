@@ -1,4 +1,4 @@
-/** An async iterable that one side pushes to and the other reads from, until it is ended. */
+/** An async iterable with a producer side: push items, then end. */
 export class MessageQueue<T> implements AsyncIterable<T> {
   readonly #waiting: T[] = [];
   #wake: (() => void) | undefined;

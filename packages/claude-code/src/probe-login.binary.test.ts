@@ -16,7 +16,7 @@ const probe = (stage: Stage, extra: Record<string, string> = {}, deadlineMs = 15
     deadlineMs,
   });
 
-test("logged in: says who pays, asks no model and renews no token", async () => {
+test("logged in: reports the payer, sends no model request and refreshes no token", async () => {
   await using stage = await setStage();
   const result = await probe(stage);
   expect(result).toMatchObject({ state: "logged_in", account: { kind: "subscription", plan: "max" } });
@@ -24,13 +24,13 @@ test("logged in: says who pays, asks no model and renews no token", async () => 
   expect(stage.rehearsal.requests.filter(({ path }) => path.includes("oauth"))).toEqual([]);
 });
 
-test("logged out, and a stray key does not change that", async () => {
+test("logged out, even with a stray API key", async () => {
   await using stage = await setStage([], { loggedIn: false });
   const stray = { ANTHROPIC_API_KEY: "sk-ant-stray", ANTHROPIC_AUTH_TOKEN: "stray", CLAUDE_CODE_OAUTH_TOKEN: "stray" };
   expect(await probe(stage, stray)).toMatchObject({ state: "logged_out" });
 });
 
-test("logged out, even if the user's settings have a key or a helper", async () => {
+test("logged out, even with a key or a helper in the user's settings", async () => {
   await using stage = await setStage([], { loggedIn: false });
   const evidence = join(stage.home, "evidence");
   await plantHostileHome({ ...stage, project: stage.home, evidence, elsewhere: stage.rehearsal.url });
@@ -40,7 +40,7 @@ test("logged out, even if the user's settings have a key or a helper", async () 
 test.each([
   ["a minute ago", () => Date.now() - 60_000],
   ["at the beginning of time", () => 0],
-])("expired by its stored date, %s, and left as it is", async (_, expiresAt) => {
+])("expired by its stored date, %s, and left unchanged", async (_, expiresAt) => {
   await using stage = await setStage();
   const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(expiresAt()), refreshToken: null });
   const before = await readFile(file, "utf8");
@@ -48,7 +48,7 @@ test.each([
   expect(await readFile(file, "utf8")).toBe(before);
 });
 
-test("expired by a date in words", async () => {
+test("expired, with a readable date", async () => {
   await using stage = await setStage();
   const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(0), refreshToken: null });
   const text = await readFile(file, "utf8");
@@ -56,7 +56,7 @@ test("expired by a date in words", async () => {
   expect(await probe(stage)).toMatchObject({ state: "expired", detail: expect.stringContaining("2024-01-01") });
 });
 
-test("a token that the next call will renew is a login, and looking does not renew it", async () => {
+test("a refreshable token is a login, and the probe does not refresh it", async () => {
   await using stage = await setStage([], { refresh: "invalid_grant" });
   const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(Date.now() - 60_000) });
   const before = await readFile(file, "utf8");
@@ -64,7 +64,7 @@ test("a token that the next call will renew is a login, and looking does not ren
   expect(await readFile(file, "utf8")).toBe(before);
 });
 
-test("unreachable: a login, but nobody answers", async () => {
+test("unreachable: a login exists, but the API does not answer", async () => {
   await using stage = await setStage();
   expect(await probe(stage, { HTTPS_PROXY: "http://127.0.0.1:9" })).toMatchObject({ state: "unreachable" });
 });
@@ -76,7 +76,7 @@ test("keeps its deadline", async () => {
   expect(performance.now() - since).toBeLessThan(2_000 * inject("slowness"));
 });
 
-test("keeps it where a proxy takes the connection and never says a word", async () => {
+test("keeps its deadline with a proxy that accepts and never answers", async () => {
   await using stage = await setStage();
   await using proxy = createServer((socket) => void socket.on("error", () => {}).resume()).listen(0, "127.0.0.1");
   await once(proxy, "listening");
@@ -84,7 +84,7 @@ test("keeps it where a proxy takes the connection and never says a word", async 
   expect(await probe(stage, { HTTPS_PROXY }, 5_000)).toMatchObject({ state: "unreachable" });
 });
 
-test("a proxy or a key in the user's settings changes neither the answer nor the login", async () => {
+test("a proxy or a key in the user's settings affects neither the answer nor the login", async () => {
   await using stage = await setStage([], { refresh: "invalid_grant" });
   const { file } = await madeUpLogin(stage.configDir, { expiresAt: new Date(Date.now() - 60_000) });
   const evidence = join(stage.home, "evidence");

@@ -12,7 +12,7 @@ import { childVariables, overridingVariables } from "./variables.ts";
 const API = "https://api.anthropic.com/";
 
 export interface LoginProbe {
-  /** `unreachable`: there is a login, but the API does not answer from here. */
+  /** `unreachable`: there is a login, but the API does not answer. */
   state: "logged_in" | "logged_out" | "expired" | "unreachable";
   /** One sentence for people. */
   detail: string;
@@ -35,9 +35,9 @@ const storedLogin = z.object({
 });
 
 /**
- * Asks whether the local Claude Code login can be used, without a model call and without renewing a token: Claude Code
- * blanks a stored login whose renewal is refused, so a mere look must not provoke one. Never rejects but for `signal`;
- * what does not answer in time counts as not there.
+ * Checks whether the local Claude Code login is usable, without a model call and without refreshing a token. Claude
+ * Code erases a stored login if its refresh is rejected, so a check must not trigger one. Rejects only by `signal`; a
+ * timeout counts as absent.
  */
 export async function probeLogin(options: {
   hostVariables: Readonly<Record<string, string | undefined>>;
@@ -79,12 +79,12 @@ export async function probeLogin(options: {
 
 type AuthStatus = z.infer<typeof authStatus>;
 
-/** Nobody listens there. */
-const NOWHERE = "http://127.0.0.1:1";
+/** An address without a listener. */
+const UNREACHABLE_ADDRESS = "http://127.0.0.1:1";
 
 /**
- * What Claude Code says of itself, or why it says nothing. It exits with 1 when it is logged out. Given a network it would
- * renew a token that has run out and ask for the account's profile; so it gets none.
+ * Runs `claude auth status`; returns its output or the reason for its failure. It exits with 1 when logged out. With a
+ * network it would refresh an expired token and fetch the profile, so it gets none.
  */
 async function readStatus(
   executable: string,
@@ -94,9 +94,14 @@ async function readStatus(
   let output: string;
   try {
     const login = { type: "login" } as const;
-    const nowhere = { HTTPS_PROXY: NOWHERE, https_proxy: NOWHERE, HTTP_PROXY: NOWHERE, http_proxy: NOWHERE };
+    const nowhere = {
+      HTTPS_PROXY: UNREACHABLE_ADDRESS,
+      https_proxy: UNREACHABLE_ADDRESS,
+      HTTP_PROXY: UNREACHABLE_ADDRESS,
+      http_proxy: UNREACHABLE_ADDRESS,
+    };
     const silenced = { ...nowhere, NO_PROXY: "", no_proxy: "" };
-    // Settings files could name another proxy, or a key: none are read, and what overrides them says so once more.
+    // Settings files could set another proxy or key. None are read, and these overrides are a second safeguard.
     const settings = JSON.stringify({
       apiKeyHelper: "",
       env: { ...overridingVariables(variables, login), ...silenced },
@@ -120,7 +125,7 @@ async function readStatus(
   }
 }
 
-/** Only what it keeps in a file; on macOS the keychain has it, and is left alone. */
+/** Only the file; on macOS the login is in the keychain, which is not read. */
 async function readStored(variables: Record<string, string>): Promise<z.infer<typeof storedLogin> | undefined> {
   const folder = variables["CLAUDE_CONFIG_DIR"] ?? join(variables["HOME"] ?? "", ".claude");
   try {
@@ -136,16 +141,16 @@ function accountKind(status: AuthStatus): "subscription" | "console" | undefined
   return status.apiKeySource === "/login managed key" ? "console" : undefined;
 }
 
-/** When a login ended for good. An access token that has run out is renewed by the next call if it can be. */
+/** When the login expired for good. A refreshable access token does not count: the next call refreshes it. */
 function expiry(status: AuthStatus, stored: z.infer<typeof storedLogin> | undefined): Date | undefined {
   const token = stored?.claudeAiOauth;
-  // Zero is a time, too: long ago.
+  // Zero is a valid time in the past.
   return [token?.refreshToken ? undefined : token?.expiresAt, status.loginExpiresAt]
     .flatMap((end) => readExpiry(end) ?? [])
     .find((end) => end.getTime() < Date.now());
 }
 
-/** Any answer will do, and no credential is sent. */
+/** Any response will do; no credential is sent. */
 async function whyUnreachable(
   variables: Record<string, string>,
   timeout: number,
@@ -157,7 +162,7 @@ async function whyUnreachable(
     const agent = new Agent({ proxyEnv: variables, ca });
     signal.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
-      // A request that still waits for a proxy does not heed its signal, but the proxy's connection heeds the timeout.
+      // A request that waits for a proxy ignores its signal, but the proxy's connection obeys the timeout.
       signal.addEventListener("abort", reject, { once: true });
       request(API, { method: "HEAD", agent, signal, timeout }, (response) => {
         response.resume();

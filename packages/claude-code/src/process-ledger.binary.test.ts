@@ -29,7 +29,7 @@ describe("after kill -9 of the host", () => {
     ["in mid-answer", [always(stallMidStream("Once upon"))] as unknown as Reply[]],
     ["as answers arrive", [always(text("done"))] as unknown as Reply[]],
   ];
-  test.each(moments)("%s, nothing is left once the next start has swept", async (_, script) => {
+  test.each(moments)("%s, the next start kills all orphans", async (_, script) => {
     await using stage = await setStage(script);
     const pool = { mode: "reuse", size: 2, maxCalls: 50, maxAge: 600_000, maxMemoryMb: 300, idle: 600_000 };
     const deadlines = { spawn: 20_000, init: 20_000, firstByte: 600_000, idle: 600_000, exit: 2_000 };
@@ -53,7 +53,7 @@ describe("after kill -9 of the host", () => {
     await exited;
 
     stage.rehearsal.use([always(text("next"))]);
-    expect(await stage.room({ pool: { mode: "off" } }).text(call())).toBe("next");
+    expect(await stage.claude({ pool: { mode: "off" } }).text(call())).toBe("next");
     await eventually(
       () => left.filter(isRunning),
       (pids) => pids.length === 0,
@@ -75,7 +75,7 @@ describe("the ledger", () => {
       await rm(folder, { recursive: true, force: true });
     }
   };
-  /** A process that nothing but a kill ends, in a group of its own. */
+  /** A process in its own group that only SIGKILL ends. */
   const stubborn = () => spawn("sh", ["-c", "trap '' TERM HUP; sleep 600 & wait"], { detached: true, stdio: "ignore" });
   const orphan = async (folder: string, pid: number, change: object = {}): Promise<void> => {
     const file = join(folder, `${pid}.json`);
@@ -83,7 +83,7 @@ describe("the ledger", () => {
     await writeFile(file, JSON.stringify({ ...entry, hostPid: 2 ** 30, hostStartedAt: "never", ...change }));
   };
 
-  test("ends the whole group of a process whose host is gone", () =>
+  test("kills the whole process group of a dead host's child", () =>
     inFolder(async (folder) => {
       const ledger = new ProcessLedger(folder);
       const child = stubborn();
@@ -92,7 +92,7 @@ describe("the ledger", () => {
       const exited = once(child, "exit");
       expect(await ledger.sweep()).toEqual({ killed: [child.pid], left: [] });
       await exited;
-      // Its own children too.
+      // Including its children.
       await eventually(
         () => isRunning(-child.pid!),
         (running) => !running,
@@ -100,7 +100,7 @@ describe("the ledger", () => {
       expect(await readdir(folder)).toEqual([]);
     }));
 
-  test("ends what such a process has started in a group of its own, as Claude Code does with commands", () =>
+  test("kills descendants in other process groups, as Claude Code starts them for commands", () =>
     inFolder(async (folder) => {
       const ledger = new ProcessLedger(folder);
       const start = "require('child_process').spawn('sleep', ['600'], { detached: true })";
@@ -120,7 +120,7 @@ describe("the ledger", () => {
       );
     }));
 
-  test("leaves the children of living hosts alone", () =>
+  test("does not touch the children of living hosts", () =>
     inFolder(async (folder) => {
       const ledger = new ProcessLedger(folder);
       const child = stubborn();
@@ -130,7 +130,7 @@ describe("the ledger", () => {
       process.kill(-child.pid!, "SIGKILL");
     }));
 
-  test("does not kill a stranger that got the pid of a process of ours", () =>
+  test("does not kill an unrelated process with a reused pid", () =>
     inFolder(async (folder) => {
       const ledger = new ProcessLedger(folder);
       const stranger = stubborn();
@@ -141,7 +141,7 @@ describe("the ledger", () => {
       process.kill(-stranger.pid!, "SIGKILL");
     }));
 
-  test("survives entries that a crash cut short", () =>
+  test("ignores entries truncated by a crash", () =>
     inFolder(async (folder) => {
       await writeFile(join(folder, "77.json"), '{"pid":7');
       expect(await new ProcessLedger(folder).sweep()).toEqual({ killed: [], left: [] });

@@ -5,15 +5,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TandemError } from "@tandem/protocol";
 import { z } from "zod";
 
-/** How long a killed process may take to leave the process table before the sweep reports it as left over. */
+/** Time for a killed process to leave the process table before the sweep reports it as left. */
 const GONE_DEADLINE_MS = 2_000;
-/** What is halted starts nothing more: a second look finds what was being started at the first, and hardly ever a third. */
-const MOST_ROUNDS = 8;
+/**
+ * Stopped processes cannot fork. A second scan finds children forked during the first; a third is hardly ever needed.
+ */
+const MAX_ROUNDS = 8;
 
 const ledgerEntry = z.object({
-  // Not 1: the group of init is everybody.
+  // Not 1: signalling init's group would signal every process.
   pid: z.int().min(2),
-  /** Tells a process from a later one that got the same pid. */
+  /** Distinguishes a process from a later one with the same pid. */
   startedAt: z.string(),
   hostPid: z.int().positive(),
   hostStartedAt: z.string(),
@@ -21,15 +23,15 @@ const ledgerEntry = z.object({
 type LedgerEntry = z.infer<typeof ledgerEntry>;
 
 export interface SweepResult {
-  /** Process groups of dead hosts that were still running and have been killed. */
+  /** Orphaned process groups that were killed. */
   killed: number[];
-  /** Those that would not die. */
+  /** Those that did not exit. */
   left: number[];
 }
 
 /**
- * The child processes of this machine's Tandem hosts, one small file each. A host that dies without cleaning up leaves
- * its files behind, and the next start sweeps what they name. Each child leads a process group of its own.
+ * The child processes of this machine's Tandem hosts, one small file each. A crashed host leaves its files behind; the
+ * next start kills the processes they name. Each child leads its own process group.
  */
 export class ProcessLedger {
   readonly #folder: string;
@@ -50,20 +52,20 @@ export class ProcessLedger {
 
   add(pid: number): void {
     const entry: LedgerEntry = { pid, startedAt: startTime(pid) ?? "", ...this.#host };
-    // In one piece: another host's sweep must not read half of it and take it for a leftover.
+    // Atomic rename: a concurrent sweep must not read half a file and discard it.
     const draft = join(this.#folder, `.${pid}.draft`);
     writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
     renameSync(draft, this.#file(pid));
   }
 
-  /** Never throws: what cannot be removed now is forgotten by a later sweep. */
+  /** Never throws: a later sweep removes the entry. */
   remove(pid: number): void {
     try {
       rmSync(this.#file(pid), { force: true });
     } catch {}
   }
 
-  /** Ends what dead hosts have left behind. Children of living hosts, this one's included, are not touched. */
+  /** Kills orphans of dead hosts. Children of living hosts, including this one, are not touched. */
   async sweep(): Promise<SweepResult> {
     const result: SweepResult = { killed: [], left: [] };
     for (const entry of this.orphans()) {
@@ -80,7 +82,7 @@ export class ProcessLedger {
     return result;
   }
 
-  /** Ends the children of a host that cannot do so itself. It forgets them when it can again. */
+  /** Kills the children of a host that cannot do so itself. The entries stay for the host to remove. */
   endChildrenOf(hostPid: number): void {
     for (const name of readdirSync(this.#folder).filter((file) => /^\d+\.json$/.test(file))) {
       const entry = readEntry(join(this.#folder, name));
@@ -88,7 +90,7 @@ export class ProcessLedger {
     }
   }
 
-  /** Running children of dead hosts. Entries of processes that are gone are forgotten on the way. */
+  /** Running children of dead hosts. Removes the entries of exited processes. */
   orphans(): LedgerEntry[] {
     const found: LedgerEntry[] = [];
     for (const name of readdirSync(this.#folder).filter((file) => /^\d+\.json$/.test(file))) {
@@ -106,19 +108,22 @@ export class ProcessLedger {
 }
 
 /**
- * Signals a whole process group. A kill also ends what its processes have started elsewhere: Claude Code runs each command
- * in a group of its own, and ends it only if it is asked to end itself.
+ * Signals a process group. SIGKILL also covers descendants in other groups: Claude Code runs each command in its own
+ * group and cleans up only on a normal exit.
  */
 export function killGroup(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   const others = signal === "SIGKILL" ? haltedDescendants(pid) : [];
   for (const target of [-pid, ...others]) send(target, signal);
 }
 
-/** Halts a group and all that it has started, and says what that is. What runs on could start something behind our back. */
+/**
+ * Sends SIGSTOP to the process group and its descendants before SIGKILL, so that no process can fork new children in
+ * between. Returns their pids.
+ */
 function haltedDescendants(pid: number): number[] {
   send(-pid, "SIGSTOP");
   const halted = new Set<number>();
-  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const fresh = descendants(pid).filter((each) => !halted.has(each));
     if (fresh.length === 0) break;
     for (const each of fresh) {
@@ -133,13 +138,13 @@ function send(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch (error) {
-    // Gone, or on macOS only its corpse is left, which may not be signalled.
+    // The process is gone, or on macOS a zombie, which cannot be signalled.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ESRCH" && code !== "EPERM") throw error;
   }
 }
 
-/** What a process has started, and what that has started, as far as it still belongs to it. */
+/** All living descendants of a process. */
 function descendants(pid: number): number[] {
   const children = Map.groupBy(parents(), ([, parent]) => parent);
   const found: number[] = [];
@@ -150,7 +155,7 @@ function descendants(pid: number): number[] {
   return found;
 }
 
-/** Every process of the machine with its parent, as far as the system tells. */
+/** Every process of the machine with its parent. */
 function parents(): [pid: number, parent: number][] {
   try {
     if (process.platform !== "linux") {
@@ -171,21 +176,21 @@ function readEntry(file: string): LedgerEntry | undefined {
   try {
     return ledgerEntry.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch {
-    // Not one of ours, or of a version that wrote otherwise.
+    // A foreign file, or another format.
     return undefined;
   }
 }
 
 const isSame = (pid: number, startedAt: string): boolean => startTime(pid) === startedAt;
 
-/** When a process started, in whatever form the system tells it; undefined if there is none, or only its corpse. */
+/** Start time of a process, in the system's format; undefined if it does not exist or is a zombie. */
 function startTime(pid: number): string | undefined {
   try {
     if (process.platform === "linux") {
       const fields = statFields(pid);
       return !fields || fields[0] === "Z" ? undefined : `${bootId()} ${fields[19]}`;
     }
-    // The same words for the same moment, whatever the host's language and time zone.
+    // Fixed locale and time zone, so that the text is comparable.
     const env = { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
     const line = execFileSync("ps", ["-o", "stat=,lstart=", "-p", String(pid)], {
       encoding: "utf8",
@@ -198,7 +203,7 @@ function startTime(pid: number): string | undefined {
   }
 }
 
-/** What Linux tells of a process after its name: its state, its parent and so on. */
+/** Fields of /proc/PID/stat after the process name: state, parent and so on. */
 function statFields(pid: number): string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -208,6 +213,6 @@ function statFields(pid: number): string[] | undefined {
   }
 }
 
-/** Start times count from the boot, so they mean something only together with it. */
+/** Start times count from boot, so they are comparable only within one boot. */
 const bootId = (): string => (boot ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim());
 let boot: string | undefined;

@@ -15,28 +15,28 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-const ask = async (room: ClaudeCode, answer = "ok", system?: string): Promise<string> => {
+const ask = async (claude: ClaudeCode, answer = "ok", system?: string): Promise<string> => {
   stage.rehearsal.use([text(answer)]);
-  return room.text(call({ system }));
+  return claude.text(call({ system }));
 };
 
 describe("reuse", () => {
-  /** One kind of call each; everything that it brings carries its number. */
+  /** One function per kind of call; everything it sends contains its number. */
   const kinds = {
-    text: async (room: ClaudeCode, n: number) => {
+    text: async (claude: ClaudeCode, n: number) => {
       stage.rehearsal.use([text(`answer-${n}`)]);
-      await room.text(call({ prompt: `prompt-${n}`, model: "haiku" }));
+      await claude.text(call({ prompt: `prompt-${n}`, model: "haiku" }));
     },
-    object: async (room: ClaudeCode, n: number) => {
+    object: async (claude: ClaudeCode, n: number) => {
       stage.rehearsal.use([
         toolUse("mcp__tandem__answer", { [`field-${n}`]: 0 }),
         toolUse("mcp__tandem__answer", { [`field-${n}`]: n }),
       ]);
       const jsonSchema = { type: "object", properties: { [`field-${n}`]: { type: "number" } } };
       const check = (value: unknown) => (JSON.stringify(value).includes(`:${n}}`) ? undefined : `complaint-${n}`);
-      await room.object({ ...call({ prompt: `prompt-${n}`, model: "opus" }), jsonSchema, check });
+      await claude.object({ ...call({ prompt: `prompt-${n}`, model: "opus" }), jsonSchema, check });
     },
-    loop: async (room: ClaudeCode, n: number) => {
+    loop: async (claude: ClaudeCode, n: number) => {
       stage.rehearsal.use([toolUse(`mcp__tandem__tool-${n}`, { input: `input-${n}` }), text(`answer-${n}`)]);
       const schema = z.object({ input: z.string() });
       const tools = [
@@ -47,17 +47,17 @@ describe("reuse", () => {
           execute: async () => ({ markdown: `result-${n}` }),
         },
       ];
-      await room.loop({ ...call({ prompt: `prompt-${n}` }), tools, stepBudget: 4, onStepFinish: async () => {} });
+      await claude.loop({ ...call({ prompt: `prompt-${n}` }), tools, stepBudget: 4, onStepFinish: async () => {} });
     },
-    error: async (room: ClaudeCode, n: number) => {
+    error: async (claude: ClaudeCode, n: number) => {
       stage.rehearsal.use([overloaded()]);
-      await expect(room.text(call({ prompt: `prompt-${n}` }))).rejects.toMatchObject({ code: "overloaded" });
+      await expect(claude.text(call({ prompt: `prompt-${n}` }))).rejects.toMatchObject({ code: "overloaded" });
     },
-    abort: async (room: ClaudeCode, n: number) => {
+    abort: async (claude: ClaudeCode, n: number) => {
       stage.rehearsal.use([slowly(text(`answer-${n}`), { firstByteMs: 20_000 })]);
       const controller = new AbortController();
       const running = expect(
-        room.text(call({ prompt: `prompt-${n}`, signal: controller.signal })),
+        claude.text(call({ prompt: `prompt-${n}`, signal: controller.signal })),
       ).rejects.toMatchObject({ code: "aborted" });
       await stage.rehearsal.waitForModelRequest(() => true, 10_000);
       controller.abort();
@@ -66,14 +66,14 @@ describe("reuse", () => {
   };
   type Kind = keyof typeof kinds;
 
-  test("nothing of an earlier call reaches a later request, whatever the order", async () => {
-    await using room = stage.room({ pool: { size: 1 } });
+  test("no data of an earlier call reaches a later request, in any order", async () => {
+    await using claude = stage.claude({ pool: { size: 1 } });
     // Every kind follows every kind.
     const names = Object.keys(kinds) as Kind[];
     const order = names.flatMap((a) => names.flatMap((b) => [a, b]));
     for (const [index, kind] of order.entries()) {
       const n = index + 1_000;
-      await kinds[kind](room, n);
+      await kinds[kind](claude, n);
       for (const request of stage.rehearsal.modelRequests) {
         const numbers =
           JSON.stringify([request.messages, request.tools, request.system]).match(
@@ -87,34 +87,34 @@ describe("reuse", () => {
     }
   });
 
-  test("a process serves call after call, of any kind, and each call's cost is its own", async () => {
-    await using room = stage.room({ pool: { size: 1 } });
-    await ask(room);
+  test("a process serves calls of any kind, and each call reports its own cost", async () => {
+    await using claude = stage.claude({ pool: { size: 1 } });
+    await ask(claude);
     const [pid] = await runningProcesses(stage);
-    await kinds.loop(room, 1);
-    await kinds.error(room, 2);
-    await kinds.object(room, 3);
+    await kinds.loop(claude, 1);
+    await kinds.error(claude, 2);
+    await kinds.object(claude, 3);
     stage.rehearsal.use([text("ok", { usage: { input_tokens: 5, output_tokens: 6 } })]);
     const last = call();
-    await room.text(last);
+    await claude.text(last);
     expect(last.used).toMatchObject([["claude-sonnet-5-5", { inputTokens: 5, outputTokens: 6 }]]);
     expect(await runningProcesses(stage)).toEqual([pid]);
   });
 
-  test("a process that does not say it has forgotten serves nobody again", async () => {
+  test("a process that does not confirm its reset is not reused", async () => {
     const wrapper = join(stage.home, "forgetless.sh");
     await writeFile(wrapper, `#!/bin/sh\nexec '${findExecutable()}' "$@" --disable-slash-commands\n`, { mode: 0o755 });
-    await using room = stage.room({ executable: wrapper, pool: { size: 1 } });
+    await using claude = stage.claude({ executable: wrapper, pool: { size: 1 } });
     stage.rehearsal.use([always(text("ok"))]);
-    await room.text(call({ prompt: "the first secret" }));
-    await room.text(call({ prompt: "the second question" }));
+    await claude.text(call({ prompt: "the first secret" }));
+    await claude.text(call({ prompt: "the second question" }));
     expect(JSON.stringify(stage.rehearsal.modelRequests[1]!.body)).not.toContain("the first secret");
   });
 
-  test("another system prompt is another process", async () => {
-    await using room = stage.room();
-    await ask(room, "a", "You are A.");
-    await ask(room, "b", "You are B.");
+  test("another system prompt needs another process", async () => {
+    await using claude = stage.claude();
+    await ask(claude, "a", "You are A.");
+    await ask(claude, "b", "You are B.");
     expect(stage.rehearsal.modelRequests[0]!.system).not.toContain("You are A.");
     await eventually(
       () => runningProcesses(stage),
@@ -126,22 +126,22 @@ describe("reuse", () => {
     ["calls", { maxCalls: 2 }],
     ["age", { maxAge: 1 }],
     ["memory", { maxMemoryMb: 1 }],
-  ])("a process worn by %s is replaced", async (_, pool) => {
-    await using room = stage.room({ pool: { size: 1, ...pool } });
-    await ask(room);
+  ])("a process is replaced after %s", async (_, pool) => {
+    await using claude = stage.claude({ pool: { size: 1, ...pool } });
+    await ask(claude);
     const [first] = await runningProcesses(stage);
-    await ask(room);
-    await ask(room);
+    await ask(claude);
+    await ask(claude);
     await eventually(
       () => runningProcesses(stage),
       (pids) => !pids.includes(first!),
     );
   });
 
-  test("processes stay within the number of calls under way, then within the size, and go after the idle limit", async () => {
-    await using room = stage.room({ pool: { size: 2, idle: 1_500 } });
+  test("the number of processes is bounded by running calls, then by the pool size, and shrinks when idle", async () => {
+    await using claude = stage.claude({ pool: { size: 2, idle: 1_500 } });
     stage.rehearsal.use(Array.from({ length: 4 }, () => text("ok")));
-    await Promise.all(Array.from({ length: 4 }, () => room.text(call())));
+    await Promise.all(Array.from({ length: 4 }, () => claude.text(call())));
     expect((await runningProcesses(stage)).length).toBeLessThanOrEqual(4);
     await eventually(
       () => runningProcesses(stage),
@@ -151,26 +151,26 @@ describe("reuse", () => {
       () => runningProcesses(stage),
       (pids) => pids.length === 0,
     );
-    expect(await ask(room, "again")).toBe("again");
+    expect(await ask(claude, "again")).toBe("again");
   });
 });
 
-test("a closed pool starts nothing, not even for a call that was waiting", async () => {
-  const room = stage.room({ pool: { size: 1 } });
-  await ask(room);
+test("a closed pool starts no process, even for a waiting call", async () => {
+  const claude = stage.claude({ pool: { size: 1 } });
+  await ask(claude);
   stage.rehearsal.use([always(text("late"))]);
-  const waiting = room.text(call()).catch((error: unknown) => error);
-  await room.close();
+  const waiting = claude.text(call()).catch((error: unknown) => error);
+  await claude.close();
   expect(await waiting).toMatchObject({ code: "aborted" });
-  await expect(room.text(call())).rejects.toMatchObject({ code: "aborted" });
+  await expect(claude.text(call())).rejects.toMatchObject({ code: "aborted" });
   expect(await runningProcesses(stage)).toEqual([]);
 });
 
 test("single-use: no process serves twice, and a spare stands by", async () => {
-  await using room = stage.room({ pool: { mode: "single-use", size: 1 } });
+  await using claude = stage.claude({ pool: { mode: "single-use", size: 1 } });
   const seen = new Set<number>();
   for (let call = 0; call < 3; call += 1) {
-    await ask(room);
+    await ask(claude);
     const [spare] = await eventually(
       () => runningProcesses(stage),
       (pids) => pids.length === 1 && !seen.has(pids[0]!),
@@ -179,16 +179,16 @@ test("single-use: no process serves twice, and a spare stands by", async () => {
   }
 });
 
-test("off: nothing is left once a call is done", async () => {
-  await using room = stage.room({ pool: { mode: "off" } });
-  await ask(room);
+test("off: no process remains after a call", async () => {
+  await using claude = stage.claude({ pool: { mode: "off" } });
+  await ask(claude);
   await eventually(
     () => runningProcesses(stage),
     (pids) => pids.length === 0,
   );
 });
 
-test("an idle pool does not keep its host running, and goes with it", async () => {
+test("an idle pool neither keeps its host alive nor outlives it", async () => {
   const settings = {
     credential: stage.login,
     stateFolder: stage.stateFolder,
@@ -209,7 +209,7 @@ test("an idle pool does not keep its host running, and goes with it", async () =
   const [code] = (await once(host, "exit")) as [number];
   expect(code).toBe(0);
   expect(await runningProcesses(stage)).toHaveLength(2);
-  // Its ledger entries outlive it; the processes do not.
+  // The ledger entries outlive the host; the processes do not.
   const { ProcessLedger } = await import("./process-ledger.ts");
   const ledger = new ProcessLedger(`${stage.stateFolder}/processes`);
   await eventually(

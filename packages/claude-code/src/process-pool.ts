@@ -12,15 +12,15 @@ export interface PoolSettings {
   idle: number;
 }
 
-/** A process that belongs to one call until it is given back. */
+/** A process reserved for one call until released. */
 export interface Lease {
   readonly process: ClaudeProcess;
-  /** Gives it back. What is still fit is cleared for the next call; the rest is ended. Never rejects, never waits. */
+  /** Returns the process. A healthy one is reset for the next call; others are killed. Never rejects, never waits. */
   release(): void;
 }
 
-/** What a call wants of a process. */
-interface Want {
+/** The process that a call needs. */
+interface ProcessRequest {
   key: string;
   fixture: ProcessFixture;
   setup: TurnSetup;
@@ -34,25 +34,24 @@ interface Parked {
 
 interface Waiting {
   key: string;
-  /** With nothing where the process that was waited for is lost. */
+  /** Called with undefined if the awaited process is lost. */
   give: (process: ClaudeProcess | undefined) => void;
 }
 
 /**
- * Warm Claude Code processes, keyed by what is fixed in a process. A call takes one that is idle, waits for one that is
- * just being cleared, takes one that is starting, or starts one; it gives it back, and in between nobody else has it.
- * Idle ones give way to processes that are needed now, so that the total stays within `size` or the number of calls
- * under way, whichever is larger.
+ * A pool of warm Claude Code processes, keyed by their fixed settings. A call takes an idle process, waits for one that
+ * is being reset, takes one that is starting, or starts one. Idle processes are evicted for needed ones, so the total
+ * stays within `size` or the number of running calls, whichever is larger.
  */
 export class ProcessPool {
   readonly #settings: PoolSettings;
   readonly #start: (fixture: ProcessFixture, setup: TurnSetup) => ClaudeProcess;
   /** Longest idle first. */
   #idle: Parked[] = [];
-  /** Keys of processes that are being cleared, and the calls that wait for them. */
+  /** Keys of processes being reset, and the calls that wait for them. */
   #clearing: string[] = [];
   #waiting: Waiting[] = [];
-  /** Spares that are starting. A call that finds nothing better takes one: it is ahead of a fresh start. */
+  /** Starting spares. A call takes one if there is nothing better: it is ahead of a fresh start. */
   #starting: { key: string; process: ClaudeProcess }[] = [];
   readonly #all = new Set<ClaudeProcess>();
   readonly #endings = new Set<Promise<void>>();
@@ -85,7 +84,7 @@ export class ProcessPool {
     };
   }
 
-  /** Ends every process, busy ones included, and resolves when all are gone. */
+  /** Kills every process, including busy ones, and resolves when all are gone. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { give } of this.#waiting.splice(0)) give(undefined);
@@ -93,14 +92,14 @@ export class ProcessPool {
     await Promise.all(this.#endings);
   }
 
-  #launch({ fixture, setup }: Want): ClaudeProcess {
+  #launch({ fixture, setup }: ProcessRequest): ClaudeProcess {
     this.#makeRoom(1);
     const process = this.#start(fixture, setup);
     this.#all.add(process);
     return process;
   }
 
-  async #takeBack(want: Want, process: ClaudeProcess): Promise<void> {
+  async #takeBack(want: ProcessRequest, process: ClaudeProcess): Promise<void> {
     if (this.#settings.mode === "off" || process.dead || this.#closed) return this.#end(process);
     if (this.#settings.mode === "single-use" || this.#isWorn(process)) {
       this.#end(process);
@@ -110,7 +109,7 @@ export class ProcessPool {
     try {
       await process.reset();
     } catch {
-      // Whatever kept it from forgetting, it must not serve another call.
+      // The reset failed; another call could see the previous conversation.
       this.#end(process);
     }
     this.#clearing.splice(this.#clearing.indexOf(want.key), 1);
@@ -118,8 +117,11 @@ export class ProcessPool {
     else this.#park(want.key, process);
   }
 
-  /** Clearing takes a twentieth of a start, so it is worth waiting for; a spare is started so that the next need not. */
-  async #nextCleared(want: Want, signal: AbortSignal): Promise<ClaudeProcess | undefined> {
+  /**
+   * A reset takes a twentieth of a start, so waiting is faster. A spare is started, so that the next call need not
+   * wait.
+   */
+  async #nextCleared(want: ProcessRequest, signal: AbortSignal): Promise<ClaudeProcess | undefined> {
     const { key } = want;
     const ahead = this.#waiting.filter((waiting) => waiting.key === key).length;
     if (ahead >= this.#clearing.filter((clearing) => clearing === key).length) return undefined;
@@ -139,8 +141,8 @@ export class ProcessPool {
     }
   }
 
-  /** Starts a process ahead of need, if there is room for it. */
-  async #prepareSpare(want: Want): Promise<void> {
+  /** Starts a process ahead of need, if the pool has room. */
+  async #prepareSpare(want: ProcessRequest): Promise<void> {
     if (this.#closed || this.#all.size >= this.#settings.size) return;
     let spare: { key: string; process: ClaudeProcess } | undefined;
     let fit = false;
@@ -150,7 +152,7 @@ export class ProcessPool {
       await spare.process.ready();
       fit = true;
     } catch {
-      // The call that needs one will meet the same trouble and report it.
+      // The next call will hit and report the same error.
     }
     if (!spare || !this.#starting.includes(spare)) return;
     this.#starting.splice(this.#starting.indexOf(spare), 1);
@@ -163,7 +165,7 @@ export class ProcessPool {
     return place === -1 ? undefined : this.#starting.splice(place, 1)[0]!.process;
   }
 
-  /** Gives a process that is fit for use to a call that waits, or keeps it. */
+  /** Gives a healthy process to a waiting call, or keeps it idle. */
   #park(key: string, process: ClaudeProcess): void {
     if (this.#closed || process.dead) return this.#end(process);
     const next = this.#nextWaiting(key);
@@ -183,7 +185,7 @@ export class ProcessPool {
     return place === -1 ? undefined : this.#waiting.splice(place, 1)[0]!.give;
   }
 
-  /** The one that was used last, because its memory is warmest. */
+  /** Most recently used first, because its memory is warmest. */
   #unpark(key: string): ClaudeProcess | undefined {
     for (let place = this.#lastIdle(key); place !== -1; place = this.#lastIdle(key)) {
       const [{ process, expiry }] = this.#idle.splice(place, 1) as [Parked];
@@ -198,7 +200,7 @@ export class ProcessPool {
     return this.#idle.findLastIndex((parked) => parked.key === key);
   }
 
-  /** Ends those that have idled longest until there is room for so many more. */
+  /** Evicts the longest idle processes until `more` fit. */
   #makeRoom(more: number): void {
     while (this.#all.size + more > this.#settings.size && this.#idle.length > 0) {
       const { process, expiry } = this.#idle.shift()!;
@@ -226,6 +228,6 @@ export class ProcessPool {
   }
 }
 
-/** Hashed, because variables hold the credential. */
+/** Hashed, because the variables include the credential. */
 const fixtureKey = (fixture: ProcessFixture): string =>
   createHash("sha256").update(JSON.stringify(fixture)).digest("hex");

@@ -1,7 +1,7 @@
 import type { LlmConfig, SecretReference } from "@tandem/protocol";
 import type { Credential } from "./credential.ts";
 
-/** Exactly one credential, by the config's choice; the others are not even read. */
+/** Reads exactly the credential chosen in the config; others are not read at all. */
 export async function readCredential(
   { auth, apiKey, oauthToken, baseUrl }: LlmConfig["claudeCode"],
   {

@@ -3,28 +3,28 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema, type CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { TOOL_SERVER } from "./isolation.ts";
 
-/** Longer than any tool or callback of ours should take; one that needs a shorter deadline has its own. */
+/** Longer than any of our tools should take; a tool that needs a shorter deadline sets its own. */
 export const HOST_TIMEOUT_MS = 24 * 60 * 60 * 1_000;
 
-/** Claude Code shows the model no more of a result than this; what is longer would be cut or put into a file instead. */
-export const LONGEST_RESULT = 500_000;
+/** Claude Code truncates longer results or moves them to a file. */
+export const MAX_RESULT_LENGTH = 500_000;
 
 export interface ToolDefinition {
   name: string;
   description: string;
-  /** JSON Schema, draft 7, an object at its root. */
+  /** JSON Schema draft 7 with an object at the root. */
   inputSchema: Record<string, unknown>;
-  /** Claude Code makes several calls of such tools at once. */
+  /** Claude Code runs several calls of read-only tools in parallel. */
   readOnly?: boolean;
 }
 
 type ToolReply = ({ text: string } | { content: CallToolResult["content"] }) & {
   isError?: boolean;
-  /** The turn is over once the model has been told; no further model request is made. */
+  /** Ends the turn after the model got this result, without another model request. */
   endsTurn?: boolean;
 };
 
-/** `toolUseId` is the model's own id of the call, where Claude Code tells it. */
+/** `toolUseId` is the model's id of the call, if Claude Code provides it. */
 export type ToolCall = (
   name: string,
   input: Record<string, unknown>,
@@ -32,12 +32,12 @@ export type ToolCall = (
   toolUseId: string | undefined,
 ) => Promise<ToolReply>;
 
-/** Two servers with the same key offer the same tools in the same words. */
+/** Servers with equal keys offer identical tools. */
 export const toolServerKey = (tools: readonly ToolDefinition[]): string => JSON.stringify(tools);
 
 /**
- * An in-process MCP server with the given tools. The low-level handlers are used so that schemas travel as they are and
- * inputs reach `call` unchecked: whoever defined a tool validates its input, and so words the complaint to the model.
+ * An in-process MCP server. Uses the low-level handlers, so that schemas are passed verbatim and inputs reach `call`
+ * unvalidated: the owner of a tool validates its input and words the error for the model.
  */
 export function createToolServer(
   tools: readonly ToolDefinition[],
@@ -51,7 +51,7 @@ export function createToolServer(
       description,
       inputSchema: { ...inputSchema, type: "object" as const },
       ...(readOnly && { annotations: { readOnlyHint: true } }),
-      _meta: { "anthropic/maxResultSizeChars": LONGEST_RESULT },
+      _meta: { "anthropic/maxResultSizeChars": MAX_RESULT_LENGTH },
     })),
   }));
   instance.server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }): Promise<CallToolResult> => {

@@ -1,7 +1,7 @@
 import type { SDKResultMessage } from "@anthropic-ai/claude-agent-sdk";
 import { LlmError, type LlmErrorCode } from "@tandem/protocol";
 
-/** What Claude Code's own words for a failed request mean here. Those that need more than the word are in `refine`. */
+/** Maps Claude Code's error names; `refine` handles those that need more context. */
 const BY_ASSISTANT_ERROR: Record<string, LlmErrorCode> = {
   authentication_failed: "auth_rejected",
   oauth_org_not_allowed: "auth_rejected",
@@ -36,7 +36,7 @@ const BY_TERMINAL_REASON: Record<string, LlmErrorCode> = {
   structured_output_retry_exhausted: "structured_output",
 };
 
-/** The typed error of a turn that did not end well. */
+/** The typed error of a failed turn. */
 export function turnError(
   result: SDKResultMessage,
   assistantError: string | undefined,
@@ -58,7 +58,7 @@ export function turnError(
   });
 }
 
-/** What Claude Code says of a login that has run out and is not given a new token. It forgets the login then. */
+/** Claude Code's message for an expired login whose refresh was rejected. It then erases the login. */
 const RENEWAL_REFUSED = /could not be refreshed|session expired/i;
 const LOG_IN_AGAIN =
   "Log in again with the Claude Code CLI (`claude`, then /login); whatever runs on this login goes on with the next message.";
@@ -77,7 +77,7 @@ function refine(
   if (code === "server_error" && status === undefined && NETWORK_TROUBLE.test(text)) return "network";
   if (code === "invalid_request" && stopReason === "refusal") return "refused";
   if (status === 413) return "prompt_too_long";
-  // Any other 4xx is the request's own fault.
+  // Any other 4xx is a bad request.
   if (code === "server_error" && status !== undefined && status >= 400 && status < 500) return "invalid_request";
   return code;
 }

@@ -2,7 +2,7 @@ import type { SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import { describe, expect, test } from "vitest";
 import { TurnReader, type TurnOutcome } from "./turn-reader.ts";
 
-// Shapes as the binary sends them, cut to what is read.
+// Messages as the binary sends them, reduced to the fields that are read.
 const message = (shape: object): SDKMessage => shape as unknown as SDKMessage;
 const assistant = (id: string, content: object[], extra: object = {}) =>
   message({ type: "assistant", parent_tool_use_id: null, message: { id, content }, ...extra });
@@ -29,7 +29,7 @@ const read = (messages: SDKMessage[]): TurnOutcome => {
   return outcomes[0]!;
 };
 
-describe("how a turn ended", () => {
+describe("end of a turn", () => {
   test.each([
     ["success", result(), "natural"],
     ["success without a terminal reason", result({ terminal_reason: undefined }), "natural"],
@@ -56,7 +56,7 @@ describe("how a turn ended", () => {
     expect(read([result({ terminal_reason })])).toMatchObject({ error: { name: "LlmError" } });
   });
 
-  test("a success that is an error is an error", () => {
+  test("treats a success with is_error as an error", () => {
     expect(read([result({ is_error: true, result: "odd" })])).toMatchObject({ error: { code: "server_error" } });
   });
 
@@ -93,7 +93,7 @@ describe("how a turn ended", () => {
     expect(read(apiError(error, change))).toMatchObject({ error: { code } });
   });
 
-  test("a rejected plan limit carries its reset", () => {
+  test("reports the reset time of a rejected plan limit", () => {
     const limit = message({
       type: "rate_limit_event",
       rate_limit_info: { status: "rejected", resetsAt: 1_800_000_000 },
@@ -104,8 +104,8 @@ describe("how a turn ended", () => {
   });
 });
 
-describe("what it counts", () => {
-  test("answers by message id, not by block, and only the main conversation's", () => {
+describe("usage", () => {
+  test("counts answers by message id, not by block, and only of the main conversation", () => {
     const outcome = read([
       assistant("a", [{ type: "text", text: "one" }]),
       assistant("a", [{ type: "tool_use" }]),
@@ -117,7 +117,7 @@ describe("what it counts", () => {
     expect(outcome).toMatchObject({ answers: 2, text: "two three" });
   });
 
-  test("usage since the last result, with what is cumulative taken off", () => {
+  test("reports usage since the last result, from cumulative totals", () => {
     const used = (inputTokens: number) => ({
       m: {
         inputTokens,
@@ -154,7 +154,7 @@ describe("what it counts", () => {
     ]);
   });
 
-  test("requests apart where the stream adds up to the result, together where it does not", () => {
+  test("splits usage by request where the stream adds up to the result, otherwise by model", () => {
     const start = (id: string) => {
       const usage = { input_tokens: 4, output_tokens: 2, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
       return message({ type: "stream_event", event: { type: "message_start", message: { id, model: "wire", usage } } });
@@ -178,7 +178,7 @@ describe("what it counts", () => {
     expect(read([start("a"), start("b"), total(80)]).used).toMatchObject([{ model: "m", usage: { inputTokens: 80 } }]);
   });
 
-  test("usage of a turn that never had a result, from its stream", () => {
+  test("reports usage of a turn without a result from its stream", () => {
     const reader = new TurnReader();
     const usage = { input_tokens: 4, output_tokens: 1, cache_read_input_tokens: 3, cache_creation_input_tokens: 0 };
     reader.accept(

@@ -7,21 +7,21 @@ export interface ModelUse {
   usage: Usage;
 }
 
-/** What one turn came to. `error` and `stop` exclude each other. */
+/** Outcome of one turn. Has either `error` or `stop`. */
 export interface TurnOutcome {
-  /** The text of the model's last answer, all blocks of it. */
+  /** The model's last answer, all text blocks joined. */
   text: string;
-  /** Answers of the model in this turn. */
+  /** Number of model answers in this turn. */
   answers: number;
-  /** One entry for each model request where the stream tells them apart, else one for each model. */
+  /** One entry per model request where the stream allows it, otherwise one per model. */
   used: readonly ModelUse[];
   stop?: "natural" | "budget";
   error?: LlmError;
 }
 
 /**
- * Reads the messages of one turn up to its result. Pure: messages in, outcome out. It trusts no single signal: a result
- * called `success` with `is_error` is an error, and one that a step budget ended is `budget` however it is spelt.
+ * Reads the messages of one turn up to its result. Pure. No single field is reliable: a `success` result with
+ * `is_error` is an error, and a turn ended by the step budget is `budget` in any spelling.
  */
 export class TurnReader {
   readonly #answerIds = new Set<string>();
@@ -32,7 +32,7 @@ export class TurnReader {
   #rateLimitResetsAt: Date | undefined;
   #streamingId = "";
 
-  /** Takes one message; returns the outcome when it was the turn's result. */
+  /** Takes one message; returns the outcome if it was the turn's result. */
   accept(message: SDKMessage, totalsBefore: Record<string, Usage> = {}): TurnOutcome | undefined {
     switch (message.type) {
       case "assistant":
@@ -57,7 +57,7 @@ export class TurnReader {
     }
   }
 
-  /** What was used so far, for a turn that will have no result: taken from the stream, one entry per answer. */
+  /** Usage so far from the stream, one entry per answer, for a turn without a result. */
   get usedSoFar(): readonly ModelUse[] {
     return [...this.#streamed.values()];
   }
@@ -79,7 +79,7 @@ export class TurnReader {
     } else if (event.type === "message_delta") {
       const entry = this.#streamed.get(this.#streamingId);
       if (entry) entry.usage.outputTokens = event.usage.output_tokens;
-      // Claude Code would go on by itself, and its result would hold the tail alone.
+      // Claude Code would continue by itself, and its result would contain only the last part.
       if (event.delta.stop_reason === "max_tokens") return this.#cut();
     }
     return undefined;
@@ -91,15 +91,15 @@ export class TurnReader {
   }
 
   /**
-   * The result's totals are right but lump requests together; the stream tells them apart but may lack some. So the
-   * stream's figures are taken where they add up to the totals of the one model that was used.
+   * The result's totals are correct but not split by request; the stream is split but may be incomplete. Use the stream
+   * only if it adds up to the total of the single model used.
    */
   #used(totals: Record<string, Usage>): readonly ModelUse[] {
     const entries = Object.entries(totals).map(([model, usage]) => ({ model, usage }));
     const streamed = [...this.#streamed.values()];
     const [only, ...others] = entries;
     const sum = streamed.map(({ usage }) => usage).reduce(addUsage, noUsage());
-    // An answer that broke off is in the stream alone.
+    // An interrupted answer appears only in the stream.
     if (!only) return streamed;
     if (others.length > 0 || FIELDS.some((field) => sum[field] !== only.usage[field])) return entries;
     return streamed.map(({ usage }) => ({ model: only.model, usage }));
@@ -119,7 +119,7 @@ export class TurnReader {
   }
 }
 
-/** Totals since the last reset of the conversation; the SDK's are cumulative. */
+/** The SDK's totals, cumulative since the last reset. */
 export const resultTotals = (result: SDKResultMessage): Record<string, Usage> =>
   Object.fromEntries(
     Object.entries(result.modelUsage).map(([model, used]) => {
@@ -138,7 +138,7 @@ export const resultTotals = (result: SDKResultMessage): Record<string, Usage> =>
     }),
   );
 
-// `hook_stopped` is how our own step budget ends a turn; no other hook of ours stops one.
+// `hook_stopped` is how our step budget ends a turn; no other hook stops one.
 const isBudget = (result: SDKResultMessage): boolean =>
   result.subtype === "error_max_turns" ||
   result.terminal_reason === "max_turns" ||

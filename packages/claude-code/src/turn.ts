@@ -1,16 +1,16 @@
 import type { ToolCall, ToolDefinition } from "./tool-server.ts";
 
-/** What can change from turn to turn. */
+/** Options that may change between turns. */
 export interface TurnSetup {
   model: string;
   tools: readonly ToolDefinition[];
 }
 
-/** One message to Claude Code, and what its owner does while it is answered. */
+/** One message to Claude Code, and its owner's callbacks. */
 export interface Turn extends TurnSetup {
   prompt: string;
   signal: AbortSignal;
   callTool: ToolCall;
-  /** After each step whose tools have run; whether the turn may go on to another model request. */
+  /** Called after each step whose tools have run; returns whether another model request may follow. */
   afterTools: (toolNames: string[]) => Promise<boolean>;
 }

@@ -7,15 +7,15 @@ import {
   childVariables,
   DENIED_VARIABLES,
   dropForeignVariables,
-  foldersOwn,
+  folderVariables,
   isDenied,
   overridingVariables,
 } from "./variables.ts";
 
-/** Every name on the denylist, and for those with a wildcard one that falls under it. */
+/** Every denied name, with an example for each wildcard. */
 const seeded = Object.fromEntries(DENIED_VARIABLES.map((name) => [name.replace(/\*$/, "SOMETHING"), "stray"]));
 
-/** What the requirements name, so that an edit of the list cannot lose them. */
+/** Required names, so that an edit of the list cannot drop them. */
 const REQUIRED = [
   ...[
     "ANTHROPIC_API_KEY",
@@ -30,17 +30,17 @@ const REQUIRED = [
   ...["CLAUDE_CODE_OAUTH_TOKEN_FILE_DESCRIPTOR", "ANTHROPIC_DEFAULT_SONNET_MODEL", "CLAUDE_CODE_REMOTE_SETTINGS_PATH"],
 ];
 
-describe("the child's variables", () => {
+describe("environment of the child", () => {
   test.each(REQUIRED)("%s is denied", (name) => expect(isDenied(name)).toBe(true));
 
-  test("hold nothing denied, whatever the host has", () => {
+  test("contains no denied name, whatever the host has", () => {
     const variables = childVariables({ ...seeded, PATH: "/bin" }, { type: "login" }, "/home/u/.claude");
     expect(Object.keys(variables).filter(isDenied)).toEqual([]);
     expect(Object.values(variables)).not.toContain("stray");
     expect(variables).toMatchObject({ PATH: "/bin", CLAUDE_CONFIG_DIR: "/home/u/.claude" });
   });
 
-  test("hold exactly the place of the credential that was chosen", () => {
+  test("contains only the variable of the chosen credential", () => {
     const key = childVariables(seeded, { type: "api_key", key: "sk-1", baseUrl: "http://127.0.0.1:1" }, "/s");
     expect(Object.entries(key).filter(([name]) => isDenied(name))).toEqual([
       ["CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR", "3"],
@@ -52,7 +52,7 @@ describe("the child's variables", () => {
     ]);
   });
 
-  test("pass on what the network, the language and the home need, and no more", () => {
+  test("passes on network, locale and home variables only", () => {
     const host = {
       HOME: "/h",
       HTTPS_PROXY: "p",
@@ -69,7 +69,7 @@ describe("the child's variables", () => {
   });
 });
 
-test("what a trusted folder sets is passed on, but for what loads code or says what is run instead", () => {
+test("passes on variables of a trusted folder, except those that load code or replace programs", () => {
   const loaders = [
     ...["BASH_ENV", "ENV", "GIT_SSH_COMMAND", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "PYTHONPATH", "PYTHONSTARTUP"],
     ...[
@@ -84,7 +84,7 @@ test("what a trusted folder sets is passed on, but for what loads code or says w
     ],
   ];
   const set = Object.fromEntries([...loaders, "GREETING", "NODENV", "ENVIRONMENT"].map((name) => [name, "x"]));
-  expect(Object.keys(foldersOwn(set))).toEqual(["GREETING", "NODENV", "ENVIRONMENT"]);
+  expect(Object.keys(folderVariables(set))).toEqual(["GREETING", "NODENV", "ENVIRONMENT"]);
 });
 
 test.each([".claude.json", ".claude/.config.json"])(
@@ -95,7 +95,7 @@ test.each([".claude.json", ".claude/.config.json"])(
       await mkdir(join(home, ".claude"));
       await writeFile(join(home, name), JSON.stringify({ env: { SOME_ROUTE: "elsewhere" } }));
       expect(overridingVariables({ HOME: home }, { type: "login" })).toMatchObject({ SOME_ROUTE: "" });
-      // The user's own files stay, whatever is in them.
+      // The user's own files are never changed.
       dropForeignVariables({ HOME: home });
       expect(existsSync(join(home, name))).toBe(true);
       const own = { HOME: home, CLAUDE_CONFIG_DIR: join(home, ".claude") };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Credential } from "./credential.ts";
 
-/** What a child may inherit: enough to find programs, the user's home and login, the network and the language. */
+/** Allowlist of inherited variables: programs, home and login, network, locale. */
 const ALLOWED = new Set([
   ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TERM", "TMPDIR", "TMP", "TEMP"],
   ...["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"],
@@ -13,10 +13,9 @@ const ALLOWED = new Set([
 const ALLOWED_PREFIXES = ["LC_"];
 
 /**
- * What must never reach a child unless we put it there: everything that can switch who pays, where requests go, which
- * model answers, or what code the child loads. The allowlist already keeps these out; this is the second fence, and the
- * list that the tests seed. A trailing `*` stands for any ending; names that are known are spelled out beside it, because
- * only a whole name can be blanked.
+ * Variables that must never reach a child unless we set them: they change billing, routing, the model, or the code that
+ * the child loads. The allowlist already excludes them; this is a second safeguard, and the list that tests use. `*`
+ * matches any suffix; known names are also listed in full, because only a full name can be blanked.
  */
 export const DENIED_VARIABLES: readonly string[] = [
   // Other providers
@@ -39,73 +38,71 @@ export const DENIED_VARIABLES: readonly string[] = [
   ...["CLAUDE_CODE_HFI_BEARER_TOKEN", "CLAUDE_CODE_API_KEY_*", "CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR"],
   ...["CLAUDE_CODE_WEBSOCKET_AUTH_*", "CCR_*", "CLAUDE_BRIDGE_*", "CLAUDE_BRIDGE_OAUTH_TOKEN", "CLAUDE_BG_*"],
   ...["CLAUDE_TRUSTED_DEVICE_TOKEN", "CLAUDE_SESSION_INGRESS_TOKEN_FILE"],
-  // A host that manages credentials
+  // Credentials managed by a host
   ...["CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST", "CLAUDE_CODE_HOST_*", "CLAUDE_CODE_HOST_AUTH_ENV_VAR"],
   ...["CLAUDE_CODE_HOST_CREDS_FILE", "CLAUDE_CODE_SDK_HAS_*", "CLAUDE_CODE_REMOTE*", "CLAUDE_CODE_REMOTE"],
   // Profiles and federation
   ...["ANTHROPIC_PROFILE", "ANTHROPIC_CONFIG_DIR", "ANTHROPIC_FEDERATION_RULE_ID", "ANTHROPIC_ORGANIZATION_ID"],
   ...["ANTHROPIC_SERVICE_ACCOUNT_ID", "ANTHROPIC_IDENTITY_TOKEN*", "ANTHROPIC_IDENTITY_TOKEN"],
   ...["ANTHROPIC_IDENTITY_TOKEN_FILE", "ANTHROPIC_WORKSPACE_ID", "ANTHROPIC_SCOPE"],
-  // Where requests go and what they carry
+  // Routing and content of requests
   ...["ANTHROPIC_BASE_URL", "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL", "ANTHROPIC_UNIX_SOCKET"],
   ...["ANTHROPIC_CUSTOM_HEADERS", "ANTHROPIC_BETAS", "CLAUDE_CODE_API_BASE_URL", "CLAUDE_CODE_CUSTOM_OAUTH_URL"],
   ...["CLAUDE_CODE_EXTRA_*", "CLAUDE_CODE_EXTRA_BODY", "CLAUDE_CODE_EXTRA_METADATA", "CLAUDE_CODE_CLIENT_CERT"],
   ...["CLAUDE_CODE_CLIENT_KEY*", "CLAUDE_CODE_CLIENT_KEY", "CLAUDE_CODE_HTTP_PROXY", "CLAUDE_CODE_HTTPS_PROXY"],
   ...["CLAUDE_CODE_PROXY_URL", "USE_LOCAL_OAUTH", "USE_STAGING_OAUTH", "CLAUDE_LOCAL_OAUTH_*"],
   ...["CLAUDE_LOCAL_OAUTH_API_BASE"],
-  // Which model answers, and how
+  // Model choice
   ...["ANTHROPIC_MODEL", "ANTHROPIC_DEFAULT_*", "ANTHROPIC_DEFAULT_SONNET_MODEL", "ANTHROPIC_DEFAULT_OPUS_MODEL"],
   ...["ANTHROPIC_DEFAULT_HAIKU_MODEL", "ANTHROPIC_DEFAULT_FABLE_MODEL", "ANTHROPIC_SMALL_FAST_MODEL*"],
   ...["ANTHROPIC_SMALL_FAST_MODEL", "CLAUDE_CODE_SUBAGENT_MODEL*", "CLAUDE_CODE_SUBAGENT_MODEL"],
   ...["CLAUDE_CODE_EFFORT_LEVEL", "MAX_THINKING_TOKENS", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"],
-  // What the child loads and runs
+  // Code that the child loads and runs
   ...["CLAUDE_CODE_SIMPLE", "CLAUDE_CODE_MANAGED_SETTINGS_PATH", "CLAUDE_SECURESTORAGE_CONFIG_DIR", "NODE_OPTIONS"],
   ...["BUN_*", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_*"],
 ];
 
-/** Whether a variable is on the denylist. */
 export const isDenied = (name: string): boolean =>
   DENIED_VARIABLES.some((entry) => (entry.endsWith("*") ? name.startsWith(entry.slice(0, -1)) : name === entry));
 
-/** Ours in every child: no memory, no updates, no telemetry, no bundled extras, no other model than the chosen one. */
+/** Set in every child: no memory, updates, telemetry or bundled extras. */
 const ALWAYS: Record<string, string> = {
   CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1",
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   CLAUDE_CODE_DISABLE_BUNDLED_SKILLS: "1",
   CLAUDE_AGENT_SDK_DISABLE_BUILTIN_AGENTS: "1",
-  // No other model, and no other way of asking, than the one that was chosen.
+  // No fallback to another model or request mode.
   CLAUDE_CODE_DISABLE_MODEL_ACCESS_FALLBACK: "1",
   CLAUDE_CODE_DISABLE_REFUSAL_FALLBACK: "1",
   CLAUDE_CODE_DISABLE_REFUSAL_RETRY: "1",
   CLAUDE_CODE_DISABLE_LEGACY_MODEL_REMAP: "1",
-  // A login's claude.ai connectors are the user's, not ours.
+  // A login's claude.ai connectors belong to the user, not to this process.
   ENABLE_CLAUDEAI_MCP_SERVERS: "false",
-  // A process that cannot start says why in its result instead of dying silently.
+  // A process that cannot start reports the reason in its result instead of exiting silently.
   CLAUDE_CODE_STARTUP_FAILURE_RESULTS: "1",
   DISABLE_AUTOUPDATER: "1",
   CLAUDE_AGENT_SDK_CLIENT_APP: "tandem",
 };
 
-/** What an isolated call has beside: nothing that outlives or changes it, and retries left to the runtime. */
+/** Added for isolated calls: nothing persists, and retries are left to the runtime. */
 const CALL: Record<string, string> = {
   CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: "1",
   CLAUDE_CODE_DISABLE_ATTACHMENTS: "1",
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
-  // A loop that outgrows the window ends as `prompt_too_long`; it does not go on with a summary instead of its task.
+  // A loop that exceeds the context window fails with `prompt_too_long` instead of continuing with a summary.
   DISABLE_COMPACT: "1",
   DISABLE_AUTO_COMPACT: "1",
   MAX_MCP_OUTPUT_TOKENS: "1000000",
   CLAUDE_CODE_MAX_RETRIES: "0",
 };
 
-/** A session is Claude Code as people know it: it compacts, works in the background, and tries again a few times. */
+/** Sessions keep Claude Code's normal behaviour: compaction, background tasks and a few retries. */
 const SESSION: Record<string, string> = {
   CLAUDE_CODE_MAX_RETRIES: "4",
-  // Each command begins in the session's folder: what a relative path names must not depend on where an earlier one went.
+  // Each command starts in the session's folder: a relative path must not depend on an earlier `cd`.
   CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR: "1",
 };
 
-/** What a child is for. */
 export type Purpose = "call" | "session";
 
 const fixedFor = (purpose: Purpose): Record<string, string> => ({
@@ -114,12 +111,12 @@ const fixedFor = (purpose: Purpose): Record<string, string> => ({
 });
 
 /**
- * Where a child reads its key or token, once, when it starts. In a variable, every command that Claude Code runs would have
- * it too.
+ * File descriptor for the child's key or token, read once at start. In a variable, every command that Claude Code runs
+ * would inherit it.
  */
 export const CREDENTIAL_DESCRIPTOR = 3;
 
-/** What any child may know of the host, whatever it is for. */
+/** The variables that any child may inherit. */
 export function inheritedVariables(host: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(host)) {
@@ -130,9 +127,8 @@ export function inheritedVariables(host: Readonly<Record<string, string | undefi
 }
 
 /**
- * The variables of a Claude Code child, complete: nothing is inherited beside them.
- * `configDir` is where Claude Code keeps its state: the user's for a login, a private one for every other credential, so
- * that no login can step in for it.
+ * The complete environment of a Claude Code child. `configDir` holds Claude Code's state: the user's for a login, a
+ * private one for other credentials, so that no login can take precedence.
  */
 export function childVariables(
   host: Readonly<Record<string, string | undefined>>,
@@ -164,9 +160,9 @@ const CREDENTIAL_NAMES: Record<Credential["type"], string | undefined> = {
 };
 
 /**
- * The same variables again, for the settings that override all files: Claude Code takes variables from its own state
- * file whatever it is told of settings, and they would beat those that the process was started with. What is denied is
- * blanked here, and so is what that file brings, but for the place of the credential, which is read before.
+ * The same variables for the settings that override all files: Claude Code reads variables from its state file
+ * regardless of settings, and they would override the process environment. Denied names and those of that file are
+ * blanked, except for the credential, which is read earlier.
  */
 export function overridingVariables(variables: Record<string, string>, credential: Credential): Record<string, string> {
   const names = [
@@ -174,7 +170,7 @@ export function overridingVariables(variables: Record<string, string>, credentia
     ...Object.keys({ ...ALWAYS, ...CALL, ...SESSION }),
     ...stateFileNames(variables),
   ];
-  // Blank, it would stand for the user's home, whatever folder the login was to come from.
+  // A blank value would mean the user's home, not the folder of the chosen login.
   const value = (name: string): string =>
     (name === "CLAUDE_SECURESTORAGE_CONFIG_DIR" ? variables["CLAUDE_CONFIG_DIR"] : variables[name]) ?? "";
   return Object.fromEntries(
@@ -183,19 +179,19 @@ export function overridingVariables(variables: Record<string, string>, credentia
 }
 
 /**
- * For a state folder of our own: variables in its state file are nobody's that may say anything here, not even the
- * credential, which cannot be overridden. The rest of the file is a cache that Claude Code makes anew.
+ * For a private state folder: deletes its state file if it sets variables, because it could set a credential, which
+ * cannot be overridden. The rest of the file is a cache.
  */
 export function dropForeignVariables(variables: Record<string, string>): void {
-  // Without a folder of our own these would be the user's files.
+  // Without a private folder, these would be the user's files.
   if (!variables["CLAUDE_CONFIG_DIR"] || stateFileNames(variables).length === 0) return;
   for (const file of stateFilesOf(variables)) rmSync(file, { force: true });
 }
 
-/** What belongs to Claude Code, to the programs that it and its children run in, or to the network, whoever names it. */
-const NOT_THE_FOLDERS = /^(CLAUDE|_CLAUDE|ANTHROPIC|NODE_|BUN_|LD_|DYLD_|OTEL_|SSL_|DISABLE_|ENABLE_|MAX_)|_PROXY$/i;
+/** Variables of Claude Code, of runtimes and of the network, which a folder must not set. */
+const RESERVED_VARIABLES = /^(CLAUDE|_CLAUDE|ANTHROPIC|NODE_|BUN_|LD_|DYLD_|OTEL_|SSL_|DISABLE_|ENABLE_|MAX_)|_PROXY$/i;
 
-/** Variables by which shells, git and interpreters load code, or are told what to run instead. */
+/** Variables that make shells, git or interpreters load code or run another program. */
 const LOADERS = new RegExp(
   `^(${[
     ...["BASH_ENV", "ENV", "ZDOTDIR", "SHELLOPTS", "BASHOPTS", "PS4", "PROMPT_COMMAND", "BASH_FUNC_.*", "IFS"],
@@ -207,22 +203,22 @@ const LOADERS = new RegExp(
   "i",
 );
 
-/** Of the variables that a trusted folder sets, those that say nothing about who pays, where requests go or what is loaded. */
-export const foldersOwn = (variables: Readonly<Record<string, string>> = {}): Record<string, string> =>
+/** Filters a trusted folder's variables: drops those that affect billing, routing or loaded code. */
+export const folderVariables = (variables: Readonly<Record<string, string>> = {}): Record<string, string> =>
   Object.fromEntries(
     Object.entries(variables).filter(
       ([name]) =>
         !isDenied(name) &&
         !ALLOWED.has(name) &&
         !ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix)) &&
-        !NOT_THE_FOLDERS.test(name) &&
+        !RESERVED_VARIABLES.test(name) &&
         !LOADERS.test(name),
     ),
   );
 
 const stateFile = z.object({ env: z.record(z.string(), z.unknown()) });
 
-/** Its old name, in the folder itself, goes before the one of today. */
+/** The old name, in the config folder, takes precedence. */
 function stateFilesOf(variables: Record<string, string>): string[] {
   const home = variables["HOME"] ?? "";
   const configDir = variables["CLAUDE_CONFIG_DIR"];
@@ -234,7 +230,7 @@ function stateFileNames(variables: Record<string, string>): string[] {
     try {
       return Object.keys(stateFile.parse(JSON.parse(readFileSync(file, "utf8"))).env);
     } catch {
-      // No file, or none with variables in it.
+      // No file, or one without variables.
       return [];
     }
   });

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { readExpiry } from "./read-expiry.ts";
 
-/** `address` and `headers` are no credentials, but decide where one is sent, or carry one. */
+/** `address` and `headers` are not credentials, but they redirect or carry one. */
 export type CredentialKind =
   | "api_key"
   | "bearer_token"
@@ -18,19 +18,19 @@ export type CredentialKind =
   | "cloud"
   | "address";
 
-/** A login without its tokens. The words come from closed lists: a field may hold anything, also a token. */
+/** A login without its tokens. Texts come from closed lists, because any field could contain a token. */
 interface LoginDetails {
   expiresAt?: Date;
   expired: boolean;
-  /** Claude Code can renew it without a person. */
+  /** Claude Code can refresh it without a person. */
   renewable: boolean;
   plan?: string;
   scopes: readonly string[];
 }
 
-/** A credential that was found, or a file that cannot be read: kind and source, never a value or a part of one. */
+/** A credential or an unreadable file: kind and source, never a value or part of one. */
 export interface CredentialPlace {
-  /** Unique in a report: a variable's name, or a file and the key in it. */
+  /** Unique within a report: a variable's name, or a file and the key in it. */
   id: string;
   group: "environment" | "settings" | "state" | "login" | "keychain";
   kind: CredentialKind;
@@ -40,28 +40,28 @@ export interface CredentialPlace {
   login?: LoginDetails;
 }
 
-/** The variables of the process, or those that a file sets on top of them. */
+/** The process environment, or variables that a file sets on top of it. */
 export interface VariableLayer {
-  /** Undefined for the process. */
+  /** Undefined for the process environment. */
   file: string | undefined;
   values: Readonly<Record<string, unknown>>;
 }
 
 export interface FoundCredentials {
   places: CredentialPlace[];
-  /** Strongest first; a layer that has a name decides, also by a blank. */
+  /** Highest precedence first. The first layer with a name decides, even with a blank value. */
   layers: VariableLayer[];
-  /** The id of the `apiKeyHelper` in force. */
+  /** Id of the effective `apiKeyHelper`. */
   helper: string | undefined;
-  /** The id of a login that may make requests. */
+  /** Id of a login that can make requests. */
   login: string | undefined;
-  /** The id of the key that a login of a Console account left. */
+  /** Id of the API key created by a Console login. */
   loginKey: string | undefined;
   /** Files with a secret that other users of the machine can read. */
   openFiles: string[];
 }
 
-/** All but CLAUDE_API_KEY are read by Claude Code. */
+/** Claude Code reads all of these except CLAUDE_API_KEY. */
 export const CREDENTIAL_VARIABLES: Readonly<Record<string, CredentialKind>> = {
   ANTHROPIC_API_KEY: "api_key",
   CLAUDE_API_KEY: "api_key",
@@ -87,14 +87,14 @@ const SCOPES: ReadonlySet<string> = new Set([
   "org:create_api_key",
   "org:profile",
 ]);
-/** A locked keychain asks a person, who may be absent. */
+/** A locked keychain prompts a person, who may be absent. */
 const KEYCHAIN_MS = 3_000;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 export interface CredentialLocations {
   variables: Readonly<Record<string, string | undefined>>;
   home: string;
-  /** The value of CLAUDE_CONFIG_DIR, if it is set: it changes the names of keychain items. */
+  /** Value of CLAUDE_CONFIG_DIR, if set. It changes the names of keychain items. */
   chosenDir: string | undefined;
   configDir: string;
   folder: string;
@@ -102,7 +102,10 @@ export interface CredentialLocations {
   platform: NodeJS.Platform;
 }
 
-/** Reads every location of a credential for Claude. Never rejects because of a file's content, and never repeats it. */
+/**
+ * Reads every possible location of a Claude credential. Never rejects because of a file's content, and never repeats
+ * that content.
+ */
 export async function findCredentials(where: CredentialLocations): Promise<FoundCredentials> {
   const { variables, home, configDir, chosenDir } = where;
   const settingsPaths = [
@@ -111,11 +114,11 @@ export async function findCredentials(where: CredentialLocations): Promise<Found
     join(where.folder, ".claude", "settings.json"),
     join(configDir, "settings.json"),
   ];
-  // The state file has moved; Claude Code still prefers the old one if it exists.
+  // The state file has moved; Claude Code prefers the old one if it exists.
   const oldState = join(configDir, ".config.json");
   const statePath = existsSync(oldState) ? oldState : join(chosenDir ?? home, ".claude.json");
   const [settings, state, login, keychain] = await Promise.all([
-    // The folder may be the home itself: each file once, at its weakest rank.
+    // The folder may be the home itself: read each file once, at its lowest precedence.
     Promise.all(settingsPaths.filter((path, i) => settingsPaths.lastIndexOf(path) === i).map(readJson)),
     readJson(statePath),
     readJson(join(configDir, ".credentials.json")),
@@ -158,7 +161,7 @@ export async function findCredentials(where: CredentialLocations): Promise<Found
     helper: helperPlaces.find(({ id }) => id === strongest)?.id,
     login:
       keychain.find(({ kind, state: found }) => kind === "login" && found === "found")?.id ??
-      // Claude Code does not use a login without this scope for requests.
+      // Claude Code makes requests only with a login that has this scope.
       (loginPlace?.login?.scopes.includes("user:inference") ? loginPlace.id : undefined),
     loginKey: [...stateKey, ...keychain].find(({ kind, state: found }) => kind === "api_key" && found === "found")?.id,
     openFiles: [...settings, state, login].filter((file) => file.isOpen && holdsSecret(file)).map(({ path }) => path),
@@ -167,7 +170,7 @@ export async function findCredentials(where: CredentialLocations): Promise<Found
 
 interface JsonFile {
   path: string;
-  /** Absent for a file that is missing, empty or broken. */
+  /** Absent for a missing, empty or malformed file. */
   content?: Record<string, unknown>;
   broken?: { state: "unreadable" | "malformed"; detail: string };
   isOpen?: boolean;
@@ -181,7 +184,7 @@ async function readJson(path: string): Promise<JsonFile> {
     if (info.size > MAX_FILE_BYTES) return broken("unreadable", "It is too large.");
     const text = await readFile(path, "utf8");
     if (text.trim() === "") return { path };
-    // The parser's own message quotes the file.
+    // Not the parser's own message: it quotes the file.
     const content = z.record(z.string(), z.unknown()).safeParse(parseJson(text));
     if (!content.success) return broken("malformed", "It is not a JSON object.");
     return { path, content: content.data, isOpen: process.platform !== "win32" && (info.mode & 0o077) !== 0 };
@@ -224,7 +227,7 @@ const layerOf = (file: string | undefined, values: unknown): VariableLayer => ({
 export const variableId = ({ file }: VariableLayer, name: string): string =>
   file === undefined ? name : `${file} env.${name}`;
 
-/** Empty is absent, and a cloud switch is on only by the words that Claude Code accepts. */
+/** Blank counts as absent. A cloud switch is on only with the values that Claude Code accepts. */
 export const isSet = (name: string, value: unknown): value is string =>
   isFilled(value) &&
   (CREDENTIAL_VARIABLES[name] !== "cloud" || ["1", "true", "yes", "on"].includes(value.trim().toLowerCase()));
@@ -244,10 +247,10 @@ function variableDetail(name: string, kind: CredentialKind, value: string): stri
   return name === "CLAUDE_API_KEY" ? "Claude Code does not read it." : undefined;
 }
 
-/** Only the host: the rest of an address may hold a password. */
+/** Only the host: the rest of a URL may contain a password. */
 export const hostOf = (address: string): string | undefined => URL.parse(address.trim())?.host || undefined;
 
-/** The credential headers among custom ones. */
+/** Credential headers among the custom headers. */
 export const carriedHeaders = (text: string): ("authorization" | "x-api-key")[] =>
   (["authorization", "x-api-key"] as const).filter((header) =>
     text.split("\n").some((line) => line.split(":")[0]?.trim().toLowerCase() === header),
@@ -284,7 +287,7 @@ function placeOfLogin(path: string, content: Record<string, unknown>): Credentia
   };
 }
 
-/** Asks the macOS keychain for item names, without the flags that print or unlock a secret. */
+/** Queries the macOS keychain for item names, without the flags that print or unlock a secret. */
 async function keychainPlaces({ platform, variables, chosenDir }: CredentialLocations): Promise<CredentialPlace[]> {
   if (platform !== "darwin") return [];
   const hash = chosenDir && createHash("sha256").update(chosenDir.normalize("NFC")).digest("hex").slice(0, 8);
@@ -301,7 +304,7 @@ async function keychainPlaces({ platform, variables, chosenDir }: CredentialLoca
       await promisify(execFile)("security", ["find-generic-password", "-s", name], options);
       return [{ ...base, state: "found" }];
     } catch (error) {
-      // `security` exits with 44 if there is no such item.
+      // Exit code 44: no such item.
       if ((error as { code?: unknown }).code === 44) return [];
       return [{ ...base, state: "unreadable", detail: "The keychain did not answer." }];
     }

@@ -4,7 +4,7 @@ import { reportCredentials } from "./report-credentials.ts";
 import { scratchHome } from "./testing/plant.ts";
 import { CREDENTIAL_VARIABLES } from "./find-credentials.ts";
 
-/** The same numbers for the same seed, so that what fails once fails again. */
+/** Seeded random numbers, so that a failure is reproducible. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -32,10 +32,10 @@ const FILES = [".claude.json", ".claude/.credentials.json", ".claude/settings.js
 
 const LETTERS = "ghjkmnpqrstvwxyzGHJKMNPQRSTVWXYZ".split("");
 
-// Long enough that no part of eight characters turns up by chance.
+// Long enough that no eight characters match by chance.
 const PART = 8;
 
-test("whatever is planted wherever: no part of it is in a report", async () => {
+test("no part of a planted secret appears in a report", async () => {
   for (let seed = 1; seed <= 60; seed++) {
     const random = randomFrom(seed);
     const planted: string[] = [];
@@ -60,7 +60,7 @@ test("whatever is planted wherever: no part of it is in a report", async () => {
       if (random() < 0.2) continue;
       const content = Object.fromEntries(Array.from({ length: 8 }, () => [pick(KEYS), value(2)]));
       const text = JSON.stringify(content);
-      // Cut off, a value without quotes (parsers repeat what they stumble over), a bare value.
+      // Truncated JSON, an unquoted value (parsers quote the offending text), and a bare value.
       const broken = [text.slice(0, -5), `{"primaryApiKey": ${secret()}}`, secret()];
       await home.plant(join(home.home, name), random() < 0.3 ? pick(broken) : text, pick([0o600, 0o644]));
     }

@@ -19,7 +19,7 @@ const LOGIN = "the login";
 
 interface Case {
   variables?: Record<string, string>;
-  /** Relative to the home; `project/…` to the folder that it is started in. */
+  /** Relative to the home; `project/…` is relative to the working folder. */
   files?: Record<string, unknown>;
   login?: boolean | Record<string, unknown>;
 }
@@ -33,7 +33,7 @@ const [API_KEY, AUTH_TOKEN, OAUTH_TOKEN] = [
 const HELPER = { ".claude/settings.json": { apiKeyHelper: "echo sk-ant-helped" } };
 const CONSOLE = { ".claude.json": { primaryApiKey: "sk-ant-console" } };
 
-// What each place holds, so that what arrives tells where it came from.
+// A distinct value per location, so that the received value identifies its source.
 const ORIGINS: Record<string, RegExp> = {
   "sk-ant-key": /^ANTHROPIC_API_KEY$/,
   token: /^ANTHROPIC_AUTH_TOKEN$/,
@@ -112,10 +112,10 @@ test.each<[string, Case]>([
   }
 });
 
-/** The credentials of the one request that Claude Code makes, as a program starts it. */
+/** The credentials of the single request that Claude Code sends when a program starts it. */
 async function whatArrives(home: Home, variables: Record<string, string | undefined>): Promise<Record<string, string>> {
   rehearsal.use([always(text("Hello."))]);
-  // What a run leaves behind must not be what is looked at.
+  // Run in a copy, so that files written by the run do not affect the report.
   const copy = join(home.root, "run");
   await cp(home.home, copy, { recursive: true });
   const env = {

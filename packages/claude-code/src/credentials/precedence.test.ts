@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Candidates, type Sent, whatIsSent } from "./precedence.ts";
+import { type Candidates, type Sent, sentCredentials } from "./precedence.ts";
 
 const all: Candidates = {
   apiKey: "key",
@@ -38,5 +38,5 @@ test.each<[string, Candidates, Sent]>([
   ],
   ["a cloud uses none of them", { ...all, cloud: "CLAUDE_CODE_USE_BEDROCK" }, {}],
 ])("%s", (_, candidates, sent) => {
-  expect(whatIsSent(candidates)).toEqual(sent);
+  expect(sentCredentials(candidates)).toEqual(sent);
 });

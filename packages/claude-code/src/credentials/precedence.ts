@@ -1,35 +1,35 @@
-/** The ids of the places that count in one process of Claude Code. */
+/** Ids of the credentials available to one Claude Code process. */
 export interface Candidates {
-  /** The switch of a cloud service; nothing else is used then. */
+  /** The switch for a cloud provider; it excludes all other credentials. */
   cloud?: string | undefined;
   apiKey?: string | undefined;
   authToken?: string | undefined;
   oauthToken?: string | undefined;
   helper?: string | undefined;
-  /** A login that may make requests. */
+  /** A login that can make requests. */
   login?: string | undefined;
-  /** The key that a login of a Console account left. */
+  /** The API key created by a Console login. */
   loginKey?: string | undefined;
-  /** Custom headers that carry a credential themselves. */
+  /** Custom headers that carry a credential. */
   headers?: { id: string; carried: readonly ("authorization" | "x-api-key")[] } | undefined;
 }
 
-/** The place of the credential in each of the two headers of a request. */
+/** Source of the credential in each of the two request headers. */
 export interface Sent {
   "x-api-key"?: string;
   authorization?: string;
 }
 
 /**
- * What Claude Code sends when it is run by a program (`claude -p`, the Agent SDK), as measured on the wire. It does not
- * always choose: a key and a token that are both there are both sent, and the service decides. In a terminal, it uses
- * ANTHROPIC_API_KEY only after it has asked.
+ * The credentials that Claude Code sends when a program runs it (`claude -p`, the Agent SDK), as measured on the wire.
+ * It does not always choose: with both a key and a token it sends both, and the service decides. In a terminal it uses
+ * ANTHROPIC_API_KEY only after asking.
  */
-export function whatIsSent(candidates: Candidates): Sent {
+export function sentCredentials(candidates: Candidates): Sent {
   if (candidates.cloud !== undefined) return {};
   const { apiKey, authToken, oauthToken, helper, login, loginKey, headers } = candidates;
   const ofSubscription = oauthToken ?? login;
-  // A key, a token for a gateway or a helper keeps a subscription out of it.
+  // An API key, a gateway token or a helper takes precedence over a subscription.
   const subscription = apiKey === undefined && authToken === undefined && helper === undefined && ofSubscription;
   const sent: Sent = subscription
     ? { authorization: subscription }

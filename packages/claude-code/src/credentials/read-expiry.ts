@@ -1,7 +1,7 @@
-/** Seconds since 1970 stay below this for three thousand years, and milliseconds have been above it since 1973. */
+/** Seconds since 1970 stay below this for 3,000 years; milliseconds have exceeded it since 1973. */
 const FIRST_AS_MILLISECONDS = 1e11;
 
-/** Reads a time given in milliseconds or seconds since 1970, as a number or in digits, or as RFC 3339. */
+/** Parses a time in milliseconds or seconds since 1970, as a number or digits, or as RFC 3339. */
 export function readExpiry(value: unknown): Date | undefined {
   const number = typeof value === "string" && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
   if (typeof number === "number") {

@@ -16,7 +16,7 @@ test("an empty machine has no places, no payer and no notices", async () => {
   expect(report.notices).toEqual([]);
 });
 
-test("empty is absent, in variables and in files", async () => {
+test("blank variables and files count as absent", async () => {
   await using home = await scratchHome();
   await home.plant(join(home.home, ".claude.json"), { primaryApiKey: "", apiKey: " " });
   await home.plant(join(home.configDir, ".credentials.json"), storedLogin({ accessToken: "", refreshToken: "" }));
@@ -26,7 +26,7 @@ test("empty is absent, in variables and in files", async () => {
   expect(report.claudeCode.payer).toBe("nobody");
 });
 
-test("a login says when it ends, whether it renews itself, and for what plan", async () => {
+test("a login reports its expiry, whether it can be refreshed, and its plan", async () => {
   await using home = await scratchHome();
   const expiresAt = Date.now() - 60_000;
   await home.plant(join(home.configDir, ".credentials.json"), storedLogin({ expiresAt, subscriptionType: "pro" }));
@@ -41,7 +41,7 @@ test("a login says when it ends, whether it renews itself, and for what plan", a
   expect(report.claudeCode).toMatchObject({ sends: { authorization: expect.any(String) }, payer: "subscription" });
 });
 
-test("a login without a refresh token is one, and does not renew itself", async () => {
+test("a login without a refresh token cannot be refreshed", async () => {
   await using home = await scratchHome();
   await home.plant(join(home.configDir, ".credentials.json"), storedLogin({ refreshToken: undefined }));
   const report = await reportCredentials(home.options());
@@ -65,7 +65,7 @@ test.each([null, undefined, "soon", {}, Number.NaN, Infinity, "2030-99-99T00:00:
   expect(readExpiry(value)).toBeUndefined();
 });
 
-test("CLAUDE_CONFIG_DIR moves the login and the state file, and so does an old state file", async () => {
+test("CLAUDE_CONFIG_DIR and an old state file move the login and the state file", async () => {
   await using home = await scratchHome();
   const dir = join(home.root, "elsewhere");
   await home.plant(join(home.configDir, ".credentials.json"), storedLogin());
@@ -81,7 +81,7 @@ test("CLAUDE_CONFIG_DIR moves the login and the state file, and so does an old s
   expect(empty.notices).toMatchObject([{ about: "CLAUDE_CONFIG_DIR" }]);
 });
 
-test("what cannot be read is said, where and why, and the rest is read all the same", async () => {
+test("reports unreadable files with place and reason, and reads the rest", async () => {
   await using home = await scratchHome();
   await home.plant(join(home.home, ".claude.json"), '{ "primaryApiKey": in-the-clear');
   await home.plant(join(home.configDir, "settings.json"), "[1]");
@@ -111,7 +111,7 @@ test.skipIf(process.platform === "win32")("a file with a credential that others 
   expect((await reportCredentials(home.options())).notices).toEqual([]);
 });
 
-test("the keychain is asked for names only, and not for secrets", async () => {
+test("queries the keychain for names only, never for secrets", async () => {
   await using home = await scratchHome();
   const bin = join(home.root, "bin");
   const calls = join(home.root, "calls");
@@ -131,7 +131,7 @@ test("the keychain is asked for names only, and not for secrets", async () => {
   ]);
 });
 
-test("CLAUDE_API_KEY is found, and read by nobody", async () => {
+test("reports CLAUDE_API_KEY as found but unused", async () => {
   await using home = await scratchHome();
   const report = await reportCredentials(home.options({ CLAUDE_API_KEY: "made up" }));
   expect(report.places).toMatchObject([{ id: "CLAUDE_API_KEY", readBy: "nobody" }]);

@@ -10,9 +10,9 @@ import {
   type CredentialPlace,
   type FoundCredentials,
 } from "./find-credentials.ts";
-import { type Sent, whatIsSent } from "./precedence.ts";
+import { type Sent, sentCredentials } from "./precedence.ts";
 
-/** The account that is billed for Claude Code's requests, as far as the places tell. */
+/** The account billed for Claude Code's requests, as far as it can be derived. */
 export type CredentialPayer = "subscription" | "api_account" | "gateway" | "cloud" | "helper" | "undecided" | "nobody";
 
 /** A problem that a person should fix. */
@@ -23,34 +23,34 @@ interface CredentialNotice {
 }
 
 export interface CredentialReport {
-  /** Claude Code's own folder. */
+  /** Claude Code's config folder. */
   configDir: { path: string; chosenBy: "CLAUDE_CONFIG_DIR" | "default" };
   places: CredentialPlace[];
   /** The credentials that Claude Code would send if a program started it here without Tandem. */
   claudeCode: { sends: Sent; cloud?: string; host?: string; payer: CredentialPayer };
-  /** The place that `auth: login` stands for: the login, or the key that a Console account's login left. */
+  /** The credential behind `auth: login`: the login, or the API key created by a Console login. */
   login: { place?: string; payer: CredentialPayer };
   notices: CredentialNotice[];
 }
 
 export interface ReportOptions {
   variables: Readonly<Record<string, string | undefined>>;
-  /** The folder that Claude Code would be started in. */
+  /** Working folder of Claude Code. */
   folder: string;
   platform?: NodeJS.Platform;
-  /** The folder of an administrator's policy, if the platform has one. */
+  /** Folder of an administrator's policy, if the platform has one. */
   managedFolder?: string;
 }
 
-/** The folder of an administrator's policy for Claude Code. */
+/** Folders of an administrator's policy for Claude Code. */
 export const MANAGED_FOLDERS: Partial<Record<NodeJS.Platform, string>> = {
   linux: "/etc/claude-code",
   darwin: "/Library/Application Support/ClaudeCode",
 };
 
 /**
- * Reports the credentials for Claude on this machine and which of them is used. Kinds and sources only: a report holds no
- * value and no part of one. Sends and writes nothing, and runs only macOS' `security`, for names.
+ * Reports the Claude credentials on this machine and which of them is used. Contains kinds and sources only, never a
+ * value or part of one. Sends and writes nothing; runs only macOS' `security`, for names.
  */
 export async function reportCredentials(options: ReportOptions): Promise<CredentialReport> {
   const { variables, folder, platform = process.platform } = options;
@@ -73,7 +73,7 @@ export async function reportCredentials(options: ReportOptions): Promise<Credent
     .filter((name) => CREDENTIAL_VARIABLES[name] === "cloud")
     .map(inForce)
     .find((switched) => switched !== undefined)?.id;
-  const sends = whatIsSent({
+  const sends = sentCredentials({
     cloud,
     apiKey: inForce("ANTHROPIC_API_KEY")?.id,
     authToken: inForce("ANTHROPIC_AUTH_TOKEN")?.id,

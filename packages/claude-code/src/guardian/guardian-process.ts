@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ProcessLedger } from "../process-ledger.ts";
 
-// What a `Guardian` starts. Its owner says all the time that it lives.
+// Entry point of the process that `Guardian` starts. Its owner sends heartbeats.
 const [home = "", owner, patience] = process.argv.slice(2);
 const LOOK_MS = 100;
-/** A process that was killed takes a moment to be gone. */
+/** A killed process takes a moment to exit. */
 const GONE_MS = 10_000;
 
 const ledgers = (): ProcessLedger[] => {
@@ -17,7 +17,7 @@ const ledgers = (): ProcessLedger[] => {
   return folders.map((folder) => new ProcessLedger(folder));
 };
 
-// Node writes the compile cache at exit, which a process that ends by SIGKILL never reaches.
+// Node writes the compile cache at exit, which SIGKILL skips.
 flushCompileCache();
 
 let heard = performance.now();

@@ -12,7 +12,7 @@ const isAlive = (pid: number | undefined): boolean => {
   }
 };
 
-test("a guardian that is killed has a successor; one that is not needed any more has none", async () => {
+test("a killed guardian is restarted; a closed one is not", async () => {
   const home = mkdtempSync(join(tmpdir(), "tandem-guardian-"));
   onTestFinished(() => rmSync(home, { recursive: true }));
   const guardian = new Guardian(home, 60_000);

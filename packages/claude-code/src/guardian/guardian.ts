@@ -4,12 +4,12 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const PING_MS = 250;
-const AGAIN_MS = 1_000;
+const RESTART_MS = 1_000;
 
 /**
- * A small process beside this one that ends its Claude Code processes, and all that they have started, when it cannot: at
- * once if it has died, and after `patienceMs` if it has been halted. Others may take its sessions over then, on machines
- * from which nobody could end them.
+ * A watchdog process that kills the Claude Code processes of this one, and their children, when this one cannot: at
+ * once if it has died, after `patienceMs` if it is suspended. Another worker may take over its sessions then, from a
+ * machine that cannot kill these processes.
  */
 export class Guardian {
   readonly #args: readonly string[];
@@ -17,7 +17,7 @@ export class Guardian {
   #child: ChildProcess;
   #isOver = false;
 
-  /** `home` is where the ledgers of processes are: its own, and those of tenants. */
+  /** `home` holds the process ledgers: its own and those of tenants. */
   constructor(home: string, patienceMs: number) {
     this.#args = [home, String(process.pid), String(patienceMs)];
     this.#child = this.#start();
@@ -36,24 +36,24 @@ export class Guardian {
 
   #start(): ChildProcess {
     const script = new URL("./guardian-process.ts", import.meta.url);
-    // Halves the time to start, where our own process has a compile cache.
+    // Halves the start time if this process has a compile cache.
     const compileCache = getCompileCacheDir();
     const child = fork(fileURLToPath(script), this.#args, {
-      // What is typed on a terminal is not meant for it.
+      // Own process group: Ctrl-C in the terminal must not kill it.
       detached: true,
       env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache && dirname(compileCache) },
       execArgv: ["--no-warnings"],
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
     child.on("error", () => {});
-    // It may be killed itself, by whoever looks for memory.
-    child.once("exit", () => setTimeout(() => this.#again(), AGAIN_MS).unref());
+    // It may be killed itself, for example by the OOM killer: restart it.
+    child.once("exit", () => setTimeout(() => this.#restart(), RESTART_MS).unref());
     child.unref();
     child.channel?.unref();
     return child;
   }
 
-  #again(): void {
+  #restart(): void {
     if (!this.#isOver) this.#child = this.#start();
   }
 

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { EventId, ThreadId } from "@tandem/protocol";
 
 /**
- * Ids of events that are made from somebody else's lines. The same line comes to the same ids, so that what is read a
- * second time is known.
+ * Deterministic ids for events derived from foreign transcript lines. Re-reading the same line gives the same ids, so
+ * events are deduplicated.
  */
 export class EventIds {
   readonly #conversation: string;
@@ -14,7 +14,7 @@ export class EventIds {
     this.#conversation = conversation;
   }
 
-  /** From now on, events are of this line. */
+  /** Sets the line for the following events. */
   at(line: string): void {
     this.#line = line;
     this.#count = 0;

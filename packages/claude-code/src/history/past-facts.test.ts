@@ -17,7 +17,7 @@ async function transcript(lines: readonly object[]) {
 }
 const user = (timestamp: string) => ({ type: "user", timestamp, message: { role: "user", content: "Hello." } });
 
-test("a time that is none is not taken for one: it would be shown, and kept, as it is", async () => {
+test("ignores an invalid timestamp, which would otherwise be stored and shown", async () => {
   const good = "2026-11-15T12:00:00.000Z";
   await using past = await transcript([user("\u001b]0;mine\u0007"), user(good), user("yesterday")]);
   expect(await readPastFacts(past.session)).toMatchObject({ begunAt: good, lastAt: good, messages: 3 });

@@ -1,17 +1,17 @@
-import { ownWord } from "./transcript-reader.ts";
+import { classifyUserText } from "./transcript-reader.ts";
 import { z } from "zod";
 import { blocksOf, textOf } from "./past-translator.ts";
 import { type PastLine, type PastSession, readPastSession } from "./past-sessions.ts";
 
-/** What a transcript says of itself as a whole. */
+/** Summary of a whole transcript. */
 export interface PastFacts {
-  /** Where it worked, at its end. */
+  /** The last working folder. */
   folder: string | undefined;
   title: string | undefined;
   firstPrompt: string | undefined;
   begunAt: string | undefined;
   lastAt: string | undefined;
-  /** Prompts and answers of the conversation itself. */
+  /** Prompts and answers of the main conversation. */
   messages: number;
   models: string[];
   version: string | undefined;
@@ -24,7 +24,7 @@ const titled = z.union([
 ]);
 const said = z.looseObject({
   type: z.enum(["user", "assistant"]),
-  // One that is none would be shown as it is, and no database takes it for a time.
+  // An invalid time would be shown as it is, and no database would accept it.
   timestamp: z.iso.datetime({ offset: true }).optional().catch(undefined),
   cwd: z.string().optional(),
   version: z.string().optional(),
@@ -34,7 +34,7 @@ const said = z.looseObject({
   message: z.looseObject({ id: z.string().optional(), model: z.string().optional() }),
 });
 
-/** Gathers them while the lines go by. */
+/** Collects the summary while lines are read. */
 export class PastFactsReader {
   #folder: string | undefined;
   readonly #titles = new Map<unknown, string>();
@@ -65,7 +65,7 @@ export class PastFactsReader {
     }
     const blocks = blocksOf(line) ?? [];
     if (known.isMeta || known.isCompactSummary || blocks.some(({ type }) => type === "tool_result")) return;
-    const word = ownWord(textOf(blocks));
+    const word = classifyUserText(textOf(blocks));
     if (word.type !== "prompt" && word.type !== "command") return;
     this.#prompts += 1;
     if (word.type === "prompt") this.#firstPrompt ??= word.text;

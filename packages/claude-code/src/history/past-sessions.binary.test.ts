@@ -8,7 +8,7 @@ import { findPastSessions, readPastSession } from "./past-sessions.ts";
 
 const ID = "0b5fa0ff-5b2c-4f38-a2b0-6f6f8c4a9d11";
 
-test("a pipe where a file should be is not waited for", async () => {
+test("a named pipe in place of a transcript does not block", async () => {
   const root = await mkdtemp(join(tmpdir(), "tandem-past-"));
   onTestFinished(() => rm(root, { recursive: true }));
   const folder = join(root, "projects", "-src-shop");

@@ -5,24 +5,24 @@ import { z } from "zod";
 import type { TranscriptLine } from "../session/transcript-line.ts";
 import type { PastSubagent } from "./transcript-reader.ts";
 
-/** A conversation of Claude Code's on this machine: its transcript, and those of its subagents beside it. */
+/** A Claude Code conversation on this machine: its transcript, and those of its subagents. */
 export interface PastSession {
-  /** Claude Code's own. */
+  /** Claude Code's own id. */
   id: string;
   file: string;
   bytes: number;
   changedAt: Date;
 }
 
-/** A line of a transcript, or what could not be read of one. `place` is its number in its file. */
+/** A line of a transcript, or its raw text if it cannot be parsed. `place` is its line number. */
 export interface PastLine {
   place: string;
-  /** As its file has it: `""` for the conversation's own. */
+  /** `""` for the conversation itself, otherwise the subagent's file. */
   subpath: string;
   subagent: PastSubagent | undefined;
   line: TranscriptLine | undefined;
   text: string;
-  /** The last line of its file: where it cannot be read, it may still be being written. */
+  /** The last line of a file may be unparsable because it is still being written. */
   isLast: boolean;
 }
 
@@ -34,7 +34,9 @@ const lineSchema = z.record(z.string(), z.unknown());
 const metadataSchema = z.looseObject({ agentType: z.string(), toolUseId: z.string().optional() });
 const timed = z.object({ timestamp: z.string() });
 
-/** All of them, those that changed last first. Links are not followed: what is listed is where it seems to be. */
+/**
+ * All sessions, most recently changed first. Symbolic links are not followed: each file really is where it is listed.
+ */
 export async function findPastSessions(configFolder: string): Promise<PastSession[]> {
   const root = await realpath(join(configFolder, "projects")).catch(() => undefined);
   if (root === undefined) return [];
@@ -46,7 +48,7 @@ export async function findPastSessions(configFolder: string): Promise<PastSessio
       const id = NAME.exec(entry.name)?.[1];
       if (id === undefined || !entry.isFile()) continue;
       const file = join(folder, entry.name);
-      // Claude Code clears away old ones while we look.
+      // Claude Code may delete old files during the scan.
       const info = await lstat(file).catch(() => undefined);
       if (info) found.push({ id, file, bytes: info.size, changedAt: info.mtime });
     }
@@ -54,10 +56,10 @@ export async function findPastSessions(configFolder: string): Promise<PastSessio
   return found.sort((a, b) => b.changedAt.getTime() - a.changedAt.getTime());
 }
 
-/** Its lines in the order in which they were written, those of subagents among them. */
+/** Lines in the order of writing, merged with those of subagents. */
 export async function* readPastSession({ file }: PastSession): AsyncGenerator<PastLine> {
   const rest = (await subagentsOf(file)).map((each) => ({ ...each, next: 0 }));
-  // Lines of subagents are few beside those of the conversation: only the latter are streamed.
+  // Subagents have few lines, so only the conversation itself is streamed.
   const upTo = function* (time: string | undefined): Generator<PastLine> {
     for (;;) {
       const first = rest
@@ -97,7 +99,7 @@ async function readSubagent(folder: string, name: string, taskId: string): Promi
   for await (const line of linesOf(join(folder, name), subpath)) {
     lines.push({ ...line, subagent, place: `${taskId}/${line.place}` });
   }
-  // The form in which the transcript store keeps them.
+  // The format in which the transcript store keeps metadata.
   const line = metadata && { type: "agent_metadata", ...metadata };
   if (line) lines.unshift({ place: `${taskId}/metadata`, subpath, subagent, line, text: "", isLast: false });
   return { lines };
@@ -134,7 +136,7 @@ function parse(text: string): TranscriptLine | undefined {
   }
 }
 
-/** For reading alone, and not through a link that somebody has put in its place; nor is a pipe there waited for. */
+/** Read-only, without following a symbolic link, and without blocking on a named pipe. */
 const openPlain = (file: string): Promise<FileHandle> =>
   open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 

@@ -12,14 +12,14 @@ import type { ConversationOutput } from "../session/conversation.ts";
 import { Translator } from "../session/translate/translator.ts";
 import { EventIds } from "./event-ids.ts";
 
-/** What comes of a line that Claude Code wrote for itself or for others, and when that was. */
+/** An output derived from a line of Claude Code's, and its time. */
 export interface PastOutput {
-  /** Undefined where the line does not say. */
+  /** Undefined if the line has no time. */
   at: string | undefined;
   output: ConversationOutput | Prompt;
 }
 
-/** Somebody spoke to the model. `uuid` is the name of the line, where it has one. */
+/** A message to the model. `uuid` is the id of its line, if it has one. */
 interface Prompt {
   type: "prompt";
   id: EventId;
@@ -27,12 +27,12 @@ interface Prompt {
   content: UserContent[];
 }
 
-/** No server is called that: tools of a conversation that was not ours are nobody's custom tools. */
+/** No server has this name: custom tools of foreign conversations do not exist here. */
 const NO_SERVER = "\0";
 
 /**
- * The translator of our own conversations, for those of others: it is given their messages as they would have come. A message
- * that is not what it seems to be is kept as it is.
+ * Adapts the translator of our own conversations to foreign ones by feeding it their messages. An unparsable message is
+ * kept as it is.
  */
 export class PastTranslator {
   readonly #ids: EventIds;
@@ -48,12 +48,12 @@ export class PastTranslator {
       primaryThread,
       names: { customServer: NO_SERVER, mcpServers: [] },
       outputExpected: false,
-      // What was allowed was allowed elsewhere, by somebody else; `unjudged` takes the word back.
+      // Permissions were decided elsewhere; `unjudged` removes the decision from the events.
       judge: () => ({ permission: "allow" }),
     });
   }
 
-  /** What follows comes of this line. */
+  /** Sets the line that the following outputs derive from. */
   begin(line: string, at: string | undefined): void {
     this.#ids.at(line);
     this.#at = at ?? this.#at;
@@ -68,7 +68,7 @@ export class PastTranslator {
     }
   }
 
-  /** A line of a subagent's own transcript: it says what an answer took. */
+  /** A line of a subagent's transcript; it contains the usage of an answer. */
   transcript(line: unknown): void {
     this.#put(this.#translator.accept({ type: "transcript", line }));
   }
@@ -85,7 +85,7 @@ export class PastTranslator {
     this.#outputs.push({ at: this.#at, output: { type: "prompt", id: this.#ids.next(), uuid, content } });
   }
 
-  /** Nothing more comes, though more was expected. */
+  /** The input ended although more was expected. */
   breakOff(message: string): void {
     const error = new LlmError("process_died", message);
     this.#put(this.#translator.accept({ type: "ended", error, turnExpected: true }));
@@ -113,13 +113,13 @@ const block = z.looseObject({ type: z.string() });
 export type Block = z.infer<typeof block>;
 const contentOf = z.object({ message: z.object({ content: z.union([z.string(), z.array(block)]) }) });
 
-/** What a message of either side says; undefined where it is no such message. */
+/** Content blocks of a message; undefined if it is not a message. */
 export function blocksOf(line: unknown): Block[] | undefined {
   const content = contentOf.safeParse(line).data?.message.content;
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }
 
-/** Text and pictures as a client would have sent them; what it could not have sent becomes a word about it. */
+/** Text and images as a client would send them; other blocks become a text placeholder. */
 export const toUserContent = (blocks: readonly Block[]): UserContent[] =>
   blocks.map((each) => {
     const plain = each.type === "text" ? { type: "text", text: each["text"] } : each;

@@ -2,15 +2,16 @@ import type { ThreadId } from "@tandem/protocol";
 import type { PastOutput } from "./past-translator.ts";
 import { PrintReader } from "./print-reader.ts";
 
-/** The forms in which `claude --print` writes. */
+/** Output formats of `claude --print`. */
 export type PrintForm = "text" | "json" | "stream-json";
 
-/** What begins like this and cannot be read is JSON that was cut off, and nobody's answer. */
+/** Unparsable text that starts like this is truncated JSON, not an answer. */
 const LOOKS_LIKE_JSON = /^\s*(\{\s*"|\[\s*\{)/;
 
 /**
- * Lines of `claude --print` as they arrive, in any of its forms. Unless it is told, the form is known by the first message on a
- * line of its own; what came before it was noise. Without one, the whole is a JSON value, or the answer itself.
+ * Lines of `claude --print` as they arrive, in any of its formats. Unless given, the format is detected from the first
+ * line that is a message; earlier lines are noise. Without such a line, the whole input is one JSON value or the plain
+ * answer.
  */
 export class PrintInput {
   readonly #reader: PrintReader;
@@ -23,7 +24,7 @@ export class PrintInput {
     this.#form = form;
   }
 
-  /** The conversation's name in Claude Code's own books, once it has been said. */
+  /** Claude Code's own session id, once known. */
   get session(): string | undefined {
     return this.#reader.session;
   }
@@ -40,7 +41,7 @@ export class PrintInput {
     return this.#release();
   }
 
-  /** `isWhole` is false where the input broke off before a result. */
+  /** `isWhole` is false if the input ended before a result. */
   end(): { outputs: PastOutput[]; isWhole: boolean } {
     const outputs = this.#held.length > 0 ? this.#whole() : [];
     const end = this.#reader.end();
@@ -80,7 +81,7 @@ function parse(text: string): { value: unknown } | undefined {
   }
 }
 
-/** Whether a line is a message by itself: lines of a JSON value that is written over several are not. */
+/** Whether a line is a complete message; lines of a pretty-printed JSON value are not. */
 function isMessage(text: string): boolean {
   const value = parse(text)?.value;
   return typeof value === "object" && value !== null && typeof Reflect.get(value, "type") === "string";

@@ -1,6 +1,6 @@
 import type { ThreadId } from "@tandem/protocol";
 import { z } from "zod";
-import { isOwnWord } from "../session/translate/ignored.ts";
+import { isInternalText } from "../session/translate/ignored.ts";
 import { type Block, blocksOf, type PastOutput, PastTranslator, toUserContent } from "./past-translator.ts";
 
 const BROKEN_OFF = "The output of Claude Code broke off before its result.";
@@ -8,7 +8,7 @@ const BROKEN_OFF = "The output of Claude Code broke off before its result.";
 const object = z.record(z.string(), z.unknown());
 const said = z.looseObject({ message: z.looseObject({ content: z.array(z.looseObject({ type: z.string() })) }) });
 const time = z.iso.datetime({ offset: true });
-/** What `--output-format json` gives, and what its readers have taken for it: each field may be missing. */
+/** Result of `--output-format json`, and variants seen in the wild: each field is optional. */
 const answer = z.looseObject({
   type: z.literal("result").optional(),
   result: z.string().optional(),
@@ -19,7 +19,7 @@ const answer = z.looseObject({
   errors: z.array(z.string()).optional(),
   session_id: z.string().optional(),
 });
-/** Calls and results as events of their own, as early versions wrote them. */
+/** Calls and results as separate events, as early versions wrote them. */
 const bareUse = z.looseObject({
   type: z.literal("tool_use"),
   tool_use: z.looseObject({ id: z.string().optional(), name: z.string(), input: z.unknown() }),
@@ -32,8 +32,8 @@ const bareResult = z.looseObject({
 });
 
 /**
- * What `claude --print` wrote, value by value: a string (`text`), one object (`json`), a list of messages (`json` with
- * `--verbose`) or one message after another (`stream-json`). Pure: nothing is read, and ids follow from the values.
+ * Reads the values that `claude --print` writes: a string (`text`), one object (`json`), a list of messages (`json`
+ * with `--verbose`), or one message at a time (`stream-json`). Pure: performs no I/O, and ids derive from the values.
  */
 export class PrintReader {
   readonly #translator: PastTranslator;
@@ -41,16 +41,16 @@ export class PrintReader {
   #session: string | undefined;
   #isOpen = false;
   #hasEnded = false;
-  /** Whether the turn has said anything but its result. */
+  /** Whether the turn has produced anything besides its result. */
   #hasSpoken = false;
-  /** Calls without an id of their own that have no result yet. */
+  /** Calls without an id that have no result yet. */
   #bareCalls: string[] = [];
 
   constructor(conversation: string, primaryThread: ThreadId) {
     this.#translator = new PastTranslator(conversation, primaryThread);
   }
 
-  /** The conversation's name in Claude Code's own books, once it has been said. */
+  /** Claude Code's own session id, once known. */
   get session(): string | undefined {
     return this.#session;
   }
@@ -67,7 +67,7 @@ export class PrintReader {
     return this.#translator.take();
   }
 
-  /** No more comes. A turn that has no result by now has broken off, and so has an input that has never had one. */
+  /** End of input. Without a result, the turn or the whole input was truncated. */
   end(): { outputs: PastOutput[]; isWhole: boolean } {
     const isWhole = !this.#isOpen && this.#hasEnded;
     this.#begin(undefined);
@@ -128,7 +128,8 @@ export class PrintReader {
     const blocks = blocksOf(message);
     if (!blocks) return this.#translator.unknown("user", message);
     const isOfSubagent = typeof message["parent_tool_use_id"] === "string";
-    const isWord = (block: Block): boolean => block.type !== "tool_result" && !isOfSubagent && !isOwnWord(PLAIN, block);
+    const isWord = (block: Block): boolean =>
+      block.type !== "tool_result" && !isOfSubagent && !isInternalText(PLAIN, block);
     const words = blocks.filter(isWord);
     if (words.length > 0 && message["isSynthetic"] !== true) {
       this.#isOpen = true;
@@ -185,8 +186,8 @@ export class PrintReader {
   }
 }
 
-/** As much of a message as is needed to know Claude Code's own words by. */
-const PLAIN: Parameters<typeof isOwnWord>[0] = {
+/** The minimal message needed to recognise Claude Code's own texts. */
+const PLAIN: Parameters<typeof isInternalText>[0] = {
   type: "user",
   message: { role: "user", content: "" },
   parent_tool_use_id: null,

@@ -1,4 +1,4 @@
-/** Kinds of lines in a transcript that are Claude Code's notes to itself; each with the reason why it is no event. */
+/** Internal line types of Claude Code transcripts, each with the reason why it becomes no event. */
 export const TRANSCRIPT_NOTES: Readonly<Record<string, string>> = {
   attachment: "what Claude Code tells the model beside the messages",
   "queue-operation": "the prompts themselves are there",

@@ -8,7 +8,7 @@ const read = (...lines: object[]): PastOutput[] => {
   return [...lines.flatMap((line, index) => reader.accept({ ...line }, String(index))), ...reader.end()];
 };
 
-/** What the lines come to, in short; what model requests took is told by real transcripts. */
+/** The outputs in short form. Usage is covered by real transcripts. */
 const told = (...lines: object[]): unknown[] =>
   read(...lines).flatMap(({ output }) => {
     if (output.type === "prompt")
@@ -43,7 +43,7 @@ const says = (text: string) => ({ type: "text", text });
 const calls = (id: string, name: string, input: object) => ({ type: "tool_use", id, name, input });
 const gave = (id: string) => [{ type: "tool_result", tool_use_id: id, content: "ok" }];
 
-it("ends a turn where the next message begins, and the last one at the end", () => {
+it("ends a turn at the next message, and the last one at the end of input", () => {
   expect(told(user("One"), agent([says("1")]), user("Two"), agent([says("2")]))).toEqual([
     ["One"],
     "agent: 1",
@@ -54,14 +54,14 @@ it("ends a turn where the next message begins, and the last one at the end", () 
   ]);
 });
 
-it("gives the same line the same ids, whatever comes after it", () => {
+it("gives a line the same ids, whatever follows", () => {
   const lines = [user("One"), agent([says("1")])];
   const ids = (outputs: PastOutput[]) => outputs.flatMap(({ output }) => ("id" in output ? [output.id] : []));
   const once = ids(read(...lines));
   expect(ids(read(...lines, user("Two"))).slice(0, once.length)).toEqual(once);
 });
 
-it("knows a turn that was interrupted, left, or refused by the service", () => {
+it("recognises interrupted, abandoned and rejected turns", () => {
   const call = agent([calls("toolu_1", "Bash", { command: "ls" })], "tool_use");
   expect(told(user("Go"), call, user("[Request interrupted by user for tool use]"))).toEqual([
     ["Go"],
@@ -77,7 +77,7 @@ it("knows a turn that was interrupted, left, or refused by the service", () => {
   expect(end).toMatchObject({ stop: "error", error: { type: "model_overloaded_error" } });
 });
 
-it("tells what was typed from what Claude Code says in the user's name", () => {
+it("distinguishes typed input from Claude Code's own texts", () => {
   expect(
     told(
       user("<command-name>/review</command-name>\n<command-args>main.ts</command-args>"),
@@ -98,7 +98,7 @@ it("tells what was typed from what Claude Code says in the user's name", () => {
   ]);
 });
 
-it("has compactions, pictures, and what nobody knows; notes are passed over", () => {
+it("translates compactions, images and unknown lines, and skips internal notes", () => {
   const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
   expect(
     told(
@@ -120,7 +120,7 @@ it("has compactions, pictures, and what nobody knows; notes are passed over", ()
   ]);
 });
 
-it("finds whose lines of a subagent are among the others, by what it was told", () => {
+it("assigns inline subagent lines to the call that started them, by its prompt", () => {
   const side = { isSidechain: true };
   const first = user("Look deeper", side);
   const second = { ...agent([says("Deep.")], "end_turn", side), parentUuid: first.uuid };
@@ -139,7 +139,7 @@ it("finds whose lines of a subagent are among the others, by what it was told", 
   expect(told(user("Nobody's", side))).toEqual(["unknown user of a subagent"]);
 });
 
-it("keeps lines of kinds that every object knows", () => {
+it("keeps lines whose type is a name of Object.prototype", () => {
   const kinds = ["constructor", "toString", "__proto__"];
   expect(told(...kinds.map((kind) => line(kind, {})))).toEqual(kinds.map((kind) => `unknown ${kind}`));
 });

@@ -29,23 +29,23 @@ const compacted = z.object({
 const words = z.object({ content: z.string(), level: z.string().optional() });
 const queued = z.object({ attachment: z.object({ type: z.literal("queued_command"), prompt: z.unknown() }) });
 
-/** The subagent that a transcript of its own belongs to. */
+/** The subagent that owns a transcript. */
 export interface PastSubagent {
   taskId: string;
-  /** The call that began it; undefined where nobody knows. */
+  /** The call that started it; undefined if unknown. */
   toolUseId: string | undefined;
   name: string;
 }
 
 /**
- * A transcript of Claude Code's, line by line, as what a conversation of ours would have said. Lines are taken in the order of
- * the file: what was rewound in Claude Code is there too. Pure: nothing is read, and ids follow from the lines.
+ * Translates a Claude Code transcript, line by line, into the outputs of one of our conversations. Lines are read in
+ * file order, so rewound parts are included. Pure: performs no I/O, and ids derive from the lines.
  */
 export class TranscriptReader {
   readonly #translator: PastTranslator;
-  /** Subagents that have spoken, by the call that began them. */
+  /** Subagents with output, by the call that started them. */
   readonly #begun = new Set<string>();
-  /** Calls of subagents by what they were told: lines of old transcripts say no more of whose they are. */
+  /** Subagent calls by prompt: lines of old transcripts have no other link to their call. */
   readonly #told = new Map<string, string>();
   readonly #sidechains = new Map<string, string>();
   readonly #openCalls = new Set<string>();
@@ -57,7 +57,7 @@ export class TranscriptReader {
     this.#translator = new PastTranslator(conversation, primaryThread);
   }
 
-  /** `place` tells a line without a `uuid` from others: its number in its file. */
+  /** `place` (the line number) identifies a line without a `uuid`. */
   accept(line: TranscriptLine, place: string, subagent?: PastSubagent): PastOutput[] {
     const known = head.safeParse(line).data;
     this.#translator.begin(known?.uuid ?? place, known?.timestamp);
@@ -74,14 +74,14 @@ export class TranscriptReader {
     return this.#translator.take();
   }
 
-  /** A subagent's transcript has come to its end. */
+  /** End of a subagent's transcript. */
   left({ taskId, toolUseId }: PastSubagent): PastOutput[] {
     this.#translator.begin(`${taskId}/end`, undefined);
     if (toolUseId !== undefined && this.#begun.has(toolUseId)) this.#leave(taskId);
     return this.#translator.take();
   }
 
-  /** A turn that is not over by now has been left, or is still under way where it came from. */
+  /** An open turn was abandoned, or is still running elsewhere. */
   end(): PastOutput[] {
     this.#translator.begin("end", undefined);
     this.#finish();
@@ -112,7 +112,7 @@ export class TranscriptReader {
     if (results.length > 0) this.#results(results, line, null);
     const rest = blocks.filter((block) => !results.includes(block));
     if (rest.length === 0 || known.isMeta || known.isCompactSummary || known.isVisibleInTranscriptOnly) return;
-    const own = ownWord(textOf(rest));
+    const own = classifyUserText(textOf(rest));
     switch (own.type) {
       case "interrupted":
         return this.#finish(true);
@@ -180,7 +180,7 @@ export class TranscriptReader {
       }
       case "informational":
       case "local_command": {
-        const own = ownWord(said?.content ?? "");
+        const own = classifyUserText(said?.content ?? "");
         if (own.text === "") return;
         return this.#translator.event({
           ...{ type: "tandem.notice", text: own.text },
@@ -196,7 +196,7 @@ export class TranscriptReader {
     if (!Object.hasOwn(TRANSCRIPT_NOTES, kind)) this.#translator.unknown(kind, line);
   }
 
-  /** Lines of a subagent among those of the conversation: the call that began it is known by what it was told. */
+  /** Inline subagent lines: the call that started them is found by its prompt. */
   #sidechain(known: Head, line: TranscriptLine): void {
     const told = this.#told.get(textOf(blocksOf(line) ?? []));
     const toolUseId = this.#sidechains.get(known.parentUuid ?? "") ?? told;
@@ -235,7 +235,7 @@ export class TranscriptReader {
     });
   }
 
-  /** Ends the turn that is open, as its last lines tell. */
+  /** Closes the open turn according to its last lines. */
   #finish(isInterrupted = false): void {
     if (!this.#isOpen) return;
     const isLeft = this.#failure === undefined && (this.#openCalls.size > 0 || !ENDS.has(this.#stopReason ?? ""));
@@ -251,7 +251,7 @@ export class TranscriptReader {
   }
 }
 
-/** Reasons for which a model stops that end its turn. */
+/** Stop reasons that end a turn. */
 const ENDS: ReadonlySet<string> = new Set([
   "end_turn",
   "stop_sequence",
@@ -268,10 +268,13 @@ const TASK = /^<task-notification>/;
 const TAGS = /<\/?(?:local-command|bash)-\w+>/g;
 
 /**
- * What words in the user's name are: Claude Code writes what was typed and what it says itself into the same place of its
- * transcript, and tells them apart by tags.
+ * Classifies text in a user message. Claude Code writes typed input and its own messages to the same place and
+ * distinguishes them by tags.
  */
-export function ownWord(text: string): { type: "prompt" | "command" | "notice" | "interrupted"; text: string } {
+export function classifyUserText(text: string): {
+  type: "prompt" | "command" | "notice" | "interrupted";
+  text: string;
+} {
   if (text.startsWith("[Request interrupted by user")) return { type: "interrupted", text };
   const command = COMMAND.exec(text)?.[1];
   if (command !== undefined) {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { ProcessLedger } from "../process-ledger.ts";
 import { startMcpServer } from "../session/testing/mcp-server.ts";
-import { connectServer, type McpPlace } from "./connect-server.ts";
+import { connectServer, type McpEndpoint } from "./connect-server.ts";
 
 let root: string;
 beforeEach(async () => {
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-const connect = (place: McpPlace) =>
+const connect = (place: McpEndpoint) =>
   connectServer(place, {
     ledger: new ProcessLedger(join(root, "processes")),
     hostVariables: { PATH: process.env["PATH"] ?? "" },
@@ -34,7 +34,7 @@ async function listen(status: number, headers: Record<string, string> = {}) {
   return { url, asked, [Symbol.dispose]: () => void server.close() };
 }
 
-test("tools are listed and called over HTTP", async () => {
+test("lists and calls tools over HTTP", async () => {
   await using server = await startMcpServer();
   await using connection = await connect({ type: "http", url: server.url, headers: {} });
   expect((await connection.tools()).map(({ name }) => name)).toEqual(["look", "stumble"]);
@@ -43,7 +43,7 @@ test("tools are listed and called over HTTP", async () => {
   expect(await connection.call("stumble", {}, signal)).toMatchObject({ isError: true });
 });
 
-test("headers go to the server that they are for, and to no other that it redirects to", async () => {
+test("sends headers only to the configured server, not to a redirect target", async () => {
   using elsewhere = await listen(200);
   using server = await listen(307, { location: elsewhere.url });
   const headers = { authorization: "Bearer made-up" };
@@ -52,16 +52,16 @@ test("headers go to the server that they are for, and to no other that it redire
   expect(elsewhere.asked).toEqual([]);
 });
 
-test("a local program that does not speak MCP is ended, and its last words are told", async () => {
-  const place: McpPlace = { type: "stdio", command: "/bin/sh", args: [], variables: {}, folder: root };
+test("kills a local program that does not speak MCP, and reports its last output", async () => {
+  const place: McpEndpoint = { type: "stdio", command: "/bin/sh", args: [], variables: {}, folder: root };
   await expect(connect({ ...place, args: ["-c", "echo no licence >&2; exit 1"] })).rejects.toThrow("no licence");
   await expect(connect({ ...place, command: join(root, "nowhere") })).rejects.toThrow("ENOENT");
   expect(await readdir(join(root, "processes"))).toEqual([]);
 });
 
-test("a local program whose child has left its group and holds its output is not waited for", async () => {
+test("does not wait for a detached child that holds the output of a local program", async () => {
   const escape = `require("child_process").spawn("sleep", ["30"], { detached: true, stdio: "inherit" }).unref()`;
-  const place: McpPlace = {
+  const place: McpEndpoint = {
     type: "stdio",
     command: process.execPath,
     args: ["-e", escape],

@@ -10,20 +10,20 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import type { ProcessLedger } from "../process-ledger.ts";
 import { inheritedVariables } from "../variables.ts";
-import { StdioTransport, type StdioPlace } from "./stdio-transport.ts";
+import { StdioTransport, type StdioEndpoint } from "./stdio-transport.ts";
 
-/** A server that lists tools without end must not take all memory. */
-const MOST_PAGES = 50;
+/** Bounds memory if a server lists tools without end. */
+const MAX_PAGES = 50;
 
-/** A tool as its server defines it. Everything in it reaches the model or decides how it is called. */
+/** A tool as its server defines it. Every field reaches the model or decides how the tool is called. */
 export type McpTool = Pick<Tool, "name" | "description" | "inputSchema" | "annotations">;
 export type McpToolReply = CallToolResult;
 
-export type McpPlace =
-  /** `sse` is the older way over HTTP, which some servers still have alone. */
+export type McpEndpoint =
+  /** `sse` is the older HTTP transport; some servers support nothing else. */
   | { type: "http" | "sse"; url: string; headers: Readonly<Record<string, string>> }
-  /** `variables` are those beside what any child may know. */
-  | ({ type: "stdio" } & StdioPlace);
+  /** `variables` are added to the inherited allowlist. */
+  | ({ type: "stdio" } & StdioEndpoint);
 
 export interface McpConnection extends AsyncDisposable {
   tools(): Promise<McpTool[]>;
@@ -31,18 +31,18 @@ export interface McpConnection extends AsyncDisposable {
 }
 
 /**
- * Connects to an MCP server as its one client: no other session shares the connection. Redirects of a server over HTTP are
- * not followed to another host. Rejects with why it could not be reached.
+ * Connects to an MCP server; connections are not shared between sessions. HTTP redirects to another host are not
+ * followed. Rejects with the reason if the server cannot be reached.
  */
 export async function connectServer(
-  place: McpPlace,
+  place: McpEndpoint,
   settings: {
     ledger: ProcessLedger;
-    /** A local server is given the few of them that any child may know, and those of its place. */
+    /** A local server gets only the allowlisted ones, plus those of its configuration. */
     hostVariables: Readonly<Record<string, string | undefined>>;
     connectMs: number;
     callMs: number;
-    /** The server says that its tools have changed. */
+    /** Called when the server announces changed tools. */
     onToolsChanged: () => void;
   },
 ): Promise<McpConnection> {
@@ -53,7 +53,7 @@ export async function connectServer(
     await client.connect(transport, { timeout: settings.connectMs });
   } catch (error) {
     await transport.close().catch(() => {});
-    const words = transport instanceof StdioTransport ? transport.lastWords : "";
+    const words = transport instanceof StdioTransport ? transport.stderrTail : "";
     throw new Error(`${error instanceof Error ? error.message : String(error)}${words ? ` (stderr: ${words})` : ""}`, {
       cause: error,
     });
@@ -62,7 +62,7 @@ export async function connectServer(
     async tools() {
       const tools: McpTool[] = [];
       let cursor: string | undefined;
-      for (let page = 0; page < MOST_PAGES; page += 1) {
+      for (let page = 0; page < MAX_PAGES; page += 1) {
         const listed = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout: settings.connectMs });
         tools.push(...listed.tools.map(asDefined));
         cursor = listed.nextCursor;
@@ -80,7 +80,7 @@ export async function connectServer(
   };
 }
 
-/** What is there, and nothing that a later SDK adds: the same definition must come to the same hash. */
+/** Only these fields: a field added by a later SDK must not change the hash of an unchanged definition. */
 const asDefined = ({ name, description, inputSchema, annotations }: Tool): McpTool => ({
   name,
   ...(description !== undefined && { description }),
@@ -89,7 +89,7 @@ const asDefined = ({ name, description, inputSchema, annotations }: Tool): McpTo
 });
 
 function openTransport(
-  place: McpPlace,
+  place: McpEndpoint,
   { ledger, hostVariables }: Pick<Parameters<typeof connectServer>[1], "ledger" | "hostVariables">,
 ): Transport {
   if (place.type === "stdio") {

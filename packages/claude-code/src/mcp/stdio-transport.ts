@@ -6,31 +6,31 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { killGroup, type ProcessLedger } from "../process-ledger.ts";
 
 const STDERR_TAIL = 2_000;
-/** Enough to close files. It has been told by the end of its input. */
+/** Time to close files after the end of stdin. */
 const GRACE_MS = 1_000;
-/** What was written last is still on its way when a process has ended. */
-const LAST_WORDS_MS = 500;
+/** Output written last can arrive after the exit. */
+const STDERR_DRAIN_MS = 500;
 
-/** Servers that still run, so that a normal exit takes them along. */
+/** Running servers, killed on a normal exit of this process. */
 const running = new Set<number>();
 process.on("exit", () => {
   for (const pid of running) killGroup(pid);
 });
 
-export interface StdioPlace {
+export interface StdioEndpoint {
   command: string;
   args: readonly string[];
-  /** All of its variables: nothing is inherited beside them. */
+  /** Its complete environment; nothing else is inherited. */
   variables: Readonly<Record<string, string>>;
   folder: string;
 }
 
-/** A local MCP server: a process that leads a group of its own and is in the ledger, so that it ends with its owner. */
+/** A local MCP server process. It leads its own process group and is in the ledger, so that it ends with its owner. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: NonNullable<Transport["onmessage"]>;
-  readonly #place: StdioPlace;
+  readonly #place: StdioEndpoint;
   readonly #ledger: ProcessLedger;
   readonly #buffer = new ReadBuffer();
   #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
@@ -38,13 +38,13 @@ export class StdioTransport implements Transport {
   #stderr = "";
   #hasEnded = false;
 
-  constructor(place: StdioPlace, ledger: ProcessLedger) {
+  constructor(place: StdioEndpoint, ledger: ProcessLedger) {
     this.#place = place;
     this.#ledger = ledger;
   }
 
-  /** The end of what it wrote to stderr, for whoever asks why it does not answer. */
-  get lastWords(): string {
+  /** The end of its stderr, to explain why it does not answer. */
+  get stderrTail(): string {
     return this.#stderr.trim().replace(/\s*\n\s*/g, " | ");
   }
 
@@ -74,10 +74,11 @@ export class StdioTransport implements Transport {
         this.onclose?.();
       };
       child.once("close", end);
-      // What it left in the background would hold its pipes open for ever; what has left its group does not end with it.
+      // Kill leftover group members, which would keep the pipes open. A child that left the group survives, so do not
+      // wait for the pipes forever.
       child.once("exit", () => {
         if (child.pid !== undefined) killGroup(child.pid);
-        setTimeout(end, LAST_WORDS_MS).unref();
+        setTimeout(end, STDERR_DRAIN_MS).unref();
       });
     });
     child.once("error", reject).once("spawn", resolve);
@@ -86,7 +87,7 @@ export class StdioTransport implements Transport {
     try {
       this.#ledger.add(child.pid!);
     } catch (error) {
-      // One that is not in the ledger would outlive a crash of ours.
+      // Without a ledger entry, the process would survive a crash of the host as an orphan.
       killGroup(child.pid!);
       throw error;
     }

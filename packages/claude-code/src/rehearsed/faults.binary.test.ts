@@ -27,7 +27,7 @@ import {
   unauthorized,
 } from "@tandem/rehearsal";
 
-/** A home of its own for one run of Claude Code. */
+/** A scratch home for one run of Claude Code. */
 async function scratchHome() {
   const root = await mkdtemp(join(tmpdir(), "claude-"));
   const [home, config, cwd] = [join(root, "home"), join(root, "config"), join(root, "cwd")];
@@ -42,7 +42,7 @@ async function scratchHome() {
 
 type Home = Awaited<ReturnType<typeof scratchHome>>;
 
-/** One isolated text call; the messages that came, and the error that the SDK threw after them. */
+/** Runs one isolated text call; returns the messages and the error thrown by the SDK. */
 async function run(home: Home, credential: Record<string, string>) {
   const messages: SDKMessage[] = [];
   let thrown: unknown;
@@ -86,7 +86,7 @@ function withKey(rehearsal: Rehearsal) {
   return { ANTHROPIC_API_KEY: "made-up", ANTHROPIC_BASE_URL: rehearsal.url };
 }
 
-test("Claude Code answers from the script, with an API key and a base URL", async () => {
+test("Claude Code uses the scripted answer with an API key and a base URL", async () => {
   await using home = await scratchHome();
   await using rehearsal = await startRehearsal([
     reply([thinking("Hm.", "sig"), redactedThinking(), text("Hello from the script.")], {
@@ -106,7 +106,7 @@ test("Claude Code answers from the script, with an API key and a base URL", asyn
   rehearsal.assertDone();
 });
 
-test("Claude Code answers from the script on a made-up login, through the proxy", async () => {
+test("Claude Code uses the scripted answer with a fake login, through the proxy", async () => {
   await using home = await scratchHome();
   await using rehearsal = await startRehearsal([text("Hello, subscriber.")], { proxy: true });
   const login = await madeUpLogin(home.config);
@@ -123,7 +123,7 @@ test("Claude Code answers from the script on a made-up login, through the proxy"
   rehearsal.assertDone();
 });
 
-test("an expired login is refreshed, and a refused refresh ends it", async () => {
+test("an expired login is refreshed, and a rejected refresh logs out", async () => {
   await using rehearsal = await startRehearsal([text("Refreshed.")], { proxy: true });
   const expired = { expiresAt: new Date(Date.now() - 60_000) };
   await using granted = await scratchHome();
@@ -140,7 +140,7 @@ test("an expired login is refreshed, and a refused refresh ends it", async () =>
   expect(rehearsal.requests.map((request) => request.path)).toEqual(["/v1/oauth/token"]);
 });
 
-test("a plan's limit is read with its reset time", async () => {
+test("a plan's limit is reported with its reset time", async () => {
   await using home = await scratchHome();
   const resetsAt = new Date(Math.ceil(Date.now() / 1000) * 1000 + 7_200_000);
   await using rehearsal = await startRehearsal([planLimit({ resetsAt })], { proxy: true });
@@ -153,7 +153,7 @@ test("a plan's limit is read with its reset time", async () => {
   expect(rehearsal.modelRequests).toHaveLength(1);
 });
 
-describe("Claude Code takes each fault for what its name says", () => {
+describe("Claude Code classifies each simulated fault correctly", () => {
   test.each<[string, Reply, { error: string; status: number | null }]>([
     ["badRequest", badRequest(), { error: "unknown", status: 400 }],
     ["creditTooLow", creditTooLow(), { error: "billing_error", status: 400 }],

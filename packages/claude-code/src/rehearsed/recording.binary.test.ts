@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import type { ProxyAccess } from "@tandem/rehearsal";
 import { madeUpLogin, replayScript, startRecording, startRehearsal, text, toolUse, when } from "@tandem/rehearsal";
 
-/** Claude Code reads a file in its own folder and says what is in it: two model requests, on a made-up login. */
+/** Claude Code reads a file and reports its content: two model requests with a fake login. */
 async function readANote(proxy: ProxyAccess): Promise<{ result: string; cwd: string }> {
   const root = await mkdtemp(join(tmpdir(), "claude-"));
   try {
@@ -50,7 +50,7 @@ async function readANote(proxy: ProxyAccess): Promise<{ result: string; cwd: str
   }
 }
 
-test("a run of Claude Code, recorded through the proxy, is replayed in another folder", async () => {
+test("a run recorded through the proxy can be replayed in another folder", async () => {
   const folder = await mkdtemp(join(tmpdir(), "recording-"));
   const file = join(folder, "run.jsonl");
   try {

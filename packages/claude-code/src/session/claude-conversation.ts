@@ -24,13 +24,13 @@ import { startQuery, toolNames } from "./start-query.ts";
 import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";
 import { commandLifecycle, Translator, type TranslatorSettings } from "./translate/translator.ts";
-import { Watch } from "./watch.ts";
+import { TurnWatchdog } from "./turn-watchdog.ts";
 
-/** Claude Code takes a message back by this request, which the SDK has and does not declare. */
+/** The SDK implements this request but does not declare it. */
 type WithCancel = { cancelAsyncMessage(uuid: string): Promise<boolean> };
 const canCancel = (query: object): query is WithCancel => "cancelAsyncMessage" in query;
 
-/** Claude Code writes its transcript a tenth of a second later than it speaks. */
+/** Claude Code writes its transcript about 100 ms after its output. */
 const CAUGHT_UP_MS = 2_000;
 
 export class ClaudeConversation implements Conversation {
@@ -42,14 +42,17 @@ export class ClaudeConversation implements Conversation {
   readonly #gate: Gate;
   readonly #translator: Translator;
   readonly #mirror: TranscriptMirror;
-  readonly #watch: Watch;
+  readonly #watchdog: TurnWatchdog;
   readonly #input = new MessageQueue<SDKUserMessage>();
   readonly #query: Query;
   readonly #gone: Promise<void>;
-  /** Messages that were sent and have not been taken; each settles when Claude Code has it. */
+  /** Sent messages that the model has not received; each settles when Claude Code has it. */
   readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
   #child: Child | undefined;
-  /** What this process has done is in its transcript. A turn that another had finished, and that only ends here, is not. */
+  /**
+   * Whether this process has completed a turn, so that its work is in the transcript. A turn finished by an earlier
+   * process does not count.
+   */
   #hasWorked = false;
   #expectsTurn: boolean;
   #turnEnd = Promise.withResolvers<void>();
@@ -57,7 +60,7 @@ export class ClaudeConversation implements Conversation {
   #failure: LlmError | undefined;
   #closing: Promise<void> | undefined;
   #left = false;
-  #wish: TurnOptions;
+  #options: TurnOptions;
 
   constructor(
     setup: ConversationSetup,
@@ -70,7 +73,7 @@ export class ClaudeConversation implements Conversation {
     this.#host = host;
     this.#recording = recording;
     this.#expectsTurn = setup.goOn !== undefined;
-    this.#wish = { model: setup.model, effort: setup.effort, planning: setup.planning ?? false };
+    this.#options = { model: setup.model, effort: setup.effort, planning: setup.planning ?? false };
     this.#names = toolNames(setup);
     this.#gate = new Gate(setup, host, this.#names, (toolUseId) => this.#mirror.stored([toolUseId]));
     this.#translator = new Translator({
@@ -82,7 +85,7 @@ export class ClaudeConversation implements Conversation {
       outputExpected: setup.outputSchema !== undefined,
       facts: factsOf(setup),
     });
-    this.#watch = new Watch(setup.deadlines, (error) => this.#fail(error));
+    this.#watchdog = new TurnWatchdog(setup.deadlines, (error) => this.#fail(error));
     const configDir = credential.type === "login" ? credential.configDir : join(stateFolder, "claude-code");
     const variables = {
       ...childVariables(setup.hostVariables, credential, configDir, "session"),
@@ -95,7 +98,7 @@ export class ClaudeConversation implements Conversation {
       goOn: setup.goOn,
       onFound: (found, goesOn) => {
         this.#translate({ type: "past", ...readPast(found) });
-        if (setup.goOn && !goesOn) this.#nothingToGoOnWith();
+        if (setup.goOn && !goesOn) this.#endFinishedTurn();
       },
       onLine: (subpath, line) => {
         if (subpath !== "") this.#translate({ type: "transcript", line });
@@ -112,10 +115,10 @@ export class ClaudeConversation implements Conversation {
       },
       ...(recording?.options && { extra: recording.options }),
     });
-    if (setup.goOn) this.#watch.begin();
+    if (setup.goOn) this.#watchdog.begin();
     this.#gone = this.#read();
     this.ready = this.#comeUp();
-    // Whoever does not wait for it hears of the failure by `closed`.
+    // Callers that do not await `ready` learn of the failure through `closed`.
     this.ready.catch((error: unknown) => this.#fail(asLlmError(error)));
   }
 
@@ -130,7 +133,7 @@ export class ClaudeConversation implements Conversation {
   send({ uuid, content, isCommand = false }: Parameters<Conversation["send"]>[0]): void {
     if (this.ended) return;
     this.#waiting.set(uuid, Promise.withResolvers());
-    if (!this.#translator.underWay) this.#watch.begin();
+    if (!this.#translator.underWay) this.#watchdog.begin();
     this.#input.push({
       type: "user",
       uuid: uuid as SDKUserMessage["uuid"] & string,
@@ -140,15 +143,16 @@ export class ClaudeConversation implements Conversation {
     });
   }
 
-  async adjust(wish: TurnOptions): Promise<void> {
-    const { model, effort, planning } = this.#wish;
+  async adjust(options: TurnOptions): Promise<void> {
+    const { model, effort, planning } = this.#options;
     const change = async (): Promise<void> => {
-      // Not `setModel`, which asks the model something.
-      if (wish.model !== model || wish.effort !== effort) await this.#query.applyFlagSettings(flagSettings(wish));
-      if (wish.planning !== planning) await this.#query.setPermissionMode(wish.planning ? "plan" : "default");
+      // Not `setModel`, which sends a model request.
+      if (options.model !== model || options.effort !== effort)
+        await this.#query.applyFlagSettings(flagSettings(options));
+      if (options.planning !== planning) await this.#query.setPermissionMode(options.planning ? "plan" : "default");
     };
     await this.#within(this.#setup.deadlines.init, "change its model", change());
-    this.#wish = wish;
+    this.#options = options;
   }
 
   remembers(uuid: string): boolean {
@@ -159,14 +163,14 @@ export class ClaudeConversation implements Conversation {
     const sent = this.#waiting.get(uuid);
     if (!sent || !canCancel(this.#query)) return false;
     const query: WithCancel = this.#query;
-    // Asked before it has the message, Claude Code would only say that it does not know it.
+    // Before it has received the message, Claude Code would answer that it does not know it.
     const cancelled = await this.#within(
       this.#setup.deadlines.init,
       "take a message back",
       sent.promise.then(() => query.cancelAsyncMessage(uuid)),
     );
     if (cancelled) this.#waiting.delete(uuid);
-    if (cancelled && !this.#turnExpected) this.#watch.rest();
+    if (cancelled && !this.#turnExpected) this.#watchdog.rest();
     return cancelled;
   }
 
@@ -175,7 +179,7 @@ export class ClaudeConversation implements Conversation {
     const ended = this.#turnEnd.promise;
     this.#translate({ type: "interrupting" });
     try {
-      // Asked before it has the message that begins the turn, Claude Code would have nothing to end.
+      // Before it has received the turn's first message, Claude Code would have nothing to interrupt.
       const sent = Promise.all([...this.#waiting.values()].map(({ promise }) => promise));
       const interrupted = sent.then(() => this.#query.interrupt());
       await this.#within(
@@ -230,7 +234,7 @@ export class ClaudeConversation implements Conversation {
     }
     const error = this.#closing ? undefined : (this.#failure ?? this.#mirror.failure ?? (await this.#obituary(reason)));
     this.#failure ??= error;
-    this.#watch.rest();
+    this.#watchdog.rest();
     if (!this.#left) this.#translate({ type: "ended", error, turnExpected: this.#turnExpected });
     this.#gate.endAll();
     await this.#child?.kill(this.#setup.deadlines.exit);
@@ -248,20 +252,20 @@ export class ClaudeConversation implements Conversation {
       }
       this.#lookAtServers(message.mcp_servers);
     }
-    // It leaves plan mode by itself, once the plan is approved of.
+    // Claude Code leaves plan mode by itself once a plan is approved.
     if (message.type === "system" && "permissionMode" in message && message.permissionMode) {
-      this.#wish = { ...this.#wish, planning: message.permissionMode === "plan" };
+      this.#options = { ...this.#options, planning: message.permissionMode === "plan" };
     }
     if (message.type === "result") this.#hasWorked = true;
     const lifecycle = commandLifecycle(message);
     if (lifecycle) this.#waiting.get(lifecycle.uuid)?.resolve();
     this.#translate({ type: "message", message });
-    this.#watch.observe(message, this.#translator);
+    this.#watchdog.observe(message, this.#translator);
   }
 
-  /** The turn had ended before the process did: only nobody has heard of it. */
-  #nothingToGoOnWith(): void {
-    this.#watch.rest();
+  /** The turn had already ended in the earlier process, but its end was never reported. */
+  #endFinishedTurn(): void {
+    this.#watchdog.rest();
     this.#tell([{ type: "turn_ended", outcome: { stop: "end_turn", stopDetails: null, reported: {} } }]);
   }
 
@@ -279,11 +283,11 @@ export class ClaudeConversation implements Conversation {
       if (output.type !== "turn_ended") continue;
       this.#turnEnd.resolve();
       this.#turnEnd = Promise.withResolvers();
-      if (this.#waiting.size > 0) this.#watch.begin();
+      if (this.#waiting.size > 0) this.#watchdog.begin();
     }
   }
 
-  /** Every turn begins with the states of the servers; why one failed has to be asked for. */
+  /** Every turn starts with the states of the MCP servers; the reason of a failure needs a separate request. */
   #lookAtServers(servers: readonly { name: string; status: string }[]): void {
     const { hostServers = [], connectedServers = [] } = this.#setup;
     const own = new Set([this.#names.customServer, ...[...hostServers, ...connectedServers].map(({ name }) => name)]);
@@ -302,35 +306,35 @@ export class ClaudeConversation implements Conversation {
     );
   }
 
-  /** The process can no longer be relied on: it ends, and what was under way ends with the error. */
+  /** The process is no longer reliable: kill it, and end the running turn with the error. */
   #fail(error: LlmError): void {
     if (this.ended) return;
     this.#failure = error;
-    this.#watch.rest();
+    this.#watchdog.rest();
     void this.#child?.kill(0);
     this.#query.close();
   }
 
   async #close(): Promise<void> {
-    this.#watch.rest();
+    this.#watchdog.rest();
     const { exit } = this.#setup.deadlines;
     if (this.#translator.underWay && !this.#failure) {
       this.#translate({ type: "interrupting" });
-      // Closed in the middle of an answer, Claude Code would go on with it, or ask for one more.
+      // If closed in mid-answer, Claude Code would continue it or send another request.
       await this.#within(exit, "end its turn", this.#query.interrupt()).catch(() => {});
     }
     this.#input.end();
     this.#query.close();
-    // It says goodbye by itself, and writes down what it has used; if it does not, it is made to end.
+    // Claude Code exits by itself and records its usage; kill it only if it does not.
     const late = setTimeout(() => void this.#child?.kill(exit), exit);
     await this.#gone;
     clearTimeout(late);
   }
 
-  /** As if it had been killed: whatever Claude Code did at its end would go into the transcript. */
+  /** Kill without a graceful exit: anything Claude Code wrote at its end would go into the transcript. */
   async #leave(turn: "left" | "lost"): Promise<void> {
     this.#left = true;
-    this.#watch.rest();
+    this.#watchdog.rest();
     if (turn === "left") {
       const stored = this.#mirror.stored(this.#gate.open);
       await this.#within(this.#setup.deadlines.exit, "write its transcript", stored).catch(() => {});
@@ -362,7 +366,7 @@ export class ClaudeConversation implements Conversation {
   }
 }
 
-/** A sandbox that is wanted and cannot be had ends the process before it says anything. */
+/** A required sandbox that is unavailable ends the process before its first message. */
 const factsOf = ({ sandbox, trusted }: ConversationSetup): TranslatorSettings["facts"] => ({
   ...(sandbox && { sandbox: sandbox.on ? { on: true } : sandbox }),
   ...(trusted && { skills: [...trusted.skills] }),
@@ -373,6 +377,6 @@ const flagSettings = ({ model, effort }: TurnOptions): Parameters<Query["applyFl
   effortLevel: (effort as EffortLevel | undefined) ?? null,
 });
 
-/** The same call is the same thread, in every process that the conversation ever has. */
+/** Deterministic: a call maps to the same thread in every process of the conversation. */
 const threadId = (conversation: string, toolUseId: string): ThreadId =>
   `sthr_${createHash("sha256").update(`${conversation}/${toolUseId}`).digest("hex").slice(0, 26)}` as ThreadId;

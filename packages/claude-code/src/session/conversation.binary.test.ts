@@ -8,7 +8,7 @@ import { eventually, runningProcesses, setStage, type Stage } from "../testing/s
 import type { ToolCallRequest } from "./conversation.ts";
 import { MemoryTranscripts, openSession } from "./testing/open-session.ts";
 
-/** Runs until it is ended, and leaves a trace that it has begun. */
+/** Runs until it is killed, and creates a file once it has started. */
 const ENDLESS = "touch begun; tail -f /dev/null";
 const hasBegun = () =>
   eventually(
@@ -26,7 +26,7 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 beforeEach(async () => {
-  // Every test ends what it began.
+  // Every test must end the processes it started.
   await eventually(
     () => runningProcesses(stage).catch(() => []),
     (pids) => pids.length === 0,
@@ -35,7 +35,7 @@ beforeEach(async () => {
   await rm(join(stage.home, "project"), { recursive: true, force: true });
 });
 
-test("a turn: thinking, words, a tool and its result, in their order", async () => {
+test("a turn emits thinking, text, a tool call and its result, in order", async () => {
   stage.rehearsal.use([
     reply([thinking("hm"), text("I look."), toolUse("Bash", { command: "echo hi" })]),
     text("All done."),
@@ -67,7 +67,7 @@ test("a turn: thinking, words, a tool and its result, in their order", async () 
   await session.conversation.flush();
 });
 
-test("two turns in one process", async () => {
+test("two turns run in one process", async () => {
   stage.rehearsal.use([text("one"), text("two")]);
   await using session = openSession(stage, { yields: true });
   await session.turn("first");
@@ -77,14 +77,14 @@ test("two turns in one process", async () => {
     reported: { "claude-sonnet-5-5": { input_tokens: 10 } },
   });
   expect(session.conversation.pid).toBe(pid);
-  expect(getPriority(pid), "whoever keeps the log has the processor first").toBeGreaterThan(getPriority());
+  expect(getPriority(pid), "the host has priority over its child").toBeGreaterThan(getPriority());
   expect(JSON.stringify(stage.rehearsal.modelRequests[1]!.messages)).toContain("first");
 });
 
-describe("taken up again", () => {
+describe("resume", () => {
   const remembered = (): string => JSON.stringify(stage.rehearsal.modelRequests.at(-1)!.messages);
 
-  test("in the same home, and counted from where it was", async () => {
+  test("in the same home, with continued usage totals", async () => {
     stage.rehearsal.use([text("PELICAN"), text("again")]);
     const first = openSession(stage);
     await first.turn("Say a word.");
@@ -95,7 +95,7 @@ describe("taken up again", () => {
     expect(second.events("tandem.init")[0]!.claude_session_id).toBe(first.setup.id);
   });
 
-  test("from the store alone, in another home with an expired token: the login is renewed there", async () => {
+  test("from the store alone, in another home with an expired token, which is refreshed there", async () => {
     stage.rehearsal.use([text("PELICAN"), text("again")]);
     const first = openSession(stage);
     await first.turn("Say a word.");
@@ -117,13 +117,13 @@ describe("taken up again", () => {
     expect(stored).toMatch(/"refreshToken":"sk-ant-ort01/);
   });
 
-  test("without what Claude Code did when nobody heard it any more", async () => {
+  test("without output that was never stored", async () => {
     stage.rehearsal.use([text("PELICAN"), text("HERON"), text("again")]);
     const transcripts = new MemoryTranscripts();
     const first = openSession(stage, { transcripts });
     await first.turn("Say a word.");
     await first.conversation.flush();
-    // As after the death of the server: the process goes on for a while, and writes to its file alone.
+    // Simulates a dead server: the process continues for a while and writes only to its own file.
     transcripts.broken = true;
     await first.turn("Say another.");
     await first.conversation.close();
@@ -134,7 +134,7 @@ describe("taken up again", () => {
     expect(remembered()).not.toContain("HERON");
   });
 
-  test("with the result of a custom tool that came after its process was killed", async () => {
+  test("with the result of a custom tool that arrived after the process was killed", async () => {
     stage.rehearsal.use([
       reply([text("I ask."), toolUse("mcp__tandem__ask", { n: 1 }), toolUse("Bash", { command: ENDLESS })]),
       always((request) => text(JSON.stringify(request.toolResults))),
@@ -174,7 +174,7 @@ describe("taken up again", () => {
   });
 });
 
-test("a turn that is left while it waits goes on in another process with the answer", async () => {
+test("a turn abandoned while waiting continues in another process with the answer", async () => {
   stage.rehearsal.use([
     toolUse("mcp__tandem__ask", {}),
     always((request) => text(`Heard: ${request.toolResults[0]?.text}`)),
@@ -206,7 +206,7 @@ test("a turn that is left while it waits goes on in another process with the ans
   expect(second.events("agent.message")[0]!.content).toEqual([{ type: "text", text: "Heard: forty-two" }]);
 });
 
-test("a turn that had ended, though nobody heard of it, does not go on again", async () => {
+test("a turn that ended unnoticed is not continued", async () => {
   stage.rehearsal.use([text("Done."), text("Next.")]);
   const first = openSession(stage);
   await first.turn("Go.");
@@ -219,7 +219,7 @@ test("a turn that had ended, though nobody heard of it, does not go on again", a
   expect(await second.turn("Next?")).toMatchObject({ stop: "end_turn" });
 });
 
-test("a transcript that cannot be stored is told by flush, and kept until it can", async () => {
+test("flush reports an unstored transcript, which is kept and retried", async () => {
   stage.rehearsal.use([text("one")]);
   const transcripts = new MemoryTranscripts();
   transcripts.broken = true;
@@ -232,7 +232,7 @@ test("a transcript that cannot be stored is told by flush, and kept until it can
 });
 
 describe("an interrupt", () => {
-  test("in the middle of an answer: what it had said is kept, the span is closed, and the next turn works", async () => {
+  test("in mid-answer keeps the text, closes the span, and the next turn works", async () => {
     stage.rehearsal.use([stallMidStream("It begins"), text("well again")]);
     await using session = openSession(stage);
     session.say("Go.");
@@ -246,7 +246,7 @@ describe("an interrupt", () => {
     expect(await session.turn("Again.")).toMatchObject({ stop: "end_turn" });
   });
 
-  test("in the middle of a tool: its call is closed as interrupted", async () => {
+  test("during a tool closes its call as interrupted", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: ENDLESS })]);
     await using session = openSession(stage);
     session.say("Go.");
@@ -258,7 +258,7 @@ describe("an interrupt", () => {
     ]);
   });
 
-  test("while a person is asked: whoever waits for the answer is told", async () => {
+  test("during an approval aborts the pending request", async () => {
     stage.rehearsal.use([toolUse("Bash", { command: "echo hi" })]);
     const asked = Promise.withResolvers<ToolCallRequest>();
     await using session = openSession(stage, {
@@ -278,8 +278,8 @@ describe("an interrupt", () => {
     expect(session.events("agent.tool_result")).toHaveLength(1);
   });
 
-  test("right after the message that begins the turn", async () => {
-    // Whether the model is asked before the interrupt comes is open; that it has not answered is not.
+  test("right after the first message of a turn", async () => {
+    // The model request may or may not have been sent before the interrupt; it has not been answered.
     const never = slowly(text("never"), { firstByteMs: 20_000 });
     stage.rehearsal.use(({ lastUserText }) => (lastUserText.endsWith("Again.") ? never : text("fine")));
     await using session = openSession(stage);
@@ -290,7 +290,7 @@ describe("an interrupt", () => {
     expect(await session.turn("And again.")).toMatchObject({ stop: "end_turn" });
   });
 
-  test("of nothing does nothing", async () => {
+  test("without a turn does nothing", async () => {
     stage.rehearsal.use([text("fine")]);
     await using session = openSession(stage);
     await session.conversation.interrupt();
@@ -298,7 +298,7 @@ describe("an interrupt", () => {
   });
 });
 
-describe("a call that asks", () => {
+describe("a call that needs approval", () => {
   const asking = (allow: boolean) => {
     const requests: ToolCallRequest[] = [];
     return {
@@ -324,7 +324,7 @@ describe("a call that asks", () => {
     expect(session.events("agent.tool_result")[0]!.content).toEqual([{ type: "text", text: "yes" }]);
   });
 
-  test("does not run when it is denied, and the model is told why", async () => {
+  test("does not run when it is denied, and the model sees the reason", async () => {
     const trace = join(stage.home, "trace");
     stage.rehearsal.use([toolUse("Bash", { command: `touch '${trace}'` }), text("done")]);
     await using session = openSession(stage, { host: asking(false) });
@@ -369,7 +369,7 @@ test("a custom tool is called with its event's id, and its answer reaches the mo
   expect(stage.rehearsal.modelRequests[1]!.toolResults).toMatchObject([{ text: "forty-two", isError: false }]);
 });
 
-test("killed in the middle of a turn: calls closed, the turn ended, then the reason", async () => {
+test("a killed process closes its calls, ends the turn, then reports the reason", async () => {
   stage.rehearsal.use([toolUse("Bash", { command: ENDLESS })]);
   const session = openSession(stage);
   session.say("Go.");

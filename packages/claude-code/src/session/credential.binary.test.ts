@@ -17,7 +17,7 @@ const look = "env; tr '\\0' '\\n' < /proc/$PPID/environ; cat /proc/$PPID/fd/3; e
 test.each<[string, () => Credential, string, string]>([
   ["an API key", () => stage.apiKey, "x-api-key", SECRET],
   ["a token", () => ({ type: "oauth_token", token: SECRET }), "authorization", `Bearer ${SECRET}`],
-])("%s reaches the model's API, and no command that Claude runs", async (_, credential, header, value) => {
+])("%s reaches the model's API, but no command that Claude runs", async (_, credential, header, value) => {
   stage.rehearsal.use([toolUse("Bash", { command: look }), text("Seen.")]);
   await using session = openSession(stage, { credential: credential() });
   expect(await session.turn("What can you see?")).toMatchObject({ stop: "end_turn" });

@@ -10,23 +10,23 @@ const place = { id: "new", folder: "/new" };
 const main = [note, line("a", 1), line("b", 2), note, line("c", 3), line("d", 4)];
 const uuids = (lines: readonly Record<string, unknown>[] | undefined) => lines?.map(({ uuid }) => uuid);
 
-test("what came before a message goes on under another name, and in another folder", () => {
+test("keeps the part before a message, under a new id and folder", () => {
   const cut = cutTranscript(new Map([["", main]]), ["c", "d"], place).get("");
   expect(uuids(cut)).toEqual([undefined, "a", "b", undefined]);
   expect(cut?.every(({ sessionId }) => sessionId === "new")).toBe(true);
   expect(cut?.[1]).toMatchObject({ cwd: "/new" });
 });
 
-test("where the message never came to the transcript, the next one that did is the end", () => {
+test("cuts at the next stored message if the given one never reached the transcript", () => {
   expect(uuids(cutTranscript(new Map([["", main]]), ["lost", "d"], place).get(""))?.at(-1)).toBe("c");
   expect(uuids(cutTranscript(new Map([["", main]]), ["lost"], place).get(""))?.at(-1)).toBe("d");
 });
 
-test("before the first message, nothing is left", () => {
+test("leaves nothing before the first message", () => {
   expect(cutTranscript(new Map([["", main]]), ["a", "b", "c", "d"], place).size).toBe(0);
 });
 
-test("of subagents, what they did before that moment stays", () => {
+test("keeps subagent lines up to that time", () => {
   const early = [{ type: "agent_metadata", agentType: "scout" }, line("x", 1), line("y", 4)];
   const late = [{ type: "agent_metadata", agentType: "scout" }, line("z", 4)];
   const cut = cutTranscript(

@@ -3,21 +3,20 @@ import type { TranscriptLine } from "./transcript-line.ts";
 
 const timed = z.object({ timestamp: z.string() });
 
-/** Under which name, and where, a conversation goes on. */
-export interface NewPlace {
+/** Id and folder of the forked conversation. */
+export interface ForkTarget {
   id: string;
   folder: string;
 }
 
 /**
- * The transcripts of a conversation up to a message, by path, as those of a conversation of another name. `messages` are the
- * `uuid`s of that message and of those after it: it may not have reached the transcript, and then the first that did counts.
- * Of subagents, what they did before that moment stays.
+ * Forks a conversation's transcripts up to a message, by path. `messages` are the `uuid`s of that message and the later
+ * ones: if it never reached the transcript, the first that did is used. Subagent lines are kept up to that time.
  */
 export function cutTranscript(
   transcripts: ReadonlyMap<string, readonly TranscriptLine[]>,
   messages: readonly string[],
-  place: NewPlace,
+  place: ForkTarget,
 ): Map<string, TranscriptLine[]> {
   const main = transcripts.get("") ?? [];
   const wanted = new Set(messages);
@@ -27,7 +26,7 @@ export function cutTranscript(
   for (const [path, lines] of transcripts) {
     const rest =
       path === "" ? lines.slice(0, end === -1 ? undefined : end) : lines.filter((line) => isBefore(line, at));
-    // What is only Claude Code's notes to itself says nothing.
+    // A transcript with only internal notes of Claude Code is worthless.
     if (rest.some(({ uuid }) => uuid !== undefined))
       kept.set(
         path,
@@ -42,7 +41,7 @@ function isBefore(line: TranscriptLine, at: string | undefined): boolean {
   return at === undefined || !data || data.timestamp < at;
 }
 
-const moved = (line: TranscriptLine, { id, folder }: NewPlace): TranscriptLine => ({
+const moved = (line: TranscriptLine, { id, folder }: ForkTarget): TranscriptLine => ({
   ...line,
   ...("sessionId" in line && { sessionId: id }),
   ...("cwd" in line && { cwd: folder }),

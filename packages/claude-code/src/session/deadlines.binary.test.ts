@@ -21,7 +21,7 @@ const timeout = (phase: string) => ({
 test.each([
   ["that gives no sign", stallBeforeFirstByte(), "firstByte"],
   ["that stops in the middle", stallMidStream("It begins"), "idle"],
-] as const)("a model %s ends the turn, and the process with it", async (_, answer, phase) => {
+] as const)("a model %s ends the turn and its process", async (_, answer, phase) => {
   stage.rehearsal.use([always(answer)]);
   const session = openSession(stage, { deadlines: { firstByte: 1_000, idle: 1_000 } });
   session.say("Go.");
@@ -31,7 +31,7 @@ test.each([
   expect(await runningProcesses(stage)).toEqual([]);
 });
 
-test("a tool, a person and a custom tool may take longer than a model may", async () => {
+test("a tool, a person and a custom tool may take longer than the model's deadlines", async () => {
   stage.rehearsal.use([
     toolUse("Bash", { command: "sleep 1; echo slept" }),
     toolUse("Write", { file_path: "x", content: "x" }),
@@ -51,21 +51,21 @@ test("a tool, a person and a custom tool may take longer than a model may", asyn
   expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
 });
 
-test("a pause before another try counts as life", async () => {
+test("waiting for a retry counts as activity", async () => {
   stage.rehearsal.use([overloaded(), overloaded(), slowly(text("At last."), { tokenMs: 10 })]);
   await using session = openSession(stage, { deadlines: { firstByte: 700, idle: 700 } });
   expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
   expect(session.events("tandem.retry")).toHaveLength(2);
 });
 
-test("a process that cannot start is told by ready and by closed", async () => {
+test("a failed start rejects ready and reports closed", async () => {
   const session = openSession(stage, { executable: join(stage.home, "no-such-binary") });
   await expect(session.conversation.ready).rejects.toMatchObject({ code: "process_died" });
   expect((await session.closed()).error).toMatchObject({ code: "process_died" });
   await session.conversation.close();
 });
 
-test("a process that does not become ready in time is ended", async () => {
+test("a process that is not ready in time is killed", async () => {
   const silent = join(stage.home, "silent");
   await writeFile(silent, "#!/bin/sh\nexec tail -f /dev/null\n", { mode: 0o700 });
   const session = openSession(stage, { executable: silent, deadlines: { spawn: 300, init: 300 } });
@@ -74,13 +74,13 @@ test("a process that does not become ready in time is ended", async () => {
   expect(await runningProcesses(stage)).toEqual([]);
 });
 
-test("a folder that is gone is an error, not a wait", async () => {
+test("a missing folder is an error, not a hang", async () => {
   const session = openSession(stage, { folder: join(stage.home, "gone", "away") });
   session.say("Go.");
   expect((await session.closed()).error).toMatchObject({ code: "process_died" });
 });
 
-test("a login that is missing ends the turn with what to do, without a request", async () => {
+test("a missing login ends the turn with a fix, without a request", async () => {
   stage.rehearsal.use([always(text("paid by a stray key"))]);
   await using session = openSession(stage, { credential: { type: "login", configDir: join(stage.home, "nobody") } });
   expect(await session.turn("Go.")).toMatchObject({ stop: "error", error: { tandem: { code: "not_logged_in" } } });

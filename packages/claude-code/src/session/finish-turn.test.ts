@@ -18,7 +18,7 @@ const result = (uuid: string, id: string) => ({
 });
 const user = { ...frame, type: "user", uuid: "u", message: { role: "user", content: "Go." } };
 
-test("every open call gets its result, or is told that there is none, one after the other", () => {
+test("adds a result, or a note about an unknown effect, for every open call in order", () => {
   const lines = [user, call("a", "toolu_1"), result("r", "toolu_1"), call("b", "toolu_2"), call("c", "toolu_3")];
   const { added, goesOn } = resultLines(lines, [
     { toolUseId: "toolu_3", content: [{ type: "text", text: "42" }], isError: false, inWords: [] },
@@ -43,13 +43,13 @@ test("every open call gets its result, or is told that there is none, one after 
   expect(added[0], "what belongs to the answer alone").not.toHaveProperty("requestId");
 });
 
-test("nothing is added where nothing is open, and calls of subagents are not ours to close", () => {
+test("adds nothing without open calls, and ignores calls of subagents", () => {
   const lines = [user, call("a", "toolu_1"), result("r", "toolu_1"), call("b", "toolu_2", { isSidechain: true })];
   const known = { toolUseId: "toolu_1", content: [], isError: false, inWords: [{ type: "text" as const, text: "42" }] };
   expect(resultLines(lines, [known]).added).toEqual([]);
 });
 
-test("the result of a call that the transcript has lost is told in words, and the turn goes on", () => {
+test("sends the result of a lost call as a message and continues the turn", () => {
   const said = { ...frame, type: "assistant", uuid: "s", message: { content: [{ type: "text", text: "I look." }] } };
   const inWords = [{ type: "text" as const, text: "You called weather: rain" }];
   const { added, goesOn } = resultLines([user, said], [{ toolUseId: "toolu_1", content: [], isError: false, inWords }]);
@@ -59,7 +59,7 @@ test("the result of a call that the transcript has lost is told in words, and th
   ]);
 });
 
-test("a turn goes on after a message or a result, and not after the model's last word", () => {
+test("continues after a message or a result, but not after the model's final answer", () => {
   const said = { ...frame, type: "assistant", uuid: "s", message: { content: [{ type: "text", text: "Done." }] } };
   const goesOn = (...lines: object[]) => resultLines(lines as Record<string, unknown>[], []).goesOn;
   expect(goesOn(user)).toBe(true);

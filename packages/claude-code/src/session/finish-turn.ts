@@ -20,9 +20,9 @@ type Entry = z.infer<typeof entry>;
 type Results = readonly LateResult[];
 
 /**
- * Gives the calls that a transcript leaves open their results, as Claude Code itself would have written them: a result that is
- * sent as a message is not taken for one. Where there is no result, the model is told so; where there is a result and the
- * call was lost, it is told in words. Returns false if the transcript has no turn that could go on.
+ * Adds results for the open calls of a transcript in Claude Code's own format: a result sent as a message would not be
+ * recognised. Without a result, the model is told that the effect is unknown; a result whose call was lost is sent as a
+ * message. Returns false if there is no turn to continue.
  */
 export async function finishTurn(store: TranscriptStore, file: string, results: Results): Promise<boolean> {
   const { added, goesOn } = resultLines((await readTranscript(file)) ?? [], results);
@@ -53,7 +53,7 @@ export function resultLines(
   });
   const words = lost.flatMap(({ inWords }) => inWords);
   if (last && words.length > 0) added.push(userLine(last, parent, words));
-  // The model has the word after a message or a result, and not after its own last one.
+  // The model's turn comes after a message or a result, not after its own final answer.
   return { added, goesOn: added.length > 0 || last?.type === "user" };
 }
 
@@ -70,7 +70,7 @@ function resultLine(from: Entry, id: string, parent: string | undefined, results
 
 type UserLine = TranscriptLine & { uuid: string };
 
-/** A line in the frame of another: without what belongs to that one's answer or result alone. */
+/** Copies another line's envelope, without the fields that belong to its answer or result. */
 function userLine(from: Entry, parent: string | undefined, content: readonly object[]): UserLine {
   const { message: _, requestId: __, toolUseResult: ___, sourceToolAssistantUUID: ____, ...frame } = from;
   return {

@@ -4,7 +4,7 @@ import type { ConversationSetup } from "./conversation.ts";
 
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Where Claude Code keeps conversations: the user's own folder for a login, ours for any other credential. */
+/** Folder of Claude Code's conversations: the user's own for a login, a private one for other credentials. */
 export function projectsFolder({
   credential,
   hostVariables,
@@ -14,7 +14,7 @@ export function projectsFolder({
   return join(own ?? join(hostVariables["HOME"] ?? "", ".claude"), "projects");
 }
 
-/** Takes away what Claude Code itself has kept of a conversation of ours: its transcript, its subagents', its tool results. */
+/** Deletes Claude Code's own files of a conversation: its transcript, its subagents' and its tool results. */
 export async function forgetConversation(
   place: Pick<ConversationSetup, "credential" | "hostVariables" | "stateFolder">,
   id: string,

@@ -52,7 +52,7 @@ afterEach(() => {
 });
 
 describe("the gate", () => {
-  test("lets pass what was announced and allowed, and only that", async () => {
+  test("lets only announced and allowed calls pass", async () => {
     const { announce, ask, slip } = stand(() => "allow");
     expect(await slip(), "before the hook").toBe("deny");
     announce({ command: "ls" });
@@ -60,7 +60,7 @@ describe("the gate", () => {
     expect(await slip()).toBe("allow");
   });
 
-  test("waits for the announcement, and denies what is never announced", async () => {
+  test("waits for the announcement, and denies a call without one", async () => {
     const { announce, ask } = stand(() => "allow");
     const early = ask({ command: "ls" });
     announce({ command: "ls" });
@@ -71,7 +71,7 @@ describe("the gate", () => {
     expect(await never).toBe("deny");
   });
 
-  test("lets nothing run before the log has it, and nothing that the log will never have", async () => {
+  test("runs a tool only after its call is durable, and never if it cannot be stored", async () => {
     const logged = Promise.withResolvers<void>();
     const { announce, ask } = stand(() => "allow", { durable: () => logged.promise });
     announce({ command: "ls" });
@@ -86,7 +86,7 @@ describe("the gate", () => {
     expect(await lost.ask({ command: "ls" })).toBe("deny");
   });
 
-  test("denies a call that was changed into one that would be judged otherwise", async () => {
+  test("denies a call whose input was changed so that it would be judged differently", async () => {
     const { announce, ask } = stand((input) => (input["command"] === "ls" ? "allow" : "ask"));
     announce({ command: "ls" });
     expect(await ask({ command: "ls", timeout: 1 }), "completed, and judged the same").toBe("allow");
@@ -105,7 +105,7 @@ describe("the gate", () => {
     expect(await slip()).toBe("deny");
   });
 
-  test("denies where whoever judges fails, be it before the call or with the input that it was changed to", async () => {
+  test("denies if judging throws, before the call or for its edited input", async () => {
     const broken = stand(() => {
       throw new Error("no rules");
     });
@@ -123,7 +123,7 @@ describe("the gate", () => {
     expect(await changed.slip()).toBe("deny");
   });
 
-  test("a call runs with the input that it was changed to, unless that is denied; the mode goes along", async () => {
+  test("runs a call with its edited input unless that is denied, and applies the mode", async () => {
     const { gate, announce } = stand(({ command }) => (command === "rm -rf /" ? "deny" : "ask"), {
       confirm: async ({ input }) => ({
         allow: true,
@@ -155,7 +155,7 @@ describe("the gate", () => {
     expect(await ask("cat")).toMatchObject({ permissionDecision: "deny" });
   });
 
-  test("denies an input that is none, and forgets a call that has its result", async () => {
+  test("denies an invalid input, and forgets a call that has its result", async () => {
     const { gate, announce, ask, slip } = stand(() => "allow");
     announce({ command: "ls" });
     expect(await ask("ls")).toBe("deny");
@@ -169,7 +169,7 @@ describe("the gate", () => {
     expect(await slip()).toBe("deny");
   });
 
-  test("a call runs once it is stored, and at last also where it cannot be", async () => {
+  test("runs a call once the transcript has it, or after a timeout", async () => {
     const stored = Promise.withResolvers<void>();
     const first = stand(
       () => "allow",
@@ -195,7 +195,7 @@ describe("the gate", () => {
     expect(await answer).toBe("allow");
   });
 
-  test("a call whose turn ends while it is stored does not run", async () => {
+  test("does not run a call whose turn ends while it is being stored", async () => {
     const { gate, announce, ask } = stand(
       () => "allow",
       {},
@@ -208,7 +208,7 @@ describe("the gate", () => {
     expect(await asking).toBe("deny");
   });
 
-  test("a tool that is not offered is denied whatever the policy says", () => {
+  test("denies a tool that is not offered, whatever the policy says", () => {
     const { gate } = stand(() => "allow");
     expect(gate.judge({ kind: "builtin", name: "Write", input: {}, thread: null })).toEqual({ permission: "deny" });
     expect(gate.judge({ kind: "mcp", name: "x", mcpServer: "nobody", input: {}, thread: null })).toEqual({
@@ -217,21 +217,21 @@ describe("the gate", () => {
   });
 });
 
-describe("hooks of the host", () => {
+describe("host hooks", () => {
   const commands: Record<string, Permission> = { ls: "allow", make: "ask", rm: "deny" };
   const decide = ({ command }: Record<string, unknown>): Permission => commands[String(command)] ?? "deny";
   const changing = (to: string): Partial<ConversationHost> => ({
     beforeTool: async () => ({ allow: true, input: { command: to } }),
   });
 
-  test("are asked last, and a call that they do not like does not run", async () => {
+  test("are called last and can block a call", async () => {
     const { announce, ask, slip } = stand(decide, { beforeTool: async () => ({ allow: false, message: "No." }) });
     announce({ command: "ls" });
     expect(await ask({ command: "ls" })).toBe("deny");
     expect(await slip()).toBe("deny");
   });
 
-  test("are not asked about what may not run anyway", async () => {
+  test("are not called for denied calls", async () => {
     const beforeTool = vi.fn<NonNullable<ConversationHost["beforeTool"]>>();
     const { announce, ask } = stand(decide, { beforeTool });
     announce({ command: "rm" });
@@ -239,13 +239,13 @@ describe("hooks of the host", () => {
     expect(beforeTool).not.toHaveBeenCalled();
   });
 
-  test.each(["make", "rm"])("cannot change a call into one that is asked for or denied: %s", async (to) => {
+  test.each(["make", "rm"])("cannot change a call into one that needs approval or is denied: %s", async (to) => {
     const { announce, ask } = stand(decide, changing(to));
     announce({ command: "ls" });
     expect(await ask({ command: "ls" })).toBe("deny");
   });
 
-  test("that throw deny", async () => {
+  test("deny when they throw", async () => {
     const { announce, ask } = stand(decide, { beforeTool: async () => Promise.reject(new Error("gone")) });
     announce({ command: "ls" });
     expect(await ask({ command: "ls" })).toBe("deny");

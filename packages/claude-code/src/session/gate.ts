@@ -20,14 +20,16 @@ import type {
 import { OUTPUT_TOOL } from "./session-options.ts";
 import { type Judge, type NamedTool, nameTool, type ToolNames } from "./translate/calls.ts";
 
-/** A call that is asked about before its event is out can wait for it so long; then something is wrong, and it is denied. */
+/** Time for a call's event to arrive after its hook; a call without an event is denied. */
 const ANNOUNCEMENT_MS = 10_000;
 
-/** Longer than a transcript takes to be stored while the database answers. One that does not must not stop the agent. */
+/**
+ * Longer than storing a transcript takes while the database responds. An unresponsive database must not stop the agent.
+ */
 const STORED_MS = 2_000;
 
-/** What may be done twice without harm. Every other call is stored before it is made, so that a crash cannot make it twice. */
-const HARMLESS = new Set([
+/** Idempotent tools. Every other call is stored before it runs, so that a crash cannot repeat it. */
+const IDEMPOTENT_TOOLS = new Set([
   ...["Read", "Glob", "Grep", "BashOutput", OUTPUT_TOOL],
   ...["TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput"],
 ]);
@@ -39,12 +41,12 @@ interface Announced {
   eventId: EventId;
   thread: ThreadId | null;
   permission: Permission;
-  /** Why, in a sentence. */
+  /** The reason, in one sentence. */
   why: string | undefined;
   name: string;
   mcpServer: string | undefined;
   input: Record<string, unknown>;
-  /** Fires when nobody waits for the call any more. */
+  /** Fires when the call no longer needs an answer. */
   ended: AbortController;
 }
 
@@ -54,8 +56,8 @@ type Reply = { content: CallToolResult["content"]; isError: boolean };
 const toolInput = z.record(z.string(), z.unknown());
 
 /**
- * Stands before every tool. A call passes only if its event is out, the policy allows it or a person does, and it still is
- * what it was when that was decided. Everything else is denied: an error, a throw, a call that nobody announced.
+ * Guards every tool. A call passes only if its event is emitted, the policy or a person allows it, and its input is
+ * unchanged since that decision. Everything else is denied, including errors and unannounced calls (fail closed).
  */
 export class Gate {
   readonly #setup: ConversationSetup;
@@ -63,9 +65,9 @@ export class Gate {
   readonly #names: ToolNames;
   readonly #announced = new Map<string, Announced>();
   readonly #awaited = new Map<string, () => void>();
-  /** The model's ids of the calls of the primary thread that have a result, in the turn that is under way. */
+  /** The model's ids of finished calls of the primary thread, in the current turn. */
   readonly finished = new Set<string>();
-  /** Calls that may run, and the mode that Claude Code is in once they have. */
+  /** Allowed calls, and Claude Code's mode after each. */
   readonly #passed = new Map<string, PermissionMode | undefined>();
   readonly #stored: (toolUseId: string) => Promise<void>;
 
@@ -82,12 +84,12 @@ export class Gate {
     this.#stored = stored;
   }
 
-  /** The model's ids of the calls of the primary thread that have no result yet. */
+  /** The model's ids of open calls of the primary thread. */
   get open(): string[] {
     return [...this.#announced].flatMap(([id, { thread }]) => (thread === null ? [id] : []));
   }
 
-  /** What the policy says of a call. Tools that are not offered are denied whatever it says. */
+  /** The policy's decision. Tools that are not offered are always denied. */
   readonly judge: Judge = ({ kind, name, mcpServer, input, thread }) => {
     if (name === OUTPUT_TOOL && this.#setup.outputSchema) return { permission: "allow" };
     const offered =
@@ -102,7 +104,7 @@ export class Gate {
     }
   };
 
-  /** Hears everything that the host is told, after the host has. */
+  /** Receives every output after the host has. */
   observe(output: ConversationOutput): void {
     if (output.type === "turn_ended") this.finished.clear();
     if (output.type === "turn_ended" && output.outcome.stop !== "end_turn")
@@ -149,23 +151,26 @@ export class Gate {
     }
   }
 
-  /** For `PreToolUse`, which is asked before every tool that is offered, in subagents too. */
+  /** For `PreToolUse`, which Claude Code calls before every offered tool, also in subagents. */
   readonly beforeTool: HookCallback = async (input, _toolUseId, { signal }) => {
     if (input.hook_event_name !== "PreToolUse") return {};
     const verdict = await this.#verdict(input.tool_use_id, input.tool_name, input.tool_input, signal).catch(
       (error: unknown): Confirmation => ({ allow: false, message: `The call could not be judged: ${String(error)}` }),
     );
     if (verdict.allow) this.#passed.set(input.tool_use_id, verdict.mode);
-    return answer(this.#held(verdict, input.tool_name, input.tool_input));
+    return answer(this.#pinInput(verdict, input.tool_name, input.tool_input));
   };
 
-  /** Said again, an input is what the tool gets, whatever a hook of the folder's makes of it: what was judged is what runs. */
-  #held(verdict: Confirmation, tool: string, input: unknown): Confirmation {
+  /**
+   * Returning the input makes it final: a hook of the folder cannot change it, so the judged input is the one that
+   * runs.
+   */
+  #pinInput(verdict: Confirmation, tool: string, input: unknown): Confirmation {
     if (!verdict.allow || verdict.input || !this.#setup.trusted || COMPLETED_LATER.has(tool)) return verdict;
     return { ...verdict, input: toolInput.parse(input) };
   }
 
-  /** For what Claude Code asks about beside the hook: only what has passed it may run. */
+  /** For permission requests outside of the hook: only calls that passed the hook may run. */
   readonly canUseTool: CanUseTool = async (name, _input, { toolUseID }) => {
     if (!this.#passed.has(toolUseID)) {
       return { behavior: "deny", message: `${name} was not allowed by this session.` };
@@ -201,11 +206,11 @@ export class Gate {
     const input = toolInput.parse(rawInput);
     const call = await this.#announcement(toolUseId, signal);
     if (!call) return { allow: false, message: "The call was not announced in time." };
-    // Whoever decides about a custom tool is who runs it.
+    // A custom tool is approved by the client that runs it.
     if (tool.kind === "custom")
       return this.#hooked(tool, call, this.#request(toolUseId, call, { ...tool, input }, signal));
-    const permission = isDeepStrictEqual(input, call.input) ? call.permission : this.#judgeAgain(tool, input, call);
-    // The model goes about it differently when it knows what is against it.
+    const permission = isDeepStrictEqual(input, call.input) ? call.permission : this.#rejudge(tool, input, call);
+    // With the reason, the model can choose another way.
     const why = call.permission === "deny" && call.why !== undefined ? ` ${call.why}` : "";
     if (permission === "deny") return { allow: false, message: `This session does not allow the call.${why}` };
     const request = this.#request(toolUseId, call, { ...tool, input }, signal);
@@ -215,14 +220,14 @@ export class Gate {
       return { allow: false, message: "This session does not allow the call with the input that it was changed to." };
     }
     const verdict = await this.#hooked(tool, call, request, confirmed);
-    if (!verdict.allow || HARMLESS.has(fullName)) return verdict;
+    if (!verdict.allow || IDEMPOTENT_TOOLS.has(fullName)) return verdict;
     await Promise.race([this.#host.durable?.(), aborted(request.signal)]);
-    // What a subagent does is not gone on with after a crash: its caller is told that nobody knows.
+    // Calls of subagents are not resumed after a crash; their caller is told that the effect is unknown.
     if (call.thread === null) await this.untilStored(toolUseId, request.signal);
     return request.signal.aborted ? { allow: false, message: "The turn ended before the call was made." } : verdict;
   }
 
-  /** The host's hooks are asked last. What they change must be allowed as it is: nobody is asked about it again. */
+  /** The host's hooks come last. Their changed input must be allowed by policy, because no person is asked again. */
   async #hooked(
     tool: NamedTool,
     { thread }: Announced,
@@ -241,12 +246,12 @@ export class Gate {
     return { ...verdict, ...(input && { input }), ...(told && { told }) };
   }
 
-  /** Whether anybody wants to know of results. */
+  /** Whether the host has a hook for results. */
   get asksAfter(): boolean {
     return this.#host.afterTool !== undefined;
   }
 
-  /** For `PostToolUse`: what the host's hooks say about a result is told to the model with it. */
+  /** For `PostToolUse`: adds the host hooks' context to the result for the model. */
   readonly afterTool: HookCallback = async (input, _toolUseId, { signal }) => {
     if (input.hook_event_name !== "PostToolUse" || !this.#host.afterTool) return {};
     const call = this.#announced.get(input.tool_use_id);
@@ -258,7 +263,7 @@ export class Gate {
     return { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: context } };
   };
 
-  /** Resolves when the transcript store has a call, or has had time enough. */
+  /** Resolves when the transcript store has a call, or after a timeout. */
   async untilStored(toolUseId: string, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -268,13 +273,13 @@ export class Gate {
     clearTimeout(timer);
   }
 
-  /** Claude Code may complete an input. What was decided holds only if it would be decided again. */
-  #judgeAgain(tool: NamedTool, input: Record<string, unknown>, call: Announced): Permission {
+  /** Claude Code may complete an input. The decision holds only if the new input gets the same one. */
+  #rejudge(tool: NamedTool, input: Record<string, unknown>, call: Announced): Permission {
     const { permission } = this.judge({ ...tool, input, thread: call.thread });
     return permission === call.permission ? permission : "deny";
   }
 
-  /** Whoever changes an input may not do what nobody may. */
+  /** An edited input is judged again; it must not become a denied call. */
   #isDenied(tool: NamedTool, input: Record<string, unknown>, { thread }: Announced): boolean {
     return this.judge({ ...tool, input, thread }).permission === "deny";
   }
@@ -296,7 +301,7 @@ export class Gate {
     };
   }
 
-  /** The hook may be asked before the message with the call has been read. */
+  /** The hook can run before the message with the call has been read. */
   async #announcement(toolUseId: string, signal: AbortSignal): Promise<Announced | undefined> {
     if (!this.#announced.has(toolUseId)) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -311,10 +316,13 @@ export class Gate {
   }
 }
 
-/** Somebody answers questions before they are put; custom tools are decided about by who runs them. */
+/** Questions are always answered by a person; custom tools are approved by the client that runs them. */
 const answered = (name: string): Permission => (name === QUESTION_TOOL ? "ask" : "allow");
 
-/** Everything is judged here, before Claude Code does: it need not be told to skip what it would refuse as root. */
+/**
+ * The gate judges everything before Claude Code does. Real bypass mode is not needed, and Claude Code refuses it as
+ * root.
+ */
 const claudeMode = (mode: PermissionMode): PermissionMode => (mode === "bypassPermissions" ? "default" : mode);
 
 const answer = (verdict: Confirmation): SyncHookJSONOutput => ({
@@ -335,7 +343,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
 
 const failed = (text: string): Reply => ({ content: [{ type: "text", text }], isError: true });
 
-/** A result as MCP knows it. What MCP has no block for is given as text, so that nothing is lost. */
+/** Converts a result to MCP content. Blocks without an MCP equivalent become text, so that nothing is lost. */
 const asMcpContent = (content: readonly ToolResultContent[]): CallToolResult["content"] =>
   content.map((block) => {
     if (block.type === "text") return block;

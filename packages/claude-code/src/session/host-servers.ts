@@ -4,7 +4,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema, type CallToolResult } fr
 import { createToolServer } from "../tool-server.ts";
 import type { ConnectedServer, ConversationSetup } from "./conversation.ts";
 
-/** Servers that the host is connected to: each call goes through it, and so does each answer. */
+/** Proxies for servers that the host is connected to: each call and answer passes through the host. */
 export const connectedServers = ({ connectedServers = [] }: ConversationSetup): Record<string, McpServerConfig> =>
   Object.fromEntries(connectedServers.map((server) => [server.name, createProxyServer(server)]));
 
@@ -23,7 +23,7 @@ function createProxyServer(server: ConnectedServer): McpServerConfig {
   return { type: "sdk", name, instance, timeout: timeoutMs };
 }
 
-/** The host's own tools: they run in this process, and no address or token of theirs leaves it. */
+/** The host's own tools run in this process; their addresses and tokens never leave it. */
 export const hostServers = ({ hostServers = [] }: ConversationSetup): Record<string, McpServerConfig> =>
   Object.fromEntries(
     hostServers.map(({ name, tools, timeoutMs }) => [

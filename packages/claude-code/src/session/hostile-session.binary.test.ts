@@ -9,9 +9,9 @@ import { DENIED_VARIABLES } from "../variables.ts";
 import { openSession, type OpenSession } from "./testing/open-session.ts";
 
 /**
- * Proof on the wire: in a home and a project full of hooks, servers, plugins, skills, memories and settings that name other
- * keys and hosts, a session is paid for by the credential that it was given, and nothing from disk reaches the model but the
- * words of CLAUDE.md.
+ * Proof on the wire: a home and a project full of hooks, servers, plugins, skills, memories and settings that name
+ * other keys and hosts. The session must be billed to its own credential, and only the text of CLAUDE.md may reach the
+ * model.
  */
 const WORDS = "Always use tabs, as the pelican does.";
 
@@ -50,7 +50,7 @@ const open = (credential: Credential): OpenSession =>
 async function expectNothingHostile(): Promise<void> {
   expect(await readdir(evidence), "nothing was executed").toEqual([]);
   expect(JSON.stringify(stage.rehearsal.requests), "nothing was sent").not.toContain(MARK);
-  expect(elsewhere.requests, "nobody else was asked").toEqual([]);
+  expect(elsewhere.requests, "no request went elsewhere").toEqual([]);
   expect(stage.rehearsal.refused, "no other host was tried").toEqual([]);
 }
 
@@ -62,7 +62,7 @@ describe.each([
     stage.rehearsal.use([toolUse("Bash", { command: "echo hi" }), text("clean")]);
   });
 
-  test("a session runs on it, and is told nothing from disk but CLAUDE.md", async () => {
+  test("a session uses its own credential, and reads only CLAUDE.md from disk", async () => {
     await using session = open(credential());
     expect(await session.turn("Go.")).toMatchObject({ stop: "end_turn" });
     for (const { headers, system, toolNames } of stage.rehearsal.modelRequests) {
@@ -80,19 +80,19 @@ describe.each([
   });
 });
 
-test("the login is that of the folder that was named, not of the home", async () => {
+test("uses the login of the given config folder, not of the home", async () => {
   const configDir = join(stage.home, "named");
   const { accessToken } = await madeUpLogin(configDir);
   stage.rehearsal.use([always(text("paid"))]);
   await using session = openSession(stage, { credential: { type: "login", configDir } });
   await session.turn("Go.");
-  await stage.room({ credential: { type: "login", configDir } }).text(call());
+  await stage.claude({ credential: { type: "login", configDir } }).text(call());
   expect(stage.rehearsal.modelRequests.map(({ headers }) => headers["authorization"])).toEqual(
     Array(2).fill(`Bearer ${accessToken}`),
   );
 });
 
-test("a CLAUDE.md that is a link out of the folder is not read", async () => {
+test("does not follow a CLAUDE.md link out of the folder", async () => {
   const folder = join(stage.home, "linked");
   await mkdir(folder);
   await writeFile(join(stage.home, "private.md"), `${MARK} private`);

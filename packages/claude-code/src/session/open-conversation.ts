@@ -2,7 +2,7 @@ import { ClaudeConversation } from "./claude-conversation.ts";
 import type { Conversation, ConversationHost, ConversationSetup, TranscriptStore } from "./conversation.ts";
 import type { Recording } from "./translate/translator-input.ts";
 
-/** Starts Claude Code for a conversation, new or taken up again. See the port for what it does and says. */
+/** Starts Claude Code for a new or resumed conversation; see `Conversation`. */
 export function openConversation(
   setup: ConversationSetup,
   host: ConversationHost,

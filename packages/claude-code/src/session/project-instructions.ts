@@ -2,17 +2,17 @@ import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } fro
 import { join, relative } from "node:path";
 
 const FILE = "CLAUDE.md";
-/** More than a person writes; a larger file would only push the conversation out of the window. */
+/** More than a person writes; a larger file would fill the context window. */
 const LONGEST = 100_000;
 
 /**
- * The CLAUDE.md of a folder as words for the system prompt: text, and nothing that Claude Code would act upon. A link that
- * leads out of the folder is not followed, and what is no plain file is not read.
+ * The folder's CLAUDE.md as plain text for the system prompt, without any effect in Claude Code. Does not follow a link
+ * out of the folder, and reads only regular files.
  */
 export function projectInstructions(folder: string): string | undefined {
   const text = readInside(folder);
   if (!text?.trim()) return undefined;
-  // The words must not be able to end their own fence.
+  // The text must not be able to close its own fence.
   let fence = "project-instructions";
   while (text.includes(fence)) fence += "-x";
   return [
@@ -29,7 +29,7 @@ function readInside(folder: string): string | undefined {
     const root = realpathSync(folder);
     const file = realpathSync(join(root, FILE));
     if (relative(root, file).startsWith("..")) return undefined;
-    // A name that became a link or a pipe meanwhile is not followed, and not waited for.
+    // The file may have been replaced since: do not follow a link or block on a pipe.
     const handle = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       if (!fstatSync(handle).isFile()) return undefined;
@@ -39,7 +39,7 @@ function readInside(folder: string): string | undefined {
       closeSync(handle);
     }
   } catch {
-    // None, or none that may be read.
+    // Missing or unreadable.
     return undefined;
   }
 }

@@ -6,7 +6,7 @@ import type { Past } from "./translate/translator-input.ts";
 
 const subagent = z.object({ type: z.literal("agent_metadata"), agentType: z.string(), toolUseId: z.string() });
 
-/** What the transcripts of a conversation tell about it: its subagents, and the totals from which Claude Code counts on. */
+/** Reads the subagents of a conversation from its transcripts, and the usage totals that Claude Code continues from. */
 export function readPast(transcripts: ReadonlyMap<string, readonly TranscriptLine[]>): Past {
   const threads = [...transcripts].flatMap(([subpath, lines]): KnownThread[] => {
     const taskId = /(?:^|\/)agent-([^/]+)$/.exec(subpath)?.[1];

@@ -18,31 +18,31 @@ const line = (uuid: string) => ({ type: "user", uuid });
 const file = () => join(folder, "id.jsonl");
 const restore = (subpath = "") => restoreTranscript(store, subpath, folder, "id");
 
-test("what is stored is written where nothing is, for its owner alone", async () => {
+test("writes a stored transcript if there is no file, readable by its owner only", async () => {
   await store.append("", [line("1"), line("2")]);
   await restore();
   expect(await readFile(file(), "utf8")).toBe(toText([line("1"), line("2")]));
   expect((await stat(file())).mode & 0o777).toBe(0o600);
 });
 
-test("a file that is behind, or tells another story, gives way", async () => {
+test("replaces a file that is behind or has diverged", async () => {
   await store.append("", [line("1"), line("2")]);
   await writeFile(file(), toText([line("1"), line("x")]));
   await restore();
   expect(await readFile(file(), "utf8")).toBe(toText([line("1"), line("2")]));
 });
 
-test("a file with more notes in it stays as it is", async () => {
+test("keeps a file that only has more internal notes", async () => {
   await store.append("", [line("1")]);
   const note = { type: "cost-state", totalCostUSD: 1 };
-  // The last line was cut off by a crash.
+  // The last line was truncated by a crash.
   const text = `${toText([line("1"), note])}{"type":"us`;
   await writeFile(file(), text);
   expect(await restore()).toEqual([line("1"), note]);
   expect(await readFile(file(), "utf8")).toBe(text);
 });
 
-test("a file that went on without anybody hearing of it gives way, and is not thrown away", async () => {
+test("replaces a file with unreported lines, and keeps a backup", async () => {
   await store.append("", [line("1")]);
   await writeFile(file(), toText([line("1"), line("2")]));
   expect(await restore()).toEqual([line("1")]);
@@ -50,7 +50,7 @@ test("a file that went on without anybody hearing of it gives way, and is not th
   expect(await readFile(`${file()}.aside`, "utf8")).toBe(toText([line("1"), line("2")]));
 });
 
-test("a subagent's transcript lies beside, with its metadata in a file of its own", async () => {
+test("writes a subagent's transcript beside it, with its metadata in a separate file", async () => {
   const metadata = { type: "agent_metadata", agentType: "reviewer", toolUseId: "toolu_1" };
   await store.append("subagents/agent-a1", [{ ...metadata, finished: false }, line("1"), metadata]);
   await restore("subagents/agent-a1");
@@ -62,7 +62,7 @@ test("a subagent's transcript lies beside, with its metadata in a file of its ow
   });
 });
 
-test("a path that leads elsewhere is refused", async () => {
+test("rejects a path outside of the folder", async () => {
   await mkdir(join(folder, "id"));
   await store.append("../../stolen", [line("1")]);
   await expect(restore("../../stolen")).rejects.toThrow("leads elsewhere");

@@ -4,12 +4,12 @@ import { LlmError } from "@tandem/protocol";
 import type { TranscriptStore } from "./conversation.ts";
 import { readTranscript, toText, type TranscriptLine } from "./transcript-line.ts";
 
-/** Claude Code keeps these in a file of their own beside a subagent's transcript; the SDK hands them over as lines. */
+/** Claude Code keeps these in a separate file beside a subagent's transcript; the SDK passes them as lines. */
 const METADATA = "agent_metadata";
 
 /**
- * Puts one transcript in its place, as the store has it. A file that goes on from there is of a process whose server had
- * died: nobody heard what it did then, so it is put aside. Returns what Claude Code will find.
+ * Writes one stored transcript to its file. A file with additional lines was written by a process whose server had
+ * died, so those lines were never reported: it is moved aside. Returns the resulting content.
  */
 export async function restoreTranscript(
   store: TranscriptStore,
@@ -33,10 +33,10 @@ export async function restoreTranscript(
   return stored;
 }
 
-/** Claude Code's notes to itself; what was said and done has a `uuid`. */
+/** Internal notes have no `uuid`; messages and results do. */
 const isNote = ({ uuid }: TranscriptLine): boolean => uuid === undefined;
 
-/** What a file has after the last line that is stored; undefined if it does not have that line, or is not there. */
+/** Lines of the file after the last stored line; undefined if the file lacks that line or does not exist. */
 function newerThan(
   stored: readonly TranscriptLine[],
   local: readonly TranscriptLine[] | undefined,
@@ -53,7 +53,7 @@ function safe(subpath: string): string {
   throw new LlmError("process_died", `A transcript is stored under a path that leads elsewhere: ${subpath}`);
 }
 
-/** In one piece: Claude Code must not read half of it. */
+/** Atomic rename: Claude Code must not read half a file. */
 async function write(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.tandem-draft`;

@@ -30,7 +30,7 @@ test("a sandbox hides Tandem's folder and credentials, but not the session's own
   );
 });
 
-test("a tenant's sandbox hides the operator's folder and other tenants', too", () => {
+test("a tenant's sandbox also hides the operator's folder and other tenants", () => {
   const operator = mkdtempSync(join(tmpdir(), "tandem-secret-paths-"));
   onTestFinished(() => rmSync(operator, { recursive: true }));
   const stateFolder = join(operator, "tenants", "acme");
@@ -47,6 +47,6 @@ test("a tenant's sandbox hides the operator's folder and other tenants', too", (
     expect(hidden).toContain(join(operator, path));
   }
   expect(hidden.filter((path) => `${project}/`.startsWith(`${path}/`))).toEqual([]);
-  // Whoever has started the server keeps a login there.
+  // The operator's login is there.
   expect(hidden).toContain(join(homedir(), ".claude", ".credentials.json"));
 });

@@ -20,8 +20,8 @@ const asked = {
 };
 const check = (init: object) => (): void => checkSessionInit({ ...asked, ...init }, setup, "tandem");
 
-describe("what Claude Code comes up with", () => {
-  test("may be what was asked for, or less", () => {
+describe("Claude Code's reported setup", () => {
+  test("may equal the requested one, or be a subset", () => {
     expect(check({})).not.toThrow();
     expect(check({ tools: ["Bash"], mcp_servers: [] })).not.toThrow();
   });
@@ -32,7 +32,7 @@ describe("what Claude Code comes up with", () => {
     ["a server", { mcp_servers: [{ name: "hostile", status: "connected" }] }],
     ["a plugin", { plugins: [{ name: "hostile", path: "/plugins/hostile" }] }],
     ["another payer", { apiKeySource: "ANTHROPIC_API_KEY" }],
-  ])("may not have %s beside", (_, init) => {
+  ])("may not include %s", (_, init) => {
     expect(check(init)).toThrow(expect.objectContaining({ code: "isolation_breached" }));
   });
 });

@@ -20,10 +20,10 @@ import { remoteServers, serverNames, sessionOptions } from "./session-options.ts
 import type { ToolNames } from "./translate/calls.ts";
 import { setPriority } from "node:os";
 
-/** People may take days to answer. Timers end at 24.8 days: one that is set for longer fires at once. */
-const PATIENCE_MS = 21 * 24 * 60 * 60 * 1_000;
+/** People may take days to answer. Timers overflow at 24.8 days and would fire at once. */
+const APPROVAL_TIMEOUT_MS = 21 * 24 * 60 * 60 * 1_000;
 
-/** Our server has a name that none of the agent's has. */
+/** Picks a name for our server that no server of the agent has. */
 export function toolNames(setup: ConversationSetup): ToolNames {
   const names = serverNames(setup);
   let customServer = TOOL_SERVER;
@@ -31,7 +31,7 @@ export function toolNames(setup: ConversationSetup): ToolNames {
   return { customServer, mcpServers: names };
 }
 
-/** Starts Claude Code with everything that a conversation gives it. */
+/** Starts Claude Code with the options of a conversation. */
 export function startQuery(
   setup: ConversationSetup,
   parts: {
@@ -41,7 +41,7 @@ export function startQuery(
     gate: Gate;
     transcripts: SessionStore;
     onSpawn: (child: Child) => void;
-    /** For recordings of what a session does not ask for. */
+    /** Extra options for recordings, beyond those of a session. */
     extra?: Partial<Options>;
   },
 ): Query {
@@ -68,13 +68,13 @@ export function startQuery(
           [names.customServer]: createToolServer(
             customTools,
             (name, input, signal, toolUseId) => gate.callCustomTool(name, input, signal, toolUseId),
-            { name: names.customServer, timeoutMs: PATIENCE_MS },
+            { name: names.customServer, timeoutMs: APPROVAL_TIMEOUT_MS },
           ),
         }),
       },
       hooks: {
-        PreToolUse: [{ hooks: [gate.beforeTool], timeout: PATIENCE_MS / 1_000, onFailure: "block" }],
-        ...(gate.asksAfter && { PostToolUse: [{ hooks: [gate.afterTool], timeout: PATIENCE_MS / 1_000 }] }),
+        PreToolUse: [{ hooks: [gate.beforeTool], timeout: APPROVAL_TIMEOUT_MS / 1_000, onFailure: "block" }],
+        ...(gate.asksAfter && { PostToolUse: [{ hooks: [gate.afterTool], timeout: APPROVAL_TIMEOUT_MS / 1_000 }] }),
       },
       canUseTool: gate.canUseTool,
       sessionStore: parts.transcripts,
@@ -93,13 +93,13 @@ export function startQuery(
 
 const NICENESS = 10;
 
-/** Lets others have the processor before a child. */
+/** Lowers the CPU priority of a child. */
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, NICENESS);
-    // On a Linux without control groups, a child that leads its own session is weighed as a group, by this number alone.
+    // Without cgroups, Linux schedules a session leader by its autogroup's nice value only.
     if (process.platform === "linux") writeFileSync(`/proc/${pid}/autogroup`, String(NICENESS));
   } catch {
-    // It has ended already, or the kernel knows no such groups: then it is one among equals.
+    // The child has exited, or the kernel has no autogroups: it keeps normal priority.
   }
 }

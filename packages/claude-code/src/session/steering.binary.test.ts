@@ -17,7 +17,7 @@ afterAll(async () => {
 const isEvent = (type: string) => (output: ConversationOutput) => output.type === "event" && output.event.type === type;
 const words = (request: ModelRequest): string => JSON.stringify(request.messages);
 
-/** A turn that waits in a tool until it is let go. */
+/** Starts a turn that waits in a tool until released. */
 async function inATool(session: OpenSession, name: string): Promise<() => void> {
   session.say("Go.");
   await session.until(isEvent("span.model_request_end"));
@@ -25,8 +25,8 @@ async function inATool(session: OpenSession, name: string): Promise<() => void> 
 }
 const waitFor = (name: string) => toolUse("Bash", { command: `until test -e ${name}; do sleep 0.05; done` });
 
-describe("a message to a turn that is running", () => {
-  test("is given to the model with the next result, within the turn", async () => {
+describe("a message to a running turn", () => {
+  test("reaches the model with the next tool result, within the turn", async () => {
     stage.rehearsal.use([waitFor("a"), text("Left, then.")]);
     await using session = openSession(stage);
     const letGo = await inATool(session, "a");
@@ -52,7 +52,7 @@ describe("a message to a turn that is running", () => {
     expect(stage.rehearsal.modelRequests.map(words).join()).not.toContain("Turn left!");
   });
 
-  test("that looks like a command or names a file is taken as it is", async () => {
+  test("is sent verbatim, even if it looks like a command or names a file", async () => {
     stage.rehearsal.use([text("As you say.")]);
     await using session = openSession(stage);
     writeFileSync(join(session.setup.folder, "secret.txt"), "the word is PELICAN");
@@ -62,11 +62,11 @@ describe("a message to a turn that is running", () => {
   });
 });
 
-describe("what runs beside the turn", () => {
+describe("work beside the turn", () => {
   const REVIEWER = { name: "reviewer", description: "Reviews.", system: "SUBAGENT", tools: ["Bash"] };
   const isSub = (request: ModelRequest): boolean => request.system.includes("SUBAGENT");
 
-  test("a subagent's call asks on its own thread, and goes on when it is allowed", async () => {
+  test("a subagent's call asks on its own thread, and continues when allowed", async () => {
     stage.rehearsal.use([
       when(isSub, toolUse("Bash", { command: "echo reviewed" })),
       when(isSub, text("Good.")),
@@ -93,7 +93,7 @@ describe("what runs beside the turn", () => {
     ]);
   });
 
-  test("a subagent is taken up again in a later process, on the thread that it had", async () => {
+  test("a subagent resumes in a later process, on its thread", async () => {
     stage.rehearsal.use([
       when(isSub, text("Good.")),
       toolUse("Agent", { description: "d", prompt: "Review.", subagent_type: "reviewer", run_in_background: false }),

@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 
-/** A line of a transcript. Its form is Claude Code's own; we look at no more of it than we must. */
+/** A line of a transcript in Claude Code's own format; only the needed fields are parsed. */
 export type TranscriptLine = Record<string, unknown>;
 
 const line = z.record(z.string(), z.unknown());
 
-/** The lines of a transcript file, or undefined if there is none. A line that was cut off by a crash is left out. */
+/** Parses a transcript file; undefined if it does not exist. Skips a line truncated by a crash. */
 export async function readTranscript(file: string): Promise<TranscriptLine[] | undefined> {
   let text: string;
   try {
@@ -30,13 +30,13 @@ export const toText = (lines: readonly TranscriptLine[]): string =>
 const call = z.object({ type: z.literal("tool_use"), id: z.string() });
 const answer = z.object({ message: z.object({ content: z.array(z.unknown()) }) });
 
-/** The calls that a line makes. */
+/** Ids of the calls in a line. */
 export const toolUseIds = (row: TranscriptLine): string[] =>
   (answer.safeParse(row).data?.message.content ?? []).flatMap((block) => call.safeParse(block).data?.id ?? []);
 
 const result = z.object({ type: z.literal("tool_result"), tool_use_id: z.string() });
 
-/** The calls whose results are in a line. */
+/** Ids of the calls whose results are in a line. */
 export const resultIds = (row: TranscriptLine): string[] =>
   (answer.safeParse(row).data?.message.content ?? []).flatMap(
     (block) => result.safeParse(block).data?.tool_use_id ?? [],
@@ -47,7 +47,7 @@ const said = z.object({
   attachment: z.object({ source_uuid: z.string() }).optional().catch(undefined),
 });
 
-/** Under which names a line holds what somebody has said: a message that came while a turn was running has its own inside. */
+/** Uuids of the message in a line. A message sent during a running turn carries its own uuid inside an attachment. */
 export function messageUuids(row: TranscriptLine): string[] {
   const { data } = said.safeParse(row);
   return data ? [data.uuid, ...(data.attachment ? [data.attachment.source_uuid] : [])] : [];

@@ -5,16 +5,16 @@ import { finishTurn } from "./finish-turn.ts";
 import { restoreTranscript } from "./restore-transcript.ts";
 import { messageUuids, resultIds, type TranscriptLine, toolUseIds } from "./transcript-line.ts";
 
-/** The transcript of the conversation itself; those of subagents have a path of their own. */
+/** Path of the main transcript; subagents have their own paths. */
 const MAIN = "";
 
-/** What was there before this process, by path, and whether there is a turn that goes on. */
+/** Called with the earlier transcripts by path, and whether a turn continues. */
 type OnFound = (transcripts: ReadonlyMap<string, TranscriptLine[]>, goesOn: boolean) => void;
 
 /**
- * Keeps the transcript store in step with the files that Claude Code writes, and puts the files in place before it starts.
- * The SDK would resume from a store in a folder of its own making, without the login's refresh token; so it is told that
- * there is nothing to load, and finds the files where it looks for them anyway.
+ * Mirrors Claude Code's transcript files to the store, and writes the files before it starts. The SDK would resume in a
+ * temporary folder without the login's refresh token. So its `load` returns nothing, and Claude Code finds the files in
+ * their usual place.
  */
 export class TranscriptMirror implements SessionStore {
   readonly #store: TranscriptStore;
@@ -22,7 +22,7 @@ export class TranscriptMirror implements SessionStore {
   readonly #onLine: (subpath: string, line: TranscriptLine) => void;
   readonly #onFound: OnFound;
   readonly #goOn: ConversationSetup["goOn"];
-  /** What is not stored yet, in order. Nothing is dropped: what cannot be stored now is tried again with what follows. */
+  /** Lines not stored yet, in order. Nothing is dropped: a failed write is retried with the next lines. */
   #waiting: { subpath: string; lines: TranscriptLine[] }[] = [];
   #writing: Promise<void> | undefined;
   #seen = 0;
@@ -30,7 +30,7 @@ export class TranscriptMirror implements SessionStore {
   readonly #remembered = new Set<string>();
   /** Calls whose lines are stored. */
   readonly #calls = new Set<string>();
-  /** Calls whose results are. */
+  /** Calls whose results are stored. */
   readonly #results = new Set<string>();
   #stored = Promise.withResolvers<void>();
 
@@ -50,12 +50,12 @@ export class TranscriptMirror implements SessionStore {
     this.#onFound = settings.onFound;
   }
 
-  /** Whether a message was there before this process. */
+  /** Whether an earlier process received the message. */
   remembers(uuid: string): boolean {
     return this.#remembered.has(uuid);
   }
 
-  /** Why there was nothing to resume from. */
+  /** Why the transcript could not be restored. */
   get failure(): LlmError | undefined {
     return this.#failure;
   }
@@ -64,13 +64,13 @@ export class TranscriptMirror implements SessionStore {
     this.#seen += entries.length;
     this.#waiting.push({ subpath, lines: entries });
     for (const entry of entries) this.#onLine(subpath, entry);
-    // Whoever has to know whether it is stored asks `flush`.
+    // Callers that need certainty use `flush`.
     this.#write().catch(() => {});
   }
 
   /**
-   * Resolves when these calls are stored, and the results of those that are finished: Claude Code writes its transcript a
-   * little later than it speaks.
+   * Resolves when these calls are stored, and the results of finished ones. Needed because Claude Code writes its
+   * transcript shortly after its output.
    */
   async stored(calls: readonly string[], finished: Iterable<string> = []): Promise<void> {
     const results = [...finished];
@@ -78,7 +78,7 @@ export class TranscriptMirror implements SessionStore {
     while (!isStored()) await this.#stored.promise;
   }
 
-  /** Called once before Claude Code starts, and only to resume. */
+  /** Called once before Claude Code starts, only when resuming. */
   async load({ projectKey, sessionId, subpath }: SessionKey): Promise<null> {
     if (subpath !== undefined) return null;
     const folder = `${this.#projectsFolder}/${projectKey}`;
@@ -96,7 +96,7 @@ export class TranscriptMirror implements SessionStore {
     return null;
   }
 
-  /** Resolves when everything that came is stored. `expected`: a turn has ended, so something must have come. */
+  /** Resolves when all received lines are stored. `expected`: a turn has ended, so there must be some. */
   async flush(expected: boolean): Promise<void> {
     try {
       while (this.#waiting.length > 0 || this.#writing) await this.#write();
@@ -112,7 +112,7 @@ export class TranscriptMirror implements SessionStore {
     });
   }
 
-  /** One writer at a time, so that the store gets the lines in their order. */
+  /** A single writer keeps the lines in order. */
   #write(): Promise<void> {
     this.#writing ??= this.#writeAll();
     return this.#writing;
@@ -123,7 +123,7 @@ export class TranscriptMirror implements SessionStore {
     try {
       await this.#empty();
     } finally {
-      // In the same step as the last look: a line that came between them would wait for the next one.
+      // Clear synchronously after the emptiness check; a line added in between would never be written.
       this.#writing = undefined;
     }
   }

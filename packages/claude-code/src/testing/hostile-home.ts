@@ -1,13 +1,13 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** A word that nothing of ours contains: wherever it turns up, something hostile got through. */
+/** A word that occurs nowhere else: wherever it appears, hostile content got through. */
 export const MARK = "HOSTILE-MARK";
 
 /**
- * Plants everything by which a home folder and a project folder can reach into Claude Code: hooks, MCP servers, plugins,
- * skills, agents, commands, rules, memories, styles, and settings that name other keys, hosts and headers. What would be
- * executed writes a file into `evidence`; what would be sent carries the mark.
+ * Plants everything by which a home or project folder can affect Claude Code: hooks, MCP servers, plugins, skills,
+ * agents, commands, rules, memories, styles, and settings with other keys, hosts and headers. Executed code writes a
+ * file to `evidence`; sent content contains the mark.
  */
 export async function plantHostileHome(folders: {
   home: string;

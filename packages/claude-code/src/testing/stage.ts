@@ -11,7 +11,7 @@ type Overrides = Partial<Omit<ClaudeCodeSettings, "pool" | "deadlines">> & {
   deadlines?: Partial<ClaudeCodeSettings["deadlines"]>;
 };
 
-/** A home of its own with a made-up login, the rehearsal behind a proxy, and the real binary between them. */
+/** A scratch home with a fake login, the rehearsal behind a proxy, and the real binary. */
 export interface Stage extends AsyncDisposable {
   rehearsal: Rehearsal;
   home: string;
@@ -20,8 +20,8 @@ export interface Stage extends AsyncDisposable {
   hostVariables: Record<string, string>;
   apiKey: Credential;
   login: Credential;
-  /** A new room; all rooms of a stage are closed with it. */
-  room(overrides?: Overrides): ClaudeCode;
+  /** A new instance; closed with the stage. */
+  claude(overrides?: Overrides): ClaudeCode;
 }
 
 export async function setStage(
@@ -43,7 +43,7 @@ export async function setStage(
     NO_PROXY: "127.0.0.1",
   };
   const login: Credential = { type: "login", configDir };
-  const rooms: ClaudeCode[] = [];
+  const instances: ClaudeCode[] = [];
   return {
     rehearsal,
     home,
@@ -52,8 +52,8 @@ export async function setStage(
     hostVariables,
     login,
     apiKey: { type: "api_key", key: "sk-ant-made-up-key", baseUrl: rehearsal.url },
-    room(overrides = {}) {
-      const room = new ClaudeCode({
+    claude(overrides = {}) {
+      const claude = new ClaudeCode({
         credential: login,
         stateFolder,
         hostVariables,
@@ -76,18 +76,18 @@ export async function setStage(
           ...overrides.deadlines,
         },
       });
-      rooms.push(room);
-      return room;
+      instances.push(claude);
+      return claude;
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all(rooms.map((room) => room.close()));
+      await Promise.all(instances.map((claude) => claude.close()));
       await rehearsal.close();
       await rm(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
     },
   };
 }
 
-/** The parts of a call that most tests do not care about. `used` collects what was reported. */
+/** Default call parameters. `used` collects the reported usage. */
 export function call(overrides: Partial<ClaudeCall> = {}): ClaudeCall & { used: [string, Usage][] } {
   const used: [string, Usage][] = [];
   return {
@@ -102,11 +102,11 @@ export function call(overrides: Partial<ClaudeCall> = {}): ClaudeCall & { used: 
   };
 }
 
-/** Pids in a stage's ledger: the Claude Code processes that its rooms have running. */
+/** Pids in the stage's ledger: its running Claude Code processes. */
 export const runningProcesses = async (stage: Stage): Promise<number[]> =>
   (await readdir(join(stage.stateFolder, "processes"))).map((name) => Number.parseInt(name, 10));
 
-/** Polls until a state is reached; fails with the last value when it is not. */
+/** Polls until a state is reached; fails with the last value after the timeout. */
 export async function eventually<T>(
   read: () => T | Promise<T>,
   reached: (value: T) => boolean,

@@ -1,4 +1,4 @@
-import type { McpPlace } from "@tandem/claude-code";
+import type { McpEndpoint } from "@tandem/claude-code";
 import { RequestError } from "@tandem/protocol";
 import type { FolderServer } from "../trust/trusted-parts.ts";
 
@@ -9,7 +9,7 @@ const OWN = "tandem:";
 export interface ServerPlace {
   name: string;
   origin: string;
-  place: McpPlace;
+  place: McpEndpoint;
   timeoutMs?: number;
 }
 

@@ -1,4 +1,4 @@
-import type { TrustedParts } from "@tandem/claude-code";
+import type { TrustedSettings } from "@tandem/claude-code";
 import { RequestError } from "@tandem/protocol";
 import type { FolderConfig } from "@tandem/workspace";
 import { z } from "zod";
@@ -34,7 +34,7 @@ export type FolderServer = z.infer<typeof server>;
 const serversFile = z.object({ mcpServers: z.record(z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/), server) });
 
 /** Without a place for its skills: where Claude Code finds them is not where the folder keeps them. */
-export interface FolderParts extends Omit<TrustedParts, "skillsIn"> {
+export interface FolderParts extends Omit<TrustedSettings, "skillsIn"> {
   servers: Record<string, FolderServer>;
 }
 

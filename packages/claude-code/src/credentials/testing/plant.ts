@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ReportOptions } from "../report-credentials.ts";
 
-/** A home of its own in which made-up credentials are planted, and nothing outside of which is looked at. */
+/** A scratch home with planted fake credentials; nothing outside of it is read. */
 export async function scratchHome() {
   const root = await mkdtemp(join(tmpdir(), "tandem-credentials-"));
   const home = join(root, "home");
@@ -33,7 +33,7 @@ export async function scratchHome() {
   };
 }
 
-/** A login as Claude Code stores it, with what a test wants to be different. */
+/** A login as Claude Code stores it, with overrides. */
 export const storedLogin = (more: Record<string, unknown> = {}) => ({
   claudeAiOauth: {
     accessToken: "sk-ant-oat01-made-up-for-rehearsal",

@@ -4,7 +4,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 
-/** A small MCP server on loopback with two tools: `look` tells what it was given, `stumble` fails. */
+/** A small MCP server on loopback with two tools: `look` echoes its input, `stumble` fails. */
 export async function startMcpServer(): Promise<AsyncDisposable & { url: string }> {
   const http = createServer((request, response) => {
     const server = new Server({ name: "eyes", version: "1.0.0" }, { capabilities: { tools: {} } });

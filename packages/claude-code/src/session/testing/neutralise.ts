@@ -1,4 +1,4 @@
-/** Fields of which a recording keeps no more than that they are there: times, sizes, and lists that differ by machine. */
+/** Fields with a fixed value in recordings: times, sizes, and lists that depend on the machine. */
 const FIXED: Record<string, unknown> = {
   timestamp: "2026-01-01T00:00:00.000Z",
   duration_ms: 0,
@@ -21,7 +21,7 @@ const FIXED: Record<string, unknown> = {
   harnessSectionHash: "",
 };
 
-/** Ids that are made anew each time, and what stands for them: the same one for the same id, throughout a recording. */
+/** Random ids and their stable placeholders, consistent within a recording. */
 const IDS: readonly [RegExp, (n: number) => string][] = [
   [
     /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g,
@@ -33,10 +33,10 @@ const IDS: readonly [RegExp, (n: number) => string][] = [
   [/\b0m[0-9a-z]{7}-[0-9a-f]{8}\b/g, (n) => `run${n}`],
 ];
 
-/** Makes the inputs of a recording the same on every machine and every day. */
+/** Makes a recording independent of machine and date. */
 export function neutralise(lines: readonly unknown[], replace: Readonly<Record<string, string>>): string[] {
   const known = IDS.map(() => new Map<string, string>());
-  // Task ids of shells look like words; they are known by the messages that introduce them.
+  // Shell task ids look like words, so they are collected from the messages that introduce them.
   const shells = new Set(
     lines.flatMap((line) => [...JSON.stringify(line).matchAll(/"task_id":"(b[0-9a-z]{8})"/g)].map(([, id]) => id!)),
   );

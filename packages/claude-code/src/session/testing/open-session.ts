@@ -24,7 +24,7 @@ export class MemoryTranscripts implements TranscriptStore {
     if (this.broken) throw new Error("the database is gone");
     const seen = new Set(this.lines.get(subpath)?.map(({ uuid }) => uuid));
     const added = lines.filter(({ uuid }) => uuid === undefined || !seen.has(uuid));
-    // As a database would keep them: nothing is shared with whoever gave them.
+    // Cloned, like in a database: the caller's objects may change later.
     this.lines.set(subpath, [...(this.lines.get(subpath) ?? []), ...structuredClone(added)]);
   }
 
@@ -44,7 +44,7 @@ export type Overrides = Partial<Omit<ConversationSetup, "deadlines">> & {
   recording?: Recording;
 };
 
-/** A conversation on a stage, with everything that it said. Allows every tool unless the host says otherwise. */
+/** A conversation for tests that collects its output. Allows every tool unless overridden. */
 export interface OpenSession extends AsyncDisposable {
   setup: ConversationSetup;
   conversation: Conversation;
@@ -54,7 +54,7 @@ export interface OpenSession extends AsyncDisposable {
   /** Sends a message and waits for the end of its turn. */
   turn(text: string): Promise<TurnEnd>;
   say(text: string): string;
-  /** The next output, come or to come since the last call, that fits. */
+  /** The next matching output since the last call. */
   until(fits: (output: ConversationOutput) => boolean): Promise<ConversationOutput>;
   ended(): Promise<TurnEnd>;
   closed(): Promise<Extract<ConversationOutput, { type: "closed" }>>;

@@ -8,7 +8,7 @@ import { openSession } from "./open-session.ts";
 import type { RecordingHead } from "./replay.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** Lets the real Claude Code go through a scenario, and returns what its translator was given, as lines of a recording. */
+/** Runs a scenario with the real Claude Code and returns the translator's input as lines of a recording. */
 export async function record(stage: Stage, scenario: Scenario): Promise<string[]> {
   await using mcp = await startMcpServer();
   const { setup = {}, decisions = {} } = scenario;
@@ -44,7 +44,7 @@ export async function record(stage: Stage, scenario: Scenario): Promise<string[]
   });
 }
 
-/** Of transcripts a translator reads no more than what an answer took. */
+/** The translator reads only the usage from transcript lines. */
 function worthKeeping(input: TranslatorInput): TranslatorInput[] {
   if (input.type !== "transcript") return [input];
   const { type, message } = input.line as { type: string; message?: Record<string, unknown> };

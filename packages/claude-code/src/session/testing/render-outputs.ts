@@ -1,6 +1,6 @@
 import type { ConversationOutput } from "../conversation.ts";
 
-/** Outputs as text that a person can read: a line for each, previews of one event gathered in one. */
+/** Renders outputs as readable text, one line each, with the previews of an event joined. */
 export function renderOutputs(outputs: readonly ConversationOutput[]): string {
   const lines: string[] = [];
   let preview: { of: string; pieces: string[] } | undefined;

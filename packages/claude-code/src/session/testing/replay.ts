@@ -5,7 +5,7 @@ import type { ToolNames } from "../translate/calls.ts";
 import type { TranslatorInput } from "../translate/translator-input.ts";
 import { Translator } from "../translate/translator.ts";
 
-/** The first line of a recording: what its session had. */
+/** First line of a recording: the session's settings. */
 export interface RecordingHead {
   names: ToolNames;
   tools: readonly string[];
@@ -19,7 +19,7 @@ export const readRecording = (file: string): unknown[] =>
     .split("\n")
     .map((line): unknown => JSON.parse(line));
 
-/** Puts a recording through a translator. Ids are counted, so that the same recording always comes to the same. */
+/** Feeds a recording through a translator. Ids are sequential, so the output is deterministic. */
 export function replay([head, ...inputs]: readonly unknown[]): ConversationOutput[] {
   const { names, tools, outputExpected, decisions } = head as RecordingHead;
   let events = 0;
@@ -37,7 +37,7 @@ export function replay([head, ...inputs]: readonly unknown[]): ConversationOutpu
   return inputs.flatMap((input) => translator.accept(revive(input as TranslatorInput)));
 }
 
-/** An error is written as its code and message. */
+/** Recordings store an error as its code and message. */
 function revive(input: TranslatorInput): TranslatorInput {
   if (input.type !== "ended" || !input.error) return input;
   const { code, message } = input.error as { code: LlmErrorCode; message: string };

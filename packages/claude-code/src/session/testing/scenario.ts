@@ -4,17 +4,17 @@ import type { ConversationOutput } from "../conversation.ts";
 import type { Recording } from "../translate/translator-input.ts";
 import type { OpenSession, Overrides } from "./open-session.ts";
 
-/** Something that Claude Code can go through: what the model says, what the session has, and what its user does. */
+/** A scripted session: the model's answers, the setup, and the user's actions. */
 export interface Scenario {
   script: Script;
   setup?: Overrides;
-  /** What the policy says, by the tool's name; what is not here is allowed. */
+  /** Policy decisions by tool name; the default is allow. */
   decisions?: Record<string, Permission>;
-  /** What no session asks for, to provoke messages that it may get all the same. */
+  /** Extra options that provoke messages which sessions may receive. */
   beyond?: Omit<Recording, "onInput">;
-  /** Before the process starts. */
+  /** Runs before the process starts. */
   prepare?: (folder: string) => void;
-  /** One turn with the message "Go." unless it says otherwise. */
+  /** Default: one turn with the message "Go.". */
   drive?: (session: OpenSession) => Promise<unknown>;
 }
 

@@ -3,5 +3,4 @@ import { subagentScenarios } from "./subagent-scenarios.ts";
 import { toolScenarios } from "./tool-scenarios.ts";
 import { turnScenarios } from "./turn-scenarios.ts";
 
-/** All that is recorded. */
 export const scenarios: Record<string, Scenario> = { ...turnScenarios, ...toolScenarios, ...subagentScenarios };

@@ -19,7 +19,7 @@ const withSubagents: Overrides = {
   subagents: [REVIEWER, { ...DEEPER, model: "haiku" }],
 };
 
-/** Subagents: one, several, one within another, in the background, again, and gone wrong. */
+/** Subagents: single, parallel, nested, in the background, resumed and failed. */
 export const subagentScenarios: Record<string, Scenario> = {
   "subagent-foreground": {
     setup: withSubagents,

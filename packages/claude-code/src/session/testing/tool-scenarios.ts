@@ -8,7 +8,7 @@ const ANSWER = { type: "object", properties: { answer: { type: "number" } }, req
 /** One red pixel. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
-/** Tools of all kinds: what they are asked, whether they may, and what comes of it. */
+/** Tools of all kinds: input, permission and result. */
 export const toolScenarios: Record<string, Scenario> = {
   "thinking-and-tool": {
     script: [
@@ -101,7 +101,7 @@ export const toolScenarios: Record<string, Scenario> = {
   "asked-and-denied": {
     decisions: { Bash: "ask" },
     setup: { host: { confirm: async () => ({ allow: false, message: "Not now." }) } },
-    script: [toolUse("Bash", { command: "echo no" }), text("As you wish.")],
+    script: [toolUse("Bash", { command: "echo no" }), text("As you options.")],
   },
 
   "denied-and-not-offered": {

@@ -21,7 +21,7 @@ import { isEvent, usage, type Scenario } from "./scenario.ts";
 const idle = (session: OpenSession) =>
   session.until((output) => output.type === "background" && output.tasks.length === 0);
 
-/** Turns: how they go, how they are steered, what runs beside them, and all the ways in which they end. */
+/** Turns: progress, steering, background work, and every way to end. */
 export const turnScenarios: Record<string, Scenario> = {
   text: { script: [text("Hello there.", usage(100, 20))] },
 

@@ -10,18 +10,18 @@ interface Streamed {
   type: string;
   toolUseId: string | undefined;
   id: EventId;
-  /** What has come of a text so far. */
+  /** The text received so far. */
   text: string;
 }
 
 /**
- * The blocks of the model's answers. Those of the primary thread arrive twice, piece by piece and then whole: the event's id
- * is allotted with the first piece, so that previews and event bear the same one.
+ * Content blocks of the model's answers. On the primary thread they arrive twice, streamed and complete. The event id
+ * is allotted with the first delta, so that previews and event share it.
  */
 export class Answers {
   readonly #emit: Emit;
   readonly #calls: Calls;
-  /** Blocks that are being streamed, by their index in the answer. */
+  /** Blocks being streamed, by index. */
   readonly #streaming = new Map<number, Streamed>();
   #messageId = "";
 
@@ -46,18 +46,18 @@ export class Answers {
     }
   }
 
-  /** What has not come to its end by now never will: it is asked for once more. */
+  /** The stream broke and the request is retried: drop the partial blocks. */
   abandon(): void {
     this.#streaming.clear();
   }
 
-  /** Nobody will ask for it once more: what has come of the text is all of it, and somebody has read it. */
+  /** No retry follows: emit the partial text as final, because it was already shown. */
   cut(why: Interruption): void {
     for (const { id, text } of this.#streaming.values()) this.#say(null, text, id, this.#messageId, why);
     this.abandon();
   }
 
-  /** Of an answer that was cut off, the text. A call in it was not made, and a thought without its end is none. */
+  /** Keeps only the text of an interrupted answer. Its calls were not made, and a partial thought is useless. */
   cutBlock(thread: ThreadId | null, block: Block, messageId: string): void {
     if (block.type !== "text") return;
     const id = (thread === null ? this.#allotted(block) : undefined) ?? this.#emit.newEventId();

@@ -9,7 +9,7 @@ import type { Threads } from "./threads.ts";
 
 const KINDS: Record<string, string> = { local_bash: "shell", local_agent: "subagent" };
 
-/** What runs in the background, as one list that is told anew with every change. */
+/** Background tasks; the whole list is emitted on every change. */
 export class Background {
   readonly #emit: Emit;
   readonly #threads: Threads;
@@ -46,7 +46,7 @@ export class Background {
     this.#tell();
   }
 
-  /** Told once with how it ended; the next change leaves it out. */
+  /** Emitted once with its final status; the next change omits it. */
   ended({ task_id, status }: SDKTaskNotificationMessage): void {
     const task = this.#tasks.find(({ id }) => id === task_id);
     if (!task) return;

@@ -6,22 +6,22 @@ import { filePatch } from "./file-patch.ts";
 import { resultContent } from "./result-content.ts";
 
 export interface ToolNames {
-  /** The server under which our custom tools are offered. */
+  /** The server that offers our custom tools. */
   customServer: string;
   mcpServers: readonly string[];
 }
 
 export interface NamedTool {
-  /** A question is a tool of Claude Code's that a person answers, as a client answers a custom one. */
+  /** A question is a built-in tool that a person answers, like a client answers a custom tool. */
   kind: "builtin" | "question" | "mcp" | "custom";
   name: string;
   mcpServer?: string;
 }
 
-/** Claude Code's own name of the tool by which an agent asks. */
+/** Claude Code's tool for questions. */
 const ASK_TOOL = "AskUserQuestion";
 
-/** Whose tool it is. Servers may have underscores in their names, so the known ones are looked for first, longest first. */
+/** Resolves the server of a tool. Server names may contain underscores, so the longest known name is matched first. */
 export function nameTool(full: string, { customServer, mcpServers }: ToolNames): NamedTool {
   const server = [customServer, ...mcpServers]
     .filter((name) => full.startsWith(`mcp__${name}__`))
@@ -35,7 +35,7 @@ export function nameTool(full: string, { customServer, mcpServers }: ToolNames):
   return mcpServer && name ? { kind: "mcp", name, mcpServer } : { kind: "builtin", name: full };
 }
 
-/** Whether a call may run. Not asked for custom tools. */
+/** Decides whether a call may run. Not called for custom tools. */
 export type Judge = (call: NamedTool & { input: Record<string, unknown>; thread: ThreadId | null }) => Decision;
 
 export interface Call extends NamedTool {
@@ -46,18 +46,18 @@ export interface Call extends NamedTool {
 }
 
 const NOT_KNOWN = "There was no result when the turn ended. What the call did is not known.";
-/** What Claude Code says in the place of a result when it was interrupted. It sounds as if somebody had refused the call. */
+/** Claude Code's text in place of a result after an interrupt. It reads like a refusal by the user. */
 const STOPPED_BY_USER = /^The user doesn't want to (proceed|take this action)|^\[Request interrupted/;
 
 const inputObject = z.record(z.string(), z.unknown());
 
-/** Calls of tools and their results, matched by the id that the model gave them. */
+/** Matches tool calls and results by the model's ids. */
 export class Calls {
   readonly #emit: Emit;
   readonly #names: ToolNames;
   readonly #judge: Judge;
   readonly #open = new Map<string, Call>();
-  /** Where a call was made, also after its result. */
+  /** Thread of each call, kept after its result. */
   readonly #threads = new Map<string, ThreadId | null>();
 
   constructor(emit: Emit, names: ToolNames, judge: Judge) {
@@ -70,7 +70,7 @@ export class Calls {
     return nameTool(full, this.#names).name;
   }
 
-  /** Open calls of the primary thread. */
+  /** Number of open calls of the primary thread. */
   get openOnPrimary(): number {
     return [...this.#open.values()].filter(({ thread }) => thread === null).length;
   }
@@ -109,14 +109,14 @@ export class Calls {
       this.#emit.event(thread, { type: "agent.custom_tool_use", ...use, name: QUESTION_TOOL, tandem }, eventId);
       return;
     }
-    // A question that may not be asked is a call like any other.
+    // A question that the policy does not allow is treated as a normal call.
     open(tool.kind === "question" ? "builtin" : tool.kind);
     const judged = { ...use, evaluated_permission: permission, ...(evaluation && { evaluation }), tandem };
     if (tool.mcpServer === undefined) this.#emit.event(thread, { type: "agent.tool_use", ...judged }, eventId);
     else this.#emit.event(thread, { type: "agent.mcp_tool_use", mcp_server_name: tool.mcpServer, ...judged }, eventId);
   }
 
-  /** Returns the call, or undefined if nobody made one with this id. */
+  /** Returns the call, or undefined if the id is unknown. */
   result(
     block: { tool_use_id: string; content?: unknown; is_error?: boolean },
     output: unknown,
@@ -140,7 +140,7 @@ export class Calls {
     return call;
   }
 
-  /** Closes what is open and will have no result. */
+  /** Closes open calls that will get no result. */
   closeAll(interrupted: Interruption, which: (call: Call) => boolean = () => true): void {
     for (const call of [...this.#open.values()].filter(which)) {
       this.#open.delete(call.toolUseId);
@@ -156,6 +156,6 @@ export class Calls {
     if (kind === "builtin") this.#emit.event(thread, { type: "agent.tool_result", tool_use_id: eventId, ...result });
     if (kind === "mcp")
       this.#emit.event(thread, { type: "agent.mcp_tool_result", mcp_tool_use_id: eventId, ...result });
-    // The record of a custom tool's result, and of an answer, is what the client sent.
+    // The client's own event already records the result of a custom tool or an answer.
   }
 }

@@ -1,7 +1,7 @@
 import type { Delta, EventId, SessionEventBody, ThreadId } from "@tandem/protocol";
 import type { ConversationOutput } from "../conversation.ts";
 
-/** Collects what a message comes to, in order. */
+/** Collects the outputs of a message in order. */
 export class Emit {
   readonly newEventId: () => EventId;
   #outputs: ConversationOutput[] = [];

@@ -15,7 +15,7 @@ const changedFile = z.object({
   ),
 });
 
-/** What a tool changed in a file, if it is one that does. */
+/** The change that a tool made to a file, if any. */
 export function filePatch(output: unknown): FilePatch | undefined {
   const changed = changedFile.safeParse(output).data;
   if (!changed) return undefined;

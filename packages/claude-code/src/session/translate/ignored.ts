@@ -1,6 +1,6 @@
 import type { SDKUserMessage, SDKUserMessageReplay } from "@anthropic-ai/claude-agent-sdk";
 
-/** Messages that say nothing which is not said elsewhere, or nothing that concerns a session; each with the reason. */
+/** Messages that are redundant or do not concern a session, each with the reason. */
 export const IGNORED: Readonly<Record<string, string>> = {
   keep_alive: "a heartbeat",
   "system/status": "requests and compactions are told by what comes of them",
@@ -21,7 +21,7 @@ export const IGNORED: Readonly<Record<string, string>> = {
   prompt_suggestion: "not asked for",
 };
 
-/** Words that Claude Code puts to the model in the user's name; told by events of their own, or of no concern. */
+/** Texts that Claude Code sends to the model as the user; covered by other events, or irrelevant. */
 const IGNORED_WORDS: readonly { pattern: RegExp; why: string }[] = [
   { pattern: /^\[Request interrupted by user/, why: "the turn's end says that it was interrupted" },
   { pattern: /^\[structured-output-enforce\]/, why: "Claude Code reminds the model of the output schema" },
@@ -31,8 +31,8 @@ const IGNORED_WORDS: readonly { pattern: RegExp; why: string }[] = [
   { pattern: /^This session is being continued from a previous conversation/, why: "the summary of a compaction" },
 ];
 
-/** Words in the user's name that are not worth an event: echoes, what a subagent was told, and Claude Code's own. */
-export function isOwnWord(
+/** User text that needs no event: echoes, prompts of subagents, and Claude Code's own texts. */
+export function isInternalText(
   message: SDKUserMessage | SDKUserMessageReplay,
   block: { type: string; text?: unknown },
 ): boolean {

@@ -20,7 +20,7 @@ export interface McpState {
   error?: string;
 }
 
-/** What happens beside the answers: tries again, limits, summaries, refused calls, notices. */
+/** Events beside the answers: retries, limits, compactions, denied calls, notices. */
 export class Incidents {
   readonly #emit: Emit;
   #retrying = false;
@@ -51,7 +51,7 @@ export class Incidents {
     this.#retrying = true;
   }
 
-  /** The request that was made again is answered, or the turn is over. */
+  /** The retried request was answered, or the turn is over. */
   retried(): void {
     if (!this.#retrying) return;
     this.#retrying = false;
@@ -69,7 +69,7 @@ export class Incidents {
     });
   }
 
-  /** Told with every answer of a login; worth an event only when it says something new. */
+  /** Sent with every answer on a login; emitted only when it changes. */
   rateLimit({ status, rateLimitType, resetsAt, utilization }: SDKRateLimitInfo): void {
     const limit = {
       status,

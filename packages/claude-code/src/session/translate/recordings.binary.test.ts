@@ -8,9 +8,9 @@ import { readRecording, replay } from "../testing/replay.ts";
 import { scenarios } from "../testing/scenarios.ts";
 
 /**
- * The recordings that the translator is tested with, held against the Claude Code of today: it still comes to the same
- * events. With `TANDEM_RECORD=1` (or the names of scenarios, with commas) they are made anew; then look at what `vitest -u`
- * changes in their readable form.
+ * Checks that the current Claude Code still produces the events of the recordings that the translator is tested with.
+ * `TANDEM_RECORD=1` (or scenario names, separated by commas) records them again; then review the diff that `vitest -u`
+ * makes in their readable form.
  */
 const wanted = process.env["TANDEM_RECORD"];
 const isWanted = (name: string): boolean => wanted === "1" || wanted?.split(",").includes(name) === true;
@@ -24,7 +24,7 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-/** What happened, whatever the order: subagents and background tasks take turns as they like. */
+/** Compares without order, because subagents and background tasks interleave freely. */
 const happened = (outputs: readonly ConversationOutput[]): string[] =>
   outputs
     .flatMap((output) => {

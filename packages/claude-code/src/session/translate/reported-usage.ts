@@ -15,7 +15,7 @@ const totals = z.record(
   }),
 );
 
-/** Claude Code's running totals by model, as results and transcripts have them. */
+/** Claude Code's cumulative totals by model, from results and transcripts. */
 export const readTotals = (modelUsage: unknown): Reported =>
   Object.fromEntries(
     Object.entries(totals.safeParse(modelUsage).data ?? {}).map(([model, used]) => [
@@ -33,7 +33,7 @@ export const readTotals = (modelUsage: unknown): Reported =>
 
 const FIELDS = ["input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"] as const;
 
-/** What came to the totals since; models that were not used are left out. */
+/** Difference of two totals; unused models are omitted. */
 export function usedSince(now: Reported, before: Reported): Reported {
   const used: Reported = {};
   for (const [model, total] of Object.entries(now)) {

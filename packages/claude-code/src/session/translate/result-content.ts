@@ -23,7 +23,7 @@ const block = z.discriminatedUnion("type", [
   }),
 ]);
 
-/** The content of a tool's result. What has no shape here is kept as JSON. */
+/** Content of a tool's result. Unknown blocks are kept as JSON. */
 export function resultContent(content: unknown): ToolResultContent[] {
   if (content === undefined || content === null || content === "") return [];
   if (typeof content === "string") return [{ type: "text", text: content }];

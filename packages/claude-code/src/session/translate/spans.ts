@@ -18,7 +18,7 @@ const wireUsage = z.object({
 });
 type WireUsage = z.infer<typeof wireUsage>;
 
-/** A line of a transcript with a whole answer and what it took. */
+/** A transcript line with a complete answer and its usage. */
 const answerLine = z.object({
   type: z.literal("assistant"),
   message: z.object({ id: z.string(), stop_reason: z.string(), usage: wireUsage }),
@@ -35,24 +35,24 @@ interface Span {
 }
 
 /**
- * Model requests from their start to their end, each counted once. On the primary thread the stream says what a request
- * took; of subagents nothing is streamed, but their transcripts say it.
+ * Model requests from start to end, each counted once. The primary thread's usage comes from the stream; subagents are
+ * not streamed, so theirs comes from their transcripts.
  */
 export class Spans {
   readonly #emit: Emit;
   #open: Span | undefined;
-  /** The answer of the primary thread that was counted last. */
+  /** Id of the primary thread's answer that was counted last. */
   #streamed = "";
   readonly #ofSubagents = new Map<string, Span>();
   readonly #told = new Map<string, WireUsage>();
-  /** What the requests took that ended since this was last taken, by model. */
+  /** Usage by model of requests that ended since the last `takeCounted`. */
   #counted: Reported = {};
 
   constructor(emit: Emit) {
     this.#emit = emit;
   }
 
-  /** A request of the primary thread has been sent, or is being sent again. */
+  /** A request of the primary thread was sent or retried. */
   begin(): void {
     if (!this.#open) this.#open = this.#start(null);
   }
@@ -60,7 +60,7 @@ export class Spans {
   stream(event: SDKPartialAssistantMessage["event"]): void {
     switch (event.type) {
       case "message_start": {
-        // A stream that broke is begun anew without a word.
+        // A broken stream restarts without a notice.
         if (this.#open?.messageId) this.fail();
         this.begin();
         this.#streamed = event.message.id;
@@ -77,7 +77,7 @@ export class Spans {
         this.#open.stopReason = event.delta.stop_reason;
         return;
       case "message_stop":
-        // A stream that broke is closed without a reason.
+        // A broken stream is closed without a stop reason.
         if (this.#open) this.#end(this.#open, !this.#open.stopReason);
         this.#open = undefined;
         return;
@@ -85,13 +85,13 @@ export class Spans {
     }
   }
 
-  /** The request came to nothing, or its answer was cut off. */
+  /** The request failed, or its answer was cut off. */
   fail(): void {
     if (this.#open) this.#end(this.#open, true);
     this.#open = undefined;
   }
 
-  /** An answer that came in one piece, because the stream before it broke. */
+  /** An unstreamed answer, after the stream broke. */
   whole({ id, model, usage, stop_reason: stopReason }: SDKAssistantMessage["message"]): void {
     if (id === this.#streamed || stopReason === null) return;
     this.begin();
@@ -104,14 +104,14 @@ export class Spans {
   answer(thread: ThreadId, { id, model, usage }: SDKAssistantMessage["message"]): void {
     if (this.#ofSubagents.has(id)) return;
     const span: Span = { ...this.#start(thread, model), model, messageId: id, usage: wireUsage.parse(usage) };
-    // Kept also when it has ended, so that later blocks of the same answer begin no other.
+    // Keep it after its end, so that later blocks of the same answer start no second span.
     this.#ofSubagents.set(id, span);
     const told = this.#told.get(id);
     this.#told.delete(id);
     if (told) this.#endSubagent(span, told);
   }
 
-  /** A line that was added to a subagent's transcript. */
+  /** A new line of a subagent's transcript. */
   transcript(line: unknown): void {
     const answer = answerLine.safeParse(line).data?.message;
     if (!answer) return;
@@ -120,7 +120,7 @@ export class Spans {
     else this.#endSubagent(span, answer.usage);
   }
 
-  /** Ends what has not ended in threads that have; their transcripts have no more to say. */
+  /** Ends open requests of finished threads; their transcripts are complete. */
   settle(which: (thread: ThreadId) => boolean): void {
     for (const span of this.#ofSubagents.values()) {
       if (span.thread !== null && which(span.thread)) this.#endSubagent(span, span.usage);
@@ -133,7 +133,7 @@ export class Spans {
     return counted;
   }
 
-  /** A request that nobody saw and that only the turn's total tells of. */
+  /** A request that was not streamed and appears only in the turn's total. */
   unseen(model: string, usage: ModelUsage, usd: number): void {
     const start = this.#emit.event(null, { type: "span.model_request_start", tandem: { model } });
     this.#emit.event(null, {
@@ -193,7 +193,7 @@ export class Spans {
   }
 }
 
-/** The final figures repeat the first ones and correct them. */
+/** Final figures override the first ones; absent fields keep the first value. */
 const latest = (first: WireUsage, final: WireUsage): WireUsage => ({
   ...first,
   ...Object.fromEntries(Object.entries(final).filter(([, value]) => value !== undefined && value !== null)),

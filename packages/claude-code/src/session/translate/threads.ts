@@ -6,7 +6,7 @@ import type {
 import type { StopReason, ThreadId } from "@tandem/protocol";
 import type { Emit } from "./emit.ts";
 
-/** A subagent that an earlier process of the same conversation has begun. */
+/** A subagent started by an earlier process of the conversation. */
 export interface KnownThread {
   toolUseId: string;
   taskId: string;
@@ -16,24 +16,24 @@ export interface KnownThread {
 interface Thread {
   id: ThreadId;
   agentName: string;
-  /** Who spoke to it last, and gets its answer. */
+  /** The sender of the last message, which receives the answer. */
   caller: Party;
   running: boolean;
   background: boolean;
-  /** What it said last. */
+  /** Its latest text. */
   words: string;
 }
 
 interface Party {
-  /** The thread on which its events stand; null on the primary one. */
+  /** Thread of its events; null for the primary thread. */
   thread: ThreadId | null;
   id: ThreadId;
   name: string | null;
 }
 
 /**
- * Subagents as threads. A thread is known by the call that began it: every message of a subagent names that call, also when
- * it is taken up again, in this process or a later one.
+ * Subagents as threads. A thread is identified by the call that started it: every message of a subagent names that
+ * call, also after a resume in another process.
  */
 export class Threads {
   readonly #emit: Emit;
@@ -59,13 +59,13 @@ export class Threads {
     return this.#byTask.get(taskId ?? "")?.id;
   }
 
-  /** Whether it goes on when the turn ends. */
+  /** Whether it continues after the turn ends. */
   isInBackground(thread: ThreadId | null): boolean {
     const known = thread === null ? undefined : this.#byId.get(thread);
     return known !== undefined && known.running && known.background;
   }
 
-  /** The thread of a message. One that was never announced is announced now. */
+  /** The thread of a message. An unannounced thread is announced now. */
   ofMessage(message: {
     parent_tool_use_id: string | null;
     agent_id?: string;
@@ -111,13 +111,13 @@ export class Threads {
   ended({ task_id, status, summary }: Pick<SDKTaskNotificationMessage, "task_id" | "status" | "summary">): void {
     const thread = this.#byTask.get(task_id);
     if (!thread?.running) return;
-    // One that was stopped has nothing to report: its summary is only what it was asked.
+    // A stopped subagent has no report: its summary only repeats its prompt.
     const words = { completed: thread.words || summary, failed: summary, stopped: "" }[status];
     if (words) this.#exchange(this.#party(thread.id), thread.caller, words);
     this.#rest(thread, status === "failed" ? "retries_exhausted" : "end_turn");
   }
 
-  /** Those that the turn takes along when it ends. */
+  /** Ends the threads that end with the turn. */
   endAll(inBackgroundToo: boolean): void {
     for (const thread of this.#byCall.values()) {
       if (thread.running && (inBackgroundToo || !thread.background)) this.#rest(thread, "end_turn");

@@ -18,7 +18,7 @@ const updated = z.object({
   activeForm: z.string().optional(),
 });
 
-/** The list of what is to be done, whichever of Claude Code's tools keeps it: one for the whole list, or one for each step. */
+/** The to-do list. Claude Code has tools for the whole list and tools for single tasks; both are covered. */
 export class Todos {
   readonly #emit: Emit;
   readonly #lists = new Map<ThreadId | null, Map<string, Todo>>();
@@ -27,7 +27,7 @@ export class Todos {
     this.#emit = emit;
   }
 
-  /** A call that has succeeded, with its structured output. */
+  /** A successful call with its structured output. */
   noted(call: Call, output: unknown): void {
     const list = this.#lists.get(call.thread) ?? new Map<string, Todo>();
     const next = change(call, output, list);
@@ -74,7 +74,7 @@ const asTodo = (
   { content, status, activeForm }: { content: string; status: Todo["status"]; activeForm?: string | undefined },
 ): Todo => ({ id, content, status, ...(activeForm !== undefined && { active_form: activeForm }) });
 
-/** A step that was made in an earlier process is known by its number alone. */
+/** A task created by an earlier process is known only by its number. */
 function merge(before: Todo | undefined, task: z.infer<typeof updated>): Todo {
   const status = task.status === "deleted" ? undefined : task.status;
   return asTodo(task.taskId, {

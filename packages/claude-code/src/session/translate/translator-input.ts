@@ -4,7 +4,7 @@ import type { McpState } from "./incidents.ts";
 import type { Reported } from "./reported-usage.ts";
 import type { KnownThread } from "./threads.ts";
 
-/** What an earlier process of the same conversation left: subagents, and totals that the next result goes on from. */
+/** State of an earlier process of the conversation: subagents, and the totals that the next result continues from. */
 export interface Past {
   threads: readonly KnownThread[];
   totals: Reported;
@@ -12,21 +12,21 @@ export interface Past {
 
 export type TranslatorInput =
   | { type: "message"; message: SDKMessage }
-  /** Before the first message of a conversation that is taken up again. */
+  /** Before the first message of a resumed conversation. */
   | ({ type: "past" } & Past)
-  /** A line that Claude Code has added to the transcript of a subagent. */
+  /** A new line in a subagent's transcript. */
   | { type: "transcript"; line: unknown }
-  /** The states of the MCP servers, with the reasons of those that failed. */
+  /** States of the MCP servers, with the reasons of failures. */
   | { type: "mcp_status"; servers: readonly McpState[] }
-  /** We have asked Claude Code to end the turn; what it says of calls from now on is not the user's refusal. */
+  /** We have requested an interrupt; from now on a "refused" result is not the user's refusal. */
   | { type: "interrupting" }
-  /** No more messages will come. A turn that was under way, or waited for, ends with the error. */
+  /** No more messages. A running or expected turn ends with the error. */
   | { type: "ended"; error: LlmError | undefined; turnExpected: boolean };
 
-/** Taps a conversation, to record what it translates. */
+/** Hook for recording the translator's input. */
 export interface Recording {
   onInput: (input: TranslatorInput) => void;
-  /** Options that a session does not use, to provoke messages that it may get all the same. */
+  /** Extra options that provoke messages which sessions may receive. */
   options?: Partial<Options>;
   variables?: Record<string, string>;
 }

@@ -6,7 +6,7 @@ import type { ConversationOutput } from "../conversation.ts";
 import { renderOutputs } from "../testing/render-outputs.ts";
 import { readRecording, replay } from "../testing/replay.ts";
 
-/** Streams of the real Claude Code (see recordings.binary.test.ts), and what they have to come to. */
+/** Streams of the real Claude Code (see recordings.binary.test.ts) and their expected events. */
 const FOLDER = join(import.meta.dirname, "recordings");
 const recordings = readdirSync(FOLDER)
   .filter((name) => name.endsWith(".jsonl"))
@@ -20,15 +20,15 @@ describe.each(recordings)("%s", (name) => {
   const outputs = replay(readRecording(join(FOLDER, `${name}.jsonl`)));
   const events = eventsOf(outputs);
 
-  test("comes to these events", async () => {
+  test("produces the expected events", async () => {
     await expect(renderOutputs(outputs)).toMatchFileSnapshot(join(FOLDER, `${name}.txt`));
   });
 
-  test("says nothing that is not understood", () => {
+  test("contains no unknown message", () => {
     expect(events.filter(({ event }) => event.type === "tandem.unknown")).toEqual([]);
   });
 
-  test("gives every event an id of its own", () => {
+  test("gives every event a unique id", () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   });
 
@@ -48,9 +48,9 @@ describe.each(recordings)("%s", (name) => {
     expect([...open.values()]).toEqual([]);
   });
 
-  test("previews are prefixes of what comes", () => {
+  test("previews are prefixes of the final text", () => {
     for (const [id, pieces] of previewsOf(outputs)) {
-      // An id of an agent that came in pieces is still the one of the day of the recording.
+      // A streamed agent id keeps the value of the recording.
       const preview = pieces.replace(/\ba[0-9a-f]{16}\b/, "agent1");
       const final = events.find((output) => output.id === id)?.event;
       if (!final) continue;
@@ -63,7 +63,7 @@ describe.each(recordings)("%s", (name) => {
     }
   });
 
-  test("ends every model request that it begins, once, in its thread", () => {
+  test("ends every model request once, in its thread", () => {
     const open = new Map<string, Logged>();
     for (const output of events) {
       if (output.event.type === "span.model_request_start") open.set(output.id, output);
@@ -74,7 +74,7 @@ describe.each(recordings)("%s", (name) => {
     expect([...open.values()]).toEqual([]);
   });
 
-  test("counts what Claude Code reports", () => {
+  test("counts the usage that Claude Code reports", () => {
     const counted = new Map<string, ModelUsage>();
     const reported = new Map<string, ModelUsage>();
     for (const output of outputs) {
@@ -84,10 +84,10 @@ describe.each(recordings)("%s", (name) => {
       }
       if (output.type !== "event" || output.event.type !== "span.model_request_end") continue;
       const { tandem, model_usage: usage, is_error: failed } = output.event;
-      // Claude Code does not count answers that were cut off.
+      // Claude Code does not count interrupted answers.
       if (tandem.model !== undefined && !failed) add(counted, tandem.model, usage);
     }
-    // A turn that was cut off by a crash has no report.
+    // A turn cut off by a crash has no report.
     if (outputs.some(({ type }) => type === "turn_ended") && name !== "killed") {
       expect(Object.fromEntries(counted)).toEqual(Object.fromEntries(reported));
     }

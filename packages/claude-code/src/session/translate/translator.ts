@@ -13,7 +13,7 @@ import { Answers } from "./answers.ts";
 import { Background } from "./background.ts";
 import { Calls, type Judge, type ToolNames } from "./calls.ts";
 import { Emit } from "./emit.ts";
-import { IGNORED, isOwnWord } from "./ignored.ts";
+import { IGNORED, isInternalText } from "./ignored.ts";
 import { Incidents } from "./incidents.ts";
 import { readTotals, type Reported, usedSince } from "./reported-usage.ts";
 import { Spans } from "./spans.ts";
@@ -28,13 +28,13 @@ export interface TranslatorSettings {
   primaryThread: ThreadId;
   judge: Judge;
   names: ToolNames;
-  /** Whether every turn has to end with an object. */
+  /** Whether every turn must return an object. */
   outputExpected: boolean;
-  /** What is said of the process beside what it says itself. */
+  /** Facts about the process that its own messages do not contain. */
   facts?: Pick<EventOf<"tandem.init">, "sandbox" | "skills">;
 }
 
-/** A message that the SDK passes on and its types do not have. */
+/** The SDK forwards this message but does not declare it. */
 const fallback = z.object({
   subtype: z.literal("model_fallback"),
   original_model: z.string(),
@@ -42,12 +42,12 @@ const fallback = z.object({
   trigger: z.string().optional(),
 });
 
-/** What Claude Code says for the model where nothing was asked. */
+/** Claude Code's placeholder when no answer was requested. */
 const NOTHING_SAID = "No response requested.";
 
 /**
- * From the messages of Claude Code to events. Deterministic and without effects: the same messages come to the same events,
- * but for the ids, which are given to it. Every message comes to something, unless it stands among the ignored ones.
+ * Translates Claude Code's messages to events. Deterministic and free of side effects: equal messages give equal
+ * events, except for the injected ids. Every message produces an output unless it is listed as ignored.
  */
 export class Translator {
   readonly #settings: TranslatorSettings;
@@ -80,12 +80,12 @@ export class Translator {
     this.#incidents = new Incidents(this.#emit);
   }
 
-  /** Whether Claude Code is working on a turn. */
+  /** Whether a turn is running. */
   get underWay(): boolean {
     return this.#underWay;
   }
 
-  /** Whether the primary thread waits for tools, and not for the model. */
+  /** Whether the primary thread waits for tools, not for the model. */
   get waitsForTools(): boolean {
     return this.#calls.openOnPrimary > 0;
   }
@@ -141,7 +141,7 @@ export class Translator {
         return this.#system(message);
       case "tool_progress": {
         const call = this.#calls.find(message.tool_use_id);
-        // A call that only waits for somebody may name itself as its parent: that begins no thread.
+        // A call that waits for a retry may name itself as parent; that starts no thread.
         if (message.subagent_retry)
           this.#incidents.subagentRetry(
             this.#threads.ofTask(message.subagent_retry.agent_id) ?? this.#threads.ofMessage(message),
@@ -249,7 +249,7 @@ export class Translator {
       claude_code_version,
       ...this.#settings.facts,
     };
-    // It comes with every turn, as a rule the same.
+    // Sent with every turn, usually unchanged.
     const told = JSON.stringify(event);
     if (told === this.#init) return;
     this.#init = told;
@@ -264,7 +264,7 @@ export class Translator {
   }
 
   #assistant(message: SDKAssistantMessage): void {
-    // An answer that failed has words of Claude Code in its place.
+    // A failed answer contains Claude Code's error text instead of the model's.
     if (message.error) {
       if (message.parent_tool_use_id === null) this.#hints.assistantError = message.error;
       return;
@@ -281,13 +281,13 @@ export class Translator {
     for (const block of message.message.content) this.#answers.block(thread, block, message.message.id);
   }
 
-  /** Claude Code keeps what it had said when it was interrupted, and the model knows of it later. */
+  /** Claude Code keeps the partial text of an interrupt, and the model sees it later. */
   #aborted(message: SDKAssistantMessage): void {
     const thread = this.#threads.ofMessage(message);
     for (const block of message.message.content) this.#answers.cutBlock(thread, block, message.message.id);
   }
 
-  /** Claude Code's own words, in answer to a command that it carries out itself. */
+  /** Claude Code's own output for a command that it handles itself. */
   #own({ message, parent_tool_use_id }: SDKAssistantMessage): void {
     if (parent_tool_use_id !== null) return;
     for (const block of message.content) {
@@ -303,7 +303,7 @@ export class Translator {
         const call = this.#calls.result(block, message.tool_use_result, this.#hints.interrupting);
         if (!call) this.#emit.event(null, { type: "tandem.unknown", kind: "user/tool_result", message: block });
         else if (!block.is_error) this.#todos.noted(call, message.tool_use_result);
-      } else if (!isOwnWord(message, block)) {
+      } else if (!isInternalText(message, block)) {
         const thread = this.#threads.ofMessage(message);
         this.#emit.event(thread, { type: "tandem.unknown", kind: `user/${block.type}`, message: block });
       }
@@ -320,12 +320,12 @@ export class Translator {
     this.#hints = noHints();
     this.#underWay = false;
     const { code, fix } = outcome.error?.tandem ?? {};
-    // Not this turn's trouble alone: nothing runs on this login until somebody logs in.
+    // Also a notice, because no session can run until the user logs in.
     if (code === "not_logged_in") this.#incidents.notice("error", `There is no Claude login to run on. ${fix ?? ""}`);
     this.#emit.put({ type: "turn_ended", outcome: { ...outcome, reported } });
   }
 
-  /** The request that made a summary is not streamed: it took what the turn took beside the requests that were. */
+  /** The compaction request is not streamed. Its usage is the turn's total minus the streamed requests. */
   #countCompaction(reported: Reported): void {
     const counted = this.#spans.takeCounted();
     if (!this.#compacted) return;
@@ -335,7 +335,7 @@ export class Translator {
     }
   }
 
-  /** Closes what the end of a turn leaves open. */
+  /** Closes everything that the end of a turn leaves open. */
   #close(why: Interruption, all: boolean): void {
     const goesOn = (thread: ThreadId | null): boolean => !all && this.#threads.isInBackground(thread);
     this.#answers.cut(why);
@@ -354,14 +354,14 @@ const noHints = (): Hints => ({
   interrupting: false,
 });
 
-/** What becomes of a message that was sent: `queued`, `started` when the model is given it, `completed` or `cancelled`. */
+/** State of a sent message: `queued`, `started` when the model receives it, `completed` or `cancelled`. */
 const message = z.object({
   type: z.literal("command_lifecycle"),
   command_uuid: z.string(),
   state: z.string(),
 });
 
-/** The SDK passes these on, and its types do not have them. */
+/** The SDK forwards these messages but does not declare them. */
 export function commandLifecycle(other: unknown): { uuid: string; state: string } | undefined {
   const { data } = message.safeParse(other);
   return data && { uuid: data.command_uuid, state: data.state };

@@ -11,18 +11,20 @@ import type { TurnEnd } from "../conversation.ts";
 
 type Outcome = Omit<TurnEnd, "reported">;
 
-/** What the messages of a turn have said about its end before the result does. */
+/** Hints about a turn's end from messages before its result. */
 export interface Hints {
-  /** Claude Code's word for why the last answer failed. */
+  /** Claude Code's reason why the last answer failed. */
   assistantError: string | undefined;
-  /** When the quota that was hit resets. */
+  /** When the exhausted quota resets. */
   resetsAt: Date | undefined;
   refusal: SDKModelRefusalNoFallbackMessage | undefined;
-  /** We asked for the turn to end. */
+  /** We requested the interrupt. */
   interrupting: boolean;
 }
 
-/** How a turn ended. No single sign is trusted: a result called `success` may be an error, or an interrupted turn. */
+/**
+ * Classifies the end of a turn. No single field is reliable: a `success` result can be an error or an interrupted turn.
+ */
 export function turnOutcome(result: SDKResultMessage, hints: Hints, outputExpected: boolean): Outcome {
   if (result.terminal_reason === "aborted_streaming" || result.terminal_reason === "aborted_tools") {
     return { stop: "interrupted", stopDetails: null };

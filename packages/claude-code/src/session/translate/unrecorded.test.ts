@@ -16,7 +16,7 @@ const newTranslator = (): Translator => {
   });
 };
 
-/** What a rehearsed session does not come to, and a real one may. */
+/** Messages that recorded sessions do not contain, but real ones may. */
 const accept = (...messages: object[]) => {
   const translator = newTranslator();
   return messages
@@ -24,7 +24,7 @@ const accept = (...messages: object[]) => {
     .map((output) => (output.type === "event" ? output.event : output));
 };
 
-test("a message that nobody knows is kept as it is", () => {
+test("keeps an unknown message as it is", () => {
   const news = { type: "system", subtype: "brand_new", what: 1 };
   expect(accept(news, { type: "also_new" })).toEqual([
     { type: "tandem.unknown", kind: "system/brand_new", message: news },
@@ -32,16 +32,16 @@ test("a message that nobody knows is kept as it is", () => {
   ]);
 });
 
-test("a call that waits and says so begins no thread", () => {
+test("a waiting call that names itself as parent starts no thread", () => {
   const progress = { type: "tool_progress", tool_use_id: "toolu_1", parent_tool_use_id: "toolu_1", tool_name: "Bash" };
   expect(accept({ ...progress, elapsed_time_seconds: 30 })).toEqual([]);
 });
 
-test("noise that is known stays out", () => {
+test("drops known noise", () => {
   expect(accept({ type: "system", subtype: "thinking_tokens" }, { type: "keep_alive" })).toEqual([]);
 });
 
-test("a result of a call that nobody made, and words in the user's name that nobody knows, are kept", () => {
+test("keeps results of unknown calls and unknown user text", () => {
   const result = { type: "tool_result", tool_use_id: "toolu_9", content: "?" };
   const words = { type: "text", text: "Something new." };
   const content = [result, words];
@@ -51,7 +51,7 @@ test("a result of a call that nobody made, and words in the user's name that nob
   ]);
 });
 
-test("denials, notices and losses are told", () => {
+test("emits denials, notices and losses", () => {
   expect(
     accept(
       { type: "system", subtype: "permission_denied", tool_name: "Bash", tool_use_id: "toolu_1", message: "No." },
@@ -69,7 +69,7 @@ test("denials, notices and losses are told", () => {
   ]);
 });
 
-test("a limit is told when it changes, and a login that is well is not", () => {
+test("emits a limit when it changes, and not while it is fine", () => {
   const limit = (status: string, utilization?: number) => ({
     type: "rate_limit_event",
     rate_limit_info: { status, ...(utilization !== undefined && { utilization }) },
@@ -97,11 +97,11 @@ test.each([
   ["mcp__a__b__look", { kind: "mcp", name: "look", mcpServer: "a__b" }],
   ["mcp__a__look", { kind: "mcp", name: "look", mcpServer: "a" }],
   ["mcp__nobody__look__up", { kind: "mcp", name: "look__up", mcpServer: "nobody" }],
-])("%s is named for what it is", (full, named) => {
+])("resolves server and tool of %s", (full, named) => {
   expect(nameTool(full, { customServer: "tandem", mcpServers: ["a", "a__b"] })).toEqual(named);
 });
 
-/** The beginning of an answer, as it streams in. */
+/** The start of a streamed answer. */
 const begun = (text: string, message = "msg_1") =>
   [
     { type: "message_start", message: { id: message, model: "claude-sonnet-5-5", usage: {} } },
@@ -111,7 +111,7 @@ const begun = (text: string, message = "msg_1") =>
 
 const isMessage = ({ type }: { type: string }): boolean => type === "agent.message";
 
-test("what was said when a process died is kept", () => {
+test("keeps partial text when the process dies", () => {
   const translator = newTranslator();
   for (const message of begun("It begins")) translator.accept({ type: "message", message: message as SDKMessage });
   const outputs = translator.accept({ type: "ended", error: undefined, turnExpected: true });
@@ -124,7 +124,7 @@ test("what was said when a process died is kept", () => {
   ]);
 });
 
-test("what was said before a request was made once more is not said twice", () => {
+test("drops partial text before a retry, so that it is not emitted twice", () => {
   const whole = {
     id: "msg_2",
     model: "claude-sonnet-5-5",

@@ -12,16 +12,16 @@ export interface Deadlines {
 }
 
 /**
- * A turn from its message to its outcome: under a deadline at every moment, settled exactly once, whichever comes first of
- * result, deadline, abort and death. Without a turn of ours it is a command to Claude Code itself.
+ * A running turn, from its message to its outcome. It always has a deadline, and settles exactly once: by result,
+ * deadline, abort or exit. Without a `turn` it is a slash command.
  */
-export class TurnUnderWay {
+export class RunningTurn {
   readonly turn: Turn | undefined;
   readonly reader = new TurnReader();
   readonly outcome: Promise<TurnOutcome>;
-  /** Whether Claude Code has said what it came up with, and it was what we asked for. */
+  /** Whether the init message was received and matched the requested setup. */
   checked = false;
-  /** Whether it has said that it forgot. */
+  /** Whether the reset was confirmed. */
   forgotten = false;
   readonly #deadlines: Deadlines;
   readonly #endProcess: () => void;
@@ -30,7 +30,7 @@ export class TurnUnderWay {
   #timer: NodeJS.Timeout | undefined;
   #settled = false;
 
-  /** `endProcess` is called where the process can no longer be relied on. */
+  /** `endProcess` is called if the process is no longer reliable. */
   constructor(turn: Turn | undefined, deadlines: Deadlines, endProcess: () => void) {
     const { promise, resolve } = Promise.withResolvers<TurnOutcome>();
     this.turn = turn;
@@ -43,7 +43,7 @@ export class TurnUnderWay {
     else this.#watch(deadlines.init, "forget a conversation (init)");
   }
 
-  /** What comes after the first time changes nothing any more. */
+  /** Only the first call has an effect. */
   settle(end: TurnOutcome | LlmError): void {
     this.#settled = true;
     clearTimeout(this.#timer);
@@ -51,13 +51,13 @@ export class TurnUnderWay {
     this.#resolve(end instanceof LlmError ? failed(end, this.reader.usedSoFar) : end);
   }
 
-  /** Ends a turn whose process is in an unknown state, and the process with it. */
+  /** Ends the turn and kills its process, whose state is unknown. */
   fail(error: LlmError): void {
     this.settle(error);
     this.#endProcess();
   }
 
-  /** A model request has been sent. */
+  /** A model request was sent. */
   asked(): void {
     this.#watch(this.#deadlines.firstByte, "begin its answer (firstByte)");
   }

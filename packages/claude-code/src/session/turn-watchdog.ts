@@ -4,10 +4,10 @@ import { timedOut } from "../process-errors.ts";
 import type { ConversationSetup } from "./conversation.ts";
 
 /**
- * Sees to it that a turn under way gives signs of life: while a model is asked and while it answers. Not while tools run, a
- * person is asked or only background tasks are left: those may take as long as they take.
+ * Times out a turn without activity while the model is requested or answering. Tools, approvals and background tasks
+ * may take as long as they need.
  */
-export class Watch {
+export class TurnWatchdog {
   readonly #deadlines: ConversationSetup["deadlines"];
   readonly #onLate: (error: LlmError) => void;
   #timer: NodeJS.Timeout | undefined;
@@ -17,7 +17,7 @@ export class Watch {
     this.#onLate = onLate;
   }
 
-  /** A message has been sent, or a turn goes on by itself: Claude Code has to begin. */
+  /** A message was sent or a turn continues: Claude Code must start. */
   begin(): void {
     this.#within(this.#deadlines.init, "begin the turn (init)");
   }
@@ -46,10 +46,10 @@ export class Watch {
     }
   }
 
-  /** An answer or a result is complete: tools run, or Claude Code itself has the word. */
+  /** An answer or result is complete: tools run, or Claude Code continues. */
   #after({ waitsForTools }: { waitsForTools: boolean }): void {
     const { firstByte, idle } = this.#deadlines;
-    // An answer whose stream broke is asked for again in one piece, without a word until it is there.
+    // After a broken stream the answer is requested again unstreamed, so there is no activity until it arrives.
     if (waitsForTools) this.rest();
     else this.#within(firstByte + idle, "go on with the turn (firstByte, idle)");
   }
