@@ -27,7 +27,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
 import type { ClaudeCode } from "./claude-code.ts";
-import { call, eventually, runningProcesses, setStage, type Stage } from "./testing/stage.ts";
+import { call, eventually, runningProcesses, setStage, type Stage } from "./testing/claude-stage.ts";
 
 let stage: Stage;
 let claude: ClaudeCode;

@@ -10,7 +10,7 @@ import type { Effort } from "./isolation.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { ProcessPool, type Lease, type PoolSettings } from "./process-pool.ts";
 import { MAX_RESULT_LENGTH, type ToolCall, type ToolDefinition } from "./tool-server.ts";
-import type { Turn } from "./turn.ts";
+import type { Turn } from "./turn-setup.ts";
 import type { TurnOutcome } from "./turn-reader.ts";
 import type { Deadlines } from "./running-turn.ts";
 import { childVariables, dropForeignVariables } from "./variables.ts";

@@ -7,7 +7,7 @@ import { MessageQueue } from "./message-queue.ts";
 import { aborted, asLlmError, busy, notForgotten, timedOut, unchecked } from "./process-errors.ts";
 import type { ProcessLedger } from "./process-ledger.ts";
 import { createToolServer, HOST_TIMEOUT_MS, toolServerKey, type ToolCall, type ToolDefinition } from "./tool-server.ts";
-import type { Turn, TurnSetup } from "./turn.ts";
+import type { Turn, TurnSetup } from "./turn-setup.ts";
 import { resultTotals, type TurnOutcome } from "./turn-reader.ts";
 import { type Deadlines, failed, RunningTurn } from "./running-turn.ts";
 

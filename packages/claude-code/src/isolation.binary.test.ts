@@ -7,7 +7,7 @@ import { z } from "zod";
 import type { Credential } from "./credential.ts";
 import { findExecutable } from "./executable.ts";
 import { MARK, plantHostileHome } from "./testing/hostile-home.ts";
-import { call, setStage, type Stage } from "./testing/stage.ts";
+import { call, setStage, type Stage } from "./testing/claude-stage.ts";
 import { DENIED_VARIABLES } from "./variables.ts";
 
 /**

@@ -7,7 +7,7 @@ import { expect, inject, test } from "vitest";
 import { findExecutable } from "./executable.ts";
 import { probeLogin, type LoginProbe } from "./probe-login.ts";
 import { plantHostileHome } from "./testing/hostile-home.ts";
-import { setStage, type Stage } from "./testing/stage.ts";
+import { setStage, type Stage } from "./testing/claude-stage.ts";
 
 const probe = (stage: Stage, extra: Record<string, string> = {}, deadlineMs = 15_000): Promise<LoginProbe> =>
   probeLogin({

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { always, stallBeforeFirstByte, stallMidStream, text, type Reply } from "@tandem/rehearsal";
 import { describe, expect, test } from "vitest";
 import { ProcessLedger } from "./process-ledger.ts";
-import { call, eventually, runningProcesses, setStage } from "./testing/stage.ts";
+import { call, eventually, runningProcesses, setStage } from "./testing/claude-stage.ts";
 
 const isRunning = (pid: number): boolean => {
   try {
@@ -18,7 +18,7 @@ const isRunning = (pid: number): boolean => {
 };
 
 const host = (args: unknown, env: Record<string, string>) =>
-  spawn(process.execPath, [new URL("testing/host.ts", import.meta.url).pathname, JSON.stringify(args)], {
+  spawn(process.execPath, [new URL("testing/call-host.ts", import.meta.url).pathname, JSON.stringify(args)], {
     env,
     stdio: "ignore",
   });

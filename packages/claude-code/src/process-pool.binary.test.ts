@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { ClaudeCode } from "./claude-code.ts";
 import { findExecutable } from "./executable.ts";
-import { call, eventually, runningProcesses, setStage, type Stage } from "./testing/stage.ts";
+import { call, eventually, runningProcesses, setStage, type Stage } from "./testing/claude-stage.ts";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -200,7 +200,7 @@ test("an idle pool neither keeps its host alive nor outlives it", async () => {
   stage.rehearsal.use(replies);
   const host = spawn(
     process.execPath,
-    [new URL("testing/host.ts", import.meta.url).pathname, JSON.stringify({ settings, prompts: ["a", "b"] })],
+    [new URL("testing/call-host.ts", import.meta.url).pathname, JSON.stringify({ settings, prompts: ["a", "b"] })],
     {
       env: stage.hostVariables,
       stdio: ["ignore", "pipe", "inherit"],

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ClaudeProcess, ProcessFixture } from "./claude-process.ts";
 import { aborted } from "./process-errors.ts";
-import type { TurnSetup } from "./turn.ts";
+import type { TurnSetup } from "./turn-setup.ts";
 
 export interface PoolSettings {
   mode: "reuse" | "single-use" | "off";

@@ -1,6 +1,6 @@
 import { LlmError } from "@tandem/protocol";
 import { aborted, timedOut } from "./process-errors.ts";
-import type { Turn } from "./turn.ts";
+import type { Turn } from "./turn-setup.ts";
 import { TurnReader, type TurnOutcome } from "./turn-reader.ts";
 
 export interface Deadlines {

@@ -24,7 +24,7 @@ export { createProposals, type ProposalParts } from "./proposals/create-proposal
 export type { Draft, ProposalPage, Proposals, Support } from "./proposals/proposals.ts";
 export type { Budget, LlmSource } from "./runs/metered-llm.ts";
 export { runJob, type JobInput } from "./runs/run-job.ts";
-export { runEvent, type Run, type RunEvent } from "./runs/run.ts";
+export { runEvent, type Run, type RunEvent } from "./runs/job-run.ts";
 export { tableFile, type TableFile } from "./catalogue/table-file.ts";
 export {
   holdsFor,

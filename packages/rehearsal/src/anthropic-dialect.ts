@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Dialect, Frame } from "./dialect.ts";
 import { piecesOf, tokensOf } from "./dialect.ts";
-import type { Message, MessageBlock } from "./message.ts";
+import type { Message, MessageBlock } from "./compose-message.ts";
 import type { ModelQuestion, ReceivedRequest, RequestBlock } from "./received-request.ts";
 import { textOf } from "./received-request.ts";
 

@@ -1,4 +1,4 @@
-import type { Message } from "./message.ts";
+import type { Message } from "./compose-message.ts";
 import type { DialectName, ModelQuestion, ReceivedRequest } from "./received-request.ts";
 
 /** A way to put the same question and the same reply on the wire. */

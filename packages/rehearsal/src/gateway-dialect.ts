@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Dialect, Frame } from "./dialect.ts";
 import { piecesOf, tokensOf } from "./dialect.ts";
-import type { Message, MessageBlock, MessageUsage } from "./message.ts";
-import { newId } from "./message.ts";
+import type { Message, MessageBlock, MessageUsage } from "./compose-message.ts";
+import { newId } from "./compose-message.ts";
 import type { RequestBlock, RequestMessage } from "./received-request.ts";
 import type { StopReason } from "./reply.ts";
 

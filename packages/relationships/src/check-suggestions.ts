@@ -1,5 +1,5 @@
 import { nearest } from "@tandem/protocol";
-import type { Candidate } from "./candidates.ts";
+import type { Candidate } from "./join-candidates.ts";
 import { nameEvidence } from "./name-evidence.ts";
 import type { Prober } from "./prober.ts";
 import type { JoinEnd, Suggestion } from "./relationship.ts";

@@ -1,4 +1,4 @@
-import type { Candidate } from "./candidates.ts";
+import type { Candidate } from "./join-candidates.ts";
 import { isNamed, ACCEPT_POINTS, type Judgement, REVIEW_POINTS } from "./score.ts";
 
 export interface Judged extends Judgement {

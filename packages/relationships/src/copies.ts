@@ -1,5 +1,5 @@
 import type { TableFacts } from "./table-facts.ts";
-import { wordsOf } from "./words.ts";
+import { wordsOf } from "./name-words.ts";
 
 /** Tables that have the columns of another and its name with something added: archives, backups, stages. */
 export function copiesAmong(tables: readonly TableFacts[]): Map<TableFacts, TableFacts> {

@@ -1,4 +1,4 @@
-import type { Candidate } from "./candidates.ts";
+import type { Candidate } from "./join-candidates.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import type { Key } from "./table-keys.ts";
 import { density } from "./value-evidence.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { findRelationships } from "./find-relationships.ts";
 import { profileTables } from "./profile-tables.ts";
 import type { Suggestion } from "./relationship.ts";
-import { accepted, fill, findIn, shown, sqliteDatabase } from "./testing/sqlite-database.ts";
+import { accepted, fill, findIn, shown, sqliteDatabase } from "./testing/relationship-fixture.ts";
 
 const CUSTOMERS = `CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT); ${fill("customers", 50, "n", "'c' || n")}`;
 

@@ -6,7 +6,7 @@ import {
   candidatesByValue,
   isOwnKey,
   keysByKind,
-} from "./candidates.ts";
+} from "./join-candidates.ts";
 import { checkSuggestions } from "./check-suggestions.ts";
 import { discoverCompositeKeys } from "./composite-keys.ts";
 import { findCompositeLinks } from "./composite-links.ts";

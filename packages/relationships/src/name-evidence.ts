@@ -2,7 +2,7 @@ import { DESCRIPTIVE_WORDS, MEASURE_WORDS } from "./lexicon.ts";
 import type { ColumnFacts } from "./table-facts.ts";
 import { isMainFor, type Key } from "./table-keys.ts";
 import type { EntityName, ReadName, Vocabulary } from "./vocabulary.ts";
-import { INFLECTED } from "./words.ts";
+import { INFLECTED } from "./name-words.ts";
 
 /** What names say about a column that may refer to a key: from 0, nothing, to 1, as clear as can be. */
 export interface NameEvidence {

@@ -1,11 +1,11 @@
 import { isNamed } from "./score.ts";
-import type { Candidate } from "./candidates.ts";
+import type { Candidate } from "./join-candidates.ts";
 import type { Overlap, Probe, Prober } from "./prober.ts";
 import { readsLikeReference } from "./roles.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import type { Key } from "./table-keys.ts";
 import type { Vocabulary } from "./vocabulary.ts";
-import { INFLECTED, wordsOf } from "./words.ts";
+import { INFLECTED, wordsOf } from "./name-words.ts";
 
 /** A column that names a row of one of several tables; another column says of which. */
 export interface PolymorphicLink {

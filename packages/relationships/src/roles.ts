@@ -9,7 +9,7 @@ import {
 } from "./lexicon.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
 import type { Vocabulary } from "./vocabulary.ts";
-import { INFLECTED, wordsOf } from "./words.ts";
+import { INFLECTED, wordsOf } from "./name-words.ts";
 
 const AGENT_ENDING = /(?<!numb|ord|lett|fold|chapt|lay|lev|numm|paramet|col|fact|sect|vect)(er|or|ee|eur|ist)$/;
 

@@ -1,4 +1,4 @@
-import type { Candidate } from "./candidates.ts";
+import type { Candidate } from "./join-candidates.ts";
 import { MEASURE_WORDS } from "./lexicon.ts";
 import type { Overlap } from "./prober.ts";
 import { personLikeness, readsLikeReference, roleEvidence } from "./roles.ts";
@@ -7,7 +7,7 @@ import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import { isMainFor } from "./table-keys.ts";
 import { counts, staysInCorner, valueEvidence } from "./value-evidence.ts";
 import type { Vocabulary } from "./vocabulary.ts";
-import { wordsOf } from "./words.ts";
+import { wordsOf } from "./name-words.ts";
 
 /** What was learnt from the clear cases of this schema, to judge the others by. */
 export interface Surroundings {

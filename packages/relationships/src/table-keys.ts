@@ -1,7 +1,7 @@
 import { DESCRIPTIVE_WORDS, MEASURE_WORDS } from "./lexicon.ts";
 import { type ColumnFacts, kindFit, type TableFacts } from "./table-facts.ts";
 import type { Vocabulary } from "./vocabulary.ts";
-import { likeness } from "./words.ts";
+import { likeness } from "./name-words.ts";
 
 /** Columns that tell a table's rows apart. */
 export interface Key {

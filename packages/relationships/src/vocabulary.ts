@@ -1,6 +1,6 @@
 import { GLUED_ENDS, HIERARCHY_WORDS, ID_WORDS, LINK_WORDS, PREPOSITIONS, RANK_WORDS, TABLE_DRESS } from "./lexicon.ts";
 import type { ColumnFacts, TableFacts } from "./table-facts.ts";
-import { INFLECTED, likeness, wordsOf } from "./words.ts";
+import { INFLECTED, likeness, wordsOf } from "./name-words.ts";
 
 /** One way to say what a table's rows are. */
 export interface EntityName {

@@ -5,7 +5,7 @@ import { Missing } from "../shell/missing.tsx";
 import { useShortcuts } from "../shell/shortcuts.ts";
 import { Problem } from "../ui/problem.tsx";
 import { useOverview } from "./context-api.ts";
-import { readPath, SECTIONS, type Section } from "./context-path.ts";
+import { readPath, SECTIONS, type Section } from "./context-route.ts";
 import { NoContext } from "./no-context.tsx";
 import { SearchView } from "./search/search-view.tsx";
 import { SECTION_WORDS, SectionBar } from "./section-bar.tsx";

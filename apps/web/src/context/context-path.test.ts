@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { columnOfKey, pathOfKey, readPath } from "./context-path.ts";
+import { columnOfKey, pathOfKey, readPath } from "./context-route.ts";
 
 test.each([
   ["page:metrics/active-customer", "wiki/metrics/active-customer"],

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import type { Overview } from "./context-api.ts";
 import { useAnswer, type Paged } from "./context-api.ts";
 import { ContextLink } from "./context-link.tsx";
-import { SECTIONS, type Section } from "./context-path.ts";
+import { SECTIONS, type Section } from "./context-route.ts";
 import { count } from "../text/format.ts";
 
 export const SECTION_WORDS: Readonly<Record<Section, string>> = {

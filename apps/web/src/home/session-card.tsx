@@ -6,7 +6,7 @@ import { ago, exactly, listCost } from "../text/format.ts";
 import { Countdown } from "../ui/countdown.tsx";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
 import { folderName } from "./find-sessions.ts";
-import { SessionMenu } from "./session-menu.tsx";
+import { SessionMenu } from "./session-row-menu.tsx";
 
 interface Shown {
   session: FeedSession;

@@ -1,6 +1,6 @@
 import type { Message } from "@tandem/protocol";
 import { expect, test } from "vitest";
-import { toMarkdown } from "./export-session.ts";
+import { toMarkdown } from "./export-markdown.ts";
 
 const message = (role: Message["role"], parts: Message["parts"]): Message => ({
   id: "m",

@@ -7,7 +7,7 @@ import { sessionAct } from "../shell/session-act.ts";
 import { boundKey, shownKey } from "../shell/shortcuts.ts";
 import { Button } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
-import { download, exportMarkdown, readWholeLog } from "./export-session.ts";
+import { download, exportMarkdown, readWholeLog } from "./export-markdown.ts";
 
 /** What is done with a session as a whole. */
 export function SessionMenu({ session, title: named }: { session: string; title: string | null }) {

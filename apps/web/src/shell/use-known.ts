@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue } from "react";
 import { api } from "../api/client.ts";
-import { pathOfKey } from "../context/context-path.ts";
+import { pathOfKey } from "../context/context-route.ts";
 import { capitalised } from "../text/mode-words.ts";
 
 const SHOWN = 6;

@@ -19,7 +19,7 @@ import { projectsFolder } from "./forget-conversation.ts";
 import { Gate } from "./gate.ts";
 import { readPast } from "./read-past.ts";
 import type { Recording, TranslatorInput } from "./translate/translator-input.ts";
-import { checkSessionInit } from "./session-options.ts";
+import { checkSessionInit } from "./process-options.ts";
 import { startQuery, toolNames } from "./start-query.ts";
 import { TranscriptMirror } from "./transcript-mirror.ts";
 import type { ToolNames } from "./translate/calls.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { LlmError, type EventId, type ToolResultContent } from "@tandem/protocol";
 import { always, madeUpLogin, reply, slowly, stallMidStream, text, thinking, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { eventually, runningProcesses, setStage, type Stage } from "../testing/stage.ts";
+import { eventually, runningProcesses, setStage, type Stage } from "../testing/claude-stage.ts";
 import type { ToolCallRequest } from "./conversation.ts";
 import { MemoryTranscripts, openSession } from "./testing/open-session.ts";
 

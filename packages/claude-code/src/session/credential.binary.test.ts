@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Credential } from "../credential.ts";
-import { setStage, type Stage } from "../testing/stage.ts";
+import { setStage, type Stage } from "../testing/claude-stage.ts";
 import { openSession } from "./testing/open-session.ts";
 
 let stage: Stage;

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { always, overloaded, slowly, stallBeforeFirstByte, stallMidStream, text, toolUse } from "@tandem/rehearsal";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runningProcesses, setStage, type Stage } from "../testing/stage.ts";
+import { runningProcesses, setStage, type Stage } from "../testing/claude-stage.ts";
 import { openSession } from "./testing/open-session.ts";
 
 let stage: Stage;

@@ -17,7 +17,7 @@ import type {
   ConversationSetup,
   ToolCallRequest,
 } from "./conversation.ts";
-import { OUTPUT_TOOL } from "./session-options.ts";
+import { OUTPUT_TOOL } from "./process-options.ts";
 import { type Judge, type NamedTool, nameTool, type ToolNames } from "./translate/calls.ts";
 
 /** Time for a call's event to arrive after its hook; a call without an event is denied. */

@@ -4,7 +4,7 @@ import { always, madeUpLogin, startRehearsal, text, toolUse, type Rehearsal } fr
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Credential } from "../credential.ts";
 import { MARK, plantHostileHome } from "../testing/hostile-home.ts";
-import { call, setStage, type Stage } from "../testing/stage.ts";
+import { call, setStage, type Stage } from "../testing/claude-stage.ts";
 import { DENIED_VARIABLES } from "../variables.ts";
 import { openSession, type OpenSession } from "./testing/open-session.ts";
 

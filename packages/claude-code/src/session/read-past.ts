@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { TranscriptLine } from "./transcript-line.ts";
 import { readTotals } from "./translate/reported-usage.ts";
-import type { KnownThread } from "./translate/threads.ts";
+import type { KnownThread } from "./translate/subagent-threads.ts";
 import type { Past } from "./translate/translator-input.ts";
 
 const subagent = z.object({ type: z.literal("agent_metadata"), agentType: z.string(), toolUseId: z.string() });

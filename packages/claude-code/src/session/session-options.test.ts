@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ConversationSetup } from "./conversation.ts";
-import { checkSessionInit } from "./session-options.ts";
+import { checkSessionInit } from "./process-options.ts";
 
 const setup = {
   credential: { type: "login" },

@@ -16,7 +16,7 @@ import { dropForeignVariables } from "../variables.ts";
 import type { ConversationSetup } from "./conversation.ts";
 import type { Gate } from "./gate.ts";
 import { connectedServers, hostServers } from "./host-servers.ts";
-import { remoteServers, serverNames, sessionOptions } from "./session-options.ts";
+import { remoteServers, serverNames, sessionOptions } from "./process-options.ts";
 import type { ToolNames } from "./translate/calls.ts";
 import { setPriority } from "node:os";
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { always, reply, text, toolUse, when, type ModelRequest } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, setStage, type Stage } from "../testing/stage.ts";
+import { eventually, setStage, type Stage } from "../testing/claude-stage.ts";
 import type { ConversationOutput, ToolCallRequest } from "./conversation.ts";
 import { openSession, type OpenSession } from "./testing/open-session.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { always, startRehearsal, text, toolUse, type Rehearsal } from "@tandem/rehearsal";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MARK, plantHostileHome } from "../testing/hostile-home.ts";
-import { setStage, type Stage } from "../testing/stage.ts";
+import { setStage, type Stage } from "../testing/claude-stage.ts";
 import type { TrustedSettings } from "./conversation.ts";
 import { openSession } from "./testing/open-session.ts";
 

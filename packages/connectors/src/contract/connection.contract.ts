@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Connection } from "../connection.ts";
-import { BEHAVIOURS, type BehaviourId } from "./behaviours.ts";
-import type { ConnectorFixture, Verify } from "./stage.ts";
+import { BEHAVIOURS, type BehaviourId } from "./connector-behaviours.ts";
+import type { ConnectorFixture, Verify } from "./connector-stage.ts";
 import { verifyJudge } from "./verify-judge.ts";
 import { verifyLimits } from "./verify-limits.ts";
 import { verifyStructure } from "./verify-structure.ts";

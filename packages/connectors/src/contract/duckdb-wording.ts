@@ -1,4 +1,4 @@
-import type { Wording } from "./stage.ts";
+import type { Wording } from "./connector-stage.ts";
 
 export const DUCKDB_SAMPLE = [
   "create table countries (code varchar not null, region varchar not null, primary key (region, code))",

@@ -8,7 +8,7 @@ import { openConnection } from "../open-connection.ts";
 import { connectionContract } from "./connection.contract.ts";
 import { DUCKDB, DUCKDB_SAMPLE } from "./duckdb-wording.ts";
 import { until } from "./until.ts";
-import type { ConnectorFixture } from "./stage.ts";
+import type { ConnectorFixture } from "./connector-stage.ts";
 
 connectionContract("DuckDB", async (): Promise<ConnectorFixture> => {
   const folder = mkdtempSync(join(tmpdir(), "tandem-duckdb-"));

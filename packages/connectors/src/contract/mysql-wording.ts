@@ -1,4 +1,4 @@
-import type { Wording } from "./stage.ts";
+import type { Wording } from "./connector-stage.ts";
 
 export const MYSQL_SAMPLE = [
   "create table countries (code varchar(2) not null, region varchar(9) not null, primary key (region, code))",

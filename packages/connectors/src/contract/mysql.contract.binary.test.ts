@@ -6,7 +6,7 @@ import { serverAddress } from "../server-address.ts";
 import { startMariaDb, whyNoMariaDb } from "../testing/mariadb.ts";
 import { connectionContract } from "./connection.contract.ts";
 import { MYSQL, MYSQL_SAMPLE } from "./mysql-wording.ts";
-import type { ConnectorFixture } from "./stage.ts";
+import type { ConnectorFixture } from "./connector-stage.ts";
 
 async function openFixture(): Promise<ConnectorFixture> {
   const server = await startMariaDb();

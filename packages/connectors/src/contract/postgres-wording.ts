@@ -1,4 +1,4 @@
-import type { Wording } from "./stage.ts";
+import type { Wording } from "./connector-stage.ts";
 
 export const POSTGRES_SAMPLE = [
   "create table countries (code text not null, region text not null, primary key (region, code))",

@@ -6,7 +6,7 @@ import { PostgresSession } from "../postgres/postgres-session.ts";
 import { serverAddress } from "../server-address.ts";
 import { connectionContract } from "./connection.contract.ts";
 import { POSTGRES, POSTGRES_SAMPLE } from "./postgres-wording.ts";
-import type { ConnectorFixture } from "./stage.ts";
+import type { ConnectorFixture } from "./connector-stage.ts";
 
 async function openFixture(): Promise<ConnectorFixture> {
   const postgres = await startPostgres();

@@ -7,7 +7,7 @@ import { openConnection } from "../open-connection.ts";
 import { inspectFile, openFile } from "../sqlite/sqlite-file.ts";
 import { connectionContract } from "./connection.contract.ts";
 import { SQLITE, SQLITE_SAMPLE } from "./sqlite-wording.ts";
-import type { ConnectorFixture } from "./stage.ts";
+import type { ConnectorFixture } from "./connector-stage.ts";
 
 connectionContract("SQLite", async (): Promise<ConnectorFixture> => {
   const folder = mkdtempSync(join(tmpdir(), "tandem-sqlite-"));

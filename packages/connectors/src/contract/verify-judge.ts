@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { ConnectionError } from "../connection-error.ts";
-import { only, type Verify } from "./stage.ts";
+import { only, type Verify } from "./connector-stage.ts";
 
 type Ids =
   | "refuse.attempts"

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { only, type Verify } from "./stage.ts";
+import { only, type Verify } from "./connector-stage.ts";
 
 type Ids = "limits.rows" | "limits.bytes" | "limits.endless" | "limits.deadline" | "limits.abort" | "limits.at-once";
 

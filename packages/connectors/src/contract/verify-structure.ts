@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Table } from "../connection.ts";
-import type { Stage, Verify } from "./stage.ts";
+import type { Stage, Verify } from "./connector-stage.ts";
 
 type Ids =
   | "structure.tables"

@@ -8,7 +8,7 @@ import { readEstimate } from "./duckdb-estimate.ts";
 import { DuckdbGuard } from "./duckdb-guard.ts";
 import { readStructure } from "./duckdb-structure.ts";
 import { toValue } from "./duckdb-values.ts";
-import { explainFailure } from "./explain-failure.ts";
+import { explainFailure } from "./duckdb-error.ts";
 import { openFile } from "./open-file.ts";
 
 const ALL = { maxRows: Infinity, maxBytes: Infinity };

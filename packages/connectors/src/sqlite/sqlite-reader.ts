@@ -5,7 +5,7 @@ import type { Reader, ReaderQuery, Structure } from "../reader/reader.ts";
 import { RowsCollector } from "../rows-collector.ts";
 import { inspectFile, openFile, type SqliteFile } from "./sqlite-file.ts";
 import { SqliteGuard } from "./sqlite-guard.ts";
-import { explainFailure, NO_STATEMENT } from "./explain-failure.ts";
+import { explainFailure, NO_STATEMENT } from "./sqlite-error.ts";
 import { readStructure } from "./sqlite-structure.ts";
 
 /** One file, read with calls that block: it has a process of its own. */

@@ -1,6 +1,6 @@
 import { type ContextId, inParallel, RequestError } from "@tandem/protocol";
 import { diffLines } from "@tandem/workspace";
-import { fromLines, toLines } from "../lines/lines.ts";
+import { fromLines, toLines } from "../lines/line-edits.ts";
 import { mergeEdits } from "../lines/merge-edits.ts";
 import type { ContextFiles } from "./context-files.ts";
 import type { CommitMessage, ContextFolder, ContextWorktree, FileChange } from "./context-folder.ts";

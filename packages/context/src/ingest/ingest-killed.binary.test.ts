@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, inject, test } from "vitest";
-import { isExtraction, isTriage } from "./extract/testing/answers.ts";
-import { isCurator, isReconciler, isRepair, isUnit } from "./testing/agents.ts";
+import { isExtraction, isTriage } from "./extract/testing/extract-answers.ts";
+import { isCurator, isReconciler, isRepair, isUnit } from "./testing/agent-requests.ts";
 import { openTestIngest, type TestIngest } from "./testing/open-test-ingest.ts";
 import {
   REFUND_REQUESTS,

@@ -5,7 +5,7 @@ import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import { CatalogueReader } from "../tools/catalogue-reader.ts";
 import { tableTool } from "../tools/table-tool.ts";
 import { listCandidates } from "./extract/candidates.ts";
-import { aCandidate, askedCitations, giveCandidates, giveLanes } from "./extract/testing/answers.ts";
+import { aCandidate, askedCitations, giveCandidates, giveLanes } from "./extract/testing/extract-answers.ts";
 import {
   agent,
   fileRead,
@@ -19,7 +19,7 @@ import {
   use,
   verify,
   writePage,
-} from "./testing/agents.ts";
+} from "./testing/agent-requests.ts";
 import { openTestIngest } from "./testing/open-test-ingest.ts";
 
 let backend: RehearsedBackend;

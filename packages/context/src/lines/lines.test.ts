@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { diffLines } from "@tandem/workspace";
-import { applyEdits, fromLines, toLines } from "./lines.ts";
+import { applyEdits, fromLines, toLines } from "./line-edits.ts";
 import { mergeEdits } from "./merge-edits.ts";
 
 /** The same numbers each time, so that a failure can be looked at. */

@@ -1,5 +1,5 @@
 import { diffLines, type LineEdit } from "@tandem/workspace";
-import { applyEdits } from "./lines.ts";
+import { applyEdits } from "./line-edits.ts";
 
 export interface Merged {
   lines: string[];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { RehearsedBackend } from "../scan/testing/rehearsed-backend.ts";
 import type { Captured } from "./capture-session.ts";
 import { remember } from "./remember.ts";
-import { calling, conversation, proposing } from "./testing/answers.ts";
+import { calling, conversation, proposing } from "./testing/memory-answers.ts";
 import { MemoryStage } from "./testing/memory-stage.ts";
 
 let backend: RehearsedBackend;

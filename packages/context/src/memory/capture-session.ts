@@ -1,7 +1,7 @@
 import { LlmError, RequestError, type SessionId } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
-import type { Run } from "../runs/run.ts";
+import type { Run } from "../runs/job-run.ts";
 import { foundMemory, type FoundMemory } from "./found-memory.ts";
 import type { MemoryParts } from "./memory-parts.ts";
 import { MEMORY_PROMPT, MEMORY_SYSTEM, memoryPrompt } from "./memory-prompt.ts";

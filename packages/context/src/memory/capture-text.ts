@@ -1,7 +1,7 @@
 import { newId, RequestError } from "@tandem/protocol";
 import { z } from "zod";
 import { suspicionOf } from "../ingest/evidence/suspicion.ts";
-import type { Run } from "../runs/run.ts";
+import type { Run } from "../runs/job-run.ts";
 import { findAlike, findContradictions } from "./find-contradictions.ts";
 import { foundMemory, type FoundMemory } from "./found-memory.ts";
 import { Memories } from "./memories.ts";

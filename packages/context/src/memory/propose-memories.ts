@@ -1,5 +1,5 @@
 import type { Proposal } from "../proposals/proposal.ts";
-import type { Run } from "../runs/run.ts";
+import type { Run } from "../runs/job-run.ts";
 import { decisionsOf, draftsOf, type FoundMemory } from "./found-memory.ts";
 import { Memories } from "./memories.ts";
 import type { MemoryParts } from "./memory-parts.ts";

@@ -1,5 +1,5 @@
 import type { LineEdit } from "@tandem/workspace";
-import { applyEdits, fromLines, toLines } from "../lines/lines.ts";
+import { applyEdits, fromLines, toLines } from "../lines/line-edits.ts";
 import { mergeEdits } from "../lines/merge-edits.ts";
 import type { Change, Hunk } from "./proposal.ts";
 

@@ -1,7 +1,7 @@
 import { TandemError } from "@tandem/protocol";
 import { diffLines } from "@tandem/workspace";
 import type { Evidence } from "../evidence.ts";
-import { toLines } from "../lines/lines.ts";
+import { toLines } from "../lines/line-edits.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { ASPECTS, type Aspect, type Change, type Hunk } from "./proposal.ts";
 import type { Draft, Support } from "./proposals.ts";

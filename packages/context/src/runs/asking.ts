@@ -1,7 +1,7 @@
 import { LlmError, type LlmErrorCode, type Role } from "@tandem/protocol";
 import type { LlmRuntime, Wait } from "@tandem/runtime";
 import type { z } from "zod";
-import type { Run } from "./run.ts";
+import type { Run } from "./job-run.ts";
 
 /** About what was asked: the next call may well succeed. After any other failure, none would. */
 const ABOUT_THE_CALL: ReadonlySet<LlmErrorCode> = new Set([

@@ -1,5 +1,5 @@
 import { LeaseLost, type JobLease, type JobStore } from "@tandem/storage";
-import type { RunEvent } from "./run.ts";
+import type { RunEvent } from "./job-run.ts";
 
 /** Rare enough for the store, and often enough for a person's eyes. */
 const FLUSH_MS = 200;

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { awaitCancelled, cancelJob, endCancelled } from "./cancel-job.ts";
 import type { LlmSource } from "./metered-llm.ts";
 import { runJob } from "./run-job.ts";
-import type { Run } from "./run.ts";
+import type { Run } from "./job-run.ts";
 
 /** The clocks of a store and of its users differ a little. */
 const LAPSE_MARGIN_MS = 500;

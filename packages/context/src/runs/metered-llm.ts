@@ -2,7 +2,7 @@ import { LlmError, noUsage, TandemError, type Backend, type CallReport, type Llm
 import type { CallRequest, LlmRuntime, LoopRequest, LoopResult, ObjectRequest, Wait } from "@tandem/runtime";
 import type { z } from "zod";
 import { hashOf } from "../canonical-json.ts";
-import type { RunEvent } from "./run.ts";
+import type { RunEvent } from "./job-run.ts";
 
 /** How a job comes to a model. It is opened for the first call: a run that finds everything in its cache starts nothing. */
 export interface LlmSource {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ENGINES, type TestDatabase } from "../testing/engines.ts";
 import type { LlmSource } from "./metered-llm.ts";
-import type { Run, RunEvent } from "./run.ts";
+import type { Run, RunEvent } from "./job-run.ts";
 import { type JobInput, runJob } from "./run-job.ts";
 import { stepTogether } from "./step-together.ts";
 

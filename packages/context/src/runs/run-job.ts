@@ -3,7 +3,7 @@ import { LeaseLost, type JobLease, type JobRow, type JobStore } from "@tandem/st
 import { claimJob, type EndState, ended, type JobWanted } from "./claim-job.ts";
 import { EventWriter } from "./event-writer.ts";
 import { type Budget, type LlmSource, MeteredLlm } from "./metered-llm.ts";
-import type { Run, RunEvent } from "./run.ts";
+import type { Run, RunEvent } from "./job-run.ts";
 import { StepCache } from "./step-cache.ts";
 
 /** Whoever is silent for so long is taken for dead. */

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { canonicalJson } from "../canonical-json.ts";
-import type { Run } from "./run.ts";
+import type { Run } from "./job-run.ts";
 
 interface Steps<T, S extends z.ZodType> {
   kind: string;

@@ -1,7 +1,7 @@
 import { inParallel, type LlmError, TandemError } from "@tandem/protocol";
 import type { LlmRuntime } from "@tandem/runtime";
 import { z } from "zod";
-import type { Run } from "../runs/run.ts";
+import type { Run } from "../runs/job-run.ts";
 import { Asking } from "../runs/asking.ts";
 import { inBatches } from "../runs/in-batches.ts";
 import {

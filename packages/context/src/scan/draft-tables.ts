@@ -5,7 +5,7 @@ import { joinKey, newJoinEntry } from "../catalogue/table-values.ts";
 import { updateTableFile } from "../catalogue/update-table-file.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
 import type { Draft } from "../proposals/proposals.ts";
-import type { Run } from "../runs/run.ts";
+import type { Run } from "../runs/job-run.ts";
 import { SCAN_ROLE } from "./scan-calls.ts";
 import { deletedJoins } from "./deleted-joins.ts";
 import type { Described } from "./describe-tables.ts";

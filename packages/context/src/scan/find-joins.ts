@@ -2,7 +2,7 @@ import { type Connection, ConnectionError } from "@tandem/connectors";
 import type { Config } from "@tandem/protocol";
 import { findRelationships, type Relationship } from "@tandem/relationships";
 import type { LlmRuntime } from "@tandem/runtime";
-import type { Run } from "../runs/run.ts";
+import type { Run } from "../runs/job-run.ts";
 import { type ScannedTable } from "./scanned-table.ts";
 import { shownToModels } from "./shown-to-models.ts";
 import { suggestJoins } from "./suggest-joins.ts";

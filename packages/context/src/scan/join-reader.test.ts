@@ -2,7 +2,7 @@ import type { Relationship } from "@tandem/relationships";
 import { expect, test } from "vitest";
 import { joinPrompt } from "./join-prompt.ts";
 import { JoinReader } from "./join-reader.ts";
-import { KeyIndex } from "./key-index.ts";
+import { JoinTargets } from "./join-targets.ts";
 import { makeColumn, makeScanned, makeTable } from "./testing/make-table.ts";
 import { linkedColumns, unlinkedColumns } from "./unlinked-columns.ts";
 
@@ -79,7 +79,7 @@ test("a prompt about a thousand tables is no longer than its limits", () => {
     makeScanned(makeTable(`department_${i}_records`, ["id", "owner"], { primaryKey: ["id"] })),
   );
   const persons = makeScanned(makeTable("owners", ["id"], { primaryKey: ["id"] }));
-  const index = new KeyIndex([...tables, persons], new Map(), 2_000);
+  const index = new JoinTargets([...tables, persons], new Map(), 2_000);
   const [first] = tables;
   const lines = index.linesFor([{ scanned: first!, columns: first!.table.columns.slice(1) }]);
   expect(lines.join("\n").length).toBeLessThanOrEqual(2_000);
@@ -92,6 +92,6 @@ test("what is unique in the data can be referred to where nothing is declared", 
   const scanned = makeScanned(makeTable("countries", ["code", "name"]));
   const profile = scanned.profile!;
   const columns = profile.columns.map((column) => ({ ...column, unique: column.name === "code" }));
-  const index = new KeyIndex([{ ...scanned, profile: { ...profile, columns } }], new Map(), 1_000);
+  const index = new JoinTargets([{ ...scanned, profile: { ...profile, columns } }], new Map(), 1_000);
   expect(index.linesFor([])).toEqual(['{"schema":"main","table":"countries","keys":[["code"]]}']);
 });

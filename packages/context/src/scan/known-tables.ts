@@ -4,7 +4,7 @@ import { parseTableFile, type TableFile } from "../catalogue/table-file.ts";
 import { distinctTablePath, foldedPath, tablePath } from "../catalogue/table-path.ts";
 import { describeProblem } from "../file-problem.ts";
 import type { ContextFolder } from "../folder/context-folder.ts";
-import type { Run } from "../runs/run.ts";
+import type { Run } from "../runs/job-run.ts";
 import { tableKey } from "./scanned-table.ts";
 
 const FILES_AT_ONCE = 16;

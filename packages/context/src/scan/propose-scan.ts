@@ -3,7 +3,7 @@ import { TandemError } from "@tandem/protocol";
 import { removeTableFile } from "../catalogue/update-table-file.ts";
 import type { TableFile } from "../catalogue/table-file.ts";
 import type { Draft } from "../proposals/proposals.ts";
-import type { Run } from "../runs/run.ts";
+import type { Run } from "../runs/job-run.ts";
 import { type Findings, PROPOSAL_STAGE } from "./draft-tables.ts";
 import type { KnownTable } from "./known-tables.ts";
 import type { ScanContext, ScanResult } from "./scan-result.ts";

@@ -1,6 +1,6 @@
 import type { Connection, Table } from "@tandem/connectors";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeAll, nameJoins } from "./testing/answers.ts";
+import { describeAll, nameJoins } from "./testing/scan-answers.ts";
 import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
 import { ScanStage } from "./testing/scan-stage.ts";
 

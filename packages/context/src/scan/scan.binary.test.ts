@@ -5,7 +5,7 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CatalogueReader } from "../tools/catalogue-reader.ts";
-import { askedTables, describeAll, isAboutDescriptions, isAboutJoins, nameJoins } from "./testing/answers.ts";
+import { askedTables, describeAll, isAboutDescriptions, isAboutJoins, nameJoins } from "./testing/scan-answers.ts";
 import { RehearsedBackend } from "./testing/rehearsed-backend.ts";
 import { ScanStage } from "./testing/scan-stage.ts";
 

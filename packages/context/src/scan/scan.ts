@@ -1,7 +1,7 @@
 import type { Connection, SkippedTable, Table } from "@tandem/connectors";
 import { type Config, TandemError } from "@tandem/protocol";
 import { profileTables, type TableProfile } from "@tandem/relationships";
-import type { Run } from "../runs/run.ts";
+import type { Run } from "../runs/job-run.ts";
 import { describeTables } from "./describe-tables.ts";
 import { draftTables } from "./draft-tables.ts";
 import { findJoins } from "./find-joins.ts";

@@ -3,7 +3,7 @@ import { always, planLimit, refusal, type ScriptEntry, when } from "@tandem/rehe
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ScannedTable } from "./scanned-table.ts";
 import { suggestJoins } from "./suggest-joins.ts";
-import { askedTables, nameJoins } from "./testing/answers.ts";
+import { askedTables, nameJoins } from "./testing/scan-answers.ts";
 import { makeScanned, makeTable } from "./testing/make-table.ts";
 import { MemoryRun } from "./testing/memory-run.ts";
 import { RehearsedBackend } from "./testing/rehearsed-backend.ts";

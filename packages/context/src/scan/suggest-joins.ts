@@ -1,7 +1,7 @@
 import { inParallel, LlmError } from "@tandem/protocol";
 import type { Relationship, Suggestion } from "@tandem/relationships";
 import type { LlmRuntime } from "@tandem/runtime";
-import type { Run } from "../runs/run.ts";
+import type { Run } from "../runs/job-run.ts";
 import { Asking } from "../runs/asking.ts";
 import { inBatches } from "../runs/in-batches.ts";
 import { CALLS_AT_ONCE, SCAN_ROLE } from "./scan-calls.ts";
@@ -14,7 +14,7 @@ import {
   renderQuestion,
 } from "./join-prompt.ts";
 import { JoinReader } from "./join-reader.ts";
-import { KeyIndex } from "./key-index.ts";
+import { JoinTargets } from "./join-targets.ts";
 import { type ScannedTable, tableKey, tableLabel } from "./scanned-table.ts";
 import { linkedColumns, unlinkedColumns } from "./unlinked-columns.ts";
 
@@ -44,7 +44,7 @@ export async function suggestJoins(
   });
   const references = new Map<string, number>();
   for (const { to } of found) references.set(tableKey(to.table), (references.get(tableKey(to.table)) ?? 0) + 1);
-  const index = new KeyIndex(tables, references, INDEX_CHARACTERS);
+  const index = new JoinTargets(tables, references, INDEX_CHARACTERS);
   const asking = new Asking(run, SCAN_ROLE, llm);
   const reader = new JoinReader(tables, found);
   let failed = 0;

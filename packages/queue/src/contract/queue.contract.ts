@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { QueueOptions, RunQueue } from "../run-queue.ts";
-import { Hand, runOf, type QueueFixture } from "./stage.ts";
+import { Hand, runOf, type QueueFixture } from "./queue-stage.ts";
 
 /** What every queue of runs does. */
 export function queueContract(name: string, start: () => Promise<QueueFixture>, whyNot?: string): void {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { backendsReference, backendsTable } from "./backends-table.ts";
-import { BEHAVIOURS } from "./behaviours.ts";
+import { BEHAVIOURS } from "./runtime-behaviours.ts";
 import { claudeCodeFixture } from "./claude-code-fixture.ts";
 import { anthropicFixture, gatewayFixture, vertexFixture } from "./fixtures.ts";
 

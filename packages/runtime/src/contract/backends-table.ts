@@ -1,5 +1,5 @@
-import { BEHAVIOURS } from "./behaviours.ts";
-import type { BackendFixture } from "./stage.ts";
+import { BEHAVIOURS } from "./runtime-behaviours.ts";
+import type { BackendFixture } from "./runtime-stage.ts";
 
 type Column = Pick<BackendFixture, "name" | "exceptions">;
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { madeUpLogin } from "@tandem/rehearsal";
 import { createClaudeCodeBackend } from "../backends/claude-code/create-claude-code-backend.ts";
-import type { BackendFixture } from "./stage.ts";
+import type { BackendFixture } from "./runtime-stage.ts";
 
 /** The real Claude Code with a login, made up and played by the rehearsal, in a home of its own. */
 export const claudeCodeFixture: BackendFixture = {

@@ -6,7 +6,7 @@ import { anthropic } from "../backends/ai-sdk/anthropic.ts";
 import { createAiSdkBackend } from "../backends/ai-sdk/create-ai-sdk-backend.ts";
 import { gateway } from "../backends/ai-sdk/gateway.ts";
 import { vertex } from "../backends/ai-sdk/vertex.ts";
-import type { BackendFixture } from "./stage.ts";
+import type { BackendFixture } from "./runtime-stage.ts";
 
 const asIs = (name: string) => name;
 

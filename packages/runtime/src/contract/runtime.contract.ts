@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { BEHAVIOURS, type BehaviourId } from "./behaviours.ts";
+import { BEHAVIOURS, type BehaviourId } from "./runtime-behaviours.ts";
 import { verifyErrors } from "./verify-errors.ts";
 import { verifyLoops } from "./verify-loops.ts";
 import { verifyObjects } from "./verify-objects.ts";
 import { verifyReports } from "./verify-reports.ts";
 import { verifyText } from "./verify-text.ts";
-import { type BackendFixture, Stage, type Verify } from "./stage.ts";
+import { type BackendFixture, Stage, type Verify } from "./runtime-stage.ts";
 
 const VERIFICATIONS: Record<BehaviourId, Verify> = {
   ...verifyText,

@@ -25,8 +25,8 @@ import {
 } from "@tandem/rehearsal";
 import { expect } from "vitest";
 import type { Wait } from "../llm-runtime.ts";
-import type { BehaviourId } from "./behaviours.ts";
-import type { Stage, Verify } from "./stage.ts";
+import type { BehaviourId } from "./runtime-behaviours.ts";
+import type { Stage, Verify } from "./runtime-stage.ts";
 
 const ask = { role: "default", prompt: "What is the capital of Switzerland?" } as const;
 const SHORT_DEADLINES = { limits: { firstByte: "400ms", idle: "400ms", attempts: 1 } };

@@ -13,8 +13,8 @@ import { expect } from "vitest";
 import { z } from "zod";
 import type { LoopResult, StepFinished } from "../llm-runtime.ts";
 import { defineTool } from "../tool.ts";
-import type { BehaviourId } from "./behaviours.ts";
-import type { Verify } from "./stage.ts";
+import type { BehaviourId } from "./runtime-behaviours.ts";
+import type { Verify } from "./runtime-stage.ts";
 
 /** A tool that keeps what it was asked, and the request to go with it. */
 function setUp(execute?: (at: string, signal: AbortSignal) => Promise<string>) {

@@ -2,8 +2,8 @@ import type { ScriptEntry } from "@tandem/rehearsal";
 import { always, object, refusal, text } from "@tandem/rehearsal";
 import { expect } from "vitest";
 import { z } from "zod";
-import type { BehaviourId } from "./behaviours.ts";
-import type { Stage, Verify } from "./stage.ts";
+import type { BehaviourId } from "./runtime-behaviours.ts";
+import type { Stage, Verify } from "./runtime-stage.ts";
 
 const city = z.object({
   name: z.string(),

@@ -2,8 +2,8 @@ import { always, refusal, reply, stallMidStream, text, thinking, toolUse } from 
 import { expect } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../tool.ts";
-import type { BehaviourId } from "./behaviours.ts";
-import type { Stage, Verify } from "./stage.ts";
+import type { BehaviourId } from "./runtime-behaviours.ts";
+import type { Stage, Verify } from "./runtime-stage.ts";
 
 const ask = { role: "default", prompt: "What is the capital of Switzerland?" } as const;
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { reply, text, thinking } from "@tandem/rehearsal";
 import { expect } from "vitest";
-import type { BehaviourId } from "./behaviours.ts";
-import type { Verify } from "./stage.ts";
+import type { BehaviourId } from "./runtime-behaviours.ts";
+import type { Verify } from "./runtime-stage.ts";
 
 const ask = { role: "default", prompt: "What is the capital of Switzerland?" } as const;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { SearchDocument } from "../search-index.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "./storage-stage.ts";
 
 export const newSpace = (): string => `space-${randomUUID()}`;
 

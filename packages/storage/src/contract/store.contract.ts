@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BEHAVIOURS, type BehaviourId } from "./behaviours.ts";
-import { Stage, type StoreFixture, type Verify } from "./stage.ts";
+import { BEHAVIOURS, type BehaviourId } from "./storage-behaviours.ts";
+import { Stage, type StoreFixture, type Verify } from "./storage-stage.ts";
 import { verifyArchive } from "./verify-archive.ts";
-import { verifyAudit } from "./verify-audit.ts";
+import { verifyAudit } from "./verify-audit-log.ts";
 import { verifyFollow } from "./verify-follow.ts";
 import { verifyInbox } from "./verify-inbox.ts";
 import { verifyJobFollow } from "./verify-job-follow.ts";

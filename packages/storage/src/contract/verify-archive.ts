@@ -4,9 +4,9 @@ import { exportSession } from "../archive/export-session.ts";
 import { importSession, type ImportOptions } from "../archive/import-session.ts";
 import { openStore } from "../open-store.ts";
 import type { SessionRow, Store } from "../store.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, sent, threadRow } from "./samples.ts";
-import { numbers, type Stage, type Verify } from "./stage.ts";
+import { numbers, type Stage, type Verify } from "./storage-stage.ts";
 
 async function rich(stage: Stage): Promise<SessionRow> {
   const { row, ...lease } = await stage.session({ claudeSession: "c0ffee" }, [sent("waits")]);

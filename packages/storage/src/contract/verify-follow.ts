@@ -1,9 +1,9 @@
 import { newId, type LoggedEvent } from "@tandem/protocol";
 import { expect } from "vitest";
 import { startWriter } from "../testing/writer.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, textOf } from "./samples.ts";
-import { collect, numbers, type Verify } from "./stage.ts";
+import { collect, numbers, type Verify } from "./storage-stage.ts";
 
 const seqs = (events: readonly LoggedEvent[]): number[] => events.map(({ seq }) => seq);
 

@@ -1,8 +1,8 @@
 import { newId, type SessionId } from "@tandem/protocol";
 import { expect } from "vitest";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { sent } from "./samples.ts";
-import { numbers, until, type Verify } from "./stage.ts";
+import { numbers, until, type Verify } from "./storage-stage.ts";
 
 const taken = (event: ReturnType<typeof sent>) => ({
   thread: null,

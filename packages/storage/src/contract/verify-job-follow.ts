@@ -2,9 +2,9 @@ import { newId } from "@tandem/protocol";
 import { expect } from "vitest";
 import type { JobEvent, JobLease } from "../job-store.ts";
 import type { Store } from "../store.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { job } from "./samples.ts";
-import { numbers, type Stage, type Verify } from "./stage.ts";
+import { numbers, type Stage, type Verify } from "./storage-stage.ts";
 
 const seqs = (events: readonly JobEvent[]): number[] => events.map(({ seq }) => seq);
 const step = (number: number) => ({ type: "step", number });

@@ -3,9 +3,9 @@ import { newId } from "@tandem/protocol";
 import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import { startJobWorker } from "../testing/writer.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { job } from "./samples.ts";
-import { numbers, until, type Verify } from "./stage.ts";
+import { numbers, until, type Verify } from "./storage-stage.ts";
 
 const MINUTE = 60_000;
 const newSpace = (): string => `space-${randomBytes(6).toString("hex")}`;

@@ -2,9 +2,9 @@ import { newId } from "@tandem/protocol";
 import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { Lease } from "../lease.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { sent, sessionRow } from "./samples.ts";
-import { numbers, until, type Verify } from "./stage.ts";
+import { numbers, until, type Verify } from "./storage-stage.ts";
 
 const MINUTE = 60_000;
 

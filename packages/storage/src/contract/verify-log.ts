@@ -1,9 +1,9 @@
 import { newId, type LoggedEvent, type SessionEvent } from "@tandem/protocol";
 import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, sent, textOf, threadRow, usage } from "./samples.ts";
-import { numbers, type Verify } from "./stage.ts";
+import { numbers, type Verify } from "./storage-stage.ts";
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 31, 12, 0, second)).toISOString();
 

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { expect } from "vitest";
 import type { RecordChange, StoredRecord } from "../records.ts";
-import type { BehaviourId } from "./behaviours.ts";
-import { numbers, type Stage, type Verify } from "./stage.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
+import { numbers, type Stage, type Verify } from "./storage-stage.ts";
 
 const put = (key: string, value: unknown, version?: number): RecordChange => ({
   type: "put",

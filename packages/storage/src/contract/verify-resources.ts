@@ -3,9 +3,9 @@ import { newId } from "@tandem/protocol";
 import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { TokenRow } from "../store.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { agent, environment, file } from "./samples.ts";
-import { numbers, type Verify } from "./stage.ts";
+import { numbers, type Verify } from "./storage-stage.ts";
 
 type Resource = "agent" | "environment" | "file" | "transcript" | "token";
 const later = "2030-01-01T00:00:00.000Z";

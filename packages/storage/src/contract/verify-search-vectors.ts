@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import type { SearchQuery } from "../search-index.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { doc, keysFound, newSpace } from "./search-samples.ts";
-import { numbers, type Stage, type Verify } from "./stage.ts";
+import { numbers, type Stage, type Verify } from "./storage-stage.ts";
 
 type Id = Extract<
   BehaviourId,

@@ -3,9 +3,9 @@ import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { SessionRow } from "../store.ts";
 import type { PageQuery } from "../page.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { file, sent, sessionAgent, sessionRow, threadRow, usage } from "./samples.ts";
-import { numbers, type Stage, type Verify } from "./stage.ts";
+import { numbers, type Stage, type Verify } from "./storage-stage.ts";
 
 const day = (number: number): string => new Date(Date.UTC(2025, 5, number)).toISOString();
 

@@ -3,9 +3,9 @@ import { expect } from "vitest";
 import { LeaseLost } from "../lease-lost.ts";
 import type { AccountState, Claim } from "../spending.ts";
 import type { Store } from "../store.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { sessionRow } from "./samples.ts";
-import { numbers, until, type Stage, type Verify } from "./stage.ts";
+import { numbers, until, type Stage, type Verify } from "./storage-stage.ts";
 
 const agent = (of: string, fields: Partial<Claim> = {}): Claim => ({
   scope: "agent",

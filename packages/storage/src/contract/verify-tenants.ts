@@ -2,9 +2,9 @@ import { expect } from "vitest";
 import { newId, type SessionId } from "@tandem/protocol";
 import { openStore } from "../open-store.ts";
 import type { Store } from "../store.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { agent, file, job, message, sent, sessionRow, tenantRow, textOf, tokenRow } from "./samples.ts";
-import { collect, numbers, until, type Stage, type Verify } from "./stage.ts";
+import { collect, numbers, until, type Stage, type Verify } from "./storage-stage.ts";
 
 /** Two new tenants, opened in this process and in another. */
 async function two(stage: Stage): Promise<AsyncDisposable & { ids: string[]; here: Store[]; there: Store[] }> {

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
 import { MIGRATIONS, POSTGRES, SCHEMA_VERSION, SQLITE } from "../operations/schema/migrations.ts";
 import { openStore } from "../open-store.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, sessionRow } from "./samples.ts";
-import { numbers, type Verify } from "./stage.ts";
+import { numbers, type Verify } from "./storage-stage.ts";
 
 export const verifyWhole: Record<Extract<BehaviourId, `schema.${string}` | `store.${string}`>, Verify> = {
   "schema.concurrent": async (stage) => {

@@ -2,9 +2,9 @@ import { expect } from "vitest";
 import { SCHEMA_VERSION } from "../operations/schema/migrations.ts";
 import { thisHost } from "../stores/worker-store.ts";
 import { WORKER_ALIVE_MS } from "../worker-store.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { workerRow } from "./samples.ts";
-import type { Verify } from "./stage.ts";
+import type { Verify } from "./storage-stage.ts";
 
 const HOUR = 3_600_000;
 

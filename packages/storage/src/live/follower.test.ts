@@ -1,7 +1,7 @@
 import { newId, RequestError, type LoggedEvent } from "@tandem/protocol";
 import { describe, expect, test } from "vitest";
 import { message } from "../contract/samples.ts";
-import { numbers } from "../contract/stage.ts";
+import { numbers } from "../contract/storage-stage.ts";
 import { Follower } from "./follower.ts";
 
 /** A log in memory that counts reads. */

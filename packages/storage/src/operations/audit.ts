@@ -1,7 +1,7 @@
 import { auditHash } from "../audit/audit-hash.ts";
 import { operation } from "../operation.ts";
 import { all, insertAll, list, one, sql, type Work } from "../sql.ts";
-import { countWithin, type PageArgs, readPage, type Span, within } from "./page.ts";
+import { countWithin, type PageArgs, readPage, type Span, within } from "./read-page.ts";
 
 const ENTRIES_AT_ONCE = 500;
 /** Rows are parsed on the caller's thread; a limit keeps its event loop responsive. */

@@ -1,7 +1,7 @@
 import { operation } from "../operation.ts";
 import { refuse } from "../refusal.ts";
 import { assign, insert, one, sql, type Work } from "../sql.ts";
-import { readPage, within, type PageArgs, type Span } from "./page.ts";
+import { readPage, within, type PageArgs, type Span } from "./read-page.ts";
 
 export interface EnvironmentRow {
   id: string;

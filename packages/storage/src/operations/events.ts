@@ -3,7 +3,7 @@ import { Refusal } from "../refusal.ts";
 import { all, insert, join, list, one, raw, sql, type Sql, where, type Work } from "../sql.ts";
 import type { EventRange } from "../store.ts";
 import type { Lease } from "../lease.ts";
-import { countWithin, type Span, within } from "./page.ts";
+import { countWithin, type Span, within } from "./read-page.ts";
 import { fence } from "./fence.ts";
 import { takeFromInbox } from "./inbox.ts";
 import { type ChangeRow, changeSession, saveThreads, type ThreadInput } from "./session-rows.ts";

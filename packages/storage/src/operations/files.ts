@@ -1,6 +1,6 @@
 import { operation } from "../operation.ts";
 import { insert, list, one, sql, type Work } from "../sql.ts";
-import { readPage, within, type PageArgs, type Span } from "./page.ts";
+import { readPage, within, type PageArgs, type Span } from "./read-page.ts";
 
 export interface FileRow {
   id: string;

@@ -5,7 +5,7 @@ import { all, assign, insert, list, one, sql, type Sql, type Value, type Work } 
 import { EVENTS_AT_ONCE, insertEvents, readEvents, type EventPage } from "./events.ts";
 import { fence, type LogLease } from "./fence.ts";
 import { releaseLease, takeLease } from "./leases.ts";
-import { readPage, within, type PageArgs, type Span } from "./page.ts";
+import { readPage, within, type PageArgs, type Span } from "./read-page.ts";
 
 // A job's log and lease use the same tables as a session's, under the job's id. All changes except a cancel request
 // first lock the row of its log, so they are serialised.

@@ -5,7 +5,7 @@ import type { Lease } from "../lease.ts";
 import { insertEvents, type EventRow } from "./events.ts";
 import { fence } from "./fence.ts";
 import { inboxRows, type InboxEntry } from "./inbox.ts";
-import { readPage, within, type PageArgs, type Span } from "./page.ts";
+import { readPage, within, type PageArgs, type Span } from "./read-page.ts";
 import {
   insertSession,
   type SessionColumns,

@@ -3,7 +3,7 @@ import { migrate } from "../operations/schema/migrate.ts";
 import { POSTGRES, POSTGRES_SCHEMA, schemaOf } from "../operations/schema/migrations.ts";
 import { markTenant, noSuchTenant } from "../operations/tenants.ts";
 import { one, performAsync, raw, sql, type Work } from "../sql.ts";
-import { translate } from "./postgres-error.ts";
+import { translate } from "./translate-postgres-error.ts";
 import { on } from "./postgres-server.ts";
 
 /** Arbitrary advisory lock key: of several processes that open an empty database at once, one migrates it. */

@@ -1,7 +1,7 @@
 import { newId } from "@tandem/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { message, sessionRow } from "../contract/samples.ts";
-import { collect, numbers, until } from "../contract/stage.ts";
+import { collect, numbers, until } from "../contract/storage-stage.ts";
 import { openStore } from "../open-store.ts";
 import type { Store } from "../store.ts";
 import type { Lease } from "../lease.ts";

@@ -4,7 +4,7 @@ import { newId, type SessionId } from "@tandem/protocol";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { message, sessionRow, tenantRow, textOf } from "../contract/samples.ts";
-import { collect, numbers, until } from "../contract/stage.ts";
+import { collect, numbers, until } from "../contract/storage-stage.ts";
 import { openStore } from "../open-store.ts";
 import { findAbandoned, findUnclaimed, listHeld } from "../operations/leases.ts";
 import { SCHEMA_VERSION } from "../operations/schema/migrations.ts";

@@ -6,7 +6,7 @@ import { POSTGRES_SCHEMA, schemaOf } from "../operations/schema/migrations.ts";
 import { noSuchTenant } from "../operations/tenants.ts";
 import { performAsync, type Sql, type Work } from "../sql.ts";
 import { NotificationListener } from "./notification-listener.ts";
-import { isConnectionLost, isTableMissing, translate } from "./postgres-error.ts";
+import { isConnectionLost, isTableMissing, translate } from "./translate-postgres-error.ts";
 
 /** Default of `?connections=`. */
 const CONNECTIONS = 10;

@@ -1,5 +1,5 @@
 import { exactTerm, factTerm, inTitle, KIND, termOf } from "./terms.ts";
-import { visitWords } from "./words.ts";
+import { visitWords } from "./search-words.ts";
 
 /** Matches documents that contain one of the terms. */
 export interface SearchWord {

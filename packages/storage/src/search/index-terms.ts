@@ -1,5 +1,5 @@
 import { allForms, exactTerm, factTerm, inTitle, KIND, termOf } from "./terms.ts";
-import { visitWords } from "./words.ts";
+import { visitWords } from "./search-words.ts";
 
 /** The indexed fields of a document. */
 export interface Indexed {

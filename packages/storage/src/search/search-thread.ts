@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { indexTerms, toVector } from "./index-terms.ts";
 import { snippetMaker } from "./snippet-maker.ts";
-import type { QuestionName, Questions, Reply, Request } from "./messages.ts";
+import type { QuestionName, Questions, Reply, Request } from "./search-messages.ts";
 import { VectorMatrix } from "./vector-matrix.ts";
 
 const port = parentPort!;

@@ -1,7 +1,7 @@
 import { type Transferable, Worker } from "node:worker_threads";
 import { TandemError } from "@tandem/protocol";
 import { threadVariables } from "../thread-variables.ts";
-import type { QuestionName, Questions, Reply, Request } from "./messages.ts";
+import type { QuestionName, Questions, Reply, Request } from "./search-messages.ts";
 
 interface Pending {
   resolve: (answer: unknown) => void;

@@ -1,6 +1,6 @@
 import { matcher, type QueryWord } from "./analyse-query.ts";
 import { allForms } from "./terms.ts";
-import { visitWords, type Word } from "./words.ts";
+import { visitWords, type Word } from "./search-words.ts";
 
 /** Characters of a passage: two or three lines. */
 const LENGTH = 240;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { visitWords, type Word } from "./words.ts";
+import { visitWords, type Word } from "./search-words.ts";
 
 // Index terms. Each starts with the number of its space, so that spaces are isolated and word frequencies are per
 // space. The separators occur in no word, because words are letters and digits. They are outside ASCII, so that an

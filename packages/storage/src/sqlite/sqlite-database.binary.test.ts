@@ -15,7 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import { newId } from "@tandem/protocol";
 import { afterAll, describe, expect, inject, test } from "vitest";
 import { message, sessionRow } from "../contract/samples.ts";
-import { numbers, until } from "../contract/stage.ts";
+import { numbers, until } from "../contract/storage-stage.ts";
 import { openStore } from "../open-store.ts";
 import type { Store } from "../store.ts";
 import type { Lease } from "../lease.ts";

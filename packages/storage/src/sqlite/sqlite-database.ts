@@ -7,7 +7,7 @@ import { SCHEMA_VERSION } from "../operations/schema/migrations.ts";
 import { deleteTenant, getTenant, markTenant, noSuchTenant, retireTenant } from "../operations/tenants.ts";
 import { unavailable } from "../refusal.ts";
 import { toTandemError } from "../to-tandem-error.ts";
-import type { Call, Result, ThreadData } from "./messages.ts";
+import type { Call, Result, ThreadData } from "./thread-messages.ts";
 import { SqliteWorker } from "./sqlite-worker.ts";
 
 /** Most commands finish before a second thread has started, so the reader starts late. */

@@ -6,7 +6,7 @@ import { migrate } from "../operations/schema/migrate.ts";
 import { SQLITE } from "../operations/schema/migrations.ts";
 import { reasonOf, Refusal } from "../refusal.ts";
 import { perform } from "../sql.ts";
-import type { Call, Reply, Request, Result, ThreadData } from "./messages.ts";
+import type { Call, Reply, Request, Result, ThreadData } from "./thread-messages.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 
 /** Poll interval for commits of other processes. One check takes microseconds. */

@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { reasonOf, unavailable } from "../refusal.ts";
 import { threadVariables } from "../thread-variables.ts";
 import { toTandemError } from "../to-tandem-error.ts";
-import type { Reply, Request, Result, ThreadData } from "./messages.ts";
+import type { Reply, Request, Result, ThreadData } from "./thread-messages.ts";
 
 interface Pending {
   resolve: (results: Result[]) => void;

@@ -11,7 +11,7 @@ import {
   type StoredAgent,
 } from "../operations/agents.ts";
 import type { AgentStore } from "../store.ts";
-import { readList } from "./page.ts";
+import { readList } from "./read-list.ts";
 import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "./rows/time.ts";
 
 function encode(agent: Agent): AgentVersionRow {

@@ -11,7 +11,7 @@ import {
   unauditedSessions,
   type AuditRow,
 } from "../operations/audit.ts";
-import { readList } from "./page.ts";
+import { readList } from "./read-list.ts";
 import { toIso, toMs, toSpan } from "./rows/time.ts";
 
 const decode = ({ at, kind, details, ...row }: AuditRow): AuditEntry => ({

@@ -9,7 +9,7 @@ import {
   type EnvironmentRow,
 } from "../operations/environments.ts";
 import type { EnvironmentStore } from "../store.ts";
-import { readList } from "./page.ts";
+import { readList } from "./read-list.ts";
 import { toIso, toIsoOrNull, toMs, toMsOrNull, toSpan } from "./rows/time.ts";
 
 function encode({ created_at, archived_at, ...body }: Environment): EnvironmentRow {

@@ -3,7 +3,7 @@ import type { Database } from "../database.ts";
 import { createFile, deleteFile, getFile, listFiles, readFilePart, type FileRow } from "../operations/files.ts";
 import type { FileStore } from "../store.ts";
 import { fromParts, toParts } from "./blobs.ts";
-import { readList } from "./page.ts";
+import { readList } from "./read-list.ts";
 import { toMs, toSpan } from "./rows/time.ts";
 
 const encode = (file: FileMetadata): FileRow => ({

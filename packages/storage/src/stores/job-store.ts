@@ -18,7 +18,7 @@ import { decodeJob, encodeJob, encodeJobChange, encodeJobEvent, toJobEvent } fro
 import { renewAll } from "./leases.ts";
 import { readLogRows } from "./event-log.ts";
 import { checkNames } from "./names.ts";
-import { readList } from "./page.ts";
+import { readList } from "./read-list.ts";
 import { toIso, toSpan } from "./rows/time.ts";
 
 const ofLog = ({ job, token }: JobLease): LogLease => ({ session: job, token });

@@ -15,7 +15,7 @@ import type { SessionRow, SessionStore, ThreadRow } from "../store.ts";
 import { encodeEvent } from "./rows/event-row.ts";
 import { toEntry } from "./inbox.ts";
 import { plainLease } from "./leases.ts";
-import { readList } from "./page.ts";
+import { readList } from "./read-list.ts";
 import { decodeSession, decodeThread, encodeSession, encodeThread } from "./rows/session-row.ts";
 import { toIso, toMs, toSpan } from "./rows/time.ts";
 import { encodeTranscript } from "./transcripts.ts";

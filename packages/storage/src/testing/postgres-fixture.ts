@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import type { StoreFixture } from "../contract/stage.ts";
+import type { StoreFixture } from "../contract/storage-stage.ts";
 import type { TestPostgres } from "./postgres.ts";
 
 type Query = (text: string) => Promise<Record<string, unknown>[]>;

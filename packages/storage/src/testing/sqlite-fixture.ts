@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { StoreFixture } from "../contract/stage.ts";
+import type { StoreFixture } from "../contract/storage-stage.ts";
 
 export function sqliteFixture(): StoreFixture {
   const folder = mkdtempSync(join(tmpdir(), "tandem-sqlite-"));

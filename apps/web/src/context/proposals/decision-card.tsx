@@ -3,7 +3,7 @@ import { Button } from "../../ui/button.tsx";
 import { TextInput } from "../../ui/field.tsx";
 import { Badge } from "../badge.tsx";
 import { ContextLink } from "../context-link.tsx";
-import { pathOfKey } from "../context-path.ts";
+import { pathOfKey } from "../context-route.ts";
 import { EvidenceItem } from "../evidence-item.tsx";
 import type { Decision, useVerdict } from "./proposal-api.ts";
 

@@ -1,7 +1,7 @@
 import { count } from "../../text/format.ts";
 import type { Hit } from "../context-api.ts";
 import { ContextLink } from "../context-link.tsx";
-import { pathOfKey } from "../context-path.ts";
+import { pathOfKey } from "../context-route.ts";
 import { HIT_KINDS } from "./hit-kinds.tsx";
 import { splitMarks } from "./split-marks.ts";
 

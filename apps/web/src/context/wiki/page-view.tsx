@@ -4,7 +4,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { Badge } from "../badge.tsx";
 import { useAnswer, type WikiPage } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
-import { pathOfKey } from "../context-path.ts";
+import { pathOfKey } from "../context-route.ts";
 import { citeText } from "./cite-text.ts";
 import { SourceList } from "./source-list.tsx";
 

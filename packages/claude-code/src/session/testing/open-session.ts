@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionEventBody, SessionEventType, ThreadId } from "@tandem/protocol";
 import { findExecutable } from "../../executable.ts";
-import type { Stage } from "../../testing/stage.ts";
+import type { Stage } from "../../testing/claude-stage.ts";
 import type {
   Conversation,
   ConversationHost,

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Stage } from "../../testing/stage.ts";
+import type { Stage } from "../../testing/claude-stage.ts";
 import type { TranslatorInput } from "../translate/translator-input.ts";
 import { startMcpServer } from "./mcp-server.ts";
 import { neutralise } from "./neutralise.ts";

@@ -5,7 +5,7 @@ import type {
 } from "@anthropic-ai/claude-agent-sdk";
 import type { BackgroundTask } from "@tandem/protocol";
 import type { Emit } from "./emit.ts";
-import type { Threads } from "./threads.ts";
+import type { Threads } from "./subagent-threads.ts";
 
 const KINDS: Record<string, string> = { local_bash: "shell", local_agent: "subagent" };
 

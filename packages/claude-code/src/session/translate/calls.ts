@@ -2,7 +2,7 @@ import { QUESTION_TOOL, type EventId, type Interruption, type ThreadId } from "@
 import { z } from "zod";
 import type { Decision } from "../conversation.ts";
 import type { Emit } from "./emit.ts";
-import { filePatch } from "./file-patch.ts";
+import { filePatch } from "./read-file-patch.ts";
 import { resultContent } from "./result-content.ts";
 
 export interface ToolNames {

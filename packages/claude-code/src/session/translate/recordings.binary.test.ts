@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { setStage, type Stage } from "../../testing/stage.ts";
+import { setStage, type Stage } from "../../testing/claude-stage.ts";
 import type { ConversationOutput } from "../conversation.ts";
 import { record } from "../testing/record.ts";
 import { readRecording, replay } from "../testing/replay.ts";

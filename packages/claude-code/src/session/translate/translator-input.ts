@@ -2,7 +2,7 @@ import type { Options, SDKMessage } from "@anthropic-ai/claude-agent-sdk";
 import type { LlmError } from "@tandem/protocol";
 import type { McpState } from "./incidents.ts";
 import type { Reported } from "./reported-usage.ts";
-import type { KnownThread } from "./threads.ts";
+import type { KnownThread } from "./subagent-threads.ts";
 
 /** State of an earlier process of the conversation: subagents, and the totals that the next result continues from. */
 export interface Past {

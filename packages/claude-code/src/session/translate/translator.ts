@@ -17,7 +17,7 @@ import { IGNORED, isInternalText } from "./ignored.ts";
 import { Incidents } from "./incidents.ts";
 import { readTotals, type Reported, usedSince } from "./reported-usage.ts";
 import { Spans } from "./spans.ts";
-import { Threads } from "./threads.ts";
+import { Threads } from "./subagent-threads.ts";
 import { Todos } from "./todos.ts";
 import type { TranslatorInput } from "./translator-input.ts";
 import { failure, type Hints, turnOutcome } from "./turn-end.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { TandemError } from "@tandem/protocol";
 import type { Candidate, CandidateState } from "../extract/candidate.ts";
-import { AgentFailed } from "../workbench/agents.ts";
+import { AgentFailed } from "../workbench/agent-loops.ts";
 import { asLoopTool } from "../workbench/as-loop-tool.ts";
 import { evidenceTools } from "../workbench/evidence-tools.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";

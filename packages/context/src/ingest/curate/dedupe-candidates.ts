@@ -1,7 +1,7 @@
 import { LlmError } from "@tandem/protocol";
 import { z } from "zod";
 import { hashOf } from "../../canonical-json.ts";
-import type { Run } from "../../runs/run.ts";
+import type { Run } from "../../runs/job-run.ts";
 import type { Embedder } from "@tandem/runtime";
 import { type Candidate, worthOf } from "../extract/candidate.ts";
 

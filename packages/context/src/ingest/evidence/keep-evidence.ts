@@ -1,6 +1,6 @@
 import { RequestError, TandemError } from "@tandem/protocol";
 import type { RecordChange, SearchDocument } from "@tandem/storage";
-import type { Run } from "../../runs/run.ts";
+import type { Run } from "../../runs/job-run.ts";
 import type { ContextStore } from "../sources/context-store.ts";
 import type { StagedItem } from "../sources/diff-source.ts";
 import { type Chunk, type DocumentRecord, documentRecord, FORM } from "./document-record.ts";

@@ -1,6 +1,6 @@
 import { inParallel, type LlmError } from "@tandem/protocol";
 import { Asking } from "../../runs/asking.ts";
-import type { Run } from "../../runs/run.ts";
+import type { Run } from "../../runs/job-run.ts";
 import type { Chunk, DocumentRecord } from "../evidence/document-record.ts";
 import { readChunks } from "../evidence/read-evidence.ts";
 import type { ContextStore } from "../sources/context-store.ts";

@@ -6,7 +6,7 @@ import { makeFiles } from "../sources/testing/make-files.ts";
 import { openTestContext } from "../sources/testing/open-test-context.ts";
 import { deleteProvenance } from "../sources/provenance.ts";
 import { listCandidates, markCandidate } from "./candidates.ts";
-import { giveCandidates, giveLanes, isTriage } from "./testing/answers.ts";
+import { giveCandidates, giveLanes, isTriage } from "./testing/extract-answers.ts";
 import { ingestFirstHalf } from "./testing/first-half.ts";
 
 let backend: RehearsedBackend;

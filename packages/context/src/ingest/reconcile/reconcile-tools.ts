@@ -2,7 +2,7 @@ import { nearest, TandemError } from "@tandem/protocol";
 import { defineTool, type Tool } from "@tandem/runtime";
 import { z } from "zod";
 import { diffHunks, diffLines } from "@tandem/workspace";
-import { toLines } from "../../lines/lines.ts";
+import { toLines } from "../../lines/line-edits.ts";
 import { pageKeyOf } from "../../wiki/page-file.ts";
 import { asQuotation } from "../triage/as-quotation.ts";
 import type { EvidenceShelf } from "../workbench/evidence-shelf.ts";

@@ -3,7 +3,7 @@ import type { TandemError } from "@tandem/protocol";
 import { hashOf } from "../../canonical-json.ts";
 import type { Decision } from "../../proposals/proposal.ts";
 import type { Candidate } from "../extract/candidate.ts";
-import { AgentFailed } from "../workbench/agents.ts";
+import { AgentFailed } from "../workbench/agent-loops.ts";
 import { asLoopTool } from "../workbench/as-loop-tool.ts";
 import { asEvidence } from "../workbench/evidence-shelf.ts";
 import { evidenceTools } from "../workbench/evidence-tools.ts";

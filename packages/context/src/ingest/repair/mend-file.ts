@@ -2,7 +2,7 @@ import { defineTool, type Tool } from "@tandem/runtime";
 import { z } from "zod";
 import { describeProblem, type FileProblem } from "../../file-problem.ts";
 import { asQuotation } from "../triage/as-quotation.ts";
-import { AgentFailed } from "../workbench/agents.ts";
+import { AgentFailed } from "../workbench/agent-loops.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";
 
 const PROMPT = 1;

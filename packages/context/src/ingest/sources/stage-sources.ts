@@ -1,4 +1,4 @@
-import type { Run } from "../../runs/run.ts";
+import type { Run } from "../../runs/job-run.ts";
 import type { ContextStore } from "./context-store.ts";
 import { diffSource, type SourceDiff } from "./diff-source.ts";
 import { fetchSource } from "./fetch-source.ts";

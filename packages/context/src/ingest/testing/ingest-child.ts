@@ -5,7 +5,7 @@ import { createBackend, createRuntime } from "@tandem/runtime";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { runJob } from "../../runs/run-job.ts";
-import type { RunEvent } from "../../runs/run.ts";
+import type { RunEvent } from "../../runs/job-run.ts";
 import { ingest } from "../ingest.ts";
 import { openTestIngest } from "./open-test-ingest.ts";
 

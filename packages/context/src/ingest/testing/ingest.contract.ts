@@ -2,7 +2,7 @@ import type { Backend } from "@tandem/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MemoryRun } from "../../scan/testing/memory-run.ts";
 import { RehearsedBackend } from "../../scan/testing/rehearsed-backend.ts";
-import { isCurator, isReconciler, isUnit, plainTools } from "./agents.ts";
+import { isCurator, isReconciler, isUnit, plainTools } from "./agent-requests.ts";
 import { openTestIngest } from "./open-test-ingest.ts";
 import { REFUND_REQUESTS, REFUNDS, refundsScript } from "./refunds-script.ts";
 

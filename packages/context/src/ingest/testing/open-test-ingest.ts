@@ -7,7 +7,7 @@ import type { ContextFolder } from "../../folder/context-folder.ts";
 import { openContextFolder } from "../../folder/open-context-folder.ts";
 import { createProposals } from "../../proposals/create-proposals.ts";
 import type { Proposals } from "../../proposals/proposals.ts";
-import type { Run } from "../../runs/run.ts";
+import type { Run } from "../../runs/job-run.ts";
 import type { ContextTool } from "../../tools/context-tool.ts";
 import { ingest } from "../ingest.ts";
 import type { IngestReport } from "../ingest-report.ts";

@@ -1,5 +1,5 @@
 import { type Rule, text } from "@tandem/rehearsal";
-import { giveCandidates, giveLanes } from "../extract/testing/answers.ts";
+import { giveCandidates, giveLanes } from "../extract/testing/extract-answers.ts";
 import {
   agent,
   fileRead,
@@ -12,7 +12,7 @@ import {
   use,
   verify,
   writePage,
-} from "./agents.ts";
+} from "./agent-requests.ts";
 
 /** Three documents, one of each lane, of which two contradict each other. */
 export const REFUNDS = {

@@ -1,7 +1,7 @@
 import type { LlmError } from "@tandem/protocol";
 import { Asking } from "../../runs/asking.ts";
 import { inBatches } from "../../runs/in-batches.ts";
-import type { Run } from "../../runs/run.ts";
+import type { Run } from "../../runs/job-run.ts";
 import { stepTogether } from "../../runs/step-together.ts";
 import type { DocumentRecord } from "../evidence/document-record.ts";
 import {

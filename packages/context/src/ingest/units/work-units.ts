@@ -7,7 +7,7 @@ import { candidateId, keepCandidates } from "../extract/candidates.ts";
 import { checkPages, checkText, type Knowledge, type PageView } from "../gates/check-pages.ts";
 import { mendFile } from "../repair/mend-file.ts";
 import type { TriagedPage } from "../triage/triage-pages.ts";
-import { AgentFailed } from "../workbench/agents.ts";
+import { AgentFailed } from "../workbench/agent-loops.ts";
 import { asLoopTool } from "../workbench/as-loop-tool.ts";
 import { evidenceTools, sourceTool } from "../workbench/evidence-tools.ts";
 import type { IngestLine } from "../workbench/ingest-line.ts";

@@ -1,12 +1,12 @@
 import type { Config } from "@tandem/protocol";
 import type { TableFile } from "../../catalogue/table-file.ts";
 import type { ContextFolder } from "../../folder/context-folder.ts";
-import type { Run } from "../../runs/run.ts";
+import type { Run } from "../../runs/job-run.ts";
 import type { Embedder } from "@tandem/runtime";
 import { CatalogueReader } from "../../tools/catalogue-reader.ts";
 import type { ContextTool } from "../../tools/context-tool.ts";
 import type { ContextStore } from "../sources/context-store.ts";
-import type { Agents } from "./agents.ts";
+import type { Agents } from "./agent-loops.ts";
 import type { EvidenceShelf } from "./evidence-shelf.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { diffLines } from "@tandem/workspace";
 import type { ContextFolder } from "../../folder/context-folder.ts";
 import { leftAlone } from "../../folder/left-alone.ts";
-import { fromLines, toLines } from "../../lines/lines.ts";
+import { fromLines, toLines } from "../../lines/line-edits.ts";
 import { mergeEdits } from "../../lines/merge-edits.ts";
 import { z } from "zod";
 

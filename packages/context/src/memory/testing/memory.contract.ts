@@ -1,7 +1,7 @@
 import type { Backend } from "@tandem/protocol";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RehearsedBackend } from "../../scan/testing/rehearsed-backend.ts";
-import { calling, conversation, proposing } from "./answers.ts";
+import { calling, conversation, proposing } from "./memory-answers.ts";
 import { MemoryStage } from "./memory-stage.ts";
 
 /** The memory agent on one backend. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeTables } from "../describe-tables.ts";
 import { tableKey } from "../scanned-table.ts";
 import { suggestJoins } from "../suggest-joins.ts";
-import { askedTables, describeAll, nameJoins } from "./answers.ts";
+import { askedTables, describeAll, nameJoins } from "./scan-answers.ts";
 import { makeScanned, makeTable } from "./make-table.ts";
 import { MemoryRun } from "./memory-run.ts";
 import { RehearsedBackend } from "./rehearsed-backend.ts";

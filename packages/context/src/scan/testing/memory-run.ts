@@ -1,7 +1,7 @@
 import { newId, type TandemError } from "@tandem/protocol";
 import type { LlmRuntime } from "@tandem/runtime";
 import type { z } from "zod";
-import type { Run, RunEvent } from "../../runs/run.ts";
+import type { Run, RunEvent } from "../../runs/job-run.ts";
 
 /** A run whose steps are kept in memory: for stages by themselves. */
 export class MemoryRun implements Run {

@@ -10,7 +10,7 @@ import { parseTableFile, type TableFile } from "../../catalogue/table-file.ts";
 import { openContextFolder } from "../../folder/open-context-folder.ts";
 import { createProposals } from "../../proposals/create-proposals.ts";
 import { runJob } from "../../runs/run-job.ts";
-import { runEvent, type RunEvent } from "../../runs/run.ts";
+import { runEvent, type RunEvent } from "../../runs/job-run.ts";
 import { ContextSearch } from "../../search/context-search.ts";
 import { scan } from "../scan.ts";
 import type { ScanContext, ScanResult } from "../scan-result.ts";

@@ -6,7 +6,7 @@ import { configSchema, type CallReport } from "@tandem/protocol";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { vertexFixture } from "../../contract/fixtures.ts";
-import { Stage } from "../../contract/stage.ts";
+import { Stage } from "../../contract/runtime-stage.ts";
 import { verifyObjects } from "../../contract/verify-objects.ts";
 import { createRuntime } from "../../create-runtime.ts";
 import { defineTool } from "../../tool.ts";

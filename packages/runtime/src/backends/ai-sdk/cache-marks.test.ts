@@ -3,7 +3,7 @@ import { startRehearsal, text, toolUse } from "@tandem/rehearsal";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { anthropicFixture, gatewayFixture, vertexFixture } from "../../contract/fixtures.ts";
-import type { BackendFixture } from "../../contract/stage.ts";
+import type { BackendFixture } from "../../contract/runtime-stage.ts";
 import { createRuntime } from "../../create-runtime.ts";
 import { defineTool } from "../../tool.ts";
 import { cacheMarks } from "./cache-marks.ts";

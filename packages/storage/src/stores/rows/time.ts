@@ -1,5 +1,5 @@
 import { RequestError } from "@tandem/protocol";
-import type { Span } from "../../operations/page.ts";
+import type { Span } from "../../operations/read-page.ts";
 
 /** Times are stored in milliseconds and returned in one canonical format. */
 export function toMs(time: string): number {

@@ -5,7 +5,15 @@ import { RehearsedBackend } from "../../../scan/testing/rehearsed-backend.ts";
 import { makeFiles } from "../../sources/testing/make-files.ts";
 import { openTestContext } from "../../sources/testing/open-test-context.ts";
 import { listCandidates } from "../candidates.ts";
-import { aCandidate, askedPages, giveAnyway, giveCandidates, giveLanes, isExtraction, isTriage } from "./answers.ts";
+import {
+  aCandidate,
+  askedPages,
+  giveAnyway,
+  giveCandidates,
+  giveLanes,
+  isExtraction,
+  isTriage,
+} from "./extract-answers.ts";
 import { ingestFirstHalf } from "./first-half.ts";
 
 const TWENTY = Object.fromEntries(

@@ -1,5 +1,5 @@
 import { ClaudeCode, type ClaudeCodeSettings } from "../claude-code.ts";
-import { call } from "./stage.ts";
+import { call } from "./claude-stage.ts";
 
 /** A separate program that makes calls until it exits or its parent kills it. */
 const { settings, prompts } = JSON.parse(process.argv[2] ?? "") as { settings: ClaudeCodeSettings; prompts: string[] };

@@ -17,7 +17,7 @@ interface Entry {
  * that fits best: tables that share words with what is asked, and those that much else refers to. So a prompt does not grow with
  * the catalogue.
  */
-export class KeyIndex {
+export class JoinTargets {
   readonly #entries: readonly Entry[];
   readonly #longest: number;
   /** In how many tables a word occurs: one that is everywhere says nothing. */

@@ -7,7 +7,7 @@ import { systemClock } from "../clock.ts";
 import { createRuntime } from "../create-runtime.ts";
 import type { LlmBackend } from "../llm-backend.ts";
 import type { LlmRuntime } from "../llm-runtime.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./runtime-behaviours.ts";
 
 /** One backend, as the contract suite plays it against a rehearsal. */
 export interface BackendFixture {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { likeness, wordsOf } from "./words.ts";
+import { likeness, wordsOf } from "./name-words.ts";
 
 test("names come apart at capitals, separators, digits and scripts", () => {
   expect(wordsOf("CustomerID")).toEqual(["customer", "id"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { visitWords } from "./words.ts";
+import { visitWords } from "./search-words.ts";
 
 /** The forms of each word; parts after `+`, single letters after `.`. */
 function read(text: string): string[] {

@@ -1,6 +1,6 @@
 import { LlmError, type LlmErrorCode, type Role } from "@tandem/protocol";
 import type { Tool } from "@tandem/runtime";
-import type { Run } from "../../runs/run.ts";
+import type { Run } from "../../runs/job-run.ts";
 
 /** About what the agent was asked: the next one may well go through. After any other failure, none would. */
 const ABOUT_THE_TASK: ReadonlySet<LlmErrorCode> = new Set([

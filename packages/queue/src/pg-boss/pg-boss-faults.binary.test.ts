@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { startPostgres, whyNoPostgres, type TestPostgres } from "@tandem/storage/testing";
 import { PgBoss } from "pg-boss";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
-import { Hand, runOf } from "../contract/stage.ts";
+import { Hand, runOf } from "../contract/queue-stage.ts";
 import type { RunQueue } from "../run-queue.ts";
 import { openPgBossQueue } from "./open-pg-boss-queue.ts";
 

@@ -3,9 +3,9 @@ import { expect } from "vitest";
 import { verifyAudit as goThrough } from "../audit/verify-audit.ts";
 import { openStore } from "../open-store.ts";
 import type { Store } from "../store.ts";
-import type { BehaviourId } from "./behaviours.ts";
+import type { BehaviourId } from "./storage-behaviours.ts";
 import { message, sessionRow } from "./samples.ts";
-import { numbers, type Verify } from "./stage.ts";
+import { numbers, type Verify } from "./storage-stage.ts";
 
 const note = (text: string, more: Partial<AuditNote> = {}): AuditNote => ({
   actor: "ann",

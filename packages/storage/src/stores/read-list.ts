@@ -1,6 +1,6 @@
 import { RequestError } from "@tandem/protocol";
 import { z } from "zod";
-import type { PageRows, SortKey, PageArgs, CursorPosition } from "../operations/page.ts";
+import type { PageRows, SortKey, PageArgs, CursorPosition } from "../operations/read-page.ts";
 import type { Page, PageQuery } from "../page.ts";
 
 const cursorSchema = z.strictObject({
