@@ -6,6 +6,7 @@ export type { FileDiff, TreeDiff } from "./checkpoints/diff-trees.ts";
 export { diffHunks, diffLines, type LineEdit } from "./diff-lines.ts";
 export { COMMAND_FOLDERS, mainFolderOf, readFolderConfig, type FolderConfig } from "./folder-config.ts";
 export { editYaml } from "./edit-yaml.ts";
+export { parseFrontMatter, splitFrontMatter } from "./front-matter.ts";
 export { git, GitFailed, runGit, type GitOptions } from "./git.ts";
 export { isInside } from "./is-inside.ts";
 export { listFolder, type FolderEntry } from "./list-folder.ts";

@@ -1,6 +1,6 @@
 import { TOOLSET_TOOLS, type AgentCreateParams, type ToolsetTool } from "@tandem/protocol";
+import { parseFrontMatter } from "@tandem/workspace";
 import { basename } from "node:path";
-import { parse } from "yaml";
 import { z } from "zod";
 import type { Imported } from "./imported.ts";
 
@@ -27,11 +27,10 @@ const head = z.object({
 
 /** An agent of `.claude/agents` or `.opencode/agent`: a head, and a system prompt below it. */
 export function readAgentFile(into: Imported, path: string, text: string, fallback: string): void {
-  const match = /^---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
   const name = basename(path).replace(/\.md$/i, "");
   try {
-    const fields = head.parse(match ? (parse(match[1]!) ?? {}) : {});
-    addAgent(into, { name, ...fields, system: text.slice(match?.[0].length ?? 0).trim() }, fallback);
+    const { head: fields, body: system } = parseFrontMatter(text);
+    addAgent(into, { name, ...head.parse(fields), system }, fallback);
   } catch (error) {
     const why = error instanceof z.ZodError ? "its head has another form" : (error as Error).message.split("\n")[0]!;
     into.skipped.push({ what: path, why });

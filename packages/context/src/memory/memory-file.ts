@@ -2,7 +2,7 @@ import type { MemoryId } from "@tandem/protocol";
 import { z } from "zod";
 import { evidence } from "../evidence.ts";
 import type { FileProblem } from "../file-problem.ts";
-import { readFrontMatter, writeFrontMatter } from "../front-matter.ts";
+import { readFrontMatter, writeFrontMatter } from "../page-head.ts";
 
 /** For whom a memory holds: one user, the project and all its agents, or one agent. */
 export const MEMORY_SCOPES = ["user", "project", "agent"] as const;

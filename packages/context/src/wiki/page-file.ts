@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FileProblem } from "../file-problem.ts";
-import { readFrontMatter, writeFrontMatter } from "../front-matter.ts";
+import { readFrontMatter, writeFrontMatter } from "../page-head.ts";
 
 /** `wiki/<key>.md`: front matter and Markdown. Claims end with the citations they rest on: `[^handbook/refunds#policy]`. */
 const pageFrontMatter = z.object({

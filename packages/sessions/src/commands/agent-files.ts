@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import type { SubagentDefinition } from "@tandem/claude-code";
+import { parseFrontMatter } from "@tandem/workspace";
 import { z } from "zod";
 import { findMarkdown } from "./find-files.ts";
-import { frontMatter } from "./front-matter.ts";
 
 /** Where a folder keeps its agents. */
 const PROJECT_FOLDERS = [".tandem/agents", ".claude/agents"];
@@ -34,7 +34,7 @@ export async function agentsOfFiles(
 
 function readAgent(file: string, text: string): SubagentDefinition[] {
   try {
-    const { head: fields, body } = frontMatter(text);
+    const { head: fields, body } = parseFrontMatter(text);
     const { name = file.split("/").at(-1) ?? file, description, model, tools } = head.parse(fields);
     if (body === "") return [];
     return [

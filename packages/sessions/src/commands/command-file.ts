@@ -1,5 +1,5 @@
+import { parseFrontMatter } from "@tandem/workspace";
 import { z } from "zod";
-import { frontMatter } from "./front-matter.ts";
 
 /** A slash command as somebody has written it down. */
 export interface CommandFile {
@@ -34,7 +34,7 @@ export function readCommand(
   content: string,
   { name, source, path }: Pick<CommandFile, "name" | "source" | "path">,
 ): CommandFile {
-  const { head: fields, body } = frontMatter(content);
+  const { head: fields, body } = parseFrontMatter(content);
   const known = head.parse(fields);
   return {
     name,

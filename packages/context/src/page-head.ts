@@ -1,11 +1,9 @@
+import { editYaml, splitFrontMatter } from "@tandem/workspace";
 import { isDeepStrictEqual } from "node:util";
 import { isMap } from "yaml";
 import type { z } from "zod";
-import { editYaml } from "@tandem/workspace";
 import type { FileProblem } from "./file-problem.ts";
 import { readYaml } from "./read-yaml.ts";
-
-const FENCED = /^(\uFEFF?---[ \t]*(\r?\n))([\s\S]*?)(^---[ \t]*(?:\r?\n|$))/m;
 
 interface FrontMatter<T> {
   value: T;
@@ -19,14 +17,14 @@ export type ReadFrontMatter<T> = ({ success: true } & FrontMatter<T>) | { succes
 
 /** The YAML at the head of a Markdown file, and its body. A file without any is all body. */
 export function readFrontMatter<S extends z.ZodType>(text: string, schema: S): ReadFrontMatter<z.output<S>> {
-  const { yaml, body, bodyLine } = split(text);
+  const { yaml, body, bodyLine } = splitFrontMatter(text);
   const read = readYaml(yaml === "" ? "{}" : yaml, schema, { type: "bad_front_matter", firstLine: 2 });
   return read.success ? { success: true, value: read.value, body, bodyLine } : read;
 }
 
 /** Keys of a person's own, comments and line ends of what was there stay; a key that is undefined goes. */
 export function writeFrontMatter(existing: string | undefined, value: object, body: string): string {
-  const { yaml, fence, eol } = split(existing ?? "");
+  const { yaml, fence, eol } = splitFrontMatter(existing ?? "");
   const edited = editYaml(yaml === "" ? "{}\n" : yaml, (document) => {
     if (!isMap(document.contents)) document.contents = document.createNode({}) as typeof document.contents;
     // An empty map that was made of nothing is written in one line otherwise.
@@ -40,13 +38,4 @@ export function writeFrontMatter(existing: string | undefined, value: object, bo
   const lines = eol === "\r\n" && !edited.includes("\r\n") ? edited.replaceAll("\n", eol) : edited;
   const wanted = eol === "\r\n" && !body.includes("\r\n") ? body.replaceAll("\n", eol) : body;
   return `${fence ?? "---\n"}${lines}---${eol}${wanted}`;
-}
-
-function split(text: string) {
-  const match = FENCED.exec(text);
-  const eol = /\r\n/.test(text) ? "\r\n" : "\n";
-  // A rule of dashes further down is no front matter.
-  if (!match || match.index !== 0) return { yaml: "", body: text, bodyLine: 1, fence: undefined, eol };
-  const [whole, fence = "", , yaml = ""] = match;
-  return { yaml, body: text.slice(whole.length), bodyLine: whole.split("\n").length, fence, eol };
 }
