@@ -159,11 +159,26 @@ test("the parser of these tests refuses what Prometheus would", () => {
     ['# HELP a A.\n# TYPE a histogram\na_bucket{le="1"} 2\na_bucket{le="+Inf"} 1\na_sum 1\na_count 1\n', "Buckets"],
   ];
   for (const [text, why] of bad) expect(() => parseMetrics(text)).toThrow(why);
-  const registry = new MetricRegistry();
-  registry.histogram("a_seconds", "A", [1, 2], ["l"]).observe(1.5, "x\ny");
-  const [metric] = parseMetrics(registry.text()).values();
-  expect(metric!.samples.map(({ value }) => value)).toEqual([0, 1, 1, 1.5, 1]);
-  expect(metric!.samples[0]!.labels).toEqual({ l: "x\ny", le: "1" });
+});
+
+test("labels are escaped, and a place that is gone has no line", async () => {
+  const registry = new MetricRegistry(async () => undefined);
+  registry.histogram("a_seconds", "A", [1, 2]).record(1.5, { l: "x\ny" });
+  const gauge = registry.gauge("b", "B", ["place"]);
+  gauge.set(1, { place: "here" });
+  gauge.set(2, { place: "there" });
+  const before = parseMetrics(await registry.text());
+  expect(before.get("a_seconds")!.help).toBe("A.");
+  expect(before.get("a_seconds")!.samples).toContainEqual({
+    name: "a_seconds_bucket",
+    labels: { l: "x\ny", le: "2" },
+    value: 1,
+  });
+  expect(before.get("b")!.samples).toHaveLength(2);
+  gauge.clear();
+  gauge.set(3, { place: "there" });
+  const after = parseMetrics(await registry.text());
+  expect(after.get("b")!.samples).toEqual([{ name: "b", labels: { place: "there" }, value: 3 }]);
 });
 
 // Written anew by `vitest run -u`.

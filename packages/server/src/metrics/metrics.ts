@@ -26,7 +26,7 @@ export interface WatchedStore {
 
 /** Everything that Prometheus can read of this process. Names, counts and times; nothing that was said. */
 export class Metrics {
-  readonly #registry = new MetricRegistry();
+  readonly #registry = new MetricRegistry(() => this.#refresh());
   readonly #sources: MetricSources;
   readonly #sessions = new SessionMetrics(this.#registry);
   readonly #stores = new Set<WatchedStore>();
@@ -53,7 +53,7 @@ export class Metrics {
 
   constructor(version: string, sources: MetricSources = {}) {
     this.#sources = sources;
-    this.#registry.gauge("tandem_build_info", "Which version this is; always 1", ["version"]).set(1, version);
+    this.#registry.gauge("tandem_build_info", "Which version this is; always 1", ["version"]).set(1, { version });
   }
 
   get descriptions(): MetricRegistry["descriptions"] {
@@ -79,25 +79,27 @@ export class Metrics {
     const begun = performance.now();
     outgoing.once("close", () => {
       const status = outgoing.headersSent ? `${Math.floor(outgoing.statusCode / 100)}xx` : "none";
-      this.#requests.add(1, knownMethod(incoming.method), status);
+      this.#requests.add(1, { method: knownMethod(incoming.method), status });
       const isStream = String(outgoing.getHeader("content-type") ?? "").startsWith("text/event-stream");
-      if (!isStream) this.#requestSeconds.observe((performance.now() - begun) / 1_000);
+      if (!isStream) this.#requestSeconds.record((performance.now() - begun) / 1_000);
     });
   }
 
   /** An event has come, to be streamed from here. */
   received({ event }: LoggedEvent): void {
     if (event.processed_at !== null) {
-      this.#lag.observe(Math.max(0, Date.now() - Date.parse(event.processed_at)) / 1_000);
+      this.#lag.record(Math.max(0, Date.now() - Date.parse(event.processed_at)) / 1_000);
     }
   }
 
-  async text(): Promise<string> {
-    if (performance.now() - this.#collectedAt > FRESH_MS) {
-      this.#collecting ??= this.#collect().finally(() => (this.#collecting = undefined));
-      await this.#collecting;
-    }
+  text(): Promise<string> {
     return this.#registry.text();
+  }
+
+  async #refresh(): Promise<void> {
+    if (performance.now() - this.#collectedAt <= FRESH_MS) return;
+    this.#collecting ??= this.#collect().finally(() => (this.#collecting = undefined));
+    await this.#collecting;
   }
 
   async #collect(): Promise<void> {
@@ -136,14 +138,14 @@ function fleetGauges(registry: MetricRegistry): (status: FleetStatus) => void {
   return (status) => {
     for (const gauge of [waiting, running, oldest, workers]) gauge.clear();
     for (const queue of status.queue) {
-      waiting.set(queue.waiting, queue.place);
-      running.set(queue.running, queue.place);
-      oldest.set((queue.oldest_ms ?? 0) / 1_000, queue.place);
+      waiting.set(queue.waiting, { place: queue.place });
+      running.set(queue.running, { place: queue.place });
+      oldest.set((queue.oldest_ms ?? 0) / 1_000, { place: queue.place });
     }
     unserved.set(status.queue.reduce((sum, queue) => sum + (queue.served ? 0 : queue.waiting), 0));
     dead.set(status.dead);
     const groups = Map.groupBy(status.workers, ({ role, state }) => `${role} ${state}`);
-    for (const group of groups.values()) workers.set(group.length, group[0]!.role, group[0]!.state);
+    for (const group of groups.values()) workers.set(group.length, { role: group[0]!.role, state: group[0]!.state });
     abandoned.set(status.leases.abandoned);
     limits.set(status.limits.length);
   };

@@ -1,5 +1,6 @@
-/** Numbers by their labels' values, in the order in which they came up. */
-type Series = Map<string, { labels: readonly string[]; value: number }>;
+import type { Attributes, Counter, Histogram } from "@opentelemetry/api";
+import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
+import { AggregationTemporality, InstrumentType, MeterProvider, MetricReader } from "@opentelemetry/sdk-metrics";
 
 interface Description {
   name: string;
@@ -9,111 +10,96 @@ interface Description {
   labels: readonly string[];
 }
 
-interface Metric extends Description {
-  lines(): string[];
-}
+type Labelled<Label extends string> = Record<Label, string>;
 
-export interface Counter {
-  add(value: number, ...labels: string[]): void;
-}
-
-export interface Gauge {
-  set(value: number, ...labels: string[]): void;
-  /** Forgets what was set: a place or a state that is no more has no line. */
+export interface Gauge<Labels extends Attributes = Attributes> {
+  set(value: number, labels?: Labels): void;
+  /** Removes all values, so that a place or state that no longer exists has no line. */
   clear(): void;
 }
 
-export interface Histogram {
-  observe(value: number, ...labels: string[]): void;
-}
-
 /**
- * Metrics in the text format that Prometheus reads. Labels are few and their values bounded: no ids, no paths, no names
- * that clients choose.
+ * OpenTelemetry instruments, exported as the text format of Prometheus. Labels are few and their values bounded: no ids,
+ * no paths, no names that clients choose.
  */
 export class MetricRegistry {
-  readonly #metrics: Metric[] = [];
+  readonly #collect: () => Promise<void>;
+  readonly #descriptions: Description[] = [];
+  readonly #reader = new ScrapeReader();
+  readonly #meter = new MeterProvider({ readers: [this.#reader] }).getMeter("tandem");
+  readonly #serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
 
-  /** What there is, in the order in which it was defined. */
+  /** `collect` updates the gauges; it is called whenever the metrics are read. */
+  constructor(collect: () => Promise<void>) {
+    this.#collect = collect;
+  }
+
+  /** All metrics in the order of their definition. */
   get descriptions(): readonly Description[] {
-    return this.#metrics;
+    return this.#descriptions;
   }
 
-  counter(name: string, help: string, labels: readonly string[] = []): Counter {
-    const series: Series = new Map();
-    // One without labels is 0 from the beginning, so that its first increase can be seen.
-    if (labels.length === 0) series.set("", { labels: [], value: 0 });
-    this.#define({ name, help, labels, type: "counter", lines: () => linesOf(name, labels, series) });
-    return { add: (value, ...values) => (at(series, values, labels).value += value) };
+  counter<Label extends string = never>(
+    name: string,
+    help: string,
+    labels: readonly Label[] = [],
+  ): Counter<Labelled<Label>> {
+    const counter = this.#meter.createCounter<Labelled<Label>>(name, this.#describe("counter", name, help, labels));
+    // One without labels is 0 from the start, so that its first increase is visible.
+    if (labels.length === 0) counter.add(0);
+    return counter;
   }
 
-  gauge(name: string, help: string, labels: readonly string[] = []): Gauge {
-    const series: Series = new Map();
-    this.#define({ name, help, labels, type: "gauge", lines: () => linesOf(name, labels, series) });
+  gauge<Label extends string = never>(
+    name: string,
+    help: string,
+    labels: readonly Label[] = [],
+  ): Gauge<Labelled<Label>> {
+    const values = new Map<string, { value: number; labels: Labelled<Label> | undefined }>();
+    const gauge = this.#meter.createObservableGauge<Labelled<Label>>(name, this.#describe("gauge", name, help, labels));
+    gauge.addCallback(async (result) => {
+      await this.#collect();
+      for (const { value, labels: own } of values.values()) result.observe(value, own);
+    });
     return {
-      set: (value, ...values) => (at(series, values, labels).value = value),
-      clear: () => series.clear(),
+      set: (value, own) => void values.set(JSON.stringify(own), { value, labels: own }),
+      clear: () => values.clear(),
     };
   }
 
   /** `buckets` are upper bounds, in rising order. */
-  histogram(name: string, help: string, buckets: readonly number[], labels: readonly string[] = []): Histogram {
-    const counts: Series = new Map();
-    const totals: Series = new Map();
-    const sums: Series = new Map();
-    const bounds = [...buckets.map(String), "+Inf"];
-    this.#define({
-      ...{ name, help, labels, type: "histogram" },
-      lines: () =>
-        [...totals.values()].flatMap(({ labels: values, value: total }) => [
-          ...bounds.map((bound) => {
-            const { value } = at(counts, [...values, bound], [...labels, "le"]);
-            return `${name}_bucket${labelText([...labels, "le"], [...values, bound])} ${value}`;
-          }),
-          `${name}_sum${labelText(labels, values)} ${at(sums, values, labels).value}`,
-          `${name}_count${labelText(labels, values)} ${total}`,
-        ]),
-    });
-    return {
-      observe: (value, ...values) => {
-        at(totals, values, labels).value += 1;
-        at(sums, values, labels).value += value;
-        buckets.forEach((bound, index) => {
-          if (value <= bound) at(counts, [...values, bounds[index]!], [...labels, "le"]).value += 1;
-        });
-        at(counts, [...values, "+Inf"], [...labels, "le"]).value += 1;
-      },
-    };
+  histogram(name: string, help: string, buckets: readonly number[]): Histogram {
+    const options = this.#describe("histogram", name, help, []);
+    return this.#meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: [...buckets] } });
   }
 
-  text(): string {
-    const blocks = this.#metrics.map((metric) => {
-      const { name, help, type } = metric;
-      return [`# HELP ${name} ${help.replaceAll("\\", "\\\\")}.`, `# TYPE ${name} ${type}`, ...metric.lines()];
-    });
-    return `${blocks.flat().join("\n")}\n`;
+  async text(): Promise<string> {
+    const { resourceMetrics } = await this.#reader.collect();
+    const text = this.#serializer.serialize(resourceMetrics);
+    const written = new Set(
+      resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics.map((m) => m.descriptor.name)),
+    );
+    // OpenTelemetry omits a metric without values; dashboards look it up by its HELP and TYPE.
+    const empty = this.#descriptions.filter(({ name }) => !written.has(name));
+    return text + empty.map(({ name, type, help }) => `# HELP ${name} ${help}.\n# TYPE ${name} ${type}\n`).join("");
   }
 
-  #define(metric: Metric): void {
-    this.#metrics.push(metric);
+  #describe(type: Description["type"], name: string, help: string, labels: readonly string[]) {
+    this.#descriptions.push({ name, type, help, labels });
+    return { description: `${help}.` };
   }
 }
 
-function at(series: Series, values: readonly string[], labels: readonly string[]): { value: number } {
-  if (values.length !== labels.length) throw new Error(`expected values for ${labels.join(", ") || "no labels"}`);
-  const key = JSON.stringify(values);
-  const found = series.get(labels.length === 0 ? "" : key);
-  if (found) return found;
-  const made = { labels: values, value: 0 };
-  series.set(labels.length === 0 ? "" : key, made);
-  return made;
-}
+/** Reads the instruments on demand. */
+class ScrapeReader extends MetricReader {
+  constructor() {
+    super({
+      // With cumulative gauges, OpenTelemetry repeats values that were cleared.
+      aggregationTemporalitySelector: (type) =>
+        type === InstrumentType.OBSERVABLE_GAUGE ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE,
+    });
+  }
 
-const linesOf = (name: string, labels: readonly string[], series: Series): string[] =>
-  [...series.values()].map(({ labels: values, value }) => `${name}${labelText(labels, values)} ${value}`);
-
-function labelText(labels: readonly string[], values: readonly string[]): string {
-  if (labels.length === 0) return "";
-  const escaped = values.map((value) => value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"'));
-  return `{${labels.map((label, index) => `${label}="${escaped[index]}"`).join(",")}}`;
+  protected override async onForceFlush(): Promise<void> {}
+  protected override async onShutdown(): Promise<void> {}
 }

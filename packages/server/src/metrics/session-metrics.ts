@@ -71,12 +71,12 @@ export class SessionMetrics {
     for (const [id, { session }] of this.#begun) if (!held.has(session)) this.#begun.delete(id);
     const counts = { running: 0, waiting: 0, rescheduling: 0, idle: held.size - this.#states.size };
     for (const { state } of this.#states.values()) counts[state] += 1;
-    for (const [state, count] of Object.entries(counts)) this.#sessions.set(count, state);
+    for (const [state, count] of Object.entries(counts)) this.#sessions.set(count, { state });
     this.#held.set(held.size);
   }
 
   #note(session: SessionId, event: SessionEvent, now: number): void {
-    this.#events.add(1, event.type.split(".", 1)[0]!);
+    this.#events.add(1, { kind: event.type.split(".", 1)[0]! });
     switch (event.type) {
       case "session.status_running":
         return this.#enter(session, "running", now);
@@ -84,7 +84,7 @@ export class SessionMetrics {
         return this.#enter(session, "rescheduling", now);
       case "session.status_idle":
         if (event.stop_reason.type === "requires_action") return this.#enter(session, "waiting", now);
-        this.#turns.add(1, event.stop_reason.type);
+        this.#turns.add(1, { reason: event.stop_reason.type });
         return this.#end(session, now);
       case "session.status_terminated":
       case "session.deleted":
@@ -93,15 +93,15 @@ export class SessionMetrics {
         return void this.#begun.set(event.id, { at: now, session, type: "" });
       case "span.model_request_end": {
         const { model = "unknown", usd = 0 } = event.tandem;
-        this.#requests.add(1, model, event.is_error ? "error" : "ok");
+        this.#requests.add(1, { model, outcome: event.is_error ? "error" : "ok" });
         const begun = this.#take(event.model_request_start_id);
-        if (begun) this.#requestSeconds.observe((now - begun.at) / 1_000);
+        if (begun) this.#requestSeconds.record((now - begun.at) / 1_000);
         const { model_usage: usage } = event;
-        this.#tokens.add(usage.input_tokens, model, "input");
-        this.#tokens.add(usage.output_tokens, model, "output");
-        this.#tokens.add(usage.cache_read_input_tokens, model, "cache_read");
-        this.#tokens.add(usage.cache_creation_input_tokens, model, "cache_write");
-        return this.#cost.add(usd, model);
+        this.#tokens.add(usage.input_tokens, { model, type: "input" });
+        this.#tokens.add(usage.output_tokens, { model, type: "output" });
+        this.#tokens.add(usage.cache_read_input_tokens, { model, type: "cache_read" });
+        this.#tokens.add(usage.cache_creation_input_tokens, { model, type: "cache_write" });
+        return this.#cost.add(usd, { model });
       }
       case "agent.tool_use":
       case "agent.mcp_tool_use":
@@ -116,9 +116,9 @@ export class SessionMetrics {
       case "user.custom_tool_result":
         return this.#called(event.custom_tool_use_id, "custom", event.is_error);
       case "tandem.retry":
-        return this.#retries.add(1, String(event.status ?? "none"));
+        return this.#retries.add(1, { status: String(event.status ?? "none") });
       case "tandem.rate_limit":
-        return event.status === "rejected" ? this.#limits.add(1, event.kind ?? "unknown") : undefined;
+        return event.status === "rejected" ? this.#limits.add(1, { kind: event.kind ?? "unknown" }) : undefined;
       case "tandem.parked":
         return this.#parked.add(1);
       case "tandem.recovered":
@@ -135,13 +135,13 @@ export class SessionMetrics {
 
   #end(session: SessionId, now: number): void {
     this.#enter(session, "waiting", now);
-    this.#turnSeconds.observe(this.#states.get(session)!.ranMs / 1_000);
+    this.#turnSeconds.record(this.#states.get(session)!.ranMs / 1_000);
     this.#states.delete(session);
   }
 
   #called(id: string, type: string, failed: boolean | null | undefined): void {
     this.#take(id);
-    this.#calls.add(1, type, failed ? "error" : "ok");
+    this.#calls.add(1, { type, outcome: failed ? "error" : "ok" });
   }
 
   #take(id: string): { at: number } | undefined {

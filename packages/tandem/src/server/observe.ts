@@ -21,7 +21,7 @@ export async function observe(context: Host, project: Project, holder: string): 
   const { env, version } = context;
   const room = await loadServer();
   let own: Engine | undefined;
-  const metrics = new room.Metrics(version, {
+  const metrics = await room.createMetrics(version, {
     fleet: async () => own!.fleet.status(),
     processes: async () => (await loadClaudeCode()).measureProcesses(await ledgers(env)),
   });
