@@ -52,7 +52,7 @@ export class LoopbackServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #options: LoopbackOptions;
   readonly #handler: Handler;
-  readonly #entrance: ProxyEntrance | undefined;
+  #entrance: ProxyEntrance | undefined;
   #url = "";
 
   constructor(options: LoopbackOptions, handler: Handler) {
@@ -61,9 +61,6 @@ export class LoopbackServer implements AsyncDisposable {
     this.#server = createServer((incoming, response) => void this.#receive(incoming, response));
     // As patient as the real API: with Node's five seconds, an idle caller may meet a closing connection.
     this.#server.keepAliveTimeout = 120_000;
-    if (!options.proxy) return;
-    const hosts = options.proxy === true ? proxiedHosts : [...proxiedHosts, ...options.proxy];
-    this.#entrance = new ProxyEntrance(this.#server, hosts, (refused) => this.#refuse(refused));
   }
 
   get url(): string {
@@ -76,7 +73,12 @@ export class LoopbackServer implements AsyncDisposable {
     return { url: this.#url, caFile, variables: { HTTPS_PROXY: this.#url, NODE_EXTRA_CA_CERTS: caFile } };
   }
 
-  listen(): Promise<void> {
+  async listen(): Promise<void> {
+    const { proxy } = this.#options;
+    if (proxy) {
+      const hosts = proxy === true ? proxiedHosts : [...proxiedHosts, ...proxy];
+      this.#entrance = await ProxyEntrance.open(this.#server, hosts, (refused) => this.#refuse(refused));
+    }
     return new Promise((resolve, reject) => {
       this.#server.once("error", (error) => {
         this.#entrance?.[Symbol.dispose]();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import type { SecureContext } from "node:tls";
 import { createSecureContext, TLSSocket } from "node:tls";
-import { createAuthority, createLeaf } from "./certificate.ts";
+import type { Certificate } from "./certificate.ts";
 
 /** Everything that Claude Code calls for a model answer on a login. */
 export const proxiedHosts: readonly string[] = [
@@ -28,14 +28,30 @@ export interface RefusedHost {
 export class ProxyEntrance implements Disposable {
   readonly caFile: string;
   readonly #folder: string;
-  readonly #authority = createAuthority();
+  readonly #authority: Certificate;
   readonly #hosts: ReadonlySet<string>;
-  readonly #contexts = new Map<string, SecureContext>();
+  readonly #contexts = new Map<string, Promise<SecureContext>>();
   readonly #sockets = new Set<Duplex>();
   readonly #hostOfSocket = new WeakMap<Duplex, string>();
 
-  constructor(server: Server, hosts: readonly string[], onRefused: (refused: RefusedHost) => void) {
+  /** Certificates take a library that most rehearsals do not need, and that is slow to load. */
+  static async open(
+    server: Server,
+    hosts: readonly string[],
+    onRefused: (refused: RefusedHost) => void,
+  ): Promise<ProxyEntrance> {
+    const { createAuthority } = await import("./certificate.ts");
+    return new ProxyEntrance(server, hosts, await createAuthority(), onRefused);
+  }
+
+  private constructor(
+    server: Server,
+    hosts: readonly string[],
+    authority: Certificate,
+    onRefused: (refused: RefusedHost) => void,
+  ) {
     this.#hosts = new Set(hosts);
+    this.#authority = authority;
     this.#folder = mkdtempSync(join(tmpdir(), "rehearsal-"));
     chmodSync(this.#folder, 0o700);
     this.caFile = join(this.#folder, "ca.pem");
@@ -51,16 +67,7 @@ export class ProxyEntrance implements Disposable {
         socket.end("HTTP/1.1 403 Forbidden\r\nx-rehearsal: this host is not part of the rehearsal\r\n\r\n");
         return;
       }
-      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      if (head.length > 0) socket.unshift(head);
-      const secure = new TLSSocket(socket, {
-        isServer: true,
-        secureContext: this.#contextFor(host),
-        ALPNProtocols: ["http/1.1"],
-      });
-      secure.on("error", () => socket.destroy());
-      this.#hostOfSocket.set(secure, host);
-      server.emit("connection", secure);
+      this.#tunnel(server, socket, head, host).catch(() => socket.destroy());
     });
   }
 
@@ -74,13 +81,27 @@ export class ProxyEntrance implements Disposable {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  #contextFor(host: string): SecureContext {
+  async #tunnel(server: Server, socket: Duplex, head: Buffer, host: string): Promise<void> {
+    const secureContext = await this.#contextFor(host);
+    socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    if (head.length > 0) socket.unshift(head);
+    const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ["http/1.1"] });
+    secure.on("error", () => socket.destroy());
+    this.#hostOfSocket.set(secure, host);
+    server.emit("connection", secure);
+  }
+
+  #contextFor(host: string): Promise<SecureContext> {
     const known = this.#contexts.get(host);
     if (known) return known;
-    const { privateKey, pem } = createLeaf(host, this.#authority);
-    const key = privateKey.export({ type: "pkcs8", format: "pem" });
-    const context = createSecureContext({ key, cert: pem });
+    const context = this.#createContext(host);
     this.#contexts.set(host, context);
     return context;
+  }
+
+  async #createContext(host: string): Promise<SecureContext> {
+    const { createLeaf } = await import("./certificate.ts");
+    const { keyPem, pem } = await createLeaf(host, this.#authority);
+    return createSecureContext({ key: keyPem, cert: pem });
   }
 }
