@@ -3,7 +3,8 @@ import { openTandem } from "@tandem/tandem";
 
 // The whole server in this process: it reads ./tandem.yaml, and stops with the block.
 await using tandem = await openTandem({ project: ".", env: process.env, port: 0 });
-const client = new Anthropic({ baseURL: tandem.url, apiKey: await tandem.createToken("my-app") });
+const apiKey = await tandem.createToken("my-app", { scopes: ["admin"] });
+const client = new Anthropic({ baseURL: tandem.url, apiKey });
 
 const agent = await client.beta.agents.create({ name: "Guide", model: "claude-sonnet-5-5" });
 const environment = await client.beta.environments.create({ name: "embedded", config: { type: "cloud" } });

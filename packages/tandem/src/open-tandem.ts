@@ -60,7 +60,7 @@ export interface Tandem extends AsyncDisposable {
   readonly warning: string | undefined;
   /** Aborted by `signal`, or when the fleet asks this process to drain. The caller then calls `close`. */
   readonly stopRequested: AbortSignal;
-  /** Creates an API token and returns its secret. */
+  /** Creates an API token and returns its secret. Default scope: `run`. `admin` also creates agents and environments. */
   createToken(name: string, options?: { scopes?: readonly Scope[] }): Promise<string>;
   /** A link to the page, good once and for a minute. */
   signInLink(): Promise<string>;

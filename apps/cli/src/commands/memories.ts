@@ -1,12 +1,9 @@
 import type { Captured, Context as Knowledge, MemoryScope, StoredMemory } from "@tandem/context";
-import type { Store } from "@tandem/storage";
 import { userInfo } from "node:os";
-import { holderName, jobModels, loadContext, openContext, openStore } from "@tandem/tandem/compose";
-import type { Project } from "@tandem/tandem/config";
+import { loadContext, openContext, openStore } from "@tandem/tandem/compose";
 import type { Context } from "../context.ts";
 import { EXIT_CODES, exitCodeOf } from "../exit-code.ts";
-import { RunView } from "../jobs/run-view.ts";
-import { type Watched, watchJob } from "../jobs/watch-job.ts";
+import { runContextJob } from "../jobs/run-context-job.ts";
 import { listLines, showLines } from "../memories/describe-memory.ts";
 import { parseExpiry } from "../memories/expiry.ts";
 import { openProject } from "@tandem/tandem/project";
@@ -87,7 +84,12 @@ export async function capture(context: Context, session: string): Promise<number
   if (project.config.memory.capture === "off") throw room.captureIsOff();
   await using store = await openStore(context, project);
   context.allowToStop(STOP_MS);
-  const { row, watched } = await runCapture(context, project, store, session);
+  const { row, watched } = await runContextJob(context, project, store, {
+    kind: "memory",
+    params: { session },
+    command: "tandem memories capture",
+    title: "memory",
+  });
   const result = row.result as Captured | null;
   if (context.json) {
     const { id: job, state, error } = row;
@@ -95,30 +97,6 @@ export async function capture(context: Context, session: string): Promise<number
   } else await write(context.stdout, `${captureLines(context, row.error?.message, result).join("\n")}\n`);
   if (row.state === "done") return EXIT_CODES.ok.code;
   return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
-}
-
-async function runCapture(context: Context, project: Project, store: Store, session: string) {
-  using view = new RunView(context, "memory");
-  const room = await loadContext();
-  const knowledge = await openContext(project, store);
-  const kind = room.memoryKind({ context: knowledge, store, settings: project.config.memory });
-  const watching = new AbortController();
-  let watched: Promise<Watched> | undefined;
-  try {
-    const row = await knowledge.run({
-      ...{ kind: "memory", params: { session }, holder: holderName("tandem memories capture") },
-      ...(await jobModels(context, project)),
-      signal: context.signal,
-      onStart: (job) => {
-        watched = watchJob(store.jobs, job, (event, isKept) => view.show(event, isKept), watching.signal);
-      },
-      body: (run) => kind.work(run, { session }),
-    });
-    return { row, watched: await watched! };
-  } finally {
-    watching.abort();
-    await watched?.catch(() => {});
-  }
 }
 
 function captureLines({ stdout }: Context, failure: string | undefined, result: Captured | null): string[] {

@@ -13,6 +13,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { outcomeOf, scratchMachine } from "../testing/run-tandem.ts";
+import { startUp } from "../testing/session-machine.ts";
 
 const env = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
 const CONNECTIONS = "connections: { shop: { driver: sqlite, path: shop.sqlite } }";
@@ -53,6 +54,28 @@ async function answer(request: ModelRequest): Promise<Reply> {
   return typeof rule.answer === "function" ? rule.answer(request) : rule.answer;
 }
 const script: Script = [always(answer)];
+
+describe("tandem scan with a running server", () => {
+  test("runs in the server, with the server's secrets, and names one that only the caller has", async () => {
+    await using rehearsal = await startRehearsal(script);
+    const { machine, catalogue } = await shop(rehearsal);
+    await using _ = machine;
+    const up = (variables: Record<string, string>) =>
+      startUp(machine.start(["up", "--json", "--port", "0"], { env: variables }));
+    {
+      await using _server = await up({});
+      const { stdout } = await machine.run(["scan", "--json"], { env });
+      const { error } = JSON.parse(stdout).scans[0];
+      expect(error.fix).toContain("its environment has no ANTHROPIC_API_KEY");
+    }
+    await using server = await up(env);
+    const { code, stdout, stderr } = await machine.run(["scan", "--json"]);
+    expect({ code, stderr }).toMatchObject({ code: 0 });
+    expect(JSON.parse(stdout).scans[0]).toMatchObject({ state: "done" });
+    expect(await catalogue("orders")).toContain("Rows of orders.");
+    await server.stop();
+  }, 120_000);
+});
 
 describe("tandem scan", () => {
   test("says in lines what it does, and at the end what came of it; again, it asks for nothing", async () => {

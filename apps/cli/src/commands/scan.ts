@@ -3,25 +3,16 @@ import { costOf, type LlmConfig, TandemError } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import {
-  holderName,
-  jobModels,
-  loadContext,
-  openContext,
-  openNamedConnection,
-  openStore,
-} from "@tandem/tandem/compose";
+import { loadContext, openNamedConnection, openStore } from "@tandem/tandem/compose";
 import { findConnection, type Project, requireTrust } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
 import { EXIT_CODES, exitCodeOf } from "../exit-code.ts";
 import { describePlans, describeScan, type PricedPlan, scanAsJson, type ScanOutcome } from "../jobs/describe-scan.ts";
-import { RunView } from "../jobs/run-view.ts";
-import { type Watched, watchJob } from "../jobs/watch-job.ts";
+import { runContextJob } from "../jobs/run-context-job.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "../progress.ts";
 import { styleFor, write } from "../terminal.ts";
 
-const COMMAND = "tandem scan";
 /** To write down how far it has come, and to end what was started. */
 const STOP_MS = 3_000;
 
@@ -81,34 +72,13 @@ function chooseConnections(project: Project, name: string | undefined, all: bool
 }
 
 async function scanOne(context: Context, project: Project, store: Store, name: string): Promise<ScanOutcome> {
-  const started = Date.now();
-  using view = new RunView(context, name);
-  const room = await loadContext();
-  const parts = await openContext(project, store);
-  const watching = new AbortController();
-  let watched: Promise<Watched> | undefined;
-  try {
-    const row = await parts.run({
-      kind: "scan",
-      params: { connection: name, descriptions: project.config.scan.descriptions },
-      holder: holderName(COMMAND),
-      ...(await jobModels(context, project)),
-      signal: context.signal,
-      onStart: (job) => {
-        watched = watchJob(store.jobs, job, (event, isKept) => view.show(event, isKept), watching.signal);
-      },
-      // Opened in the job: a database that is down is that job's failure, and the others go on.
-      body: async (run) => {
-        await using connection = await openNamedConnection(context, project, name);
-        return await room.scan(run, { context: parts, connectionName: name, connection, config: project.config.scan });
-      },
-    });
-    const told = await watched!;
-    return { ...told, row, result: row.result as ScanResult | null, milliseconds: Date.now() - started };
-  } finally {
-    watching.abort();
-    await watched?.catch(() => {});
-  }
+  const { row, watched, milliseconds } = await runContextJob(context, project, store, {
+    kind: "scan",
+    params: { connection: name, descriptions: project.config.scan.descriptions },
+    command: "tandem scan",
+    title: name,
+  });
+  return { ...watched, row, result: row.result as ScanResult | null, milliseconds };
 }
 
 function exitCode({ row }: ScanOutcome): number {

@@ -8,6 +8,7 @@ export interface Watched {
 }
 
 const PAGE = 1_000;
+const KEEP_ALIVE_MS = 60_000;
 
 /**
  * Reads a job's log as it grows, until it ends or the signal fires, and returns what is to be told at the end. Of a job that was
@@ -21,15 +22,21 @@ export async function watchJob(
 ): Promise<Watched> {
   const { before, stages } = await earlierRuns(jobs, job);
   let watched = nothing();
-  for await (const events of jobs.follow(job, before, signal)) {
-    for (const { event } of events) {
-      const { data } = runEvent.safeParse(event);
-      if (!data) continue;
-      if (data.type === "started") watched = nothing();
-      if (data.type === "skipped") watched.skipped.push(data);
-      if (data.type === "spent") watched.spent = data;
-      show(data, data.type === "stage_finished" && stages.has(data.stage));
+  // The store's own timers do not keep the process alive while another process runs the job.
+  const keepAlive = setInterval(() => {}, KEEP_ALIVE_MS);
+  try {
+    for await (const events of jobs.follow(job, before, signal)) {
+      for (const { event } of events) {
+        const { data } = runEvent.safeParse(event);
+        if (!data) continue;
+        if (data.type === "started") watched = nothing();
+        if (data.type === "skipped") watched.skipped.push(data);
+        if (data.type === "spent") watched.spent = data;
+        show(data, data.type === "stage_finished" && stages.has(data.stage));
+      }
     }
+  } finally {
+    clearInterval(keepAlive);
   }
   return watched;
 }

@@ -58,7 +58,8 @@ async function findRunning({ store, space, kind }: JobWanted, ours?: JobId): Pro
   const stored = await store.records.get(space, KIND, kind);
   const other = stored && running.parse(stored.value).job;
   const held = other === undefined || other === ours ? undefined : await store.jobs.holder(other as JobId);
-  if (!held) return stored;
+  // A job that has ended may hold its lease a moment longer.
+  if (!held || (await store.jobs.get(other!))?.endedAt !== null) return stored;
   throw new RequestError("conflict", `Another ${kind} is under way here: ${held.holder} works on ${other}.`, {
     fix: `Wait until it is done, or cancel it: tandem jobs cancel ${other}. If that process is no more, try again in ${seconds(held.expiresAt)} s.`,
   });

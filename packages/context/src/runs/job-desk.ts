@@ -113,9 +113,35 @@ export class JobDesk implements AsyncDisposable {
     void settled.finally(() => this.#background.delete(settled));
   }
 
-  /** Resolves once it has begun, with its row; it goes on by itself. */
+  /** Starts a job in the background. Resolves with its row once it runs. */
   async start(kind: string, given: unknown): Promise<JobRow> {
-    const { kinds, store, space, holder, models, log } = this.#parts;
+    const { store, log } = this.#parts;
+    const begun = Promise.withResolvers<JobId>();
+    const work = this.run(kind, given, { onStart: begun.resolve }).then(
+      () => undefined,
+      (error: unknown) => {
+        begun.reject(error);
+        // The row records how far the job came. The next server resumes it.
+        if (!this.#stop.signal.aborted) log.warn({ kind, error: String(error) }, "a job broke off");
+      },
+    );
+    const id = await begun.promise;
+    this.#running.set(
+      id,
+      work.finally(() => this.#running.delete(id)),
+    );
+    const row = await store.jobs.get(id);
+    if (!row) throw new RequestError("not_found", `The job ${id} was deleted as it began.`);
+    return row;
+  }
+
+  /** Runs a job to its end and returns its row. Rejects if it cannot begin, or if `signal` interrupts it. */
+  async run(
+    kind: string,
+    given: unknown,
+    { signal, onStart }: { signal?: AbortSignal; onStart: (job: JobId) => void },
+  ): Promise<JobRow> {
+    const { kinds, store, space, holder, models } = this.#parts;
     if (!Object.hasOwn(kinds, kind)) {
       const meant = nearest(kind, this.kinds);
       throw new RequestError("invalid_request", `There is no kind of job called ${kind}.`, {
@@ -131,28 +157,17 @@ export class JobDesk implements AsyncDisposable {
     }
     const params: unknown = parsed.data;
     if (this.#stop.signal.aborted) throw new RequestError("unavailable", "The server is stopping.");
-    const begun = Promise.withResolvers<JobId>();
-    const work = runJob({
+    return runJob({
       ...models,
-      ...{ store, space, kind, params, holder, signal: this.#stop.signal },
-      onStart: (job) => begun.resolve(job),
+      store,
+      space,
+      kind,
+      params,
+      holder,
+      signal: signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal,
+      onStart,
       body: (run) => kinds[kind]!.work(run, params),
-    }).then(
-      () => undefined,
-      (error: unknown) => {
-        begun.reject(error);
-        // Its row says how far it came; it is taken up again.
-        if (!this.#stop.signal.aborted) log.warn({ kind, error: String(error) }, "a job broke off");
-      },
-    );
-    const id = await begun.promise;
-    this.#running.set(
-      id,
-      work.finally(() => this.#running.delete(id)),
-    );
-    const row = await store.jobs.get(id);
-    if (!row) throw new RequestError("not_found", `The job ${id} was deleted as it began.`);
-    return row;
+    });
   }
 
   /** The job as it is then: ended, or about to. */

@@ -5,19 +5,22 @@ import { basename, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { loadContext } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
 
-export interface WantedSources {
+/** Documents that are not in the config: a text, and files by their absolute paths. */
+export interface GivenDocuments {
+  text?: string | undefined;
+  files?: readonly string[] | undefined;
+}
+
+export interface WantedSources extends GivenDocuments {
   /** By name; all that the config has where none is given, unless there are texts or files. */
   names: readonly string[];
-  text?: string;
-  /** Relative to where the command was started. */
-  files?: readonly string[];
 }
 
 /** What an ingest reads, and what its job is known by. */
 export async function ingestSources(
   { config, folder, shownFile }: Project,
   { names, text, files = [] }: WantedSources,
-): Promise<{ sources: Source[]; params: object }> {
+): Promise<{ sources: Source[]; params: Record<string, unknown> }> {
   const { sources: configured, maxFileMb } = config.ingest;
   const known = Object.keys(configured);
   const given = text !== undefined || files.length > 0;

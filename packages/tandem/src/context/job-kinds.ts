@@ -5,9 +5,9 @@ import type { Store } from "@tandem/storage";
 import { z } from "zod";
 import { loadContext } from "../compose.ts";
 import type { Project } from "../config/load-project.ts";
-import { ingestSources } from "./ingest-sources.ts";
+import { ingestSources, type GivenDocuments } from "./ingest-sources.ts";
 
-/** What a server can do in the background. Params are as the commands have them: a job begun by one is taken up by the other. */
+/** The jobs of a project's context. Servers and commands run the same ones, so either can resume a job of the other. */
 export async function jobKinds(parts: {
   project: Project;
   store: Store;
@@ -16,8 +16,10 @@ export async function jobKinds(parts: {
   tools: readonly ContextTool[];
   embedder: Embedder | undefined;
   connect: (name: string) => Promise<Connection>;
+  /** Documents that an ingest of this process reads beside the configured sources. Never from a request. */
+  given?: GivenDocuments | undefined;
 }): Promise<Record<string, JobKind>> {
-  const { project, store, knowledge, tools, embedder, connect } = parts;
+  const { project, store, knowledge, tools, embedder, connect, given } = parts;
   const room = await loadContext();
   const { scan, ingest, connections } = project.config;
   const databases = Object.keys(connections);
@@ -36,15 +38,19 @@ export async function jobKinds(parts: {
         },
       ),
     }),
-    ...(sources.length > 0 && {
+    ...((sources.length > 0 || given) && {
       ingest: room.jobKind(
-        z.strictObject({ sources: z.array(z.enum(sources)).min(1).default(sources) }),
-        async (run, { sources: names }) =>
+        given
+          ? z
+              .strictObject({ sources: z.array(z.enum(sources)), files: z.array(z.string()), text: z.string() })
+              .partial()
+          : z.strictObject({ sources: z.array(z.enum(sources)).min(1).default(sources) }),
+        async (run, { sources: names = [] }) =>
           room.ingest(run, {
             context: knowledge,
             store: { ...{ records: store.records, blobs: store.blobs, search: store.search }, space: knowledge.id },
             config: ingest,
-            sources: (await ingestSources(project, { names })).sources,
+            sources: (await ingestSources(project, { names, ...given })).sources,
             tools,
             ...(embedder && { embedder }),
           }),

@@ -16,6 +16,7 @@ import { requireTrust } from "../config/trust.ts";
 import type { Host } from "../host.ts";
 import { Databases } from "./databases.ts";
 import { sharedQuotas } from "../fleet/shared-quotas.ts";
+import type { GivenDocuments } from "./ingest-sources.ts";
 import type { EngineOptions } from "../engine/create-engine.ts";
 
 export type OpenedContext = ServedContext & AsyncDisposable & { desk: JobDesk };
@@ -29,7 +30,12 @@ export async function serveContext(
     command,
     log,
     sharedRecords: shared,
-  }: Pick<EngineOptions, "command" | "log"> & Pick<EngineSettings, "sharedRecords">,
+    given,
+  }: Pick<EngineOptions, "command" | "log"> &
+    Pick<EngineSettings, "sharedRecords"> & {
+      /** See `jobKinds`. */
+      given?: GivenDocuments | undefined;
+    },
 ): Promise<OpenedContext> {
   await requireTrust(context.env, project);
   const room = await loadContext();
@@ -49,7 +55,7 @@ export async function serveContext(
     new room.JobDesk({
       ...{ store, space: knowledge.id, holder: holderName(command), log },
       kinds: await jobKinds({
-        ...{ project, store, knowledge, embedder, connect },
+        ...{ project, store, knowledge, embedder, connect, given },
         tools: room.createContextTools(reading),
       }),
       models,

@@ -1,0 +1,143 @@
+import { type JobId, TandemError } from "@tandem/protocol";
+import type { JobRow, Store } from "@tandem/storage";
+import { openContext } from "@tandem/tandem/compose";
+import type { Project } from "@tandem/tandem/config";
+import { type GivenDocuments, serveContext } from "@tandem/tandem/context";
+import type { ServerInfo } from "@tandem/tandem/server";
+import { z } from "zod";
+import type { Context } from "../context.ts";
+import { serverFor } from "../sessions/open-client.ts";
+import { ServerConnection } from "../sessions/server-connection.ts";
+import { RunView } from "./run-view.ts";
+import { type Watched, watchJob } from "./watch-job.ts";
+
+export interface ContextJob {
+  kind: "scan" | "ingest" | "memory";
+  params: Record<string, unknown>;
+  /** The command, as other processes see who works on the job. */
+  command: string;
+  /** Shown while it runs. */
+  title: string;
+  /** Documents that only this process has. The job then runs here, whether or not a server runs. */
+  given?: GivenDocuments | undefined;
+}
+
+export interface EndedJob {
+  row: JobRow;
+  watched: Watched;
+  milliseconds: number;
+}
+
+/** Runs a job of the context and shows its progress: in the server that runs on this context, else in this process. */
+export async function runContextJob(
+  context: Context,
+  project: Project,
+  store: Store,
+  job: ContextJob,
+): Promise<EndedJob> {
+  const started = Date.now();
+  using view = new RunView(context, job.title);
+  const watch = (id: JobId, signal: AbortSignal) =>
+    watchJob(store.jobs, id, (event, isKept) => view.show(event, isKept), signal);
+  const server = job.given ? undefined : await serverOfContext(context, project, store, job);
+  const ended = server
+    ? await runInServer(context, store, server, job, watch)
+    : await runHere(context, project, store, job, watch);
+  return { ...ended, milliseconds: Date.now() - started };
+}
+
+type Watch = (id: JobId, signal: AbortSignal) => Promise<Watched>;
+
+async function runHere(
+  context: Context,
+  project: Project,
+  store: Store,
+  { kind, params, command, given }: ContextJob,
+  watch: Watch,
+): Promise<Omit<EndedJob, "milliseconds">> {
+  const log = {
+    warn: (details: Record<string, unknown>, message: string) => {
+      if (context.debug) context.stderr.write(`${message} ${JSON.stringify(details)}\n`);
+    },
+  };
+  await using knowledge = await serveContext(context, project, store, { command, log, given });
+  const watching = new AbortController();
+  let watched: Promise<Watched> | undefined;
+  try {
+    const row = await knowledge.desk.run(kind, params, {
+      signal: context.signal,
+      onStart: (id) => {
+        watched = watch(id, watching.signal);
+      },
+    });
+    return { row, watched: await watched! };
+  } finally {
+    watching.abort();
+    await watched?.catch(() => {});
+  }
+}
+
+/** The job continues in the server when this command is interrupted. */
+async function runInServer(
+  { env, signal }: Context,
+  store: Store,
+  server: ServerInfo,
+  { kind, params }: ContextJob,
+  watch: Watch,
+): Promise<Omit<EndedJob, "milliseconds">> {
+  using connection = await ServerConnection.open(server);
+  const body = { kind, params };
+  const { id } = await connection.call("POST", "/v1/jobs", { schema: z.object({ id: z.string() }), body });
+  const watched = await watch(id as JobId, signal);
+  const row = await store.jobs.get(id);
+  if (signal.aborted) {
+    throw new TandemError("aborted", `The ${kind} continues in the server at ${server.url}.`, {
+      fix: `Follow it: tandem jobs follow ${id}. Cancel it: tandem jobs cancel ${id}.`,
+    });
+  }
+  if (!row) throw new TandemError("not_found", `The job ${id} was deleted as it ended.`);
+  return { row: withMissingSecrets(row, env, server), watched };
+}
+
+/** Explains a secret that this command's environment has and the server's lacks. */
+function withMissingSecrets(row: JobRow, env: Context["env"], { url, pid }: ServerInfo): JobRow {
+  const names = [...(row.error?.message ?? "").matchAll(/env:(\w+)/g)].flatMap(([, name]) =>
+    name !== undefined && env[name] ? [name] : [],
+  );
+  if (!row.error || names.length === 0) return row;
+  const fix = `The server at ${url} (pid ${pid}) runs this job, and its environment has no ${names.join(", ")}. Start the server with it, or stop the server and run this again.`;
+  return { ...row, error: { ...row.error, fix } };
+}
+
+const served = z.object({
+  id: z.string(),
+  connections: z.array(z.object({ name: z.string() })),
+  sources: z.array(z.object({ name: z.string() })),
+  job_kinds: z.array(z.string()),
+});
+
+/** The running server, if it serves this context and its config has all that the job names. */
+async function serverOfContext(
+  context: Context,
+  project: Project,
+  store: Store,
+  { kind, params }: ContextJob,
+): Promise<ServerInfo | undefined> {
+  const server = await serverFor(context, project);
+  if (!server) return undefined;
+  using connection = await ServerConnection.open(server);
+  const theirs = await connection.call("GET", "/v1/context", { schema: served }).catch((error: unknown) => {
+    // The server's own project has no context.
+    if (error instanceof TandemError && error.code === "not_found") return undefined;
+    throw error;
+  });
+  if (!theirs?.job_kinds.includes(kind) || theirs.id !== (await openContext(project, store)).id) return undefined;
+  // A server that started before the config changed does not know new names.
+  const { connection: name, sources = [] } = z
+    .object({ connection: z.string().optional(), sources: z.array(z.string()).optional() })
+    .parse(params);
+  const knows = (list: readonly { name: string }[], wanted: string) => list.some((each) => each.name === wanted);
+  const isKnown =
+    (name === undefined || knows(theirs.connections, name)) && sources.every((each) => knows(theirs.sources, each));
+  return isKnown ? server : undefined;
+}
