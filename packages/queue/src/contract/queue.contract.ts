@@ -269,7 +269,8 @@ export function queueContract(name: string, start: () => Promise<QueueFixture>, 
         { place: "machine:a", waiting: 2, running: 1 },
         { place: "needs:gpu=yes", waiting: 1, running: 0 },
       ]);
-      expect(depth[0]!.oldestMs).toBeGreaterThanOrEqual(50);
+      // A timer may fire up to a millisecond early by the wall clock.
+      expect(depth[0]!.oldestMs).toBeGreaterThanOrEqual(48);
       expect(depth[0]!.oldestMs).toBeGreaterThan(depth[1]!.oldestMs!);
       hand.end("a1");
       await expect.poll(async () => (await queue.depth())[0]).toMatchObject({ waiting: 1, running: 1 });
