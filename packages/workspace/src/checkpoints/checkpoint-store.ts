@@ -225,6 +225,9 @@ export class CheckpointStore {
   /** git looks first whether everything can be done, and then does it. */
   async #writeOut(index: string, from: string, to: string, options: RunOptions): Promise<void> {
     if (from === to) return;
+    // `read-tree` refuses a file whose times differ from the index, even with unchanged content: after a `touch`, or a
+    // folder restored from a backup. The exit code only says that some files differ; `read-tree` names them itself.
+    await this.#git.run(["update-index", "-q", "--refresh"], { ...options, index });
     try {
       await this.#git.text(["read-tree", "-m", "-u", from, to], { ...options, index });
     } catch (cause) {

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, lstat, mkdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, readFile, readlink, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, inject, test } from "vitest";
 import { asUser, commitAll } from "../testing/commit.ts";
@@ -70,6 +70,16 @@ describe("a checkpoint", () => {
     await write({ "mine.txt": "2", "yours.txt": "2" });
     await restore(before, ["mine.txt"]);
     expect([await read("mine.txt"), await read("yours.txt")]).toEqual(["1", "2"]);
+  });
+
+  test("restores files that were touched, or copied from a backup, without a change of their content", async () => {
+    await write({ "changed.txt": "1", "same.txt": "1" });
+    const before = await store.take("tester", "test");
+    await write({ "changed.txt": "2" });
+    await store.take("tester", "test");
+    for (const name of ["changed.txt", "same.txt"]) await utimes(join(folder, name), 1, 1);
+    await restore(before, ["changed.txt"]);
+    expect([await read("changed.txt"), await read("same.txt")]).toEqual(["1", "1"]);
   });
 
   test("a file where a folder was, and the other way round", async () => {
