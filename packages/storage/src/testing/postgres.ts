@@ -27,8 +27,8 @@ const START_DEADLINE_MS = 120_000;
 
 /** A real Postgres server for tests, on a socket in a scratch folder. */
 export interface TestPostgres extends AsyncDisposable {
-  /** Creates an empty database and returns its URL. */
-  createDatabase(): Promise<string>;
+  /** Creates a database, empty or filled by a dump, and returns its URL. */
+  createDatabase(dump?: string): Promise<string>;
   /** Simulates a power failure. */
   kill(): Promise<void>;
   /** After `kill`: recovers and listens under the same URLs. */
@@ -74,13 +74,12 @@ export async function startPostgres(): Promise<TestPostgres> {
   return {
     start,
     kill,
-    createDatabase: async () => {
+    createDatabase: async (dump) => {
       count += 1;
-      const client = new Client(urlOf("postgres"));
-      await client.connect();
-      await client.query(`create database test_${count}`);
-      await client.end();
-      return urlOf(`test_${count}`);
+      const url = urlOf(`test_${count}`);
+      await run(urlOf("postgres"), `create database test_${count}`);
+      if (dump !== undefined) await run(url, dump);
+      return url;
     },
     [Symbol.asyncDispose]: async () => {
       await kill();
@@ -102,6 +101,13 @@ function launch(postgres: string, data: string, socketFolder: string): ChildProc
     env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
     stdio: ["ignore", "ignore", "ignore", "pipe"],
   });
+}
+
+async function run(url: string, statements: string): Promise<void> {
+  const client = new Client(url);
+  await client.connect();
+  await client.query(statements);
+  await client.end();
 }
 
 async function answers(url: string): Promise<boolean> {

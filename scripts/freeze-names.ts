@@ -1,0 +1,14 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { currentNames } from "./upgrade/current-names.ts";
+import { FROZEN_FILE, frozenNames, quotedNames } from "./upgrade/frozen-names.ts";
+
+// Before a release: adds the names that the code has got since the last one. None is removed.
+
+const frozen = frozenNames();
+const current = await currentNames(quotedNames(frozen));
+const [head = ""] = readFileSync(FROZEN_FILE, "utf8").split(/^(?=\[)/m, 1);
+const sections = [...current].map(([section, names]) => {
+  const all = new Set([...(frozen.get(section) ?? []), ...names]);
+  return `[${section}]\n${[...all].toSorted().join("\n")}\n`;
+});
+writeFileSync(FROZEN_FILE, `${head}${sections.join("\n")}`);

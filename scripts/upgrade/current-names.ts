@@ -1,0 +1,129 @@
+import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { stdioSchema } from "@tandem/server";
+import { openStore } from "@tandem/storage";
+import { z } from "zod";
+
+const ROOT = join(import.meta.dirname, "..", "..");
+const NO_PRODUCT = /\.test\.tsx?$|\.contract\.ts$|\/(testing|contract|faults)\//;
+
+export type Names = Map<string, Set<string>>;
+
+/**
+ * The names that are stored or sent, by section, as this code has them. References under `docs/` are written from the code
+ * and compared with it by other tests. `quoted` sections have no registry: a name counts while a source has it in quotes.
+ */
+export async function currentNames(quoted: Names): Promise<Names> {
+  const sources = globSync("{packages,apps}/*/{src,bin}/**/*.{ts,tsx,mjs}", { cwd: ROOT })
+    .filter((path) => !NO_PRODUCT.test(path))
+    .map((path) => readFileSync(join(ROOT, path), "utf8"))
+    .join("\n");
+  const inSources = (pattern: RegExp): Set<string> => new Set([...sources.matchAll(pattern)].map(([, name]) => name!));
+  const words = quotedWords(sources);
+  return new Map([
+    ["tandem.* names", inSources(/"(tandem\.[a-z][a-z_.]*)"/g)],
+    ["variables", inSources(/\b(TANDEM_[A-Z][A-Z_]*)\b/g)],
+    ["git refs", inSources(/["`](refs\/(?:tandem|checkpoints)[a-z/-]*)/g)],
+    ["metrics", fromReference("metrics.md", /^\| `(\w+)` \|/gm)],
+    ["config keys", configKeys()],
+    ["commands and options", commands()],
+    ["routes", fromReference("api.md", /^\| `([A-Z]+ \/\S+)` \|/gm)],
+    ["tables and columns", await columns()],
+    ["wire fields", wireFields()],
+    ...[...quoted].map(([section, names]) => [section, new Set([...names].filter((name) => words.has(name)))] as const),
+  ]);
+}
+
+/** Strings of the sources, and the parts of paths and templates. */
+function quotedWords(sources: string): Set<string> {
+  const words = new Set<string>();
+  for (const [, plain, template] of sources.matchAll(/"([^"\\\n]*)"|`([^`\n]*)`/g)) {
+    const text = plain ?? template!;
+    words.add(text);
+    for (const part of text.split(/\$\{[^}]*\}|\//)) words.add(part);
+  }
+  return words;
+}
+
+const reference = (name: string): string => readFileSync(join(ROOT, "docs", "reference", name), "utf8");
+
+const fromReference = (name: string, pattern: RegExp): Set<string> =>
+  new Set([...reference(name).matchAll(pattern)].map(([, found]) => found!));
+
+function configKeys(): Set<string> {
+  const keys = new Set<string>();
+  for (const part of reference("configuration.md").split(/^## /m)) {
+    const [, section] = /^`([\w.<>]+)`/.exec(part) ?? [];
+    if (section === undefined) continue;
+    keys.add(section);
+    for (const [, key] of part.matchAll(/^\| `(\w+)` \|/gm)) keys.add(`${section}.${key}`);
+  }
+  return keys;
+}
+
+function commands(): Set<string> {
+  const names = new Set<string>();
+  for (const part of reference("cli.md").split(/^## /m)) {
+    const [, command] = /^`(tandem[^`]*)`/.exec(part) ?? [];
+    if (command === undefined) continue;
+    names.add(command);
+    for (const [, options] of part.matchAll(/^ {2}(-[^\n]*?)(?: {2,}|$)/gm)) {
+      for (const [option] of options!.matchAll(/--(?!help)[a-z][a-z0-9-]*/g)) names.add(`${command} ${option}`);
+    }
+  }
+  return names;
+}
+
+async function columns(): Promise<Set<string>> {
+  const folder = mkdtempSync(join(tmpdir(), "tandem-names-"));
+  try {
+    const path = join(folder, "tandem.db");
+    await (await openStore(path))[Symbol.asyncDispose]();
+    using database = new DatabaseSync(path);
+    const rows = database
+      .prepare(
+        `select t.name || '.' || c.name as name from pragma_table_list t join pragma_table_info(t.name) c
+         where t.schema = 'main' and t.type in ('table', 'virtual') and t.name not like 'sqlite%'`,
+      )
+      .all();
+    return new Set(
+      z
+        .array(z.object({ name: z.string() }))
+        .parse(rows)
+        .map(({ name }) => name),
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Fields of everything that methods take, answer or stream, over HTTP as over stdio: `sessions created_at`. By the first
+ * word of the method and without the names of schemas, which may change.
+ */
+function wireFields(): Set<string> {
+  const { $defs } = z.object({ $defs: z.record(z.string(), z.unknown()) }).parse(stdioSchema());
+  const fields = new Set<string>();
+  for (const [name, root] of Object.entries($defs)) {
+    const [, resource] = /^(?:Request|Result|Event)\.(\w+)/.exec(name) ?? [];
+    if (resource === undefined) continue;
+    const seen = new Set<unknown>();
+    const walk = (value: unknown): void => {
+      if (typeof value !== "object" || value === null || seen.has(value)) return;
+      seen.add(value);
+      for (const [key, below] of Object.entries(value)) {
+        if (key === "$ref") walk($defs[String(below).split("/").at(-1)!]);
+        else if (key === "properties") {
+          for (const [field, schema] of Object.entries(z.record(z.string(), z.unknown()).parse(below))) {
+            fields.add(`${resource} ${field}`);
+            walk(schema);
+          }
+        } else walk(below);
+      }
+    };
+    walk(root);
+  }
+  return fields;
+}
