@@ -21,6 +21,9 @@ const FIXTURE = join(import.meta.dirname, "first-edition");
 /** Audit entries are hashed with the paths in them, so they keep the old ones. */
 const AUDIT = "audit";
 
+/** Deadlines that a busy machine does not miss. They need no trust. */
+const PATIENT = "{ spawn: 5m, init: 5m, firstByte: 5m, idle: 5m }";
+
 const secrets = z.object({ operator: z.string(), reader: z.string(), runner: z.string(), acme: z.string() });
 
 export interface UnpackedFixture extends AsyncDisposable {
@@ -46,6 +49,8 @@ export function unpackFixture(engine: "sqlite" | "postgres"): UnpackedFixture {
   for (const path of globSync("{,tenants/*/}checkpoints/*/folder", { cwd: tandemHome })) {
     moveCheckpoints(join(tandemHome, path));
   }
+  const config = join(root, "project", "tandem.yaml");
+  writeFileSync(config, readFileSync(config, "utf8").replace(/^llm:\n/, `llm:\n  limits: ${PATIENT}\n`));
   return {
     root,
     home: join(root, "home"),

@@ -17,6 +17,9 @@ import type { UnpackedFixture } from "./unpack-fixture.ts";
 
 const TANDEM = fileURLToPath(new URL("../../apps/cli/bin/tandem.mjs", import.meta.url));
 
+/** Longer than the server lets turns end. */
+const STOP_MS = 60_000;
+
 export interface UpgradedServer extends AsyncDisposable {
   url: string;
   rehearsal: Rehearsal;
@@ -56,10 +59,16 @@ export async function startUpgradedServer(fixture: UnpackedFixture, databaseUrl?
     spawn(process.execPath, [TANDEM, ...args], { cwd: fixture.project, env, stdio: ["ignore", "pipe", "pipe"] });
 
   const child = start(["up", "--json", "--port", "0"]);
-  parts.defer(() => void child.kill("SIGKILL"));
   let said = "";
   child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
   const exited = once(child, "exit") as Promise<[number | null]>;
+  // Asked to stop, it ends the processes of Claude Code, which would write into the folder that is being removed.
+  parts.defer(async () => {
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+    await exited;
+    clearTimeout(timer);
+  });
   const refused = exited.then((): never => {
     throw new Error(`tandem up ended: ${said}`);
   });
