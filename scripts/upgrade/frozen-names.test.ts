@@ -4,7 +4,7 @@ import { frozenNames, quotedNames } from "./frozen-names.ts";
 
 const HINT = "Add an alias read for one minor version, a CHANGELOG line and a doctor hint.";
 
-test("names that are stored or sent are still there", { timeout: 60_000 }, async () => {
+test("names that are stored or sent are still there", async () => {
   const frozen = frozenNames();
   const current = await currentNames(quotedNames(frozen));
   expect([...frozen.keys()].toSorted()).toEqual([...current.keys()].toSorted());
