@@ -1,12 +1,12 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
-import { readContextSearch } from "./context/context-search.ts";
-import { readHomeSearch } from "./home/find-sessions.ts";
+import { readContextSearch } from "./context/context-search-params.ts";
+import { readHomeSearch } from "./home/session-filter.ts";
 import { isSessionView, type SessionView } from "./session/session-views.ts";
-import { Failed } from "./shell/failed.tsx";
-import { Missing } from "./shell/missing.tsx";
+import { ErrorPage } from "./shell/error-page.tsx";
+import { NotFound } from "./ui/not-found.tsx";
 import { Shell } from "./shell/shell.tsx";
 
-const root = createRootRoute({ component: Shell, notFoundComponent: Missing });
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -33,7 +33,7 @@ const inbox = createRoute({
 const compare = createRoute({
   getParentRoute: () => root,
   path: "/compare",
-  component: lazyRouteComponent(() => import("./changes/compare-page.tsx"), "ComparePage"),
+  component: lazyRouteComponent(() => import("./changes/compare/compare-page.tsx"), "ComparePage"),
   validateSearch: (search: Record<string, unknown>): { a?: string; b?: string } => ({
     ...(typeof search["a"] === "string" && { a: search["a"] }),
     ...(typeof search["b"] === "string" && { b: search["b"] }),
@@ -54,7 +54,7 @@ const settings = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([home, session, inbox, compare, context, settings]),
   defaultPreload: "intent",
-  defaultErrorComponent: Failed,
+  defaultErrorComponent: ErrorPage,
   scrollRestoration: false,
 });
 

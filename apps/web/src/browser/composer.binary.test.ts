@@ -2,9 +2,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { giveFiles, PICTURE, textFile } from "./testing/give-files.ts";
+import { giveFiles, PICTURE, textFile } from "./testing/paste-files.ts";
 import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
-import { turnTab } from "./testing/turn-tab.ts";
+import { turnTab } from "./testing/set-tab-visibility.ts";
 
 let stage: PageStage;
 

@@ -4,8 +4,8 @@ import { Button } from "../ui/button.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { Select } from "../ui/select.tsx";
 import type { Turn } from "./changes-api.ts";
-import { LineCount } from "./line-count.tsx";
-import type { DiffLayout } from "./patch-diff.tsx";
+import { LineCount } from "../diff/line-count.tsx";
+import type { DiffLayout } from "../diff/diff-view.tsx";
 import { turnLabel } from "./turn-list.tsx";
 
 /** Which changes these are, how many, and what can be done with them. */

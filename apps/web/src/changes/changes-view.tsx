@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import { useShortcuts } from "../shell/shortcuts.ts";
+import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { useCheckpoints, useDiff } from "./changes-api.ts";
@@ -9,13 +9,13 @@ import { CommentBar } from "./comment-bar.tsx";
 import { FileList } from "./file-list.tsx";
 import { FileSection } from "./file-section.tsx";
 import { filesIn, fileTree } from "./file-tree.ts";
-import { ForkDialog } from "./fork-dialog.tsx";
-import { RewindDialog } from "./rewind-dialog.tsx";
+import { ForkDialog } from "./actions/fork-dialog.tsx";
+import { RewindDialog } from "./actions/rewind-dialog.tsx";
 import { TurnList } from "./turn-list.tsx";
-import { UndoRewind } from "./undo-rewind.tsx";
-import { useComments } from "./use-comments.ts";
+import { UndoRewind } from "./actions/undo-rewind.tsx";
+import { useComments } from "../diff/use-comments.ts";
 import { useDiffLayout } from "./use-diff-layout.ts";
-import { WorktreePanel } from "./worktree-panel.tsx";
+import { WorktreePanel } from "./actions/worktree-panel.tsx";
 
 /** What a session did to its files, by turn and in all; and going back or another way. */
 export default function ChangesView({ session }: { session: string }) {

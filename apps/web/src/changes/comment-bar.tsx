@@ -4,8 +4,8 @@ import { Send } from "lucide-react";
 import { api } from "../api/client.ts";
 import { Button } from "../ui/button.tsx";
 import { Problem } from "../ui/problem.tsx";
-import { CommentSummary } from "./comment-summary.tsx";
-import { type LineComment, promptOf } from "./line-comments.ts";
+import { CommentSummary } from "../diff/comment-summary.tsx";
+import { type LineComment, promptOf } from "../diff/line-comments.ts";
 
 /** What was said about lines, on its way to the agent as one message. */
 export function CommentBar({

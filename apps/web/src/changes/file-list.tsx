@@ -1,7 +1,7 @@
 import { FileText, Folder } from "lucide-react";
 import type { FileChange } from "./changes-api.ts";
 import type { TreeFolder } from "./file-tree.ts";
-import { LineCount } from "./line-count.tsx";
+import { LineCount } from "../diff/line-count.tsx";
 
 const LETTERS = {
   added: ["A", "text-good", "added"],

@@ -1,12 +1,13 @@
 import { ChevronRight } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import type { FileChange } from "./changes-api.ts";
-import { CommentBox } from "./comment-box.tsx";
-import type { DiffLine } from "./diff-file.ts";
+import { CommentBox } from "../diff/comment-box.tsx";
+import type { DiffLine } from "../diff/diff-file.ts";
 import { StatusLetter } from "./file-list.tsx";
-import { LineCount } from "./line-count.tsx";
-import type { LineComment } from "./line-comments.ts";
-import { type DiffLayout, PatchDiff } from "./patch-diff.tsx";
+import { LineCount } from "../diff/line-count.tsx";
+import type { LineComment } from "../diff/line-comments.ts";
+import type { DiffLayout } from "../diff/diff-view.tsx";
+import { PatchDiff } from "../diff/patch-diff.tsx";
 
 /** What is longer waits to be opened. */
 const LONG = 500;

@@ -1,5 +1,5 @@
 import { useState, useSyncExternalStore } from "react";
-import type { DiffLayout } from "./patch-diff.tsx";
+import type { DiffLayout } from "../diff/diff-view.tsx";
 
 const KEY = "tandem.diff";
 const wide = matchMedia("(min-width: 72rem)");

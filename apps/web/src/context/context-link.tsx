@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { ComponentProps, ReactNode } from "react";
-import type { ContextSearch } from "./context-search.ts";
+import type { ContextSearch } from "./context-search-params.ts";
 
 /** One address lies under another here, and is not the same place for that. */
 const EXACTLY = { exact: true, includeSearch: true };

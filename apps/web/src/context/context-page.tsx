@@ -1,12 +1,12 @@
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { ApiError } from "../api/client.ts";
-import { Missing } from "../shell/missing.tsx";
-import { useShortcuts } from "../shell/shortcuts.ts";
+import { NotFound } from "../ui/not-found.tsx";
+import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Problem } from "../ui/problem.tsx";
 import { useOverview } from "./context-api.ts";
 import { readPath, SECTIONS, type Section } from "./context-route.ts";
-import { NoContext } from "./no-context.tsx";
+import { EmptyContext } from "./empty-context.tsx";
 import { SearchView } from "./search/search-view.tsx";
 import { SECTION_WORDS, SectionBar } from "./section-bar.tsx";
 import { TablesView } from "./tables/tables-view.tsx";
@@ -31,13 +31,13 @@ export function ContextPage() {
       SECTIONS.map((section, at) => [String(at + 1), [`Go to ${SECTION_WORDS[section]}`, open(section)]]),
     ),
   );
-  if (!place) return <Missing />;
+  if (!place) return <NotFound />;
   const isAbsent = overview.error instanceof ApiError && overview.error.status === 404;
   return (
     <div className="flex h-full min-h-0 flex-col">
       <SectionBar section={place.section} overview={overview.data} />
       {isAbsent ? (
-        <NoContext />
+        <EmptyContext />
       ) : (
         <>
           <Problem error={overview.error} onRetry={() => void overview.refetch()} className="m-4" />

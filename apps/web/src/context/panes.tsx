@@ -1,6 +1,6 @@
 import { ArrowLeft } from "lucide-react";
 import { type ReactNode, useRef } from "react";
-import { useShortcuts } from "../shell/shortcuts.ts";
+import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Kbd } from "../ui/kbd.tsx";
 import { ContextLink } from "./context-link.tsx";
 

@@ -6,7 +6,7 @@ import { inShort } from "../live/session-in-short.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
-import { fits, type HomeSearch } from "./find-sessions.ts";
+import { fits, type HomeSearch } from "./session-filter.ts";
 import { SessionRow } from "./session-card.tsx";
 
 const PAGE = 100;

@@ -6,7 +6,8 @@ import { Button } from "../ui/button.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { Select } from "../ui/select.tsx";
 import { STATE_WORDS } from "../ui/state-dot.tsx";
-import { folderName, type HomeSearch } from "./find-sessions.ts";
+import { folderName } from "../text/path-labels.ts";
+import type { HomeSearch } from "./session-filter.ts";
 
 /** Narrows the board. All of it stands in the address, so that a view can be kept and sent. */
 export function Filters({

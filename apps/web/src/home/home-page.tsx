@@ -3,19 +3,19 @@ import { Plus } from "lucide-react";
 import { useRef } from "react";
 import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
-import { openNewSession } from "../shell/new-session.ts";
-import { usePageTitle } from "../shell/page-title.ts";
-import { sessionAct } from "../shell/session-act.ts";
-import { useShortcuts } from "../shell/shortcuts.ts";
+import { openNewSession } from "../state/new-session.ts";
+import { usePageTitle } from "../state/page-title.ts";
+import { sessionAction } from "../state/open-dialogs.ts";
+import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";
 import { Skeleton } from "../ui/skeleton.tsx";
 import { STATE_WORDS, StateDot } from "../ui/state-dot.tsx";
 import { Archived } from "./archived.tsx";
 import { Filters } from "./filters.tsx";
-import { fits, type Group, groupByState } from "./find-sessions.ts";
-import { pins, togglePin } from "./pins.ts";
-import { isUnread, seen } from "./seen.ts";
+import { fits, type Group, groupByState } from "./session-filter.ts";
+import { pinnedSessions, togglePin } from "../state/pinned-sessions.ts";
+import { isUnread, seen } from "../state/last-seen.ts";
 import { SessionCard, SessionRow } from "./session-card.tsx";
 import { Spend } from "./spend.tsx";
 
@@ -26,7 +26,7 @@ export function HomePage() {
   const search = useSearch({ from: "/" });
   const sessions = useLive(feed.sessions);
   const isKnown = useLive(feed.isKnown);
-  const pinned = new Set(useLive(pins));
+  const pinned = new Set(useLive(pinnedSessions));
   const input = useRef<HTMLInputElement>(null);
   const present = [...sessions.values()].filter(({ archived_at }) => archived_at === null);
   const groups = groupByState(
@@ -138,9 +138,9 @@ function useBoardKeys(search: () => void): void {
     "/": ["Search sessions", search],
     j: ["Next session", () => move(1)],
     k: ["Session before", () => move(-1)],
-    r: ["Rename the session", withFocused((session) => sessionAct.set({ kind: "rename", session }))],
+    r: ["Rename the session", withFocused((session) => sessionAction.set({ kind: "rename", session }))],
     p: ["Pin or unpin the session", withFocused(({ id }) => togglePin(id))],
-    e: ["Archive the session", withFocused((session) => sessionAct.set({ kind: "archive", session }))],
+    e: ["Archive the session", withFocused((session) => sessionAction.set({ kind: "archive", session }))],
   });
 }
 

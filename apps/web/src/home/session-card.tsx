@@ -5,7 +5,7 @@ import type { FeedSession } from "../live/feed.ts";
 import { ago, exactly, listCost } from "../text/format.ts";
 import { Countdown } from "../ui/countdown.tsx";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
-import { folderName } from "./find-sessions.ts";
+import { folderName } from "../text/path-labels.ts";
 import { SessionMenu } from "./session-row-menu.tsx";
 
 interface Shown {

@@ -1,10 +1,10 @@
 import { Archive, Copy, Ellipsis, Pencil, Pin, PinOff, Trash2 } from "lucide-react";
 import { useLive } from "../live/live-value.ts";
-import { sessionAct } from "../shell/session-act.ts";
-import { boundKey, shownKey } from "../shell/shortcuts.ts";
+import { sessionAction } from "../state/open-dialogs.ts";
+import { boundKey, shownKey } from "../ui/keyboard/shortcuts.ts";
 import { Button } from "../ui/button.tsx";
 import { Menu } from "../ui/menu.tsx";
-import { pins, togglePin } from "./pins.ts";
+import { pinnedSessions, togglePin } from "../state/pinned-sessions.ts";
 
 /** What can be done with a session without opening it. */
 export function SessionMenu({
@@ -14,9 +14,9 @@ export function SessionMenu({
   session: { id: string; title: string | null };
   isArchived?: boolean;
 }) {
-  const isPinned = useLive(pins).includes(session.id);
+  const isPinned = useLive(pinnedSessions).includes(session.id);
   const icon = "size-4 text-ink-faint";
-  const ask = (kind: "rename" | "archive" | "delete") => () => sessionAct.set({ kind, session });
+  const ask = (kind: "rename" | "archive" | "delete") => () => sessionAction.set({ kind, session });
   return (
     <Menu
       label="The session"

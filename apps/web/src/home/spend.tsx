@@ -5,7 +5,7 @@ import { api } from "../api/client.ts";
 import { useAgents } from "../api/lists.ts";
 import { isPlayed, money } from "../text/format.ts";
 import { Problem } from "../ui/problem.tsx";
-import { folderName } from "./find-sessions.ts";
+import { folderName } from "../text/path-labels.ts";
 import { type Spend as Figures, spendFigures, type UsageOfDay } from "./spend-figures.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,6 +1,6 @@
 import type { Approval } from "@tandem/protocol";
 import { type RefObject, useState } from "react";
-import { ruleText } from "./describe-call.ts";
+import { ruleText } from "../text/rule-text.ts";
 import { Button } from "../ui/button.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import type { Answer } from "./approvals-api.ts";

@@ -4,12 +4,13 @@ import { Problem } from "../ui/problem.tsx";
 import { AnswerBar } from "./answer-bar.tsx";
 import { useAnswer, useApproval } from "./approvals-api.ts";
 import { CallBody } from "./call-body.tsx";
+import { useHasKeys } from "./card-keys.tsx";
 import { CardFrame } from "./card-frame.tsx";
-import { ruleText, undoWords } from "./describe-call.ts";
+import { ruleText } from "../text/rule-text.ts";
+import { undoWords } from "./summarize-call.ts";
 import { PlanBar } from "./plan-bar.tsx";
 import { questionsOf } from "./question-answers.ts";
 import { QuestionForm } from "./question-form.tsx";
-import { useHasKeys } from "./use-has-keys.ts";
 import { VerdictLine } from "./verdict-line.tsx";
 
 /**

@@ -1,9 +1,9 @@
 import type { Approval } from "@tandem/protocol";
-import { PatchDiff } from "../changes/patch-diff.tsx";
+import { PatchDiff } from "../diff/patch-diff.tsx";
 import { Code } from "../text/code.tsx";
 import { Markdown } from "../text/markdown.tsx";
-import { visibleSigns } from "../text/visible-signs.ts";
-import { within } from "./describe-call.ts";
+import { escapeHidden } from "../text/escape-hidden.ts";
+import { relativePath } from "../text/path-labels.ts";
 
 /** What will happen, in full: the plan, the change, the command, or whatever the tool is given. */
 export function CallBody({ approval }: { approval: Approval }) {
@@ -17,7 +17,7 @@ export function CallBody({ approval }: { approval: Approval }) {
       {typeof command === "string" && <Code text={command} language="bash" isWhole />}
       {typeof path === "string" && (
         <p className="font-mono text-sm wrap-anywhere">
-          {within(folder, path)}
+          {relativePath(folder, path)}
           {diff?.kind === "create" && <span className="ml-2 font-sans text-xs text-good">new file</span>}
         </p>
       )}
@@ -79,7 +79,7 @@ function Fields({ fields }: { fields: readonly (readonly [string, string])[] }) 
       {fields.map(([key, value]) => (
         <div key={key} className="contents">
           <dt className="text-ink-faint">{key.replaceAll("_", " ")}</dt>
-          <dd className="whitespace-pre-wrap wrap-anywhere">{visibleSigns(value)}</dd>
+          <dd className="whitespace-pre-wrap wrap-anywhere">{escapeHidden(value)}</dd>
         </div>
       ))}
     </dl>

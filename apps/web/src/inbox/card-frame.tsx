@@ -2,7 +2,7 @@ import type { Approval } from "@tandem/protocol";
 import { Link } from "@tanstack/react-router";
 import { ClipboardList, MessageCircleQuestion, ShieldQuestion } from "lucide-react";
 import type { ReactNode, RefObject } from "react";
-import { describeCall, nameOfKind } from "./describe-call.ts";
+import { summarizeCall, nameOfKind } from "./summarize-call.ts";
 import { Expiry } from "./expiry.tsx";
 import { OutcomeLine } from "./outcome-line.tsx";
 
@@ -24,7 +24,7 @@ export function CardFrame({
 }) {
   const Icon = ICONS[approval.kind];
   const { resolved } = approval;
-  const words = describeCall(approval);
+  const words = summarizeCall(approval);
   return (
     <article
       ref={card}

@@ -1,5 +1,7 @@
 import { type RefObject, useRef } from "react";
-import { type Shortcuts, useShortcuts } from "../shell/shortcuts.ts";
+import { feed } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
+import { type Shortcuts, useShortcuts } from "../ui/keyboard/shortcuts.ts";
 
 /** A key that was meant for what stood here just before must not answer this. */
 const SETTLE_MS = 250;
@@ -37,3 +39,7 @@ function isInSight(element: HTMLElement | null): boolean {
   const seen = Math.min(bottom, innerHeight) - Math.max(top, 0);
   return seen > Math.min(120, bottom - top - 1);
 }
+
+/** Only the approval that has waited longest gets the shortcuts of its session, so that one key never answers two. */
+export const useHasKeys = (session: string, id: string): boolean =>
+  useLive(feed.sessions).get(session)?.waiting_for[0]?.event_id === id;

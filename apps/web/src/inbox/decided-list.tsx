@@ -10,7 +10,7 @@ import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { APPROVALS } from "./approvals-api.ts";
 import { CallBody } from "./call-body.tsx";
-import { describeCall, nameOfKind } from "./describe-call.ts";
+import { summarizeCall, nameOfKind } from "./summarize-call.ts";
 import { OutcomeLine } from "./outcome-line.tsx";
 import { questionsOf } from "./question-answers.ts";
 import { VerdictLine } from "./verdict-line.tsx";
@@ -84,7 +84,7 @@ function Decided({ approval }: { approval: Approval }) {
         <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
           <span className="font-medium">{nameOfKind(approval)}</span>
           <span className={`truncate text-ink-soft ${approval.kind === "tool" ? "font-mono text-xs" : "text-sm"}`}>
-            {describeCall(approval)}
+            {summarizeCall(approval)}
           </span>
         </span>
         <span className="flex shrink-0 flex-col items-end text-xs text-ink-faint sm:flex-row sm:gap-2">

@@ -1,9 +1,9 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { usePageTitle } from "../shell/page-title.ts";
-import { useShortcuts } from "../shell/shortcuts.ts";
+import { usePageTitle } from "../state/page-title.ts";
+import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Tabs } from "../ui/tabs.tsx";
 import { DecidedList } from "./decided-list.tsx";
-import { NotifyButton } from "./notify-button.tsx";
+import { NotifyButton } from "../ui/notify-button.tsx";
 import { WaitingList } from "./waiting-list.tsx";
 
 /** What waits for a person, over all sessions, and who decided what. */

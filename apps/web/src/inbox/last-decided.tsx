@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { useApproval } from "./approvals-api.ts";
-import { describeCall, nameOfKind } from "./describe-call.ts";
+import { summarizeCall, nameOfKind } from "./summarize-call.ts";
 import { OutcomeLine } from "./outcome-line.tsx";
 
 const SHOWN = 3;
@@ -41,7 +41,7 @@ function Decided({ id, session }: Left) {
     <li className="flex flex-wrap items-baseline gap-x-3 px-1">
       <OutcomeLine resolved={approval.resolved} kind={approval.kind} />
       <span className="min-w-0 truncate text-sm text-ink-faint">
-        {nameOfKind(approval)} <span className="font-mono text-xs">{describeCall(approval)}</span>
+        {nameOfKind(approval)} <span className="font-mono text-xs">{summarizeCall(approval)}</span>
       </span>
     </li>
   );

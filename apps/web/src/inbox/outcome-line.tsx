@@ -1,7 +1,7 @@
 import type { Approval } from "@tandem/protocol";
 import { Ban, Check, Hourglass, X } from "lucide-react";
 import { ago, exactly } from "../text/format.ts";
-import { MODE_WORDS } from "../text/mode-words.ts";
+import { MODE_LABELS } from "../text/mode-labels.ts";
 
 type Resolved = NonNullable<Approval["resolved"]>;
 
@@ -25,7 +25,7 @@ export function OutcomeLine({ resolved, kind }: { resolved: Resolved; kind: Appr
   const more = [
     ...(scope && REACHES[scope] !== "" ? [REACHES[scope]] : []),
     ...(edited === true && !isAnswer ? ["with another input"] : []),
-    ...(mode === undefined ? [] : [`goes on: ${MODE_WORDS[mode].toLowerCase()}`]),
+    ...(mode === undefined ? [] : [`goes on: ${MODE_LABELS[mode].toLowerCase()}`]),
     ...(late === true ? ["to be made again by the agent"] : []),
   ];
   return (

@@ -3,7 +3,7 @@ import { Button } from "../ui/button.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import type { AnswerBarProps } from "./answer-bar.tsx";
 import { CardKeys } from "./card-keys.tsx";
-import { Choice } from "./choice.tsx";
+import { Choice } from "../ui/choice.tsx";
 import { DenyPanel } from "./deny-panel.tsx";
 
 const MODES = [

@@ -4,10 +4,10 @@ import { api, ApiError } from "../api/client.ts";
 import { Problem } from "../ui/problem.tsx";
 import { type Answer, useApproval } from "./approvals-api.ts";
 import { ApprovalCard } from "./approval-card.tsx";
+import { useHasKeys } from "./card-keys.tsx";
 import { CardFrame } from "./card-frame.tsx";
 import { questionsOf } from "./question-answers.ts";
 import { QuestionForm } from "./question-form.tsx";
-import { useHasKeys } from "./use-has-keys.ts";
 
 /** A question of an agent's, in its session. */
 export function QuestionCard({ callId, session, input }: { callId: string; session: string; input: unknown }) {

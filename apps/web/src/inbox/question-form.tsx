@@ -6,7 +6,7 @@ import { inputClass } from "../ui/field.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import type { Answer } from "./approvals-api.ts";
 import { CardKeys } from "./card-keys.tsx";
-import { Choice } from "./choice.tsx";
+import { Choice } from "../ui/choice.tsx";
 import { DenyPanel } from "./deny-panel.tsx";
 import { answersOf, type Chosen, choose, NO_CHOICE, write } from "./question-answers.ts";
 

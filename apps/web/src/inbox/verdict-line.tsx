@@ -1,7 +1,7 @@
 import type { Approval, Verdict } from "@tandem/protocol";
 import { Link } from "@tanstack/react-router";
-import { WithCode } from "../text/with-code.tsx";
-import { ruleText } from "./describe-call.ts";
+import { InlineCode } from "../text/inline-code.tsx";
+import { ruleText } from "../text/rule-text.ts";
 
 const OF = { user: "yours", project: "of the project", agent: "of the agent", session: "of the session" } as const;
 
@@ -11,7 +11,7 @@ export function VerdictLine({ verdict }: { verdict: Approval["verdict"] }) {
   const rule = verdict["rule"] as Verdict["rule"];
   return (
     <p className="text-sm text-ink-soft">
-      <WithCode text={verdict.why} />
+      <InlineCode text={verdict.why} />
       {isOfServer(verdict.why) && (
         <>
           {" "}

@@ -6,13 +6,13 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { api } from "../api/client.ts";
 import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
-import { useShortcuts } from "../shell/shortcuts.ts";
+import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { ago, exactly } from "../text/format.ts";
 import { Empty } from "../ui/empty.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { ApprovalCard } from "./approval-card.tsx";
 import { APPROVALS } from "./approvals-api.ts";
-import { describeCall, nameOfKind } from "./describe-call.ts";
+import { summarizeCall, nameOfKind } from "./summarize-call.ts";
 import { Expiry } from "./expiry.tsx";
 import { LastDecided } from "./last-decided.tsx";
 import { nextSelected } from "./next-selected.ts";
@@ -134,7 +134,7 @@ function ClosedRow({ approval, onOpen }: { approval: Approval; onOpen: () => voi
       <span className="flex min-w-0 items-baseline gap-2">
         <span className="shrink-0 font-medium">{nameOfKind(approval)}</span>
         <span className={`truncate text-ink-soft ${approval.kind === "tool" ? "font-mono text-xs" : ""}`}>
-          {describeCall(approval)}
+          {summarizeCall(approval)}
         </span>
       </span>
       <Expiry at={approval.expires_at} />

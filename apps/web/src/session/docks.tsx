@@ -9,10 +9,10 @@ import { lasting } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Countdown } from "../ui/countdown.tsx";
 import { stateOf } from "../ui/state-dot.tsx";
-import { ApprovalById } from "./approval-place.tsx";
-import { useFold } from "./folds.tsx";
+import { ApprovalById } from "./transcript/inline-approval.tsx";
+import { useFold } from "./transcript/fold-state.tsx";
 import { StuckDock } from "./stuck-dock.tsx";
-import { doneOf, TodoList } from "./todo-list.tsx";
+import { doneOf, TodoList } from "./transcript/todo-list.tsx";
 import { useNow } from "./use-now.ts";
 import { useTasks } from "./use-session-data.ts";
 

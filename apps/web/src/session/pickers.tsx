@@ -2,11 +2,11 @@ import { EFFORTS, PERMISSION_MODES, SESSION_METADATA, type Session } from "@tand
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { api } from "../api/client.ts";
 import { useModels } from "../api/lists.ts";
-import { capitalised, MODE_WORDS } from "../text/mode-words.ts";
+import { capitalised, MODE_LABELS } from "../text/mode-labels.ts";
 import { Select } from "../ui/select.tsx";
 import { useSessionResource } from "./use-session-data.ts";
 
-const MODES = PERMISSION_MODES.map((mode) => ({ value: mode, label: MODE_WORDS[mode] }));
+const MODES = PERMISSION_MODES.map((mode) => ({ value: mode, label: MODE_LABELS[mode] }));
 
 /** Model, effort and permission mode of what comes next. */
 export function Pickers({ session }: { session: string }) {

@@ -1,22 +1,22 @@
 import { useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useLayoutEffect, useMemo, useState } from "react";
 import { SessionLog } from "../live/session-log.ts";
-import { Missing } from "../shell/missing.tsx";
-import { usePageTitle } from "../shell/page-title.ts";
+import { NotFound } from "../ui/not-found.tsx";
+import { usePageTitle } from "../state/page-title.ts";
 import { Composer } from "./composer/composer.tsx";
 import { Docks } from "./docks.tsx";
-import { FoldsOfSession } from "./folds.tsx";
+import { FoldStateProvider } from "./transcript/fold-state.tsx";
 import { Pickers } from "./pickers.tsx";
-import { SessionContext } from "./session-context.ts";
-import { SessionHeader } from "./session-header.tsx";
-import { Timeline } from "./timeline.tsx";
+import { SessionContext } from "../state/session-context.ts";
+import { SessionHeader } from "./header/session-header.tsx";
+import { Timeline } from "./transcript/timeline.tsx";
 import { useFreshData } from "./use-session-data.ts";
-import { useSessionInShort } from "./use-session-in-short.ts";
+import { useSessionSummary } from "./use-session-summary.ts";
 
 const VIEWS = {
   talk: undefined,
   changes: lazy(() => import("../changes/changes-view.tsx")),
-  history: lazy(() => import("../changes/history-view.tsx")),
+  history: lazy(() => import("../changes/history/history-view.tsx")),
 } as const;
 
 export function SessionPage() {
@@ -28,7 +28,7 @@ export function SessionPage() {
 function OpenSession({ session }: { session: string }) {
   const { part, view = "talk" } = useSearch({ from: "/sessions/$session" });
   const [log] = useState(() => new SessionLog(session));
-  const { session: known, isMissing } = useSessionInShort(session);
+  const { session: known, isMissing } = useSessionSummary(session);
   usePageTitle(known?.title);
   // Before the first paint: what was read early is then on it.
   useLayoutEffect(() => {
@@ -46,10 +46,10 @@ function OpenSession({ session }: { session: string }) {
     (known.status === "running" || known.status === "rescheduling" || known.waiting_for.length > 0);
   const isEnded = known?.status === "terminated" || (known?.archived_at ?? null) !== null;
   const View = VIEWS[view];
-  if (isMissing) return <Missing />;
+  if (isMissing) return <NotFound />;
   return (
     <SessionContext value={onScreen}>
-      <FoldsOfSession>
+      <FoldStateProvider>
         <div className="flex h-full min-h-0 flex-col">
           <SessionHeader id={session} session={known} log={log} view={view} />
           {View ? (
@@ -70,7 +70,7 @@ function OpenSession({ session }: { session: string }) {
             </>
           )}
         </div>
-      </FoldsOfSession>
+      </FoldStateProvider>
     </SessionContext>
   );
 }

@@ -4,7 +4,7 @@ import { RotateCw } from "lucide-react";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import type { SessionLog } from "../live/session-log.ts";
-import { useShortcuts } from "../shell/shortcuts.ts";
+import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { Button } from "../ui/button.tsx";
 import { sendMessage } from "./composer/send.ts";
 

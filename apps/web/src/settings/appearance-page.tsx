@@ -2,11 +2,11 @@ import { useMutation } from "@tanstack/react-query";
 import { LogOut } from "lucide-react";
 import { api } from "../api/client.ts";
 import { useLive } from "../live/live-value.ts";
-import { isSheetOpen } from "../shell/shortcuts-sheet-open.ts";
+import { isShortcutsSheetOpen } from "../state/open-dialogs.ts";
 import { Button } from "../ui/button.tsx";
 import { Problem } from "../ui/problem.tsx";
 import { Mono, PageHead, Panel, Row, Rows } from "./panel.tsx";
-import { setTheme, theme, THEMES } from "./theme.ts";
+import { setTheme, theme, THEMES } from "../state/theme.ts";
 
 const WORDS = { system: "As the system", light: "Light", dark: "Dark" } as const;
 
@@ -41,7 +41,7 @@ export default function AppearancePage() {
               <p className="font-medium">Keys</p>
               <p className="text-sm text-ink-faint">A click on one lets you choose another.</p>
             </div>
-            <Button keys="?" onClick={() => isSheetOpen.set(true)}>
+            <Button keys="?" onClick={() => isShortcutsSheetOpen.set(true)}>
               Show all
             </Button>
           </Row>

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../api/client.ts";
 import { useAgents } from "../api/lists.ts";
-import { folderName } from "../home/find-sessions.ts";
+import { folderName } from "../text/path-labels.ts";
 import { count, isPlayed, lasting, money } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Empty } from "../ui/empty.tsx";

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { BellRing, Monitor, Webhook } from "lucide-react";
 import { api } from "../api/client.ts";
-import { NotifyButton } from "../inbox/notify-button.tsx";
+import { NotifyButton } from "../ui/notify-button.tsx";
 import { ago, exactly } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 import { Problem } from "../ui/problem.tsx";

@@ -1,8 +1,8 @@
 import { Link, useParams } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type ComponentType, lazy, type LazyExoticComponent, Suspense } from "react";
-import { Missing } from "../shell/missing.tsx";
-import { usePageTitle } from "../shell/page-title.ts";
+import { NotFound } from "../ui/not-found.tsx";
+import { usePageTitle } from "../state/page-title.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
 import { settingsPagesOf, type SettingsName } from "./settings-pages.ts";
 
@@ -30,7 +30,7 @@ export function SettingsPage() {
   const pages = settingsPagesOf(useOwnTenant());
   const current = asked === "" ? pages[0] : pages.find(({ name }) => name === asked);
   usePageTitle(current ? `${current.label}, settings` : "Settings");
-  if (!current) return <Missing />;
+  if (!current) return <NotFound />;
   const Page = PAGES[current.name];
   return (
     <div className="grid h-full min-h-0 md:grid-cols-[12rem_minmax(0,1fr)]">

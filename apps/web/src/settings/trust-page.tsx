@@ -2,7 +2,7 @@ import { useQueries } from "@tanstack/react-query";
 import { ENVIRONMENT_METADATA } from "@tandem/protocol";
 import { api } from "../api/client.ts";
 import { useEnvironments } from "../api/lists.ts";
-import { isOwnFolder } from "../home/find-sessions.ts";
+import { isOwnFolder } from "../text/path-labels.ts";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { ago } from "../text/format.ts";

@@ -1,7 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { OctagonX } from "lucide-react";
 import { api } from "../api/client.ts";
-import { LiveValue } from "../live/live-value.ts";
 import { ago, exactly } from "../text/format.ts";
 import { Button } from "../ui/button.tsx";
 
@@ -11,9 +10,6 @@ export interface Stopped {
 
 export const STOP_KEY = ["/v1/stop"] as const;
 const LOOK_MS = 15_000;
-
-/** Whether somebody is asked if everything is to stop. */
-export const isStopAsked = new LiveValue(false);
 
 /** Says so while everything is stopped, on every page, and lets it go on. */
 export function KillSwitch() {

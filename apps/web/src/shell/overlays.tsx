@@ -1,9 +1,7 @@
 import { lazy, Suspense, useEffect } from "react";
 import { useLive } from "../live/live-value.ts";
-import { isStopAsked } from "./kill-switch.tsx";
-import { isNewSessionOpen } from "./new-session.ts";
-import { sessionAct } from "./session-act.ts";
-import { isSheetOpen } from "./shortcuts-sheet-open.ts";
+import { isNewSessionOpen } from "../state/new-session.ts";
+import { isShortcutsSheetOpen, isStopDialogOpen, sessionAction } from "../state/open-dialogs.ts";
 
 const loadNewSession = () => import("../home/start/new-session-dialog.tsx");
 const NewSession = lazy(loadNewSession);
@@ -16,9 +14,9 @@ const IDLE_MS = 1_500;
 /** What lies over a page, loaded when it is wanted. */
 export function Overlays() {
   const isStarting = useLive(isNewSessionOpen);
-  const act = useLive(sessionAct);
-  const isStopping = useLive(isStopAsked);
-  const isSheet = useLive(isSheetOpen);
+  const act = useLive(sessionAction);
+  const isStopping = useLive(isStopDialogOpen);
+  const isSheet = useLive(isShortcutsSheetOpen);
   // What is wanted most is fetched while nothing else is.
   useEffect(() => {
     const timer = setTimeout(() => void loadNewSession().catch(() => undefined), IDLE_MS);

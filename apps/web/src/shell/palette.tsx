@@ -2,18 +2,18 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { Command } from "cmdk";
 import { BookOpen } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { fits } from "../home/find-sessions.ts";
-import { togglePin } from "../home/pins.ts";
+import { fits } from "../home/session-filter.ts";
+import { togglePin } from "../state/pinned-sessions.ts";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
 import { settingsPagesOf } from "../settings/settings-pages.ts";
-import { setTheme, THEMES } from "../settings/theme.ts";
+import { setTheme, THEMES } from "../state/theme.ts";
 import { ago } from "../text/format.ts";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
-import { sessionAct } from "./session-act.ts";
-import { deeds, groups, shownKey } from "./shortcuts.ts";
-import { useKnown } from "./use-known.ts";
+import { sessionAction } from "../state/open-dialogs.ts";
+import { deeds, groups, shownKey } from "../ui/keyboard/shortcuts.ts";
+import { useContextHits } from "./use-context-hits.ts";
 
 /** As many sessions as one would read through; further words narrow them. */
 const SHOWN = 30;
@@ -37,7 +37,7 @@ export default function Palette({
   const sessions = useLive(feed.sessions);
   const shortcuts = useLive(groups);
   const [words, setWords] = useState("");
-  const known = useKnown(words);
+  const known = useContextHits(words);
   const tenant = useOwnTenant();
   const open = sessions.get(openId ?? "");
   const found = [...sessions.values()]
@@ -59,8 +59,8 @@ export default function Palette({
             "This session",
             [
               { label: "Pin or unpin", act: () => togglePin(open.id) },
-              { label: "Archive …", act: () => sessionAct.set({ kind: "archive", session: open }) },
-              { label: "Delete for good …", act: () => sessionAct.set({ kind: "delete", session: open }) },
+              { label: "Archive …", act: () => sessionAction.set({ kind: "archive", session: open }) },
+              { label: "Delete for good …", act: () => sessionAction.set({ kind: "delete", session: open }) },
             ],
           ] satisfies [string, Entry[]],
         ]

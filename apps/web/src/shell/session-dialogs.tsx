@@ -3,23 +3,23 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { api } from "../api/client.ts";
-import { markSeen } from "../home/seen.ts";
+import { markSeen } from "../state/last-seen.ts";
 import { useLive } from "../live/live-value.ts";
 import { Button } from "../ui/button.tsx";
 import { Confirm } from "../ui/confirm.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
 import { Problem } from "../ui/problem.tsx";
-import { type SessionAct, sessionAct } from "./session-act.ts";
+import { type SessionAction, sessionAction } from "../state/open-dialogs.ts";
 
 /** Rename, archive and delete, asked for from anywhere. */
 export default function SessionDialogs() {
-  const act = useLive(sessionAct);
+  const act = useLive(sessionAction);
   const navigate = useNavigate();
   const queries = useQueryClient();
   if (!act) return null;
   const { id, title } = act.session;
-  const close = (): void => sessionAct.set(undefined);
+  const close = (): void => sessionAction.set(undefined);
   if (act.kind === "rename") return <Rename key={id} session={act.session} onClose={close} />;
   const isArchive = act.kind === "archive";
   return (
@@ -42,7 +42,7 @@ export default function SessionDialogs() {
   );
 }
 
-function Rename({ session, onClose }: { session: SessionAct["session"]; onClose: () => void }) {
+function Rename({ session, onClose }: { session: SessionAction["session"]; onClose: () => void }) {
   const [title, setTitle] = useState(session.title ?? "");
   const [problem, setProblem] = useState<unknown>();
   const save = async (): Promise<void> => {

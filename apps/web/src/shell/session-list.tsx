@@ -1,10 +1,10 @@
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Pin } from "lucide-react";
-import { pins } from "../home/pins.ts";
-import { isUnread, seen } from "../home/seen.ts";
+import { pinnedSessions } from "../state/pinned-sessions.ts";
+import { isUnread, seen } from "../state/last-seen.ts";
 import { feed, type FeedSession } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
-import { useShortcuts } from "./shortcuts.ts";
+import { useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { StateDot, stateOf } from "../ui/state-dot.tsx";
 
 const SHOWN = 40;
@@ -12,7 +12,7 @@ const SHOWN = 40;
 /** The sessions of late: those that wait for somebody first, then those that work, those that are stuck, and what is pinned. */
 export function SessionList() {
   const sessions = useLive(feed.sessions);
-  const pinned = useLive(pins);
+  const pinned = useLive(pinnedSessions);
   const looked = useLive(seen);
   const urgency = (session: FeedSession): number =>
     ({ waiting: 4, running: 3, parked: 3, stuck: 2, idle: 0, ended: 0 })[stateOf(session)] ||

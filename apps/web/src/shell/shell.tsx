@@ -1,22 +1,23 @@
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
 import { BookOpen, Inbox, LayoutGrid, Search, Settings } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
 import { feed } from "../live/feed.ts";
 import { useLive } from "../live/live-value.ts";
 import { useOwnTenant } from "../live/own-tenant.ts";
-import { WaitingNotice } from "../inbox/waiting-notice.tsx";
+import { ApprovalNotifier } from "./approval-notifier.tsx";
 import { Kbd } from "../ui/kbd.tsx";
 import { Announcer } from "./announcer.tsx";
-import { EVERYWHERE, useShortcuts } from "./shortcuts.ts";
+import { EVERYWHERE, useShortcuts } from "../ui/keyboard/shortcuts.ts";
 import { SessionList } from "./session-list.tsx";
-import { Palette } from "./palette-loader.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
-import { isStopAsked, KillSwitch } from "./kill-switch.tsx";
-import { openNewSession } from "./new-session.ts";
+import { KillSwitch } from "./kill-switch.tsx";
+import { openNewSession } from "../state/new-session.ts";
 import { NewerPageBanner } from "./newer-page-banner.tsx";
 import { Overlays } from "./overlays.tsx";
-import { isSheetOpen } from "./shortcuts-sheet-open.ts";
-import { useMarkSeen } from "./use-mark-seen.ts";
+import { isShortcutsSheetOpen, isStopDialogOpen } from "../state/open-dialogs.ts";
+import { useMarkSeen } from "../state/last-seen.ts";
+
+const Palette = lazy(() => import("./palette.tsx"));
 
 /** The frame around every page: where one is, what waits, and all sessions at hand. */
 export function Shell() {
@@ -25,12 +26,12 @@ export function Shell() {
   useShortcuts(EVERYWHERE, {
     "mod+k": ["Find anything", () => setPaletteOpen(true)],
     n: ["Start a session", openNewSession],
-    "?": ["Show all keys", () => isSheetOpen.set(true)],
+    "?": ["Show all keys", () => isShortcutsSheetOpen.set(true)],
     "g h": ["Go to all sessions", () => void navigate({ to: "/" })],
     "g i": ["Go to what waits for you", () => void navigate({ to: "/inbox" })],
     "g c": ["Go to the context", () => void navigate({ to: "/context/$", params: { _splat: "" } })],
     "g s": ["Go to settings", () => void navigate({ to: "/settings/$", params: { _splat: "" } })],
-    "x x": ["Stop everything (asks first)", () => isStopAsked.set(true)],
+    "x x": ["Stop everything (asks first)", () => isStopDialogOpen.set(true)],
   });
   useMarkSeen();
 
@@ -82,10 +83,14 @@ export function Shell() {
           Find
         </button>
       </nav>
-      <Palette isOpen={isPaletteOpen} onOpenChange={setPaletteOpen} />
+      {isPaletteOpen && (
+        <Suspense fallback={null}>
+          <Palette isOpen onOpenChange={setPaletteOpen} />
+        </Suspense>
+      )}
       <Overlays />
       <Announcer />
-      <WaitingNotice />
+      <ApprovalNotifier />
     </div>
   );
 }

@@ -3,15 +3,15 @@ import { useState } from "react";
 import { useLive } from "../live/live-value.ts";
 import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { chooseKey, chosenKeys, forgetKey } from "./chosen-keys.ts";
-import { deeds, groups, shownKey } from "./shortcuts.ts";
-import { isSheetOpen } from "./shortcuts-sheet-open.ts";
-import { useKeyPress } from "./use-key-press.ts";
+import { setCustomKey, customKeys, resetCustomKey } from "../ui/keyboard/custom-keys.ts";
+import { deeds, groups, shownKey } from "../ui/keyboard/shortcuts.ts";
+import { isShortcutsSheetOpen } from "../state/open-dialogs.ts";
+import { useKeyPress } from "../ui/keyboard/use-key-press.ts";
 
 /** Every key that works where one is; each can be another. */
 export default function ShortcutsSheet() {
   const all = useLive(groups).filter(({ keys }) => Object.keys(keys).length > 0);
-  const chosen = useLive(chosenKeys);
+  const chosen = useLive(customKeys);
   const [changing, setChanging] = useState<string>();
   const [taken, setTaken] = useState<string>();
   const begin = (label: string | undefined): void => {
@@ -23,19 +23,19 @@ export default function ShortcutsSheet() {
       .flatMap(({ keys }) => deeds(keys))
       .find((deed) => deed.label !== label && deed.keys.includes(key));
     if (other) return setTaken(`${shownKey(key)} does something here already: “${other.label}”.`);
-    chooseKey(label, key);
+    setCustomKey(label, key);
     begin(undefined);
   };
   return (
     <Dialog
       isOpen
-      onOpenChange={(isOpen) => isSheetOpen.set(isOpen)}
+      onOpenChange={(isOpen) => isShortcutsSheetOpen.set(isOpen)}
       title="Keys"
       description="Those that work on this page. While you write, only those with Ctrl or ⌘ do. Click one to have another; this browser keeps it."
       size="wide"
       {...(Object.keys(chosen).length > 0 && {
         footer: (
-          <Button icon={<RotateCcw aria-hidden className="size-3.5" />} onClick={() => chosenKeys.set({})}>
+          <Button icon={<RotateCcw aria-hidden className="size-3.5" />} onClick={() => customKeys.set({})}>
             All as they were
           </Button>
         ),
@@ -57,7 +57,7 @@ export default function ShortcutsSheet() {
                       look="quiet"
                       size="icon"
                       aria-label={`The usual key for “${label}”`}
-                      onClick={() => forgetKey(label)}
+                      onClick={() => resetCustomKey(label)}
                     >
                       <RotateCcw aria-hidden className="size-3.5" />
                     </Button>

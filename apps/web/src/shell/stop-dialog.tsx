@@ -3,7 +3,8 @@ import { useState } from "react";
 import { api } from "../api/client.ts";
 import { Confirm } from "../ui/confirm.tsx";
 import { Field, TextInput } from "../ui/field.tsx";
-import { isStopAsked, STOP_KEY, type Stopped } from "./kill-switch.tsx";
+import { isStopDialogOpen } from "../state/open-dialogs.ts";
+import { STOP_KEY, type Stopped } from "./kill-switch.tsx";
 
 /** Asks before everything is stopped. */
 export default function StopDialog() {
@@ -12,7 +13,7 @@ export default function StopDialog() {
   return (
     <Confirm
       isOpen
-      onOpenChange={(isOpen) => isStopAsked.set(isOpen)}
+      onOpenChange={(isOpen) => isStopDialogOpen.set(isOpen)}
       title="Stop everything?"
       verb="Stop everything"
       act={async () => {

@@ -1,7 +1,7 @@
 import { Check, Copy } from "lucide-react";
 import { memo, useState } from "react";
 import { useHighlighter } from "./use-highlighter.ts";
-import { visibleSigns } from "./visible-signs.ts";
+import { escapeHidden } from "./escape-hidden.ts";
 
 const LONGEST = 20_000;
 
@@ -17,7 +17,7 @@ export const Code = memo(function Code({
   isWhole?: boolean;
 }) {
   const highlighter = useHighlighter(language);
-  const shown = visibleSigns(text);
+  const shown = escapeHidden(text);
   const coloured =
     language !== undefined && shown.length <= LONGEST ? highlighter?.highlight(shown, language) : undefined;
   return (

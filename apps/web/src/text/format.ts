@@ -57,3 +57,8 @@ export function lasting(ms: number): string {
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
+
+const DAY_MS = 86_400_000;
+
+/** The time so many days from now. */
+export const inDays = (days: number, now = Date.now()): string => new Date(now + days * DAY_MS).toISOString();

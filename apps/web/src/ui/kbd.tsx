@@ -1,11 +1,11 @@
 import { useLive } from "../live/live-value.ts";
-import { chosenKeys } from "../shell/chosen-keys.ts";
-import { boundKey, groups, shownKey } from "../shell/shortcuts.ts";
+import { customKeys } from "./keyboard/custom-keys.ts";
+import { boundKey, groups, shownKey } from "./keyboard/shortcuts.ts";
 
 /** A key beside what it does. Who has no keyboard does not see it, and who listens is told by the shortcuts sheet. */
 export function Kbd({ keys }: { keys: string }) {
   useLive(groups);
-  useLive(chosenKeys);
+  useLive(customKeys);
   return (
     <kbd
       aria-hidden

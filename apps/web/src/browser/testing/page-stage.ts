@@ -22,7 +22,7 @@ export const browserPath = [process.env["TANDEM_CHROMIUM"] ?? "", ...PLACES, MAC
 
 const root = join(import.meta.dirname, "..", "..", "..", "..", "..");
 const TANDEM = join(root, "apps", "cli", "src", "main.ts");
-const AGENT = fileURLToPath(import.meta.resolve("./rehearsed-agent.ts"));
+const AGENT = fileURLToPath(import.meta.resolve("./scripted-agent.ts"));
 /** For one element to show. A busy machine is slow, not wrong. */
 const DEADLINE_MS = 180_000;
 const FLAGS = [

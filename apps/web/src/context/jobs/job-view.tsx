@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useShortcuts } from "../../shell/shortcuts.ts";
+import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { exactly, lasting, money } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -9,7 +9,7 @@ import { cancelJob, isUnderWay, type Job, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
 import { JobReport } from "./job-report.tsx";
 import { StageList } from "./stage-list.tsx";
-import { useJobStory } from "./use-job-story.ts";
+import { useJobProgress } from "./use-job-progress.ts";
 
 /** A job: what it does now, stage by stage, and in the end what came of it. */
 export function JobView({ id }: { id: string }) {
@@ -19,7 +19,7 @@ export function JobView({ id }: { id: string }) {
       predicate: ({ queryKey: [path] }) => /^\/v1\/(jobs|proposals|context)/.test(String(path)),
     });
   const { data: job, error, refetch } = useAnswer<Job>(`/v1/jobs/${id}`, {});
-  const story = useJobStory(id, refresh);
+  const story = useJobProgress(id, refresh);
   const cancelling = useMutation({ mutationFn: () => cancelJob(id), onSettled: refresh });
   const canCancel = job !== undefined && (isUnderWay(job) || job.state === "interrupted") && !job.cancel_requested;
   useShortcuts("Job", canCancel ? { x: ["Cancel the job", () => cancelling.mutate()] } : {});

@@ -1,7 +1,7 @@
 import { ago } from "../../text/format.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { type Paged, useAnswer, useOverview } from "../context-api.ts";
-import { Command } from "../command.tsx";
+import { ShellCommand } from "../shell-command.tsx";
 import { Panes, PaneRow } from "../panes.tsx";
 import { isUnderWay, type Job, subjectOf } from "./job-api.ts";
 import { JobBadge } from "./job-badge.tsx";
@@ -29,9 +29,9 @@ export default function JobsView({ job }: { job: string }) {
       {data?.data.length === 0 && (
         <div className="px-4 py-6 text-sm text-ink-soft">
           <p className="mb-3">No job has run yet. A scan reads a database, an ingest reads documents.</p>
-          <Command>
+          <ShellCommand>
             {(overview.data?.connections.length ?? 0) > 0 ? "tandem scan" : "tandem connections add shop shop.sqlite"}
-          </Command>
+          </ShellCommand>
         </div>
       )}
       <div className="py-1">

@@ -1,5 +1,5 @@
 import { Check, CircleDashed, LoaderCircle } from "lucide-react";
-import { IconWord } from "../icon-word.tsx";
+import { LabelledIcon } from "../labelled-icon.tsx";
 import { count } from "../../text/format.ts";
 import type { JobStory, Stage } from "./fold-job.ts";
 
@@ -12,11 +12,11 @@ export function StageList({ story, isOver }: { story: JobStory; isOver: boolean 
         <li key={stage.name} className="flex gap-2.5 px-3 py-2">
           <span className="mt-0.5">
             {stage.counts ? (
-              <IconWord icon={Check} words="done" className="size-4 text-good" />
+              <LabelledIcon icon={Check} words="done" className="size-4 text-good" />
             ) : isOver ? (
-              <IconWord icon={CircleDashed} words="not finished" className="size-4 text-ink-faint" />
+              <LabelledIcon icon={CircleDashed} words="not finished" className="size-4 text-ink-faint" />
             ) : (
-              <IconWord icon={LoaderCircle} words="under way" className="size-4 animate-spin text-accent" />
+              <LabelledIcon icon={LoaderCircle} words="under way" className="size-4 animate-spin text-accent" />
             )}
           </span>
           <div className="min-w-0 flex-1">

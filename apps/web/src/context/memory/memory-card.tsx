@@ -1,5 +1,5 @@
 import { Ellipsis } from "lucide-react";
-import { ago, exactly } from "../../text/format.ts";
+import { ago, exactly, inDays } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -7,7 +7,6 @@ import { Badge } from "../badge.tsx";
 import type { Memory } from "../context-api.ts";
 import { ContextLink } from "../context-link.tsx";
 import { EvidenceItem } from "../evidence-item.tsx";
-import { inDays } from "./in-days.ts";
 import { forget, keep, useMemoryChange } from "./memory-api.ts";
 
 /** A statement that is remembered: for whom, until when, and what it rests on. */

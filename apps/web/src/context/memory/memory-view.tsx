@@ -3,13 +3,13 @@ import { useEffect, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Command } from "../command.tsx";
+import { ShellCommand } from "../shell-command.tsx";
 import { type Memory, useMemories } from "../context-api.ts";
 import { Contradiction } from "./contradiction.tsx";
-import { Forgotten } from "./forgotten.tsx";
+import { UndoForget } from "./undo-forget.tsx";
 import { MemoryCard } from "./memory-card.tsx";
-import { OfSession } from "./of-session.tsx";
-import { pairsOf } from "./pairs-of.ts";
+import { SessionMemoriesBar } from "./session-memories-bar.tsx";
+import { contradictionPairs } from "./contradiction-pairs.ts";
 import { RememberBox } from "./remember-box.tsx";
 
 /** What is remembered: contradictions first, then all of it, with where it comes from. */
@@ -23,7 +23,7 @@ export default function MemoryView({ memory: chosen }: { memory: string }) {
   useEffect(() => {
     if (chosen !== "" && isKnown) document.getElementById(chosen)?.scrollIntoView({ block: "center" });
   }, [chosen, isKnown]);
-  const pairs = pairsOf(all);
+  const pairs = contradictionPairs(all);
   const paired = new Set(pairs.flat().map(({ id }) => id));
   const alone = all.filter(({ id }) => !paired.has(id));
   const expired = alone.filter((each) => each.is_expired && each.id !== chosen);
@@ -33,9 +33,9 @@ export default function MemoryView({ memory: chosen }: { memory: string }) {
   return (
     <div className="h-full overflow-y-auto">
       <div className="mx-auto max-w-3xl space-y-4 px-4 py-5 sm:py-7">
-        {session === undefined ? <RememberBox /> : <OfSession session={session} />}
+        {session === undefined ? <RememberBox /> : <SessionMemoriesBar session={session} />}
         <Problem error={memories.error} onRetry={() => void memories.refetch()} />
-        {forgotten && <Forgotten {...forgotten} onClose={() => setForgotten(undefined)} />}
+        {forgotten && <UndoForget {...forgotten} onClose={() => setForgotten(undefined)} />}
         {pairs.length > 0 && (
           <section aria-labelledby="contradictions" className="space-y-3">
             <h2 id="contradictions" className="text-sm font-medium text-wait">
@@ -53,7 +53,7 @@ export default function MemoryView({ memory: chosen }: { memory: string }) {
                 Write it above, or in a terminal. Sessions are read for what is worth remembering once{" "}
                 <code className="font-mono text-xs">memory.capture</code> is on.
               </p>
-              <Command>tandem remember "Revenue excludes refunds"</Command>
+              <ShellCommand>tandem remember "Revenue excludes refunds"</ShellCommand>
             </Empty>
           ) : (
             <Empty title="Nothing is remembered from this session">

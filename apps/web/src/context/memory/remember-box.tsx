@@ -1,12 +1,12 @@
 import { useRef, useState } from "react";
-import { useShortcuts } from "../../shell/shortcuts.ts";
+import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
 import { inputClass, TextInput } from "../../ui/field.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
 import type { Memory } from "../context-api.ts";
-import { inDays } from "./in-days.ts";
+import { inDays } from "../../text/format.ts";
 import { remember, useMemoryChange } from "./memory-api.ts";
 
 const SCOPES = [

@@ -1,7 +1,7 @@
 import { Pencil } from "lucide-react";
 import { useState } from "react";
-import { commentId } from "../../changes/line-comments.ts";
-import type { useComments } from "../../changes/use-comments.ts";
+import { commentId } from "../../diff/line-comments.ts";
+import type { useComments } from "../../diff/use-comments.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../badge.tsx";
 import { EditDialog } from "./edit-dialog.tsx";

@@ -1,7 +1,7 @@
 import { MessageSquarePlus } from "lucide-react";
 import { useState } from "react";
-import { CommentBox } from "../../changes/comment-box.tsx";
-import type { LineComment } from "../../changes/line-comments.ts";
+import { CommentBox } from "../../diff/comment-box.tsx";
+import type { LineComment } from "../../diff/line-comments.ts";
 import { Button } from "../../ui/button.tsx";
 import type { LineRow } from "./line-rows.ts";
 

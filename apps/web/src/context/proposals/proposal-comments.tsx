@@ -1,9 +1,8 @@
 import { Bot } from "lucide-react";
-import { CommentSummary } from "../../changes/comment-summary.tsx";
-import { type LineComment, promptOf } from "../../changes/line-comments.ts";
-import type { useComments } from "../../changes/use-comments.ts";
-import { startDraft } from "../../home/start/start-session.ts";
-import { openNewSession } from "../../shell/new-session.ts";
+import { CommentSummary } from "../../diff/comment-summary.tsx";
+import { type LineComment, promptOf } from "../../diff/line-comments.ts";
+import type { useComments } from "../../diff/use-comments.ts";
+import { openNewSession, startDraft } from "../../state/new-session.ts";
 import { Button } from "../../ui/button.tsx";
 import type { Change, Hunk, ProposalSummary, useVerdict } from "./proposal-api.ts";
 

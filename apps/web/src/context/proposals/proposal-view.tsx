@@ -1,11 +1,11 @@
 import { useEffect, useRef, useState } from "react";
-import { useShortcuts } from "../../shell/shortcuts.ts";
+import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { ago, exactly } from "../../text/format.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { useComments } from "../../changes/use-comments.ts";
+import { useComments } from "../../diff/use-comments.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { ChangeCard } from "./change-card.tsx";
 import { DecisionCard } from "./decision-card.tsx";

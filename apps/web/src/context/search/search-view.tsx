@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Search, X } from "lucide-react";
 import { useDeferredValue, useEffect, useRef, useState } from "react";
-import { useShortcuts } from "../../shell/shortcuts.ts";
+import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
@@ -10,7 +10,7 @@ import { Select } from "../../ui/select.tsx";
 import { type Hit, useAnswer, useOverview } from "../context-api.ts";
 import { FILTERS, HIT_KINDS } from "./hit-kinds.tsx";
 import { HitList } from "./hit-list.tsx";
-import { StartHere } from "./start-here.tsx";
+import { SearchStart } from "./search-start.tsx";
 
 const MOST = 50;
 const TYPING_MS = 160;
@@ -139,7 +139,7 @@ export function SearchView() {
           <p className="mt-3 text-sm text-wait">Looked for by words alone: {found.data.degraded}</p>
         )}
         <div ref={results} className="mt-4">
-          {wanted === "" && overview.data && <StartHere overview={overview.data} />}
+          {wanted === "" && overview.data && <SearchStart overview={overview.data} />}
           {wanted !== "" && found.data?.data.length === 0 && !found.isPlaceholderData && (
             <Empty title="Nothing was found">
               Try other or fewer words{kind ? ", or look through everything" : ""}.

@@ -1,7 +1,7 @@
 import { Database, FileText } from "lucide-react";
 import type { ReactNode } from "react";
 import { count } from "../../text/format.ts";
-import { Command } from "../command.tsx";
+import { ShellCommand } from "../shell-command.tsx";
 import { useOverview } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 
@@ -16,7 +16,7 @@ export default function SourcesView() {
         <List
           title="Databases"
           isEmpty={connections.length === 0}
-          empty={<Command>tandem connections add shop shop.sqlite</Command>}
+          empty={<ShellCommand>tandem connections add shop shop.sqlite</ShellCommand>}
         >
           {connections.map(({ name, driver, tables }) => (
             <Item

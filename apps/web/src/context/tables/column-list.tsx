@@ -1,8 +1,8 @@
 import { KeyRound } from "lucide-react";
 import { count } from "../../text/format.ts";
 import type { Column, Table } from "../context-api.ts";
-import { IconWord } from "../icon-word.tsx";
-import { Described } from "./described.tsx";
+import { LabelledIcon } from "../labelled-icon.tsx";
+import { DescriptionList } from "./description-list.tsx";
 
 const SHOWN = 5;
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 });
@@ -28,7 +28,7 @@ export function ColumnList({ table }: { table: Table }) {
                   {column.name}
                 </span>
                 {inKeys.has(column.name) && (
-                  <IconWord icon={KeyRound} words="primary key" className="size-3.5 shrink-0 text-wait" />
+                  <LabelledIcon icon={KeyRound} words="primary key" className="size-3.5 shrink-0 text-wait" />
                 )}
               </div>
               <div className="font-mono text-xs text-ink-faint">
@@ -38,7 +38,7 @@ export function ColumnList({ table }: { table: Table }) {
             </div>
             <div className="min-w-0 text-sm">
               {column.gone && <p className="text-bad">The database does not have it any more.</p>}
-              <Described descriptions={column.descriptions} />
+              <DescriptionList descriptions={column.descriptions} />
             </div>
             <Profile column={column} />
           </li>

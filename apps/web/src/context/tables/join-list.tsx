@@ -2,7 +2,7 @@ import { ArrowLeft, ArrowRight } from "lucide-react";
 import type { ReactNode } from "react";
 import { Badge } from "../badge.tsx";
 import type { Join, JoinOrigin, Table } from "../context-api.ts";
-import { IconWord } from "../icon-word.tsx";
+import { LabelledIcon } from "../labelled-icon.tsx";
 import { ContextLink } from "../context-link.tsx";
 import { Confidence } from "./confidence.tsx";
 
@@ -29,7 +29,7 @@ export function JoinList({ table }: { table: Table }) {
             <Row
               key={`to-${at}`}
               join={join}
-              arrow={<IconWord icon={ArrowRight} words="points to" className="size-3.5 shrink-0 text-ink-faint" />}
+              arrow={<LabelledIcon icon={ArrowRight} words="points to" className="size-3.5 shrink-0 text-ink-faint" />}
               connection={connection}
               other={join.to}
             >
@@ -47,7 +47,7 @@ export function JoinList({ table }: { table: Table }) {
               join={join}
               isReversed
               arrow={
-                <IconWord icon={ArrowLeft} words="is pointed to by" className="size-3.5 shrink-0 text-ink-faint" />
+                <LabelledIcon icon={ArrowLeft} words="is pointed to by" className="size-3.5 shrink-0 text-ink-faint" />
               }
               connection={connection}
               other={join.from}

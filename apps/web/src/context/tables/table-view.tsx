@@ -1,7 +1,7 @@
 import { Waypoints } from "lucide-react";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { useShortcuts } from "../../shell/shortcuts.ts";
+import { useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { count } from "../../text/format.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Kbd } from "../../ui/kbd.tsx";
@@ -10,7 +10,7 @@ import { Badge } from "../badge.tsx";
 import { type Table, useAnswer, usePages } from "../context-api.ts";
 import { ContextLink, linkClass } from "../context-link.tsx";
 import { ColumnList } from "./column-list.tsx";
-import { Described } from "./described.tsx";
+import { DescriptionList } from "./description-list.tsx";
 import { JoinList } from "./join-list.tsx";
 
 /** All that is known of a table. Values out of the database are shown as data. */
@@ -37,7 +37,7 @@ export function TableView({ table: id }: { table: string }) {
           <Waypoints aria-hidden className="size-3.5" /> Joins as a graph <Kbd keys="g" />
         </ContextLink>
       </div>
-      <Described descriptions={table.descriptions} isLong />
+      <DescriptionList descriptions={table.descriptions} isLong />
       <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 text-sm">
         <Fact name="Connection">{table.connection}</Fact>
         {table.rows !== null && <Fact name="Rows">about {count(table.rows)}</Fact>}

@@ -4,7 +4,7 @@ import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Command } from "../command.tsx";
+import { ShellCommand } from "../shell-command.tsx";
 import { type TableSummary, useOverview, useTables } from "../context-api.ts";
 import { Panes, PaneRow } from "../panes.tsx";
 import { TableView } from "./table-view.tsx";
@@ -87,8 +87,8 @@ function NoTables() {
           : "Name a database first, start the server again, and have it read:"}
       </p>
       <div className="space-y-2">
-        {!hasConnection && <Command>tandem connections add shop shop.sqlite</Command>}
-        <Command>tandem scan</Command>
+        {!hasConnection && <ShellCommand>tandem connections add shop shop.sqlite</ShellCommand>}
+        <ShellCommand>tandem scan</ShellCommand>
       </div>
     </Empty>
   );

@@ -4,7 +4,7 @@ import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { Command } from "../command.tsx";
+import { ShellCommand } from "../shell-command.tsx";
 import { type PageSummary, usePages } from "../context-api.ts";
 import { Panes, PaneRow } from "../panes.tsx";
 import { PageView } from "./page-view.tsx";
@@ -79,7 +79,7 @@ function NoPages() {
         They are made of documents: name them in <code className="font-mono text-xs">tandem.yaml</code> under{" "}
         <code className="font-mono text-xs">ingest.sources</code>, have them read, and accept what is proposed.
       </p>
-      <Command>tandem ingest</Command>
+      <ShellCommand>tandem ingest</ShellCommand>
     </Empty>
   );
 }

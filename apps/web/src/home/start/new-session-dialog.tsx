@@ -3,19 +3,19 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useRef, useState } from "react";
 import { useAgents, useEnvironments, useModels } from "../../api/lists.ts";
-import { useAttachments } from "../../session/composer/use-attachments.ts";
-import { useCompletion } from "../../session/composer/use-completion.ts";
-import { isNewSessionOpen, takeTyped } from "../../shell/new-session.ts";
-import { capitalised, MODE_WORDS } from "../../text/mode-words.ts";
+import { useAttachments } from "../../prompt/use-attachments.ts";
+import { useCompletion } from "../../prompt/use-completion.ts";
+import { isNewSessionOpen, startDraft, takeTyped } from "../../state/new-session.ts";
+import { capitalised, MODE_LABELS } from "../../text/mode-labels.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import type { Option } from "../../ui/select.tsx";
 import { SelectField } from "../../ui/select-field.tsx";
-import { folderOf, placeOptions } from "./place-options.ts";
+import { folderOf, environmentOptions } from "./environment-options.ts";
 import { PromptField } from "./prompt-field.tsx";
-import { type Choices, lastChoices, readBudget, startDraft, startSession } from "./start-session.ts";
+import { type Choices, lastChoices, readBudget, startSession } from "./start-session.ts";
 
 const OWN: Option = { value: "", label: "The agent's" };
 
@@ -29,7 +29,7 @@ export default function NewSessionDialog() {
   const [agents, environments, models] = [useAgents(), useEnvironments(), useModels()];
   const files = useAttachments();
   const input = useRef<HTMLTextAreaElement>(null);
-  const places = placeOptions(environments.data ?? []);
+  const places = environmentOptions(environments.data ?? []);
   const choices: Choices = {
     ...kept,
     // What was chosen last may be gone, which is not known before there is a list.
@@ -136,7 +136,7 @@ export default function NewSessionDialog() {
             label="Permission mode"
             value={choices.mode === "" ? "default" : choices.mode}
             onChange={(mode) => set({ mode: mode === "default" ? "" : mode })}
-            options={labelled(PERMISSION_MODES, (mode) => MODE_WORDS[mode])}
+            options={labelled(PERMISSION_MODES, (mode) => MODE_LABELS[mode])}
           />
           <Field label="Budget, in dollars" problem={hasBadBudget ? "An amount such as 2.50, or nothing." : undefined}>
             {(ids) => (

@@ -1,10 +1,10 @@
 import type { KeyboardEvent, RefObject } from "react";
-import { ChoiceList } from "../../session/composer/choice-list.tsx";
-import { AttachButton } from "../../session/composer/attach-button.tsx";
-import { AttachmentList } from "../../session/composer/attachment-list.tsx";
-import type { useAttachments } from "../../session/composer/use-attachments.ts";
-import { useDroppedFiles } from "../../session/composer/use-dropped-files.ts";
-import type { useCompletion } from "../../session/composer/use-completion.ts";
+import { CompletionList } from "../../prompt/completion-list.tsx";
+import { AttachButton } from "../../prompt/attach-button.tsx";
+import { AttachmentList } from "../../prompt/attachment-list.tsx";
+import type { useAttachments } from "../../prompt/use-attachments.ts";
+import { useDroppedFiles } from "../../prompt/use-dropped-files.ts";
+import type { useCompletion } from "../../prompt/use-completion.ts";
 import { TextArea } from "../../ui/field.tsx";
 
 /** What is to be done, in words and with files; `/` names a command of the folder. */
@@ -52,7 +52,9 @@ export function PromptField({
         <div className="absolute right-1.5 bottom-1.5">
           <AttachButton onFiles={add} />
         </div>
-        {isOpen && <ChoiceList id={id} sign="/" side="below" choices={choices} current={current} onChoose={choose} />}
+        {isOpen && (
+          <CompletionList id={id} sign="/" side="below" choices={choices} current={current} onChoose={choose} />
+        )}
       </div>
       <AttachmentList attachments={attachments} onRemove={remove} />
     </>

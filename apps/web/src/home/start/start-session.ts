@@ -1,6 +1,6 @@
 import { type Agent, type Environment, ENVIRONMENT_METADATA, type Session, SESSION_METADATA } from "@tandem/protocol";
 import { api } from "../../api/client.ts";
-import { type Attachment, blocksOf } from "../../session/composer/use-attachments.ts";
+import { type Attachment, blocksOf } from "../../prompt/use-attachments.ts";
 import { KeptValue } from "../../live/kept-value.ts";
 
 /** How a session is started. What is empty is as the agent or the config has it. */
@@ -28,8 +28,6 @@ export const lastChoices = new KeptValue<Choices>("tandem.start", {
   mode: "",
   budget: "",
 });
-/** What somebody has begun to write outlives the dialog, and the page. */
-export const startDraft = new KeptValue("tandem.start.prompt", "");
 
 const TITLE = 80;
 const FALLBACK_MODEL = "sonnet";

@@ -3,20 +3,20 @@ import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from "rea
 import { feed } from "../../live/feed.ts";
 import { useLive, useLivePart } from "../../live/live-value.ts";
 import type { SessionLog } from "../../live/session-log.ts";
-import { boundKey, shownKey, useShortcuts } from "../../shell/shortcuts.ts";
+import { boundKey, shownKey, useShortcuts } from "../../ui/keyboard/shortcuts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { AttachButton } from "./attach-button.tsx";
-import { AttachmentList } from "./attachment-list.tsx";
-import { ChoiceList } from "./choice-list.tsx";
-import { Ended } from "./ended.tsx";
-import { isWaiting, returned, takeBack } from "./returned.ts";
+import { AttachButton } from "../../prompt/attach-button.tsx";
+import { AttachmentList } from "../../prompt/attachment-list.tsx";
+import { CompletionList } from "../../prompt/completion-list.tsx";
+import { EndedNotice } from "./ended-notice.tsx";
+import { isWaiting, returned, takeBack } from "./withdrawn-message.ts";
 import { runShell, sendMessage, stopTurn } from "./send.ts";
-import { blocksOf, useAttachments } from "./use-attachments.ts";
-import { useCompletion } from "./use-completion.ts";
+import { blocksOf, useAttachments } from "../../prompt/use-attachments.ts";
+import { useCompletion } from "../../prompt/use-completion.ts";
 import { useComposerKeys } from "./use-composer-keys.ts";
 import { useDraft } from "./use-draft.ts";
-import { useDroppedFiles } from "./use-dropped-files.ts";
+import { useDroppedFiles } from "../../prompt/use-dropped-files.ts";
 import { useHistory } from "./use-history.ts";
 
 const MOST_ROWS = 12;
@@ -103,7 +103,7 @@ export function Composer({
 
   const isOver = useDroppedFiles(add);
 
-  if (isEnded) return <Ended session={session} />;
+  if (isEnded) return <EndedNotice session={session} />;
   const frame = isOver
     ? "border-dashed border-accent ring-4 ring-accent/20"
     : isShell
@@ -119,7 +119,7 @@ export function Composer({
     >
       <Problem error={problem} className="mb-1.5" />
       {completion.isOpen && (
-        <ChoiceList
+        <CompletionList
           id={completion.id}
           sign={completion.wanted?.kind === "command" ? "/" : "@"}
           choices={completion.choices}

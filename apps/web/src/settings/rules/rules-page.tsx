@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useAgents } from "../../api/lists.ts";
-import { folderName } from "../../home/find-sessions.ts";
+import { folderName } from "../../text/path-labels.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -11,8 +11,8 @@ import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
 import { Badge, PageHead, Panel, Row, Rows } from "../panel.tsx";
-import { ACTION_TONES, ruleText } from "./rule-text.ts";
-import { TestRule } from "./test-rule.tsx";
+import { ruleText } from "../../text/rule-text.ts";
+import { ACTION_TONES, TestRule } from "./test-rule.tsx";
 
 const KEY = ["/v1/rules"];
 

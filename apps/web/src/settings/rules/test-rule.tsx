@@ -1,16 +1,18 @@
-import { type KeptRule, PERMISSION_MODES, type Rule, type Verdict } from "@tandem/protocol";
+import { type KeptRule, PERMISSION_MODES, type Rule, type RuleAction, type Verdict } from "@tandem/protocol";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { api } from "../../api/client.ts";
 import { useAgents } from "../../api/lists.ts";
-import { MODE_WORDS } from "../../text/mode-words.ts";
-import { WithCode } from "../../text/with-code.tsx";
+import { MODE_LABELS } from "../../text/mode-labels.ts";
+import { InlineCode } from "../../text/inline-code.tsx";
+import { ruleText } from "../../text/rule-text.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, TextInput } from "../../ui/field.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Select } from "../../ui/select.tsx";
-import { Badge, Panel } from "../panel.tsx";
-import { ACTION_TONES, ruleText } from "./rule-text.ts";
+import { Badge, Panel, type Tone } from "../panel.tsx";
+
+export const ACTION_TONES: Readonly<Record<RuleAction, Tone>> = { allow: "good", ask: "wait", deny: "bad" };
 
 interface TestedCall {
   verdict: Verdict;
@@ -78,8 +80,8 @@ export function TestRule() {
               value={form.mode}
               onChange={(mode) => set({ mode })}
               options={[
-                { value: "", label: MODE_WORDS.default },
-                ...PERMISSION_MODES.slice(1).map((mode) => ({ value: mode, label: MODE_WORDS[mode] })),
+                { value: "", label: MODE_LABELS.default },
+                ...PERMISSION_MODES.slice(1).map((mode) => ({ value: mode, label: MODE_LABELS[mode] })),
               ]}
             />
           )}
@@ -98,7 +100,7 @@ function Answer({ tested: { verdict, parts, suggestion } }: { tested: TestedCall
   return (
     <output className="block space-y-2 border-t border-line p-3">
       <p>
-        <Badge tone={ACTION_TONES[verdict.action]}>{verdict.action}</Badge> <WithCode text={verdict.why} />
+        <Badge tone={ACTION_TONES[verdict.action]}>{verdict.action}</Badge> <InlineCode text={verdict.why} />
       </p>
       {parts
         .filter(({ considered, what }) => considered.length > 0 || (parts.length > 1 && what !== ""))
@@ -108,9 +110,9 @@ function Answer({ tested: { verdict, parts, suggestion } }: { tested: TestedCall
             {parts.length > 1 && (
               <p className="mb-1">
                 {/* Why it is so names it. */}
-                {part.verdict?.why.includes(part.what) !== true && <WithCode text={part.what} />}{" "}
+                {part.verdict?.why.includes(part.what) !== true && <InlineCode text={part.what} />}{" "}
                 <span className="text-ink-soft">
-                  <WithCode text={part.verdict?.why ?? (part.neutral ? "does nothing by itself" : "")} />
+                  <InlineCode text={part.verdict?.why ?? (part.neutral ? "does nothing by itself" : "")} />
                 </span>
               </p>
             )}

@@ -1,6 +1,6 @@
 import { CircleCheck, CircleX, TriangleAlert } from "lucide-react";
-import { capitalised } from "../../text/mode-words.ts";
-import { WithCode } from "../../text/with-code.tsx";
+import { capitalised } from "../../text/mode-labels.ts";
+import { InlineCode } from "../../text/inline-code.tsx";
 import { Panel, Rows } from "../panel.tsx";
 import type { Finding } from "./server-status.ts";
 
@@ -28,7 +28,7 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
                 </p>
                 {result !== "ok" && fix !== undefined && (
                   <p className="mt-0.5 text-sm text-ink-faint sm:pl-26">
-                    <WithCode text={asCode(fix)} />
+                    <InlineCode text={asCode(fix)} />
                   </p>
                 )}
               </div>

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { Stethoscope } from "lucide-react";
 import { api } from "../../api/client.ts";
 import { ago, exactly } from "../../text/format.ts";
-import { isStopAsked } from "../../shell/kill-switch.tsx";
+import { isStopDialogOpen } from "../../state/open-dialogs.ts";
 import { Button } from "../../ui/button.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Badge, Facts, Mono, PageHead, Panel, Row, Rows } from "../panel.tsx";
@@ -44,7 +44,7 @@ export default function StatusPage() {
             <p className="min-w-52 flex-1 text-ink-soft">
               Interrupts every turn of every session, ends every process, and lets nothing begin.
             </p>
-            <Button look="danger" keys="x x" onClick={() => isStopAsked.set(true)}>
+            <Button look="danger" keys="x x" onClick={() => isStopDialogOpen.set(true)}>
               Stop everything …
             </Button>
           </Row>

@@ -1,0 +1,198 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { SETTINGS_PAGES } from "../settings/settings-pages.ts";
+import { barriers, COLOURS, SMALL_SCREEN } from "./testing/accessibility-violations.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+
+let stage: PageStage;
+const NOTHING = "There is nothing here";
+/** Addresses of what there is to see, by their names, and what says that it is there. */
+let places: Record<string, [path: string, ready: string | RegExp]>;
+
+/** Sessions in every state, so that no page is empty. */
+async function furnish(): Promise<void> {
+  const page = await stage.open();
+  const words = ["Change the notes", "Ask me", "Run something", "Look around", "Say hello"];
+  const [edit, question, command, looked, archived] = (await Promise.all(
+    words.map((each) => stage.start(each, "default")),
+  )) as [string, string, string, string, string];
+  const plan = await stage.start("Make a plan", "plan");
+  const isThere = (session: string, text: string): Promise<void> =>
+    page
+      .goto(`${stage.url}/sessions/${session}`)
+      .then(() => page.getByRole("log").getByText(text, { exact: true }).waitFor());
+  await isThere(archived, "Hello from the agent.");
+  await stage.api(`/v1/sessions/${archived}/archive`, {});
+  await isThere(looked, "const one = 1;");
+  // Both change the same line, and nobody is asked about a change to what is no more: first the one that waits.
+  await page.goto(`${stage.url}/sessions/${edit}`);
+  await page.getByRole("button", { name: "Allow once" }).waitFor();
+  const changed = await stage.start("Change the notes", "acceptEdits");
+  await isThere(changed, "Four.");
+  await page.goto(`${stage.url}/sessions/${command}`);
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await page.getByRole("log").getByText("It ran.").waitFor();
+  await page.context().close();
+  await stage.api("/v1/rules", { action: "ask", tool: "Bash", pattern: "git push *", scope: "user", reason: "Ours" });
+  const [proposal] = (await stage.api<{ data: { id: string }[] }>("/v1/proposals?limit=10")).data;
+  const job = (await stage.api<{ data: { id: string; kind: string }[] }>("/v1/jobs?limit=5")).data.find(
+    ({ kind }) => kind === "scan",
+  );
+  places = {
+    "all sessions": ["/", "Waits for you"],
+    "archived sessions": ["/?archived=true", "Say hello"],
+    "no session that fits": ["/?q=nothing-like-it", "No session is like that"],
+    "a session": [`/sessions/${looked}`, "const one = 1;"],
+    "a session that asks about an edit": [`/sessions/${edit}`, "Allow once"],
+    "a session with a question": [`/sessions/${question}`, "Which colours?"],
+    "a session with a plan": [`/sessions/${plan}`, "Agree and go on"],
+    "a session that has ended": [`/sessions/${archived}`, "This session has ended."],
+    changes: [`/sessions/${changed}?view=changes`, "One, two, three, four."],
+    history: [`/sessions/${changed}?view=history`, "Cost so far"],
+    "two sessions": [`/compare?a=${changed}&b=${looked}`, "const one = 1;"],
+    "no two sessions": ["/compare", "Choose two sessions"],
+    "what waits": ["/inbox", /Allow once|Agree and go on|Which colours/],
+    "what was decided": ["/inbox?view=decided", "echo first-run"],
+    "what is known": ["/context", "Waits for a decision"],
+    "what was searched": ["/context?q=refund", "Refunds"],
+    "nothing found": ["/context?q=zzzzzz", /othing/],
+    wiki: ["/context/wiki", "Active customer"],
+    "a page": ["/context/wiki/refunds", /refunds\.md/],
+    tables: ["/context/tables", "addresses"],
+    "a table": ["/context/tables/shop/main.orders", "handled_by"],
+    "a join graph": ["/context/graph/shop/main.orders", /7 tables/],
+    proposals: ["/context/proposals", "Ingest of docs"],
+    "a proposal": [`/context/proposals/${proposal!.id}`, "Who is an active customer?"],
+    memory: ["/context/memory", "Remember this"],
+    jobs: ["/context/jobs", /ingest/i],
+    "a job": [`/context/jobs/${job!.id}`, /tables/i],
+    sources: ["/context/sources", "Databases"],
+    ...Object.fromEntries(
+      SETTINGS_PAGES.map(({ name, label }) => [`settings: ${label}`, [`/settings/${name}`, label]] as const),
+    ),
+    "all settings": ["/settings", "Budgets"],
+    "no such page": ["/nowhere", NOTHING],
+    "no such settings": ["/settings/nowhere", NOTHING],
+    "no such session": ["/sessions/sesn_01AAAAAAAAAAAAAAAAAAAAAAAA", NOTHING],
+  };
+}
+
+/** What lies over a page: where it is opened, how, and its name. */
+const dialogs: Record<string, { at: string; open: (page: Page) => Promise<void> }> = {
+  "new session": { at: "all sessions", open: (page) => page.keyboard.press("n") },
+  palette: { at: "all sessions", open: (page) => page.keyboard.press("Control+k") },
+  keys: { at: "a session", open: (page) => page.keyboard.press("?") },
+  "stop everything": {
+    at: "all sessions",
+    open: async (page) => (await page.keyboard.press("x"), page.keyboard.press("x")),
+  },
+  rename: { at: "all sessions", open: (page) => choose(page, "Rename") },
+  archive: { at: "all sessions", open: (page) => choose(page, "Archive …") },
+  menu: { at: "a session", open: (page) => page.getByRole("button", { name: "More about this session" }).click() },
+  money: { at: "a session", open: (page) => page.getByRole("button", { name: /spent$/ }).click() },
+  rewind: { at: "changes", open: (page) => page.getByRole("button", { name: /^Rewind …/ }).click() },
+  fork: { at: "changes", open: (page) => page.getByRole("button", { name: /^Fork …/ }).click() },
+  comment: { at: "changes", open: (page) => page.locator(".diff-gutter-insert").last().click() },
+};
+
+async function choose(page: Page, item: string): Promise<void> {
+  await page
+    .getByRole("button", { name: /^More about/ })
+    .first()
+    .click();
+  await page.getByRole("menuitem", { name: item }).click();
+}
+
+/** Panels of a card that is answered. */
+const panels: Record<string, string> = {
+  "denied with words": "Deny …",
+  "always, by a rule": "Always …",
+  "with another input": "Edit …",
+};
+
+/** What is half-way between two colours has neither. */
+const STILL = { reducedMotion: "reduce" } as const;
+const screens = {
+  "a desk, in light and dark": { ...STILL, colorScheme: "light" },
+  "a phone": { ...STILL, viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true },
+} as const;
+
+describe.skipIf(browserPath === undefined)("nobody is kept out", () => {
+  beforeAll(async () => {
+    stage = await setPageStage({ context: true });
+    await furnish();
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  // Side by side: each waits much of its time for the browser.
+  test.concurrent.each(Object.entries(screens))(
+    "every page and dialog can be used by all, and fits the screen: %s",
+    async (_, options) => {
+      const page = await stage.open(options);
+      const found: Record<string, string[]> = {};
+      const look = async (name: string): Promise<void> => {
+        // The rules that hold on every screen are checked on the desk; the long run checks them on the phone too.
+        const isPhone = "isMobile" in options && !inject("soak");
+        const here = await barriers(page, isPhone ? SMALL_SCREEN : undefined);
+        if (options.colorScheme === "light") {
+          await page.emulateMedia({ colorScheme: "dark" });
+          here.push(...(await barriers(page, COLOURS)).map((barrier) => `in the dark, ${barrier}`));
+          await page.emulateMedia({ colorScheme: "light" });
+        }
+        if (here.length > 0) found[name] = here;
+      };
+      const go = async (name: string): Promise<void> => {
+        const [path, ready] = places[name]!;
+        // As a link does it, by way of nowhere: a page that is loaded anew each time takes ten times as long.
+        const nothing = page.getByText(NOTHING);
+        await page.evaluate(`history.pushState(null, "", "/nowhere/at-all")`);
+        await nothing.waitFor();
+        await page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
+        if (ready !== NOTHING) await nothing.waitFor({ state: "detached" });
+        await page.locator("#main h1:visible").first().waitFor();
+        await page.locator("#main").getByText(ready).filter({ visible: true }).first().waitFor();
+      };
+      for (const name of Object.keys(places)) {
+        // All that is wrong at once, and not only the first of it.
+        const isThere = await go(name).then(
+          () => true,
+          () => false,
+        );
+        if (isThere) await look(name);
+        else found[name] = [`It does not say ${places[name]![1]}.`];
+      }
+      for (const [name, { at, open }] of Object.entries(dialogs)) {
+        await go(at);
+        await open(page);
+        const over = page.locator("[role=dialog], [role=menu], .diff-widget-content").first();
+        await over.waitFor();
+        await look(name);
+        await page.keyboard.press("Escape");
+        await over.waitFor({ state: "detached" });
+      }
+      await go("a session that asks about an edit");
+      for (const [name, button] of Object.entries(panels)) {
+        await page.getByRole("button", { name: button }).click();
+        await page.getByRole("article").getByRole("textbox").first().waitFor();
+        await look(name);
+        await page.keyboard.press("Escape");
+        await page.getByRole("button", { name: button }).waitFor();
+      }
+      // A part of the page that is gone, as after an update of the server.
+      await page.route("**/assets/inbox-page*", (route) => route.abort());
+      await page.goto(`${stage.url}/inbox`);
+      await page.getByText("The page has been updated").waitFor();
+      await look("a page that broke");
+      await page.context().clearCookies();
+      await page.goto(`${stage.url}/?signed-out`);
+      await page.getByText("This browser is not signed in.").waitFor();
+      await look("signing in");
+
+      expect(found).toEqual({});
+      // What is not there, or not allowed, the server says by its status, which browsers log.
+      expect(
+        stage.complaints().filter((text) => !/status of 40[14]|ERR_FAILED|dynamically imported/.test(text)),
+      ).toEqual([]);
+    },
+  );
+});

@@ -1,0 +1,133 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startBreakableLine } from "./testing/breakable-proxy.ts";
+import { browserPath, setPageStage, type PageStage } from "./testing/page-stage.ts";
+import { turnTab } from "./testing/set-tab-visibility.ts";
+
+let stage: PageStage;
+
+const talkOf = (page: Page) => page.getByRole("log");
+const lost = (page: Page) => page.getByText("The server cannot be reached; trying again.");
+const newer = (page: Page) => page.getByRole("button", { name: "Load it" });
+
+describe.skipIf(browserPath === undefined)("lines that break, and windows beside each other", () => {
+  beforeAll(async () => {
+    stage = await setPageStage();
+  });
+  afterAll(() => stage?.[Symbol.asyncDispose]());
+
+  test("an approval is answered after the server was killed while it waited, and the turn goes on; a newer page is offered", async () => {
+    const page = await stage.open();
+    // As after an upgrade: whoever asks for the page is given that of another build.
+    await page.route(`${stage.url}/`, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replace(/index-[\w-]+\.js/, "index-newer.js") });
+    });
+    await page.goto(`${stage.url}/sessions/${await stage.start("Run it in spite of all")}`);
+    const card = page.getByRole("article", { name: "Bash: echo after-all" });
+    await card.getByRole("button", { name: "Allow once" }).waitFor();
+    await stage.kill();
+    await lost(page).waitFor();
+    // What is written meanwhile is not lost.
+    await page.getByRole("textbox", { name: "Message" }).fill("And after that");
+    await stage.revive();
+    await lost(page).waitFor({ state: "detached" });
+    await card.getByRole("button", { name: "Allow once" }).click();
+    await talkOf(page).getByText("It ran after all.").waitFor();
+    await talkOf(page).getByText("after-all", { exact: true }).waitFor();
+    expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("And after that");
+    await page.getByRole("button", { name: "Send" }).click();
+    await talkOf(page).getByText("That came after.").waitFor();
+    expect(await talkOf(page).getByText("Run it in spite of all", { exact: true }).count()).toBe(1);
+
+    await page.getByRole("textbox", { name: "Message" }).fill("Not sent yet");
+    await Promise.all([page.waitForEvent("load"), newer(page).click()]);
+    await talkOf(page).getByText("That came after.").waitFor();
+    expect(await newer(page).count()).toBe(0);
+    expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("Not sent yet");
+  });
+
+  test("two windows on one session show the same, and what is done in one is done in the other", async () => {
+    const session = await stage.start("Run something");
+    const windows = [await stage.open(), await stage.open()];
+    const [one, other] = windows as [Page, Page];
+    for (const page of windows) {
+      await page.goto(`${stage.url}/sessions/${session}`);
+      await page.getByRole("article", { name: "Bash: echo first-run" }).getByRole("button").first().waitFor();
+    }
+    await one.getByRole("button", { name: "Allow once" }).click();
+    for (const page of windows) {
+      await talkOf(page).getByText("It ran.").waitFor();
+      await page.getByRole("button", { name: "Allow once" }).waitFor({ state: "detached" });
+    }
+    await other.getByRole("textbox", { name: "Message" }).fill("And after that");
+    await other.getByRole("button", { name: "Send" }).click();
+    for (const page of windows) {
+      await talkOf(page).getByText("That came after.").waitFor();
+      for (const words of ["Run something", "It ran.", "And after that", "That came after."])
+        expect([words, await talkOf(page).getByText(words, { exact: true }).count()]).toEqual([words, 1]);
+    }
+  });
+
+  test("a browser with more tabs than it has lines shows each that is looked at as it is now", async () => {
+    const session = await stage.start("Say hello");
+    const first = await stage.open();
+    const tabs = [first, ...(await Promise.all(Array.from({ length: 7 }, () => first.context().newPage())))];
+    for (const tab of tabs) {
+      await tab.goto(`${stage.url}/sessions/${session}`);
+      await talkOf(tab).getByText("Hello from the agent.").waitFor();
+      if (tab !== tabs.at(-1)) await turnTab(tab, "hidden");
+    }
+    const last = tabs.at(-1)!;
+    await last.getByRole("textbox", { name: "Message" }).fill("And after that");
+    await last.getByRole("button", { name: "Send" }).click();
+    await talkOf(last).getByText("That came after.").waitFor();
+    await turnTab(first, "visible");
+    await talkOf(first).getByText("That came after.").waitFor();
+    // Whichever read for all: when it is closed, another one does.
+    for (const tab of tabs.slice(0, -1)) await tab.close();
+    const other = await stage.start("Run something");
+    await last.goto(stage.url);
+    await last.getByText("Waits for you").first().waitFor();
+    await last.goto(`${stage.url}/sessions/${other}`);
+    await last.getByRole("button", { name: "Allow once" }).click();
+    await talkOf(last).getByText("It ran.").waitFor();
+    expect(stage.complaints().filter((text) => !/ERR_/.test(text))).toEqual([]);
+    await last.context().close();
+  });
+
+  test("a line that breaks in the middle of an answer loses no word of it, and doubles none", async () => {
+    await using line = await startBreakableLine(stage.url);
+    const page = await stage.open({ url: line.url });
+    await page.goto(`${line.url}/sessions/${await stage.start("Count the words")}`);
+    await talkOf(page)
+      .getByText(/\bword5\b/)
+      .waitFor();
+    line.cut();
+    await lost(page).waitFor();
+    const looked = page.waitForResponse(`${line.url}/`);
+    line.mend();
+    await lost(page).waitFor({ state: "detached" });
+    await talkOf(page)
+      .getByText(/\bword120\b/)
+      .waitFor();
+    await (await looked).finished();
+    expect(await newer(page).count()).toBe(0);
+    const said = await talkOf(page)
+      .getByText(/\bword120\b/)
+      .innerText();
+    expect(said.split(/\s+/)).toEqual(Array.from({ length: 120 }, (_, at) => `word${at + 1}`));
+    expect(await talkOf(page).getByText("Count the words", { exact: true }).count()).toBe(1);
+
+    await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+    // What cannot be sent stays where it was written, with the reason.
+    line.cut();
+    await page.getByRole("textbox", { name: "Message" }).fill("And after that");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("alert").getByText("The server cannot be reached.").waitFor();
+    expect(await page.getByRole("textbox", { name: "Message" }).inputValue()).toBe("And after that");
+    line.mend();
+    await page.getByRole("button", { name: "Send" }).click();
+    await talkOf(page).getByText("That came after.").waitFor();
+  });
+});

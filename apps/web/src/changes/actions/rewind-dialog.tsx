@@ -1,0 +1,111 @@
+import type { RewindOutcome } from "@tandem/protocol";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Select } from "../../ui/select.tsx";
+import type { Turn } from "../changes-api.ts";
+import { RewindPreview } from "./rewind-preview.tsx";
+import { turnLabel } from "../turn-list.tsx";
+
+const SCOPES = [
+  { value: "both", label: "Files and conversation" },
+  { value: "files", label: "Files alone" },
+  { value: "conversation", label: "Conversation alone" },
+] as const;
+type Scope = (typeof SCOPES)[number]["value"];
+
+/** Going back: what would change is shown before anything does. */
+export function RewindDialog({
+  session,
+  turns,
+  turn: first,
+  onClose,
+  onDone,
+}: {
+  session: string;
+  turns: readonly Turn[];
+  turn: number | undefined;
+  onClose: () => void;
+  onDone: (outcome: RewindOutcome) => void;
+}) {
+  const goable = turns.filter(({ rewound }) => !rewound).toReversed();
+  const [turn, setTurn] = useState(() => goable.find((one) => one.turn === first)?.turn ?? goable[0]?.turn);
+  const [scope, setScope] = useState<Scope>("both");
+  const path = `/v1/sessions/${session}/rewind`;
+  const preview = useQuery({
+    queryKey: [path, { turn, scope }],
+    queryFn: () => api.post<RewindOutcome>(path, { turn, scope, dry_run: true }),
+    enabled: turn !== undefined,
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+  });
+  const rewind = useMutation({
+    mutationFn: (force: boolean) => api.post<RewindOutcome>(path, { turn, scope, ...(force && { force }) }),
+    onSuccess: (outcome) => {
+      onDone(outcome);
+      onClose();
+    },
+  });
+  const isForeign = (preview.data?.foreign.length ?? 0) > 0;
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={(isOpen) => !isOpen && onClose()}
+      title="Rewind"
+      description="Puts the session where it stood before a turn. Nothing is lost: it can be taken back until the next message."
+      size="wide"
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look={isForeign ? "danger" : "primary"}
+            disabled={!preview.isSuccess || preview.isFetching || rewind.isPending}
+            onClick={() => rewind.mutate(isForeign)}
+          >
+            {isForeign ? "Rewind over what others did" : "Rewind"}
+          </Button>
+        </>
+      }
+    >
+      {goable.length === 0 ? (
+        <p className="text-ink-soft">There is no turn to go back to.</p>
+      ) : (
+        <div className="space-y-4">
+          <div className="grid gap-3 sm:grid-cols-2">
+            <Field label="To before">
+              {(ids) => (
+                <Select
+                  {...ids}
+                  className="w-full"
+                  value={String(turn)}
+                  onChange={(value) => setTurn(Number(value))}
+                  options={goable.map((one) => ({ value: String(one.turn), label: turnLabel(one) }))}
+                />
+              )}
+            </Field>
+            <Field label="What goes back">
+              {(ids) => (
+                <Select
+                  {...ids}
+                  className="w-full"
+                  value={scope}
+                  onChange={(value) => setScope(value as Scope)}
+                  options={SCOPES}
+                />
+              )}
+            </Field>
+          </div>
+          <Problem error={rewind.error} />
+          <Problem error={preview.error} onRetry={() => void preview.refetch()} />
+          {preview.data && <RewindPreview outcome={preview.data} />}
+          {preview.isLoading && <p className="text-sm text-ink-faint">Looking what would change …</p>}
+        </div>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,47 @@
+import type { RewindOutcome } from "@tandem/protocol";
+import { TriangleAlert } from "lucide-react";
+import { FileSection } from "../file-section.tsx";
+import { LineCount } from "../../diff/line-count.tsx";
+
+const SHOWN = 40;
+
+/** What a rewind would do, or has done: in the conversation, in the files, and to what others did. */
+export function RewindPreview({ outcome: { diff, foreign, turns } }: { outcome: RewindOutcome }) {
+  return (
+    <div className="space-y-3">
+      {foreign.length > 0 && (
+        <div className="rounded-md border border-wait/40 bg-wait-soft px-3 py-2 text-sm">
+          <p className="flex items-center gap-2 font-medium text-wait">
+            <TriangleAlert aria-hidden className="size-4" /> Somebody else has changed the same files
+          </p>
+          <ul className="mt-1 space-y-0.5">
+            {foreign.map(({ path, reason }) => (
+              <li key={path} className="wrap-anywhere">
+                <span className="font-mono text-xs">{path}</span> <span className="text-ink-soft">{reason}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <p className="text-sm text-ink-soft">
+        {turns === 0 ? "The conversation stays." : `The agent forgets ${turns === 1 ? "one turn" : `${turns} turns`}.`}{" "}
+        {diff === null ? (
+          "The files stay."
+        ) : diff.files.length === 0 ? (
+          "No file changes."
+        ) : (
+          <>
+            {diff.files.length === 1 ? "One file changes" : `${diff.files.length} files change`}:{" "}
+            <LineCount added={diff.added} removed={diff.removed} />
+          </>
+        )}
+      </p>
+      {diff?.files.slice(0, SHOWN).map((file) => (
+        <FileSection key={file.path} file={file} layout="unified" />
+      ))}
+      {diff && (diff.truncated || diff.files.length > SHOWN) && (
+        <p className="text-sm text-ink-faint">There is more than is shown here.</p>
+      )}
+    </div>
+  );
+}

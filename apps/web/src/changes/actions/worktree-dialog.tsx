@@ -1,0 +1,109 @@
+import type { WorktreeApply, WorktreeMerge, WorktreeStatus } from "@tandem/protocol";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field, TextInput } from "../../ui/field.tsx";
+import { Problem } from "../../ui/problem.tsx";
+
+export type BackWay = "merge" | "apply";
+
+/** Bringing work back from a worktree, tried without a trace before it is done. */
+export function WorktreeDialog({
+  session,
+  worktree,
+  way,
+  onClose,
+}: {
+  session: string;
+  worktree: WorktreeStatus;
+  way: BackWay;
+  onClose: () => void;
+}) {
+  const queries = useQueryClient();
+  const [into, setInto] = useState(worktree.from ?? "");
+  const path = `/v1/sessions/${session}/worktree/${way}`;
+  const body = way === "merge" && into.trim() !== "" ? { into: into.trim() } : {};
+  const trial = useQuery({
+    queryKey: [path, body],
+    queryFn: () => api.post<WorktreeMerge | WorktreeApply>(path, { ...body, dry_run: true }),
+    ...{ retry: false, staleTime: 0, gcTime: 0 },
+  });
+  const act = useMutation({
+    mutationFn: () => api.post(path, body),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: [`/v1/sessions/${session}/worktree`] });
+      onClose();
+    },
+  });
+  const isMerge = way === "merge";
+  return (
+    <Dialog
+      isOpen
+      onOpenChange={(isOpen) => !isOpen && onClose()}
+      title={isMerge ? "Merge" : "Apply as a patch"}
+      description={
+        isMerge
+          ? `Brings the commits of ${worktree.branch} onto another branch. Conflicts are found before a file is touched.`
+          : `Puts all that was done, committed or not, into the files of ${worktree.repository}. Nothing is staged, no branch moves.`
+      }
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" disabled={!trial.isSuccess || act.isPending} onClick={() => act.mutate()}>
+            {isMerge ? "Merge" : "Apply"}
+          </Button>
+        </>
+      }
+    >
+      <div className="space-y-3">
+        {isMerge && (
+          <Field label="Into">
+            {(ids) => (
+              <TextInput
+                {...ids}
+                value={into}
+                placeholder="the branch that it came from"
+                onChange={(event) => setInto(event.target.value)}
+                className="font-mono text-sm"
+              />
+            )}
+          </Field>
+        )}
+        {trial.isLoading && <p className="text-sm text-ink-faint">Trying …</p>}
+        <Problem error={act.error ?? trial.error} onRetry={() => void trial.refetch()} />
+        {trial.data && <Trial outcome={trial.data} />}
+      </div>
+    </Dialog>
+  );
+}
+
+function Trial({ outcome }: { outcome: WorktreeMerge | WorktreeApply }) {
+  const paths = "kind" in outcome ? outcome.left : outcome.files;
+  const words = (): string => {
+    if (!("kind" in outcome)) return `Changes ${count(outcome.files.length, "file")} in ${outcome.folder}.`;
+    if (outcome.kind === "nothing") return `${outcome.into} has all of it already.`;
+    const how = outcome.kind === "merge" ? "by a merge commit" : "by moving it forward";
+    return `Brings ${count(outcome.commits, "commit")} onto ${outcome.into}, ${how}.`;
+  };
+  return (
+    <div className="text-sm">
+      <p>{words()}</p>
+      {paths.length > 0 && (
+        <>
+          {"kind" in outcome && <p className="mt-2 text-wait">Not committed, and so not part of it:</p>}
+          <ul className="mt-1 max-h-60 overflow-y-auto font-mono text-xs text-ink-soft">
+            {paths.map((path) => (
+              <li key={path} className="truncate">
+                {path}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+const count = (value: number, noun: string): string => `${value} ${noun}${value === 1 ? "" : "s"}`;

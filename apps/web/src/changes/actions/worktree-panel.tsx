@@ -1,0 +1,82 @@
+import type { WorktreeStatus } from "@tandem/protocol";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Download, GitBranch, GitMerge, Undo2 } from "lucide-react";
+import { useState } from "react";
+import { api } from "../../api/client.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { useWorktree } from "../changes-api.ts";
+import { type BackWay, WorktreeDialog } from "./worktree-dialog.tsx";
+
+/** A session's own worktree: what is in it that is nowhere else, and the ways back. */
+export function WorktreePanel({ session }: { session: string }) {
+  const { data: worktree, error, refetch } = useWorktree(session);
+  const [way, setWay] = useState<BackWay>();
+  if (error) return <Problem error={error} onRetry={() => void refetch()} className="mx-4 mt-2" />;
+  if (!worktree) return null;
+  return (
+    <section
+      aria-label="Worktree"
+      className="flex flex-wrap items-center gap-x-3 gap-y-1.5 border-b border-line bg-surface px-4 py-2 text-sm"
+    >
+      <p className="flex min-w-0 items-center gap-1.5">
+        <GitBranch aria-hidden className="size-4 shrink-0 text-ink-faint" />
+        <span className="truncate font-mono text-xs">{worktree.branch}</span>
+        {worktree.from !== null && <span className="shrink-0 text-ink-faint">from {worktree.from}</span>}
+      </p>
+      <p className="text-ink-soft">{unsaved(worktree)}</p>
+      <div className="ml-auto flex flex-wrap items-center gap-1.5">
+        <a
+          href={`/v1/sessions/${session}/worktree/patch`}
+          download
+          aria-label="Download the patch"
+          title="Download the patch"
+          className={buttonClass("quiet", "icon")}
+        >
+          <Download aria-hidden className="size-4" />
+        </a>
+        <Button size="small" onClick={() => setWay("apply")}>
+          Apply as a patch …
+        </Button>
+        <Button
+          size="small"
+          disabled={worktree.commits === 0 || (worktree.merged !== null && worktree.files.length === 0)}
+          onClick={() => setWay("merge")}
+        >
+          <GitMerge aria-hidden className="size-4" /> Merge …
+        </Button>
+        {worktree.merged && (
+          <UndoButton session={session} way="merge" label={`Undo the merge into ${worktree.merged.into}`} />
+        )}
+        {worktree.applied && <UndoButton session={session} way="apply" label="Undo the patch" />}
+      </div>
+      {way && <WorktreeDialog session={session} worktree={worktree} way={way} onClose={() => setWay(undefined)} />}
+    </section>
+  );
+}
+
+function unsaved({ commits, unsaved: { uncommitted }, files, merged }: WorktreeStatus): string {
+  if (merged && files.length === 0 && uncommitted.length === 0) return `merged into ${merged.into}`;
+  const words = [
+    commits === 0 ? "no commits" : commits === 1 ? "1 commit" : `${commits} commits`,
+    files.length === 1 ? "1 file" : `${files.length} files`,
+    ...(uncommitted.length > 0 ? [`${uncommitted.length} not committed`] : []),
+  ];
+  return words.join(", ");
+}
+
+function UndoButton({ session, way, label }: { session: string; way: BackWay; label: string }) {
+  const queries = useQueryClient();
+  const undo = useMutation({
+    mutationFn: () => api.post(`/v1/sessions/${session}/worktree/${way}`, { undo: true }),
+    onSettled: () => queries.invalidateQueries({ queryKey: [`/v1/sessions/${session}/worktree`] }),
+  });
+  return (
+    <>
+      <Button size="small" look="quiet" disabled={undo.isPending} onClick={() => undo.mutate()}>
+        <Undo2 aria-hidden className="size-4" /> {label}
+      </Button>
+      <Problem error={undo.error} />
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+import { ChevronRight } from "lucide-react";
+import { useState } from "react";
+import { Problem } from "../../ui/problem.tsx";
+import { type FileChange, useDiff } from "../changes-api.ts";
+import { pairFiles } from "./pair-files.ts";
+import { LineCount } from "../../diff/line-count.tsx";
+import { PatchDiff } from "../../diff/patch-diff.tsx";
+
+/** Every file that one of them changed, and what each did to it. */
+export function CompareFiles({ a, b }: { a: string; b: string }) {
+  const left = useDiff(a, {});
+  const right = useDiff(b, {});
+  const pairs = pairFiles(left.data?.files ?? [], right.data?.files ?? []);
+  return (
+    <section aria-label="Files">
+      <h2 className="mb-2 text-sm font-medium text-ink-soft">Files</h2>
+      <Problem error={left.error ?? right.error} />
+      {(left.isPending || right.isPending) && <p className="text-sm text-ink-faint">Reading …</p>}
+      {left.data && right.data && pairs.length === 0 && (
+        <p className="text-sm text-ink-soft">Neither of them has changed a file.</p>
+      )}
+      <ul className="space-y-2">
+        {pairs.map((pair) => (
+          <Pair key={pair.path} {...pair} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Pair({ path, a, b, isSame }: ReturnType<typeof pairFiles>[number]) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <li className="rounded-lg border border-line bg-surface">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+        className="grid w-full grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-2 px-2.5 py-1.5 text-left hover:bg-raised pointer-coarse:min-h-10"
+      >
+        <ChevronRight aria-hidden className={`size-4 text-ink-faint ${isOpen ? "rotate-90" : ""}`} />
+        <span className="truncate font-mono text-xs">{path}</span>
+        <span className="grid grid-cols-[5rem_5rem] text-right text-xs text-ink-faint">
+          {isSame ? (
+            <span className="col-span-2">the same in both</span>
+          ) : (
+            <>
+              <span>{a ? <LineCount added={a.added} removed={a.removed} /> : "–"}</span>
+              <span>{b ? <LineCount added={b.added} removed={b.removed} /> : "–"}</span>
+            </>
+          )}
+        </span>
+      </button>
+      {isOpen && (
+        <div className="grid border-t border-line md:grid-cols-2 md:divide-x md:divide-line">
+          <Side file={a} label={`Left: changes of ${path}`} />
+          <Side file={b} label={`Right: changes of ${path}`} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+function Side({ file, label }: { file: FileChange | undefined; label: string }) {
+  if (!file) return <p className="px-3 py-2 text-sm text-ink-faint">Not changed here.</p>;
+  if (file.patch === undefined) return <p className="px-3 py-2 text-sm text-ink-faint">There are no lines to show.</p>;
+  return (
+    <div className="min-w-0">
+      <PatchDiff patch={file.patch} label={label} />
+    </div>
+  );
+}

@@ -1,0 +1,13 @@
+import type { Message } from "@tandem/protocol";
+
+/** What the agent said last, of what it still knows; undefined where it has said nothing. */
+export function finalAnswer(messages: readonly Message[]): string | undefined {
+  const latest = messages
+    .filter(({ role, thread, rewound }) => role === "agent" && thread === null && rewound === undefined)
+    .toSorted((a, b) => (b.seq ?? Number.MAX_SAFE_INTEGER) - (a.seq ?? Number.MAX_SAFE_INTEGER));
+  for (const { parts } of latest) {
+    const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+    if (text.trim() !== "") return text;
+  }
+  return undefined;
+}

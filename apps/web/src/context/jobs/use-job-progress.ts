@@ -1,0 +1,29 @@
+import { useEffect, useEffectEvent, useMemo, useState } from "react";
+import { readStream } from "../../api/read-stream.ts";
+import { LiveValue, useLive } from "../../live/live-value.ts";
+import { foldJob, type JobStory } from "./fold-job.ts";
+import type { RunEvent } from "./job-api.ts";
+
+/** What a job has said, and says: it is followed until it has ended. */
+export function useJobProgress(id: string, onEnd: () => void): JobStory {
+  const ended = useEffectEvent(onEnd);
+  const [events] = useState(() => new LiveValue<readonly RunEvent[]>([]));
+  useEffect(() => {
+    const end = new AbortController();
+    events.set([]);
+    void readStream(`/v1/jobs/${id}/events/stream`, {
+      signal: end.signal,
+      onConnection: () => undefined,
+      onFrame: ({ data }) => {
+        const { event } = data as { event: RunEvent };
+        events.change((all) => [...all, event]);
+        if (event.type !== "ended") return;
+        end.abort();
+        ended();
+      },
+    });
+    return () => end.abort();
+  }, [id, events]);
+  const said = useLive(events);
+  return useMemo(() => foldJob(said), [said]);
+}

@@ -1,0 +1,35 @@
+import { useMutation } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Button } from "../../ui/button.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { ContextLink, linkClass } from "../context-link.tsx";
+import { startJob } from "../jobs/job-api.ts";
+
+/** Above what is remembered from one session: the way back, and having it read now. */
+export function SessionMemoriesBar({ session }: { session: string }) {
+  const navigate = useNavigate();
+  const reading = useMutation({
+    mutationFn: () => startJob("memory", { session }),
+    onSuccess: ({ id }) => navigate({ to: "/context/$", params: { _splat: `jobs/${id}` } }),
+  });
+  return (
+    <div>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-sm text-ink-soft">
+        <p>
+          What is remembered from{" "}
+          <Link to="/sessions/$session" params={{ session }} className={linkClass}>
+            one session
+          </Link>
+          .{" "}
+          <ContextLink path="memory" className={linkClass}>
+            Show all
+          </ContextLink>
+        </p>
+        <Button size="small" className="ml-auto" disabled={reading.isPending} onClick={() => reading.mutate()}>
+          Read it for memories now
+        </Button>
+      </div>
+      <Problem error={reading.error} className="mt-2" />
+    </div>
+  );
+}

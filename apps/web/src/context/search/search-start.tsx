@@ -1,0 +1,104 @@
+import type { ReactNode } from "react";
+import { ago, count } from "../../text/format.ts";
+import { type Overview, type Paged, useAnswer } from "../context-api.ts";
+import { ContextLink, linkClass } from "../context-link.tsx";
+import { ShellCommand } from "../shell-command.tsx";
+import type { ProposalSummary } from "../proposals/proposal-api.ts";
+import { StateBadge } from "../proposals/state-badge.tsx";
+
+/** Before anything was asked: what there is, or how it begins. */
+export function SearchStart({ overview: { counts, connections, sources, problems } }: { overview: Overview }) {
+  const isEmpty = counts.table + counts.page + counts.memory === 0;
+  return (
+    <div className="space-y-4">
+      {isEmpty ? (
+        <div className="rounded-lg border border-line bg-surface p-4">
+          <h2 className="font-medium">Nothing is known yet</h2>
+          <p className="mt-1 mb-3 text-sm text-ink-soft">
+            {connections.length + sources.length === 0
+              ? "Name a database or documents first; then have them read."
+              : "It is there to be read:"}
+          </p>
+          <div className="space-y-2">
+            {connections.length === 0 && <ShellCommand>tandem connections add shop shop.sqlite</ShellCommand>}
+            {connections.length > 0 && <ShellCommand>tandem scan</ShellCommand>}
+            {sources.length > 0 && <ShellCommand>tandem ingest</ShellCommand>}
+          </div>
+          <p className="mt-3 text-sm text-ink-soft">
+            Or start it under{" "}
+            <ContextLink path="jobs" className={linkClass}>
+              Jobs
+            </ContextLink>
+            .
+          </p>
+        </div>
+      ) : (
+        <ul className="grid grid-cols-3 gap-2">
+          <Count path="wiki" value={counts.page} words="pages" />
+          <Count path="tables" value={counts.table} words="tables" />
+          <Count path="memory" value={counts.memory} words="memories" />
+        </ul>
+      )}
+      <Waiting />
+      {problems.length > 0 && (
+        <section aria-labelledby="unreadable" className="rounded-lg border border-bad bg-bad-soft p-3">
+          <h2 id="unreadable" className="font-medium text-bad">
+            {problems.length === 1 ? "A file cannot be read" : `${problems.length} files cannot be read`}
+          </h2>
+          <ul className="mt-1 space-y-1 text-sm">
+            {problems.slice(0, 20).map(({ path, message }) => (
+              <li key={path} className="wrap-anywhere">
+                <span className="font-mono text-xs">{path}</span>: {message}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** What was proposed and waits for a decision. */
+function Waiting() {
+  const { data } = useAnswer<Paged<ProposalSummary>>("/v1/proposals", { states: ["open"], limit: 5 });
+  if (!data || data.data.length === 0) return null;
+  return (
+    <section aria-labelledby="waiting">
+      <h2 id="waiting" className="mb-1.5 text-sm font-medium text-ink-soft">
+        Waits for a decision
+      </h2>
+      <ul className="divide-y divide-line rounded-lg border border-line bg-surface">
+        {data.data.map((proposal) => (
+          <li key={proposal.id}>
+            <ContextLink
+              path={`proposals/${proposal.id}`}
+              data-row=""
+              className="flex flex-wrap items-center gap-x-2 gap-y-1 px-3 py-2 hover:bg-raised"
+            >
+              <span className="font-medium">{proposal.title}</span>
+              <StateBadge proposal={proposal} />
+              <time className="ml-auto text-xs text-ink-faint" dateTime={proposal.created_at}>
+                {ago(proposal.created_at)}
+              </time>
+            </ContextLink>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Count({ path, value, words }: { path: string; value: number; words: ReactNode }) {
+  return (
+    <li>
+      <ContextLink
+        path={path}
+        data-row=""
+        className="block rounded-lg border border-line bg-surface px-3 py-2.5 hover:border-line-strong"
+      >
+        <span className="block text-lg font-semibold tabular-nums">{count(value)}</span>
+        <span className="text-sm text-ink-soft">{words}</span>
+      </ContextLink>
+    </li>
+  );
+}

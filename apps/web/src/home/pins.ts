@@ -1,7 +1,0 @@
-import { KeptValue } from "../live/kept-value.ts";
-
-/** Sessions that this person wants at the top, here. */
-export const pins = new KeptValue<readonly string[]>("tandem.pins", []);
-
-export const togglePin = (id: string): void =>
-  pins.change((all) => (all.includes(id) ? all.filter((other) => other !== id) : [...all, id]));

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import type { FeedSession } from "../live/feed.ts";
+import { fits, groupByState, readHomeSearch } from "./session-filter.ts";
+
+const session = (id: string, parts: Partial<FeedSession> = {}): FeedSession => ({
+  id,
+  title: `Title of ${id}`,
+  status: "idle",
+  agent: { id: "agent_1", name: "coder" },
+  environment_id: "env_local",
+  folder: "/srv/shop",
+  waiting_for: [],
+  list_cost: { amount: "0", currency: "USD" },
+  cut_short: null,
+  parked: null,
+  created_at: "2026-01-01T00:00:00Z",
+  updated_at: "2026-01-01T00:00:00Z",
+  archived_at: null,
+  ...parts,
+});
+
+test("every word is looked for in the title, the agent and the folder", () => {
+  expect(fits(session("a"), { q: "CODER shop" })).toBe(true);
+  expect(fits(session("a"), { q: "coder garden" })).toBe(false);
+  expect(fits(session("a", { title: null }), { q: "untitled" })).toBe(true);
+  expect(fits(session("a"), { state: "running" })).toBe(false);
+  expect(fits(session("a"), { agent: "agent_2" })).toBe(false);
+  expect(fits(session("a"), {})).toBe(true);
+});
+
+test("what waits comes first; in a group the pinned ones, then the latest", () => {
+  const asks = { event_id: "e", type: "tool_confirmation" as const, name: "Bash" };
+  const groups = groupByState(
+    [
+      session("old"),
+      session("new", { updated_at: "2026-02-01T00:00:00Z" }),
+      session("pinned"),
+      session("asks", { waiting_for: [asks] }),
+      session("works", { status: "running", cut_short: "retries_exhausted" }),
+      session("failed", { cut_short: "retries_exhausted" }),
+    ],
+    new Set(["pinned"]),
+  );
+  expect(groups.map(({ state, sessions }) => [state, sessions.map(({ id }) => id)])).toEqual([
+    ["waiting", ["asks"]],
+    ["stuck", ["failed"]],
+    ["running", ["works"]],
+    ["idle", ["pinned", "new", "old"]],
+  ]);
+});
+
+test("an address that nobody wrote is read as far as it makes sense", () => {
+  expect(readHomeSearch({ q: 42, state: "asleep", archived: true, other: 1 })).toEqual({ q: "42", archived: true });
+});

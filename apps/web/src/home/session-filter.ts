@@ -1,0 +1,58 @@
+import type { FeedSession } from "../live/feed.ts";
+import { type SessionState, stateOf } from "../ui/state-dot.tsx";
+
+/** What the board is narrowed to; it stands in the address. */
+export interface HomeSearch {
+  q?: string;
+  agent?: string;
+  folder?: string;
+  state?: SessionState;
+  archived?: true;
+}
+
+const STATES: readonly SessionState[] = ["waiting", "stuck", "running", "parked", "idle", "ended"];
+
+export function readHomeSearch(search: Record<string, unknown>): HomeSearch {
+  const text = (name: string): string | undefined => {
+    const value = search[name];
+    return typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : undefined;
+  };
+  const [q, agent, folder] = [text("q"), text("agent"), text("folder")];
+  const state = STATES.find((name) => name === search["state"]);
+  return {
+    ...(q !== undefined && { q }),
+    ...(agent !== undefined && { agent }),
+    ...(folder !== undefined && { folder }),
+    ...(state !== undefined && { state }),
+    ...(search["archived"] === true && { archived: true }),
+  };
+}
+
+type Searched = Pick<FeedSession, "id" | "title" | "agent" | "folder" | "status" | "waiting_for" | "cut_short">;
+
+/** All words must be somewhere in the title, the agent, the folder or the id. */
+export function fits(session: Searched, { q = "", agent, folder, state }: HomeSearch): boolean {
+  if (agent !== undefined && session.agent.id !== agent) return false;
+  if (folder !== undefined && session.folder !== folder) return false;
+  if (state !== undefined && stateOf(session) !== state) return false;
+  const text = `${session.title ?? "untitled"} ${session.agent.name} ${session.folder} ${session.id}`.toLowerCase();
+  return q
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}
+
+export interface Group {
+  state: SessionState;
+  sessions: FeedSession[];
+}
+
+/** By state, what wants somebody first; in each group the pinned ones, then the latest. */
+export function groupByState(sessions: Iterable<FeedSession>, pinned: ReadonlySet<string>): Group[] {
+  const all = [...sessions].sort(
+    (a, b) => Number(pinned.has(b.id)) - Number(pinned.has(a.id)) || b.updated_at.localeCompare(a.updated_at),
+  );
+  return STATES.map((state) => ({ state, sessions: all.filter((session) => stateOf(session) === state) })).filter(
+    (group) => group.sessions.length > 0,
+  );
+}

@@ -1,0 +1,48 @@
+import type { Approval } from "@tandem/protocol";
+import { escapeHidden } from "../text/escape-hidden.ts";
+import { relativePath } from "../text/path-labels.ts";
+
+type Call = Pick<Approval, "kind" | "tool" | "input" | "folder"> & { plan?: string | undefined };
+
+/** What a call is about, in one line: what one would look at first. */
+export function summarizeCall({ kind, tool, input, plan, folder }: Call): string {
+  if (kind === "plan") return firstLine(plan ?? text(input["plan"]) ?? "").replace(/^#+\s*/, "");
+  if (kind === "question") {
+    const [first, ...others] = (input["questions"] as { question?: string }[] | undefined) ?? [];
+    return `${first?.question ?? ""}${others.length > 0 ? ` (and ${others.length} more)` : ""}`;
+  }
+  const path = text(input["file_path"]) ?? text(input["notebook_path"]);
+  if (path !== undefined) return relativePath(folder, path);
+  const subject =
+    text(input["command"]) ??
+    text(input["url"]) ??
+    text(input["query"]) ??
+    text(input["pattern"]) ??
+    Object.values(input).find((value) => typeof value === "string");
+  return firstLine(typeof subject === "string" ? subject : tool);
+}
+
+/** What people call it. */
+export const nameOfKind = ({ kind, tool, mcp_server_name }: Pick<Approval, "kind" | "tool" | "mcp_server_name">) => {
+  if (kind === "plan") return "Plan";
+  if (kind === "question") return "Question";
+  return mcp_server_name === undefined ? tool : `${mcp_server_name} · ${tool.split("__").at(-1)!}`;
+};
+
+/** Whether what a call does can be undone; undefined where it changes nothing. */
+export function undoWords({ tool, input, folder }: Pick<Approval, "tool" | "input" | "folder">): string | undefined {
+  const path = text(input["file_path"]) ?? text(input["notebook_path"]);
+  if (/^(Edit|MultiEdit|Write|NotebookEdit)$/.test(tool) && path !== undefined) {
+    const isWithin = !path.split("/").includes("..") && (path.startsWith(`${folder}/`) || !path.startsWith("/"));
+    return isWithin
+      ? "A rewind undoes it, unless git ignores the file."
+      : "It is not in the session’s folder: a rewind does not undo it.";
+  }
+  if (tool === "Bash")
+    return "A rewind undoes what it changes in the session’s folder, but for what git ignores, and nothing beyond that.";
+  return tool.startsWith("mcp__") ? "What it does elsewhere, a rewind does not undo." : undefined;
+}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
+
+const firstLine = (words: string): string => escapeHidden(words.trimStart().split("\n", 1)[0]!);

@@ -1,0 +1,64 @@
+import { type KeyboardEvent, useId, useState } from "react";
+import { completed, completionAt, type CompletionTarget } from "./completion-at.ts";
+import { type Choice, type CompletionScope, useSuggestions } from "./use-suggestions.ts";
+
+/** Names commands and files while one writes: the list, which of it is meant, and the keys that choose. */
+export function useCompletion({
+  text,
+  place,
+  isOff = false,
+  write,
+}: {
+  text: string;
+  place: CompletionScope;
+  isOff?: boolean;
+  write: (text: string, caret: number) => void;
+}): {
+  id: string;
+  isOpen: boolean;
+  wanted: CompletionTarget | undefined;
+  choices: readonly Choice[];
+  current: number;
+  choose: (choice: Choice) => void;
+  close: () => void;
+  /** Whether the key was the list's. */
+  onKey: (event: KeyboardEvent) => boolean;
+  /** After every change of what is written, and of where. */
+  onCaret: (caret: number, isTyped: boolean) => void;
+} {
+  const id = useId();
+  const [caret, setCaret] = useState(0);
+  const [at, setAt] = useState(0);
+  const [isClosed, setClosed] = useState(false);
+  const wanted = isClosed || isOff ? undefined : completionAt(text, caret);
+  const choices = useSuggestions(place, wanted);
+  const isOpen = wanted !== undefined && choices.length > 0;
+  const current = Math.min(at, choices.length - 1);
+  const choose = (choice: Choice): void => {
+    if (!wanted) return;
+    const next = completed(text, wanted, choice.name);
+    write(next.text, next.caret);
+    setCaret(next.caret);
+    setAt(0);
+  };
+  const move = (step: -1 | 1): void => setAt((current + step + choices.length) % choices.length);
+  const onKey = ({ key, shiftKey }: KeyboardEvent): boolean => {
+    if (!isOpen) return false;
+    if (key === "ArrowDown") move(1);
+    else if (key === "ArrowUp") move(-1);
+    else if (key === "Escape") setClosed(true);
+    else if ((key === "Tab" || (key === "Enter" && !shiftKey)) && choices[current]) choose(choices[current]);
+    else return false;
+    return true;
+  };
+  return {
+    ...{ id, isOpen, wanted, choices, current, choose, onKey },
+    close: () => setClosed(true),
+    onCaret: (place, isTyped) => {
+      setCaret(place);
+      if (!isTyped) return;
+      setClosed(false);
+      setAt(0);
+    },
+  };
+}

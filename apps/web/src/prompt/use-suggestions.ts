@@ -1,0 +1,68 @@
+import { useQuery } from "@tanstack/react-query";
+import { useDeferredValue } from "react";
+import { api } from "../api/client.ts";
+import type { CompletionTarget } from "./completion-at.ts";
+
+const SHOWN = 8;
+
+export interface Choice {
+  name: string;
+  note: string;
+}
+
+interface SlashCommand {
+  name: string;
+  description: string | null;
+  argument_hint: string | null;
+  source: "project" | "user" | "built_in";
+}
+
+/** A session, or before there is one the folder where it will work; undefined where that is not known. */
+export type CompletionScope = { session: string } | { folder: string | undefined };
+
+/** What could be meant by what has been typed so far. */
+export function useSuggestions(place: CompletionScope, wanted: CompletionTarget | undefined): readonly Choice[] {
+  const query = useDeferredValue(wanted?.query ?? "");
+  const session = "session" in place ? place.session : undefined;
+  const [path, of] =
+    "session" in place
+      ? ([`/v1/sessions/${place.session}/commands`, undefined] as const)
+      : (["/v1/commands", { folder: place.folder }] as const);
+  const commands = useQuery({
+    queryKey: of === undefined ? [path] : [path, of],
+    queryFn: ({ signal }) => api.get<{ data: SlashCommand[] }>(path, of, signal),
+    enabled: wanted?.kind === "command" && (of === undefined || of.folder !== undefined),
+    staleTime: 30_000,
+    retry: false,
+  });
+  const files = useQuery({
+    queryKey: [`/v1/sessions/${session}/files/search`, { name: query }],
+    queryFn: ({ signal }) =>
+      api.get<{ data: { path: string }[] }>(
+        `/v1/sessions/${session}/files/search`,
+        { name: query, limit: SHOWN },
+        signal,
+      ),
+    enabled: session !== undefined && wanted?.kind === "file" && query !== "",
+    placeholderData: (before) => before,
+  });
+  const folder = useQuery({
+    queryKey: [`/v1/sessions/${session}/files`],
+    queryFn: ({ signal }) =>
+      api.get<{ data: { path: string; type: string }[] }>(`/v1/sessions/${session}/files`, undefined, signal),
+    enabled: session !== undefined && wanted?.kind === "file" && query === "",
+  });
+  if (wanted?.kind === "command") {
+    return (commands.data?.data ?? [])
+      .filter(({ name }) => name.toLowerCase().includes(wanted.query.toLowerCase()))
+      .sort((a, b) => Number(b.name.startsWith(wanted.query)) - Number(a.name.startsWith(wanted.query)))
+      .slice(0, SHOWN)
+      .map(({ name, description, argument_hint }) => ({
+        name,
+        note: [argument_hint, description].filter(Boolean).join("  "),
+      }));
+  }
+  if (wanted?.kind !== "file") return [];
+  const found = query === "" ? folder.data?.data.filter(({ type }) => type === "file") : files.data?.data;
+  return (found ?? []).slice(0, SHOWN).map(({ path }) => ({ name: path, note: "" }));
+}

@@ -1,0 +1,89 @@
+import { project, type LoggedEvent, type Message, type Part } from "@tandem/protocol";
+import { api } from "../../api/client.ts";
+import { describeTool, textOf } from "../../tool/describe-tool.ts";
+
+const PAGE = 2_000;
+
+/** All of a session's log, from its beginning. */
+export async function readWholeLog(session: string): Promise<LoggedEvent[]> {
+  const pages: LoggedEvent[][] = [];
+  let before: number | undefined;
+  do {
+    const page: { data: LoggedEvent[]; before: number | null } = await api.get(`/v1/sessions/${session}/log`, {
+      limit: PAGE,
+      before,
+    });
+    pages.push(page.data);
+    before = page.before ?? undefined;
+  } while (before !== undefined);
+  return pages.toReversed().flat();
+}
+
+export async function exportMarkdown(session: string, title: string): Promise<string> {
+  return toMarkdown(title, project(await readWholeLog(session)));
+}
+
+/** A session as a text that reads well anywhere. */
+export function toMarkdown(title: string, messages: readonly Message[]): string {
+  const blocks = messages.flatMap((message) => {
+    const words = message.parts.flatMap((part) => partText(part));
+    if (words.length === 0) return [];
+    return message.role === "user" ? ["## You", ...words] : words;
+  });
+  return `${[`# ${title}`, ...blocks].join("\n\n")}\n`;
+}
+
+function partText(part: Part): string[] {
+  switch (part.type) {
+    case "text":
+      return [part.text];
+    case "reasoning":
+      return part.text === "" ? [] : [quoted(part.text)];
+    case "tool": {
+      const { verb, subject } = describeTool(part);
+      const output = "output" in part.state ? textOf(part.state.output) : "";
+      return [
+        `**${verb}** ${subject === "" ? "" : fenced(subject)}`.trim(),
+        ...(output === "" ? [] : [fenced(output, true)]),
+      ];
+    }
+    case "file":
+      return [`[${part.file.type}]`];
+    case "error":
+      return [`> Error: ${part.error.message}`];
+    case "notice":
+      return [quoted(part.text)];
+    case "patch":
+      return [part.files.map(({ path }) => `- changed \`${path}\``).join("\n")];
+    case "todo":
+      return [
+        part.todos.map(({ content, status }) => `- [${status === "completed" ? "x" : " "}] ${content}`).join("\n"),
+      ];
+    case "output":
+      return [fenced(JSON.stringify(part.value, null, 2), true)];
+    default:
+      return [];
+  }
+}
+
+const quoted = (text: string): string => text.replaceAll(/^/gm, "> ");
+
+/** With more ticks around it than there are in it. */
+function fenced(text: string, isBlock = text.includes("\n")): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  if (!isBlock) {
+    const ticks = "`".repeat(longest + 1);
+    return longest > 0 ? `${ticks} ${text} ${ticks}` : `${ticks}${text}${ticks}`;
+  }
+  const ticks = "`".repeat(Math.max(3, longest + 1));
+  return `${ticks}\n${text}\n${ticks}`;
+}
+
+export function download(name: string, type: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

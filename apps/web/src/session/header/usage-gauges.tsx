@@ -1,0 +1,196 @@
+import type { BudgetGauge } from "@tandem/protocol";
+import { Fragment } from "react";
+import { useModels } from "../../api/lists.ts";
+import { isDrawn } from "../../live/is-drawn.ts";
+import { useLive, useLivePart } from "../../live/live-value.ts";
+import type { SessionLog } from "../../live/session-log.ts";
+import { count, isPlayed, lasting, money, share } from "../../text/format.ts";
+import { Popover } from "../../ui/popover.tsx";
+import { contextBreakdown } from "./context-breakdown.ts";
+import { contextUsage, type ContextUsage, lastMeasured } from "./context-usage.ts";
+import { cacheShare } from "../transcript/turn-totals.ts";
+import { useBudget } from "../use-session-data.ts";
+
+const TRIGGER =
+  "flex min-h-7 items-center gap-1.5 rounded-md px-1.5 text-xs text-ink-soft tabular-nums hover:bg-raised hover:text-ink max-md:min-h-10";
+
+/** How full the window is, and what has been spent. */
+export function UsageGauges({ session, log }: { session: string; log: SessionLog }) {
+  if (!useLive(isDrawn)) return null;
+  return (
+    <div className="flex shrink-0 items-center">
+      <ContextGauge log={log} />
+      <MoneyGauge session={session} />
+    </div>
+  );
+}
+
+function ContextGauge({ log }: { log: SessionLog }) {
+  const { data: models } = useModels();
+  const use = contextUsage(useLivePart(log.messages, lastMeasured), models);
+  if (!use) return null;
+  const part = Math.min(1, use.tokens / use.window);
+  const look = part > 0.85 ? "text-bad" : part > 0.65 ? "text-wait" : "text-accent";
+  return (
+    <Popover
+      label="Context"
+      trigger={
+        <button type="button" className={TRIGGER} aria-label={`Context window: ${share(part)} full`}>
+          <svg viewBox="0 0 20 20" aria-hidden className={`size-4 -rotate-90 ${look}`}>
+            <circle cx="10" cy="10" r="7.5" fill="none" strokeWidth="3.5" className="stroke-line" />
+            <circle
+              cx="10"
+              cy="10"
+              r="7.5"
+              fill="none"
+              strokeWidth="3.5"
+              stroke="currentColor"
+              pathLength="100"
+              strokeDasharray={`${Math.max(2, part * 100)} 100`}
+            />
+          </svg>
+          {share(part)}
+        </button>
+      }
+    >
+      <ContextDetails use={use} log={log} />
+    </Popover>
+  );
+}
+
+const HELD = [
+  ["rest", "Instructions and tools", "bg-ink-faint"],
+  ["said", "What was asked", "bg-good"],
+  ["answered", "What was answered", "bg-accent"],
+  ["tools", "Calls and their results", "bg-wait"],
+] as const;
+
+function ContextDetails({ use: { tokens, window, last, model }, log }: { use: ContextUsage; log: SessionLog }) {
+  const held = contextBreakdown(log.messages.current, tokens);
+  const hasEarlier = useLive(log.hasEarlier) === true;
+  const cached =
+    last &&
+    cacheShare({
+      inputTokens: last.input_tokens,
+      cacheReadTokens: last.cache_read_input_tokens,
+      cacheWriteTokens: last.cache_creation_input_tokens,
+    });
+  return (
+    <>
+      <p className="font-medium">
+        {count(tokens)} of {count(window)} tokens
+      </p>
+      {model !== null && <p className="text-xs text-ink-faint">{model}</p>}
+      <Bar parts={HELD.map(([key, , look]) => [held[key] / window, look])} />
+      <dl className="mt-2 grid grid-cols-[1fr_auto] gap-x-4 gap-y-0.5 tabular-nums">
+        {HELD.map(([key, label, look]) => (
+          <Fragment key={key}>
+            <dt className="flex items-center gap-2 text-ink-soft">
+              <span aria-hidden className={`size-2 rounded-sm forced-color-adjust-none ${look}`} />
+              {key === "rest" && hasEarlier ? "Instructions, tools, and further up" : label}
+            </dt>
+            <dd className="text-right text-ink-soft">≈ {count(held[key])}</dd>
+          </Fragment>
+        ))}
+      </dl>
+      {last && <p className="mt-3 border-t border-line pt-2 font-medium">The last request</p>}
+      {last && (
+        <dl className="mt-1 grid grid-cols-[1fr_auto] gap-x-4 gap-y-0.5 text-ink-soft tabular-nums [&>dd]:text-right">
+          <dt>Read from the cache</dt>
+          <dd>{count(last.cache_read_input_tokens)}</dd>
+          <dt>Written to the cache</dt>
+          <dd>{count(last.cache_creation_input_tokens)}</dd>
+          <dt>Read anew</dt>
+          <dd>{count(last.input_tokens)}</dd>
+          <dt>Answered</dt>
+          <dd>{count(last.output_tokens)}</dd>
+        </dl>
+      )}
+      {cached !== undefined && (
+        <p className="mt-2 text-xs text-ink-faint">
+          {share(cached)} of the last request came from the cache.
+          {cached < 0.5 &&
+            " A pause of more than a few minutes, another model or other tools make the cache start anew."}
+        </p>
+      )}
+    </>
+  );
+}
+
+const SCOPES = {
+  turn: "This turn",
+  session: "This session",
+  agent: "The agent",
+  project: "The project",
+  day: "Today",
+} as const;
+
+function MoneyGauge({ session }: { session: string }) {
+  const gauges = useBudget(session);
+  const own = gauges.find(({ scope, unit }) => scope === "session" && unit === "usd");
+  if (!own) return null;
+  const isNear = gauges.some(({ spent, reserved, limit }) => limit !== null && spent + reserved > limit * 0.9);
+  return (
+    <Popover
+      label="Money"
+      trigger={
+        <button type="button" className={`${TRIGGER} ${isNear ? "text-bad" : ""}`}>
+          {money(own.spent)}
+          {own.limit !== null && <span className="text-ink-faint max-md:hidden">of {money(own.limit)}</span>}
+          {isPlayed(own) && <span className="text-ink-faint max-md:hidden">in a demo</span>}
+          <span className="sr-only">spent</span>
+        </button>
+      }
+    >
+      <ul className="space-y-3">
+        {gauges
+          .filter((gauge) => gauge.limit !== null || gauge === own)
+          .map((gauge) => (
+            <Gauge key={`${gauge.scope}${gauge.of}${gauge.unit}`} gauge={gauge} />
+          ))}
+      </ul>
+      {own.payer !== null && (
+        <p className="mt-3 border-t border-line pt-2 text-xs text-ink-faint">
+          {isPlayed(own)
+            ? "List prices of a demo: no model is asked, and nobody pays."
+            : `Paid by ${own.payer.replaceAll("_", " ")}`}
+        </p>
+      )}
+    </Popover>
+  );
+}
+
+function Gauge({ gauge: { scope, unit, spent, reserved, limit } }: { gauge: BudgetGauge }) {
+  const shown = (value: number): string =>
+    unit === "usd" ? money(value) : unit === "seconds" ? lasting(value * 1_000) : `${count(value)} ${unit}`;
+  return (
+    <li>
+      <p className="flex justify-between gap-3">
+        <span className="text-ink-soft">{SCOPES[scope]}</span>
+        <span className="tabular-nums">
+          {shown(spent)}
+          {limit !== null && <span className="text-ink-faint"> of {shown(limit)}</span>}
+        </span>
+      </p>
+      {limit !== null && (
+        <Bar
+          parts={[
+            [spent / limit, "bg-accent"],
+            [reserved / limit, "bg-accent/40"],
+          ]}
+        />
+      )}
+      {reserved > 0 && <p className="mt-0.5 text-xs text-ink-faint">{shown(reserved)} reserved for what is running</p>}
+    </li>
+  );
+}
+
+function Bar({ parts }: { parts: readonly (readonly [share: number, look: string])[] }) {
+  return (
+    <div aria-hidden className="mt-1 flex h-1.5 overflow-hidden rounded-full bg-raised forced-color-adjust-none">
+      {parts.map(([part, look], index) => (
+        <span key={index} className={look} style={{ width: `${Math.min(1, part) * 100}%` }} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import type { Message, PartOf } from "@tandem/protocol";
+import { lasting } from "../../text/format.ts";
+
+type Step = PartOf<"step">;
+
+/** What is shorter is not cached at all. */
+const SHORTEST = 2_048;
+/** Of what both requests had, so much has to come from the cache to count as kept. */
+const KEPT = 0.5;
+const PAUSE_MS = 5 * 60_000;
+
+/** The last request that the model answered, of a turn. */
+export const lastStepOf = (messages: readonly Message[]): Step | undefined => stepsOf(messages).at(-1)?.step;
+
+/** Why what the model had read before was read anew in this turn; undefined where it was not. */
+export function cacheMissOf(messages: readonly Message[], before: Step | undefined): string | undefined {
+  let last = before;
+  for (const { step, isCompacted } of stepsOf(messages)) {
+    const why = last && missBetween(last, step, isCompacted);
+    if (why !== undefined) return why;
+    last = step;
+  }
+  return undefined;
+}
+
+function stepsOf(messages: readonly Message[]): { step: Step; isCompacted: boolean }[] {
+  const steps: { step: Step; isCompacted: boolean }[] = [];
+  let isCompacted = false;
+  for (const part of messages.flatMap(({ parts, thread }) => (thread === null ? parts : []))) {
+    if (part.type === "compaction") isCompacted = true;
+    if (part.type !== "step" || part.state !== "completed" || !part.usage || isReckoned(part)) continue;
+    steps.push({ step: part, isCompacted });
+    isCompacted = false;
+  }
+  return steps;
+}
+
+/** The request that wrote a summary is known by what it took alone, afterwards: it has no time, and follows on nothing. */
+const isReckoned = ({ duration_ms }: Step): boolean => duration_ms !== null && duration_ms < 10;
+
+function missBetween(before: Step, now: Step, isCompacted: boolean): string | undefined {
+  const shared = Math.min(readBy(before), readBy(now));
+  if (shared < SHORTEST || (now.usage?.cache_read_input_tokens ?? 0) >= shared * KEPT) return undefined;
+  if (before.model !== null && now.model !== before.model) return `${before.model} was asked before`;
+  if (isCompacted) return "the conversation was compacted";
+  const pause = before.at === null || now.at === null ? 0 : Date.parse(now.at) - endOf(before);
+  if (pause >= PAUSE_MS) return `the request before was ${lasting(pause)} ago`;
+  return "tools, instructions or the beginning were others than before";
+}
+
+const readBy = ({ usage }: Step): number =>
+  usage ? usage.input_tokens + usage.cache_read_input_tokens + usage.cache_creation_input_tokens : 0;
+
+const endOf = ({ at, duration_ms }: Step): number => Date.parse(at ?? "") + (duration_ms ?? 0);

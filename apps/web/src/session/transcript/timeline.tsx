@@ -1,0 +1,146 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown } from "lucide-react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { isDrawn } from "../../live/is-drawn.ts";
+import { useLive, useLivePart } from "../../live/live-value.ts";
+import type { SessionLog } from "../../live/session-log.ts";
+import { Problem } from "../../ui/problem.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { Row } from "./row.tsx";
+import { Rows } from "./rows.ts";
+import { usePartLink } from "./use-part-link.ts";
+import { useTurnJump } from "./use-turn-jump.ts";
+
+const AT_END_PX = 48;
+/** How near to the beginning what came before is read. */
+const EARLIER_PX = 800;
+
+/** Of a row that was not drawn yet. Guessed too small, several times as many rows are drawn as there is room for. */
+const ROW_PX = 120;
+
+/** Rows beyond the screen: those that are drawn with it, and those that are there for who scrolls. */
+const OVERSCAN = { first: 1, later: 6 };
+
+/** About what a conversation looks like. */
+const READING = ["ml-auto h-9 w-1/3 rounded-2xl", "mt-8 w-3/4", "w-full", "w-2/3", "h-9 w-full", "w-1/2"];
+
+interface TimelineParts {
+  log: SessionLog;
+  isRunning: boolean;
+  part: string | undefined;
+}
+
+export function Timeline(parts: TimelineParts) {
+  const isKnown = useLivePart(parts.log.hasEarlier, (hasEarlier) => hasEarlier !== undefined);
+  const failure = useLive(parts.log.failure);
+  if (failure)
+    return (
+      <div className="flex-1 p-6">
+        <Problem error={failure} onRetry={() => location.reload()} className="mx-auto max-w-xl" />
+      </div>
+    );
+  // The list begins with its rows: it is drawn once, at the end, instead of empty, at the beginning and at the end.
+  if (isKnown) return <Conversation {...parts} />;
+  return <Skeleton rows={READING} className="mx-auto min-h-0 w-full max-w-[50rem] flex-1 px-5 pt-6" />;
+}
+
+/** The parts of a session, one row each; only those on the screen are there. It follows the end unless one scrolls away. */
+function Conversation({ log, isRunning, part }: TimelineParts) {
+  const messages = useLive(log.messages);
+  const hasEarlier = useLive(log.hasEarlier);
+  const [builder] = useState(() => new Rows());
+  const rows = builder.read(messages, isRunning);
+  const scroller = useRef<HTMLDivElement>(null);
+  const lastTop = useRef(0);
+  const [isFollowing, setFollowing] = useState(part === undefined);
+  const overscan = useLive(isDrawn) ? OVERSCAN.later : OVERSCAN.first;
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_PX,
+    initialRect: { width: 0, height: innerHeight },
+    initialOffset: () => (isFollowing ? Math.max(0, rows.length * ROW_PX - innerHeight) : 0),
+    getItemKey: builder.keyOf,
+    overscan,
+    paddingEnd: 16,
+    anchorTo: "end",
+    followOnAppend: true,
+    scrollEndThreshold: AT_END_PX,
+  });
+  const total = list.getTotalSize();
+  useLayoutEffect(() => {
+    if (isFollowing && rows.length > 0) list.scrollToEnd();
+  }, [isFollowing, rows.length, total, list]);
+
+  const leave = (): void => setFollowing(false);
+  const { marked, isMissing, giveUp } = usePartLink({ log, rows, list, part, onLeave: leave });
+  const goToEnd = (): void => {
+    giveUp();
+    setFollowing(true);
+  };
+  useTurnJump({ rows, list, onLeave: leave, onEnd: goToEnd });
+
+  // A screen that is not full cannot be scrolled to read on.
+  useEffect(() => {
+    const element = scroller.current;
+    if (hasEarlier && element && element.scrollHeight <= element.clientHeight + EARLIER_PX) void log.goBack();
+  }, [hasEarlier, log, total]);
+
+  const onScroll = (): void => {
+    const element = scroller.current;
+    if (!element) return;
+    const top = element.scrollTop;
+    const isAtEnd = element.scrollHeight - top - element.clientHeight < AT_END_PX;
+    if (isAtEnd) setFollowing(true);
+    // Only who scrolls up goes away: what grows below moves the end, and the end is followed.
+    else if (top < lastTop.current - 1) setFollowing(false);
+    lastTop.current = top;
+    if (top < EARLIER_PX && hasEarlier) void log.goBack();
+  };
+
+  return (
+    <div className="relative min-h-0 flex-1">
+      <div
+        ref={scroller}
+        onScroll={onScroll}
+        className="h-full overflow-x-hidden overflow-y-auto -outline-offset-2 [overflow-anchor:none] [scrollbar-gutter:stable_both-edges]"
+        role="log"
+        aria-live="off"
+        aria-label="Conversation"
+        tabIndex={0}
+      >
+        {hasEarlier === false && rows.length === 0 && (
+          <p className="px-6 pt-24 text-center text-ink-faint">Nothing has been said yet.</p>
+        )}
+        <div className="relative mx-auto w-full max-w-[50rem]" style={{ height: total }}>
+          {list.getVirtualItems().map((item) => (
+            <div
+              key={item.key}
+              data-index={item.index}
+              aria-current={item.key === marked ? "location" : undefined}
+              ref={list.measureElement}
+              className="absolute left-0 w-full px-5"
+              style={{ transform: `translateY(${item.start}px)` }}
+            >
+              <Row row={rows[item.index]!} isMarked={item.key === marked} />
+            </div>
+          ))}
+        </div>
+      </div>
+      {isMissing && (
+        <p className="absolute inset-x-0 top-3 mx-auto w-fit max-w-[94%] animate-appear rounded-full border border-line bg-surface px-3 py-1 text-sm text-ink-soft shadow-float">
+          What the link leads to is not in this conversation.
+        </p>
+      )}
+      {!isFollowing && (
+        <button
+          type="button"
+          onClick={goToEnd}
+          className="absolute bottom-3 left-1/2 flex min-h-8 -translate-x-1/2 animate-appear items-center gap-1.5 rounded-full border border-line-strong bg-surface px-3 text-sm shadow-float hover:bg-raised max-md:min-h-10"
+        >
+          <ArrowDown aria-hidden className="size-3.5" /> Latest
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,128 @@
+import type { PartOf } from "@tandem/protocol";
+import { Code } from "../../../text/code.tsx";
+import { Markdown } from "../../../text/markdown.tsx";
+import { escapeHidden } from "../../../text/escape-hidden.ts";
+import { FileBlock } from "../file-block.tsx";
+import { Clamped } from "./clamped.tsx";
+import { previewedInput, textOf, type ToolKind } from "../../../tool/describe-tool.ts";
+import { patchLines } from "./patch-lines.ts";
+import { PatchView } from "./patch-view.tsx";
+
+type ToolPart = PartOf<"tool">;
+
+/** What Claude Code tells the model of a command that printed nothing. */
+const SILENT = "(Bash completed with no output)";
+
+/** What a call was given and what came of it, in the shape that suits the tool. */
+export function ToolBody({ part, kind }: { part: ToolPart; kind: ToolKind }) {
+  const { state } = part;
+  const output = "output" in state ? state.output : [];
+  const all = textOf(output.filter(({ type }) => type === "text" || type === "search_result"));
+  const said = all === SILENT ? "" : all;
+  const files = output.filter((block) => block.type === "image" || block.type === "document");
+  const isFailed = state.type === "error";
+  const refusal = part.permission?.type === "denied" ? part.permission.reason : null;
+  return (
+    <>
+      {refusal !== null && <p className="px-3 py-1.5 text-bad">{refusal}</p>}
+      <Given part={part} kind={kind} />
+      {isFailed && said !== "" && refusal === null && (
+        <div className="bg-bad-soft text-bad">
+          <Clamped text={said.replaceAll(/<\/?tool_use_error>/g, "")} />
+        </div>
+      )}
+      {!isFailed && "output" in state && !isToldByInput(kind) && (kind !== "shell" || said !== "") && (
+        <Clamped text={kind === "read" ? withoutReminder(said) : said} keep={kind === "shell" ? "end" : "start"} />
+      )}
+      {!isFailed && kind === "shell" && "output" in state && said === "" && (
+        <p className="px-3 py-1.5 text-xs text-ink-faint">No output</p>
+      )}
+      {files.map((file, index) => (
+        <div key={index} className="p-2">
+          <FileBlock file={file} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Given({ part, kind }: { part: ToolPart; kind: ToolKind }) {
+  const input = part.input ?? previewedInput(part.input_preview ?? "");
+  switch (kind) {
+    case "shell": {
+      const command = typeof input["command"] === "string" ? input["command"] : "";
+      return (
+        <pre
+          className="overflow-x-auto border-b border-line bg-raised px-3 py-1.5 font-mono text-xs leading-relaxed wrap-anywhere whitespace-pre-wrap last:border-b-0"
+          tabIndex={0}
+          aria-label="Command"
+        >
+          <span aria-hidden className="text-ink-faint select-none">
+            ${" "}
+          </span>
+          {escapeHidden(command)}
+        </pre>
+      );
+    }
+    case "edit":
+    case "write":
+      return <PatchView lines={patchLines(part.input ? part : { ...part, input })} path={pathOf(input)} />;
+    case "plan":
+      return (
+        <div className="px-3 py-2">
+          <Markdown text={typeof input["plan"] === "string" ? input["plan"] : ""} />
+        </div>
+      );
+    case "question":
+      return <Questions part={part} />;
+    case "read":
+    case "search":
+    case "web":
+    case "list":
+      return null;
+    default:
+      return Object.keys(input).length === 0 ? null : (
+        <div className="p-2">
+          <Code text={JSON.stringify(input, null, 2)} language="json" />
+        </div>
+      );
+  }
+}
+
+function pathOf(input: Record<string, unknown>): string {
+  const path = input["file_path"] ?? input["notebook_path"];
+  return typeof path === "string" ? path : "";
+}
+
+/** What was asked, and what somebody said to it. */
+function Questions({ part }: { part: ToolPart }) {
+  const questions = (part.input?.["questions"] ?? []) as { question: string }[];
+  const said = "output" in part.state ? textOf(part.state.output) : "";
+  const answers = answersOf(said);
+  return (
+    <dl className="space-y-1.5 px-3 py-2">
+      {questions.map(({ question }) => (
+        <div key={question}>
+          <dt className="text-ink-soft">{question}</dt>
+          <dd className="font-medium">{[answers?.[question] ?? []].flat().join(", ") || said}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function answersOf(text: string): Record<string, string | string[]> | undefined {
+  try {
+    return (JSON.parse(text) as { answers?: Record<string, string | string[]> } | null)?.answers;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What these answer is only that it was done. */
+const isToldByInput = (kind: ToolKind): boolean =>
+  kind === "edit" || kind === "write" || kind === "plan" || kind === "list" || kind === "question";
+
+/** Words that Claude Code puts behind a file for the model alone. */
+const withoutReminder = (text: string): string =>
+  text.replace(/\n*<system-reminder>[\s\S]*<\/system-reminder>\s*$/, "");

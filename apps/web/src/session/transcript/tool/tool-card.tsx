@@ -1,0 +1,80 @@
+import { QUESTION_TOOL, type PartOf } from "@tandem/protocol";
+import type { ReactNode } from "react";
+import { InlineApproval, isAsked, isQuestion } from "../inline-approval.tsx";
+import { useFold } from "../fold-state.tsx";
+import { useSession } from "../../../state/session-context.ts";
+import { describeTool, findings, shortened, type ToolWords } from "../../../tool/describe-tool.ts";
+import { countLines, patchLines } from "./patch-lines.ts";
+import { PatchCount } from "./patch-count.tsx";
+import { ToolBody } from "./tool-body.tsx";
+import { isFileChange } from "../../../tool/tool-family.ts";
+import { ToolFrame } from "./tool-frame.tsx";
+import { ToolState } from "./tool-state.tsx";
+
+type ToolPart = PartOf<"tool">;
+
+/** One call of a tool: what matters of it at a glance, the rest when it is opened. */
+export function ToolCard({ part, isPlan = false }: { part: ToolPart; isPlan?: boolean | undefined }) {
+  const call = <Call part={part} isPlan={isPlan} />;
+  return isAsked(part) || isQuestion(part) ? <InlineApproval part={part} fallback={call} /> : call;
+}
+
+function Call({ part, isPlan }: { part: ToolPart; isPlan: boolean }) {
+  const { folder } = useSession();
+  const words = isPlan ? PLAN_FILE : describeTool(part);
+  const [isOpen, toggle] = useFold(part.id, !isPlan && isOpenAtFirst(part));
+  return (
+    <ToolFrame
+      kind={words.kind}
+      verb={part.permission?.type === "denied" ? (NOT_DONE[words.verb] ?? words.verb) : words.verb}
+      subject={shortened(words.subject.split("\n", 1)[0]!, folder)}
+      note={noteOf(part, placeIn(words.note, folder))}
+      state={<ToolState part={part} />}
+      isOpen={isOpen}
+      onToggle={toggle}
+      isLoud={isAsked(part)}
+    >
+      {hasBody(part) && <ToolBody part={part} kind={words.kind} />}
+    </ToolFrame>
+  );
+}
+
+const PLAN_FILE: ToolWords = { kind: "write", verb: "Wrote the plan down", subject: "" };
+
+/** What was denied has not been done. */
+const NOT_DONE: Readonly<Record<string, string>> = {
+  Ran: "Wanted to run",
+  Edited: "Wanted to edit",
+  Wrote: "Wanted to write",
+  Read: "Wanted to read",
+  Fetched: "Wanted to fetch",
+};
+
+/** That it was in the session's folder, nobody needs to be told. */
+const placeIn = (note: string | undefined, folder: string | undefined): string | undefined =>
+  note === `in ${folder}` || note === "in ." ? undefined : note?.replace(`in ${folder}/`, "in ");
+
+function noteOf(part: ToolPart, note: string | undefined): ReactNode {
+  if (isFileChange(part)) {
+    const lines = patchLines(part);
+    return <PatchCount added={countLines(lines, "+")} removed={countLines(lines, "-")} />;
+  }
+  const found = findings(part);
+  return found === undefined ? note : [note, found].filter(Boolean).join(" · ");
+}
+
+const hasBody = (part: ToolPart): boolean =>
+  part.input !== null || (part.input_preview ?? "") !== "" || "output" in part.state;
+
+function isOpenAtFirst(part: ToolPart): boolean {
+  const { name, state, preview } = part;
+  if (isFileChange(part)) return true;
+  switch (name) {
+    case "Bash":
+    case "ExitPlanMode":
+    case QUESTION_TOOL:
+      return !preview;
+    default:
+      return state.type === "error" && state.output.length > 0;
+  }
+}

@@ -1,0 +1,67 @@
+import type { PartOf } from "@tandem/protocol";
+import { Ban, CircleDashed, LoaderCircle, OctagonX, X } from "lucide-react";
+import { lasting } from "../../../text/format.ts";
+import { useNow } from "../../use-now.ts";
+
+const INTERRUPTED = {
+  crash: "Cut off by a crash: it may have run wholly, partly or not at all",
+  interrupt: "Interrupted: it may have run partly",
+  stopped: "Stopped",
+} as const;
+
+/** How a call stands, and how long it took or has been taking. */
+export function ToolState({ part }: { part: PartOf<"tool"> }) {
+  const { state, permission } = part;
+  const now = useNow(state.type === "running");
+  const place = "ml-auto flex shrink-0 items-center gap-1 pl-2 text-xs tabular-nums";
+  if (permission?.type === "denied")
+    return (
+      <span className={`${place} text-bad`}>
+        <Ban aria-hidden className="size-3.5" /> Denied
+      </span>
+    );
+  switch (state.type) {
+    case "pending":
+      return permission?.type === "asked" ? (
+        <span className={`${place} text-wait`}>Waits for you</span>
+      ) : (
+        <span className={`${place} text-ink-faint`}>
+          <CircleDashed aria-hidden className="size-3.5 animate-pulse" />
+          <span className="sr-only">Being written</span>
+        </span>
+      );
+    case "running": {
+      const ms = state.elapsed_seconds === undefined ? sinceOf(state.started_at, now) : state.elapsed_seconds * 1_000;
+      return (
+        <span className={`${place} text-accent`}>
+          {ms !== undefined && ms >= 1_000 && lasting(ms)}
+          <LoaderCircle aria-hidden className="size-3.5 animate-spin" />
+          <span className="sr-only">Running</span>
+        </span>
+      );
+    }
+    case "completed":
+      return <span className={`${place} text-ink-faint`}>{tookOf(state)}</span>;
+    case "error":
+      return state.interrupted ? (
+        <span className={`${place} text-wait`} title={INTERRUPTED[state.interrupted]}>
+          <OctagonX aria-hidden className="size-3.5" />
+          {state.interrupted === "crash" ? "Effect unknown" : "Interrupted"}
+        </span>
+      ) : (
+        <span className={`${place} text-bad`}>
+          {tookOf(state)}
+          <X aria-hidden className="size-3.5" />
+          <span className="sr-only">Failed</span>
+        </span>
+      );
+  }
+}
+
+const sinceOf = (time: string | null, now: number): number | undefined =>
+  time === null ? undefined : Math.max(0, now - Date.parse(time));
+
+function tookOf({ started_at, ended_at }: { started_at: string | null; ended_at: string }): string {
+  const ms = started_at === null ? Number.NaN : Date.parse(ended_at) - Date.parse(started_at);
+  return Number.isNaN(ms) ? "" : lasting(ms);
+}

@@ -1,0 +1,34 @@
+import { isDrawn } from "../../live/is-drawn.ts";
+import { useLive } from "../../live/live-value.ts";
+import { count, lasting, money, share } from "../../text/format.ts";
+import { useSession } from "../../state/session-context.ts";
+import { cacheShare, type TurnTotals } from "./turn-totals.ts";
+
+/** What a turn took, in one quiet line. */
+export function TurnFooter({ sum, miss }: { sum: TurnTotals; miss: string | undefined }) {
+  const { agent } = useSession();
+  const cached = cacheShare(sum);
+  const read = sum.inputTokens + sum.cacheReadTokens + sum.cacheWriteTokens;
+  const words = [
+    agent,
+    sum.models.join(", "),
+    sum.lastedMs === undefined ? undefined : lasting(sum.lastedMs),
+    ...(useLive(isDrawn)
+      ? [
+          `${count(read)} in, ${count(sum.outputTokens)} out`,
+          cached === undefined ? undefined : `${share(cached)} cached`,
+          sum.usd === undefined ? undefined : money(sum.usd),
+        ]
+      : []),
+  ].filter((word) => word !== undefined && word !== "");
+  const title = [
+    `${sum.requests} model requests`,
+    `${sum.cacheReadTokens} tokens from the cache, ${sum.cacheWriteTokens} written to it, ${sum.inputTokens} read anew`,
+  ].join("; ");
+  return (
+    <p className="pt-1 pb-3 text-xs text-ink-faint" title={title}>
+      {words.join(" · ")}
+      {miss !== undefined && <span className="block text-wait">Read anew instead of from the cache: {miss}</span>}
+    </p>
+  );
+}

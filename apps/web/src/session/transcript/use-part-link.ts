@@ -1,0 +1,56 @@
+import type { Virtualizer } from "@tanstack/react-virtual";
+import { useEffect, useState } from "react";
+import type { SessionLog } from "../../live/session-log.ts";
+import { useLive } from "../../live/live-value.ts";
+import { type Row, rowOfPart } from "./rows.ts";
+
+const MARKED_MS = 2_500;
+
+/**
+ * Goes to the part that the address names, back through the log until it is there, unless one gives it up and goes elsewhere.
+ * `marked` is the key of its row, for a while.
+ */
+export function usePartLink({
+  log,
+  rows,
+  list,
+  part,
+  onLeave,
+}: {
+  log: SessionLog;
+  rows: readonly Row[];
+  list: Virtualizer<HTMLDivElement, Element>;
+  part: string | undefined;
+  onLeave: () => void;
+}): { marked: string | undefined; isMissing: boolean; giveUp: () => void } {
+  const hasEarlier = useLive(log.hasEarlier);
+  const [found, setFound] = useState<string>();
+  const [missing, setMissing] = useState<string>();
+  const [marked, setMarked] = useState<string>();
+  const isWanted = part !== undefined && found !== part;
+
+  useEffect(() => {
+    if (!isWanted || hasEarlier === undefined) return;
+    const index = rowOfPart(rows, part);
+    if (index === -1) {
+      if (hasEarlier) void log.goBack(part);
+      else {
+        setFound(part);
+        setMissing(part);
+      }
+      return;
+    }
+    onLeave();
+    setFound(part);
+    setMarked(rows[index]!.key);
+    list.scrollToIndex(index, { align: "center" });
+  }, [isWanted, part, rows, hasEarlier, log, list, onLeave]);
+
+  useEffect(() => {
+    if (marked === undefined) return undefined;
+    const timer = setTimeout(() => setMarked(undefined), MARKED_MS);
+    return () => clearTimeout(timer);
+  }, [marked]);
+
+  return { marked, isMissing: part !== undefined && missing === part, giveUp: () => setFound(part) };
+}

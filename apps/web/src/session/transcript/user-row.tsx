@@ -1,0 +1,79 @@
+import type { Message } from "@tandem/protocol";
+import { useMutation } from "@tanstack/react-query";
+import { Clock3, CornerDownRight, Undo2 } from "lucide-react";
+import { isDrawn } from "../../live/is-drawn.ts";
+import { useLive } from "../../live/live-value.ts";
+import { exactly } from "../../text/format.ts";
+import { Markdown } from "../../text/markdown.tsx";
+import { takeBack } from "../composer/withdrawn-message.ts";
+import { FileBlock } from "./file-block.tsx";
+import { useSession } from "../../state/session-context.ts";
+
+/** What somebody put to the agent. It begins a turn, so it stands out from what follows. */
+export function UserRow({ message }: { message: Message }) {
+  const { delivery, thread } = message;
+  const files = message.parts.filter((part) => part.type === "file");
+  const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+  const isWaiting = delivery?.type === "waiting";
+  const isDropped = delivery?.type === "dropped";
+  const look = isWaiting || isDropped ? "border border-dashed border-line-strong" : "bg-accent-soft";
+  return (
+    <div
+      className="flex flex-col items-end gap-1.5 pt-5 pb-2"
+      title={useLive(isDrawn) && message.created_at ? exactly(message.created_at) : ""}
+    >
+      {files.map(({ id, file }) => (
+        <FileBlock key={id} file={file} />
+      ))}
+      {text !== "" && (
+        <div
+          className={`max-w-[85%] rounded-2xl rounded-br-md px-3.5 py-2 wrap-anywhere whitespace-pre-wrap ${look} ${isDropped ? "text-ink-faint line-through" : ""}`}
+        >
+          {thread !== null && (
+            <span className="mb-0.5 flex items-center gap-1 text-xs text-ink-faint">
+              <CornerDownRight aria-hidden className="size-3" /> from the agent that called it
+            </span>
+          )}
+          {/* What is sent is shown as it was typed; code in it as code. */}
+          {text.includes("```") ? <Markdown text={text} /> : text}
+        </div>
+      )}
+      {isWaiting && <Waiting message={message} />}
+      {isDropped && <p className="text-xs text-wait">Not put to the agent: {delivery.reason}</p>}
+      {message.rewound !== undefined && (
+        <p className="flex items-center gap-1 text-xs text-ink-faint">
+          <Undo2 aria-hidden className="size-3" /> Rewound: the agent does not know of this any more
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** As long as the agent does not have it, it can be changed: by taking it back. */
+function Waiting({ message }: { message: Message }) {
+  const { id } = useSession();
+  const back = useMutation({ mutationFn: () => takeBack(id, message) });
+  return (
+    <p className="flex items-center gap-2 text-xs text-ink-faint">
+      {back.error ? (
+        <span role="alert" className="text-bad">
+          {back.error.message}
+        </span>
+      ) : (
+        <span className="flex items-center gap-1">
+          <Clock3 aria-hidden className="size-3" /> Waits for its turn
+        </span>
+      )}
+      {message.thread === null && (
+        <button
+          type="button"
+          disabled={back.isPending}
+          onClick={() => back.mutate()}
+          className="rounded px-1 text-ink-soft underline decoration-line-strong underline-offset-2 hover:text-ink hover:decoration-current max-md:min-h-10 max-md:px-2"
+        >
+          Take back
+        </button>
+      )}
+    </p>
+  );
+}

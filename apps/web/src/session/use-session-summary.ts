@@ -1,0 +1,18 @@
+import { ApiError } from "../api/client.ts";
+import { useEnvironments } from "../api/lists.ts";
+import { feed, type FeedSession } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
+import { inShort } from "../live/session-in-short.ts";
+import { useSessionResource } from "./use-session-data.ts";
+
+/** The session as it is now; one that is archived as it was kept. */
+export function useSessionSummary(id: string): { session: FeedSession | undefined; isMissing: boolean } {
+  const present = useLive(feed.sessions).get(id);
+  const { data, error } = useSessionResource(id);
+  const environments = useEnvironments(true);
+  const isKept = present === undefined && data !== undefined && data.archived_at !== null;
+  return {
+    session: present ?? (isKept ? inShort(data, environments.data) : undefined),
+    isMissing: present === undefined && error instanceof ApiError && error.status === 404,
+  };
+}

@@ -1,0 +1,53 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { feed, type FeedSession } from "../live/feed.ts";
+import { useLive } from "../live/live-value.ts";
+import { pageTitle } from "../state/page-title.ts";
+
+/** The tab says how much waits; who does not look at it is told by the browser, if they asked for that. */
+export function ApprovalNotifier() {
+  const sessions = useLive(feed.sessions);
+  const isKnown = useLive(feed.isKnown);
+  const title = useLive(pageTitle);
+  const navigate = useNavigate();
+  const told = useRef<Set<string>>(undefined);
+  const count = [...sessions.values()].reduce((sum, { waiting_for }) => sum + waiting_for.length, 0);
+
+  useEffect(() => {
+    const name = title === undefined ? "Tandem" : `${title} · Tandem`;
+    document.title = count > 0 ? `(${count}) ${name}` : name;
+  }, [count, title]);
+
+  useEffect(() => {
+    if (!isKnown) return;
+    const waiting = [...sessions.values()].flatMap((session) =>
+      session.waiting_for.map(({ event_id, name }) => ({ id: event_id, name, session })),
+    );
+    // What waited when the page was opened is no news.
+    const isNew = ({ id }: { id: string }): boolean => told.current !== undefined && !told.current.has(id);
+    const news = waiting.filter(isNew);
+    told.current = new Set(waiting.map(({ id }) => id));
+    if (document.visibilityState !== "hidden" || !mayNotify()) return;
+    for (const { id, name, session } of news.slice(0, 3))
+      notify(id, name, session, () => void navigate({ to: "/inbox" }));
+  }, [sessions, isKnown, navigate]);
+  return null;
+}
+
+const mayNotify = (): boolean => "Notification" in globalThis && Notification.permission === "granted";
+
+/** It names the session and the tool, and never what the tool is given: others may see the screen. */
+function notify(id: string, name: string, session: FeedSession, open: () => void): void {
+  const words =
+    name === "ask_user_question" ? "has a question" : name === "ExitPlanMode" ? "has a plan" : `asks for ${name}`;
+  const notification = new Notification(session.title ?? "A session", {
+    body: `${session.agent.name} ${words}`,
+    tag: id,
+    icon: "/icon.svg",
+  });
+  notification.addEventListener("click", () => {
+    window.focus();
+    open();
+    notification.close();
+  });
+}

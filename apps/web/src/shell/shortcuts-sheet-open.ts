@@ -1,3 +1,0 @@
-import { LiveValue } from "../live/live-value.ts";
-
-export const isSheetOpen = new LiveValue(false);

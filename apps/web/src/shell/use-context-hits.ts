@@ -1,0 +1,37 @@
+import { useQuery } from "@tanstack/react-query";
+import { useDeferredValue } from "react";
+import { api } from "../api/client.ts";
+import { pathOfKey } from "../context/context-route.ts";
+import { capitalised } from "../text/mode-labels.ts";
+
+const SHOWN = 6;
+const FEWEST = 2;
+
+interface Known {
+  key: string;
+  title: string;
+  kind: string;
+  /** What follows `/context/`. */
+  path: string;
+}
+
+/** Pages, tables and memories that go by these words; none where the project has no context. */
+export function useContextHits(words: string): readonly Known[] {
+  const wanted = useDeferredValue(words.trim());
+  const isAsked = wanted.length >= FEWEST;
+  const query = { query: wanted, limit: SHOWN, kinds: ["page", "table", "memory"] };
+  const { data } = useQuery({
+    queryKey: ["/v1/context/search", query],
+    queryFn: ({ signal }) =>
+      api.get<{ data: { key: string; title: string; kind: string }[] }>("/v1/context/search", query, signal),
+    enabled: isAsked,
+    placeholderData: (before) => before,
+    retry: false,
+    staleTime: 30_000,
+  });
+  if (!isAsked) return [];
+  return (data?.data ?? []).flatMap(({ key, title, kind }) => {
+    const path = pathOfKey(key);
+    return path === undefined ? [] : [{ key, path, kind: capitalised(kind), title: title.replaceAll(/[«»]/g, "") }];
+  });
+}

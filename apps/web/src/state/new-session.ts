@@ -1,0 +1,35 @@
+import { KeptValue } from "../live/kept-value.ts";
+import { LiveValue } from "../live/live-value.ts";
+
+/** Whether somebody is about to start a session: from the board, by a key, or from the palette. */
+export const isNewSessionOpen = new LiveValue(false);
+
+/** The prompt draft survives closing the dialog and reloading the page. */
+export const startDraft = new KeptValue("tandem.start.prompt", "");
+
+let typed = "";
+
+export function openNewSession(): void {
+  if (isNewSessionOpen.current) return;
+  typed = "";
+  addEventListener("keydown", keep, { capture: true });
+  isNewSessionOpen.set(true);
+}
+
+/** What was typed before the dialog was there to type into, once. */
+export function takeTyped(): string {
+  removeEventListener("keydown", keep, { capture: true });
+  const text = typed;
+  typed = "";
+  return text;
+}
+
+function keep(event: KeyboardEvent): void {
+  if (!isNewSessionOpen.current) return void takeTyped();
+  if (event.ctrlKey || event.metaKey || event.isComposing) return;
+  if (event.key.length === 1) typed += event.key;
+  else if (event.key === "Backspace") typed = typed.slice(0, -1);
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
+}

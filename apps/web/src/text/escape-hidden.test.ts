@@ -1,0 +1,8 @@
+import { expect, test } from "vitest";
+import { escapeHidden } from "./escape-hidden.ts";
+
+test("what turns or hides letters is named in its place; all else stays, in whatever script", () => {
+  expect(escapeHidden("rm \u202Eevas\u202C \u200Bx")).toBe("rm ⟨U+202E⟩evas⟨U+202C⟩ ⟨U+200B⟩x");
+  const plain = "echo שלום سلام 👩‍💻 naïve\n\ttab";
+  expect(escapeHidden(plain)).toBe(plain);
+});

@@ -1,0 +1,7 @@
+/** A line of Markdown where there is room for its words alone. */
+export const plainLine = (line: string): string =>
+  line
+    .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+\.)\s+/, "")
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1/g, "$2")
+    .replaceAll(/`([^`]+)`/g, "$1");

@@ -1,8 +1,0 @@
-import { expect, test } from "vitest";
-import { visibleSigns } from "./visible-signs.ts";
-
-test("what turns or hides letters is named in its place; all else stays, in whatever script", () => {
-  expect(visibleSigns("rm \u202Eevas\u202C \u200Bx")).toBe("rm ⟨U+202E⟩evas⟨U+202C⟩ ⟨U+200B⟩x");
-  const plain = "echo שלום سلام 👩‍💻 naïve\n\ttab";
-  expect(visibleSigns(plain)).toBe(plain);
-});
