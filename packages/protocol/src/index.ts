@@ -81,7 +81,7 @@ export {
   type RewindUndoParams,
   type SessionCheckpoints,
   type SessionDiff,
-} from "./api/history.ts";
+} from "./api/sessions/history.ts";
 export {
   worktree,
   worktreeApply,
@@ -99,7 +99,7 @@ export {
   type WorktreeRemoveParams,
   type WorktreeStatus,
   type WorktreeView,
-} from "./api/worktrees.ts";
+} from "./api/sessions/worktrees.ts";
 export {
   BUDGET_SCOPES,
   BUDGET_UNITS,
@@ -183,7 +183,7 @@ export {
   type SessionStatus,
   type SessionUpdateParams,
   type Thread,
-} from "./api/sessions.ts";
+} from "./api/sessions/sessions.ts";
 export {
   isOnPrimary,
   type BackgroundTask,
@@ -220,4 +220,76 @@ export {
   type FleetStatus,
   type FleetWorker,
 } from "./api/fleet.ts";
-export { tenantCredential, tenantId, tenantQuotas, type TenantCredential, type TenantQuotas } from "./api/tenants.ts";
+export {
+  tenantCredential,
+  tenantId,
+  tenantInUse,
+  tenantQuotas,
+  tenantView,
+  type CreateTenant,
+  type OwnTenant,
+  type TenantCredential,
+  type TenantQuotas,
+  type TenantUse,
+  type TenantView,
+  type UpdateTenant,
+} from "./api/tenants.ts";
+export { ENDPOINTS, type EndpointName } from "./api/endpoints.ts";
+export {
+  CONTRACT,
+  type BodyInput,
+  type BodyOutput,
+  type DownloadName,
+  type FormInput,
+  type FormOutput,
+  type FrameOf,
+  type JsonName,
+  type ParamsOf,
+  type QueryInput,
+  type QueryOutput,
+  type ResponseInput,
+  type ResponseOf,
+  type StreamName,
+  type UploadName,
+} from "./api/contract.ts";
+export type { Halt } from "./api/budgets.ts";
+export { MEMORY_SCOPES, type ContextMemory } from "./api/context/context-memories.ts";
+export type { Passage, WikiPage, WikiPageSummary } from "./api/context/context-pages.ts";
+export {
+  SEARCH_KINDS,
+  type ContextHit,
+  type ContextOverview,
+  type JoinPath,
+  type SqlAnswer,
+  type TableDescription,
+  type TableGraph,
+  type TableSummary,
+} from "./api/context/context.ts";
+export type { CredentialsReport } from "./api/credentials.ts";
+export { evidence, type Evidence } from "./api/context/evidence.ts";
+export type { Job, JobEvent } from "./api/context/jobs.ts";
+export type { KnownMcpServer } from "./api/mcp-servers.ts";
+export { MEMORY_STORE_PAIRS } from "./api/context/memory-stores.ts";
+export { VERSION_OPERATIONS, type MemoryActor } from "./api/context/memory-versions.ts";
+export { MODEL_LINES, type Model } from "./api/models.ts";
+export type { NotificationTarget } from "./api/notifications.ts";
+export type { FeedItem, FeedSession, UsageOfDay } from "./api/overview.ts";
+export {
+  ASPECTS,
+  PROPOSAL_FILES,
+  PROPOSAL_STATES,
+  type Change,
+  type Decision,
+  type Hunk,
+  type Proposal,
+  type ProposalSummary,
+} from "./api/context/proposals.ts";
+export type { TestedCall } from "./api/rules.ts";
+export { runEvent, type RunEvent } from "./api/context/run-event.ts";
+export { PREVIEWS, type StreamFrame } from "./api/sessions/session-events.ts";
+export type { FolderEntry, FolderFile } from "./api/sessions/session-folder.ts";
+export type { SlashCommand } from "./api/sessions/commands.ts";
+export type { Finding, ServerStatus } from "./api/status.ts";
+export type { Token } from "./api/tokens.ts";
+export type { Trust } from "./api/trust.ts";
+export { JOB_STATES, SCOPES } from "./words.ts";

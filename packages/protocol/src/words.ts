@@ -24,6 +24,15 @@ export const ENVIRONMENT_METADATA = {
   git: "tandem.git",
 } as const;
 
+/** What a token may do, from the least to the most. */
+export const SCOPES = ["read", "run", "admin"] as const;
+
+/**
+ * `interrupted` is derived, never stored: a running job whose lease was released or has expired, and which can be resumed.
+ * `partly`: the job ended, and at least one item was skipped or failed.
+ */
+export const JOB_STATES = ["queued", "running", "interrupted", "done", "partly", "failed", "cancelled"] as const;
+
 export const BUDGET_UNITS = ["usd", "tokens", "seconds", "turns", "requests"] as const;
 
 /** How much a session may do where no rule says anything. The words are Claude Code's. */

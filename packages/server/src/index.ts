@@ -1,8 +1,8 @@
 export { ClientServers, type ClientServer } from "./acp/client-servers.ts";
 export type { ConnectAgent } from "./acp/net/acp-door.ts";
 export { connectAgents } from "./acp/net/connect-agents.ts";
-export type { Caretaker, ServerStatus } from "./caretaker.ts";
-export type { CredentialsReport } from "./credentials-report.ts";
+export type { Caretaker } from "./caretaker.ts";
+export type { CredentialsReport, ServerStatus, TenantUse, TenantView, UpdateTenant } from "@tandem/protocol";
 export type { FleetSeat } from "./fleet/fleet-seat.ts";
 export { RemotePreviews } from "./fleet/remote-previews.ts";
 export { createLogger, type Logger } from "./http/create-logger.ts";
@@ -22,11 +22,5 @@ export { stdioSchema } from "./stdio/stdio-schema.ts";
 export type { Wire } from "./stdio/wire.ts";
 export { startTelemetry, type Telemetry } from "./telemetry/start-telemetry.ts";
 export type { Realm, Realms } from "./tenants/realm.ts";
-export {
-  tenantInUse,
-  tenantView,
-  type TenantOffice,
-  type TenantUse,
-  type TenantView,
-  type UpdateTenant,
-} from "./tenants/tenant-office.ts";
+export { tenantInUse, tenantView } from "@tandem/protocol";
+export type { TenantOffice } from "./tenants/tenant-office.ts";

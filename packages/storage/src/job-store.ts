@@ -1,11 +1,8 @@
-import type { JobId } from "@tandem/protocol";
+import { JOB_STATES, type JobId } from "@tandem/protocol";
 import type { Page, PageQuery } from "./page.ts";
 
-export const JOB_STATES = ["queued", "running", "interrupted", "done", "partly", "failed", "cancelled"] as const;
-/**
- * `interrupted` is never stored: it is the state shown for a running job whose lease was released or has expired; such
- * a job can be resumed. `partly`: the job finished, but skipped or failed some items.
- */
+export { JOB_STATES } from "@tandem/protocol";
+
 export type JobState = (typeof JOB_STATES)[number];
 
 export interface JobRow {

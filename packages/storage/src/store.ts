@@ -1,19 +1,20 @@
-import type {
-  Agent,
-  AgentId,
-  Environment,
-  EnvironmentId,
-  FileId,
-  FileMetadata,
-  LoggedEvent,
-  Session,
-  SessionEvent,
-  SessionId,
-  SessionStatus,
-  Thread,
-  ThreadId,
-  TokenId,
-  CutShort,
+import {
+  SCOPES,
+  type Agent,
+  type AgentId,
+  type Environment,
+  type EnvironmentId,
+  type FileId,
+  type FileMetadata,
+  type LoggedEvent,
+  type Session,
+  type SessionEvent,
+  type SessionId,
+  type SessionStatus,
+  type Thread,
+  type ThreadId,
+  type TokenId,
+  type CutShort,
 } from "@tandem/protocol";
 import type { AuditLog } from "./audit-log.ts";
 import type { JobStore } from "./job-store.ts";
@@ -24,6 +25,8 @@ import type { SearchIndex } from "./search-index.ts";
 import type { Spending } from "./spending.ts";
 import type { TenantStore } from "./tenant-store.ts";
 import type { WorkerStore } from "./worker-store.ts";
+
+export { SCOPES } from "@tandem/protocol";
 
 /**
  * All durable state, in SQLite or Postgres. Once a promise has resolved, its write survives a crash. Calls reject with
@@ -295,7 +298,6 @@ export interface Transcripts {
 /** One line of a transcript as Claude Code wrote it. */
 export type TranscriptLine = Record<string, unknown> & { uuid?: string };
 
-export const SCOPES = ["read", "run", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface TokenRow {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { rule as ruleSchema, TandemError, type KeptRule, type PermissionMode, type RuleAction } from "@tandem/protocol";
-import type { JudgedPart, RulePlace } from "@tandem/policy";
+import type { RulePlace } from "@tandem/policy";
 import type { TestedCall } from "@tandem/sessions";
 import type { Project } from "@tandem/tandem/config";
 import type { Context } from "../context.ts";
@@ -141,7 +141,7 @@ function explain({ verdict, parts, suggestion }: TestedCall, style: Style, width
 
 const FITS = { yes: "matches", maybe: "may match", no: "–" };
 
-function partVerdict({ verdict, neutral }: JudgedPart, style: Style): string {
+function partVerdict({ verdict, neutral }: TestedCall["parts"][number], style: Style): string {
   if (verdict) return painted(verdict.action, style);
   return style.dim(neutral ? "does nothing by itself" : "left to policy and mode");
 }

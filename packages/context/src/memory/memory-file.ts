@@ -1,11 +1,12 @@
-import type { MemoryId } from "@tandem/protocol";
+import { MEMORY_SCOPES, type MemoryId } from "@tandem/protocol";
 import { z } from "zod";
 import { evidence } from "../evidence.ts";
 import type { FileProblem } from "../file-problem.ts";
 import { readFrontMatter, writeFrontMatter } from "../page-head.ts";
 
+export { MEMORY_SCOPES } from "@tandem/protocol";
+
 /** For whom a memory holds: one user, the project and all its agents, or one agent. */
-export const MEMORY_SCOPES = ["user", "project", "agent"] as const;
 export type MemoryScope = (typeof MEMORY_SCOPES)[number];
 
 /** `memory/<id>.md`: front matter and one statement in Markdown. */

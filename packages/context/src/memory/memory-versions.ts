@@ -1,6 +1,8 @@
-import { newId, RequestError } from "@tandem/protocol";
+import { VERSION_OPERATIONS, newId, RequestError } from "@tandem/protocol";
 import type { RecordChange, Records } from "@tandem/storage";
 import { z } from "zod";
+
+export { VERSION_OPERATIONS } from "@tandem/protocol";
 
 /** Who changed a memory, as far as it is known. */
 const actor = z.discriminatedUnion("type", [
@@ -8,8 +10,6 @@ const actor = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("session"), id: z.string() }),
 ]);
 export type VersionActor = z.output<typeof actor>;
-
-export const VERSION_OPERATIONS = ["created", "modified", "deleted"] as const;
 
 /** One change of a memory. Of one that was redacted or deleted there is no content; of a redacted one, no path either. */
 const memoryVersion = z.strictObject({

@@ -1,8 +1,9 @@
+import { ASPECTS, PROPOSAL_STATES } from "@tandem/protocol";
 import { z } from "zod";
 import { evidence } from "../evidence.ts";
 
-/** What a changed line is about: rules of acceptance are made by it. */
-export const ASPECTS = ["structure", "profile", "join", "description", "wiki", "memory"] as const;
+export { ASPECTS, PROPOSAL_STATES } from "@tandem/protocol";
+
 export type Aspect = (typeof ASPECTS)[number];
 
 /** A group of neighbouring lines that is accepted or rejected as one. */
@@ -58,9 +59,6 @@ const decision = z.strictObject({
   answeredBy: z.string().optional(),
 });
 export type Decision = z.output<typeof decision>;
-
-/** `open`: something in it waits for a decision. `partly`: all is decided, and not all was accepted. */
-export const PROPOSAL_STATES = ["open", "accepted", "partly", "rejected"] as const;
 
 /** All of a proposal but its lines, for lists. */
 export const proposalSummary = z.strictObject({

@@ -1,3 +1,4 @@
+import { SEARCH_KINDS } from "@tandem/protocol";
 import { createHash } from "node:crypto";
 import type { SearchDocument } from "@tandem/storage";
 import { type Descriptions, parseTableFile, type TableFile } from "../catalogue/table-file.ts";
@@ -6,8 +7,9 @@ import { describeProblem, type FileProblem } from "../file-problem.ts";
 import { isExpired, type MemoryFile, parseMemory } from "../memory/memory-file.ts";
 import { type PageFile, pageKeyOf, parsePage } from "../wiki/page-file.ts";
 
+export { SEARCH_KINDS } from "@tandem/protocol";
+
 /** What a search can be narrowed to. `value` is what a column's sampled values are found by. */
-export const SEARCH_KINDS = ["page", "memory", "table", "column", "value"] as const;
 export type SearchKind = (typeof SEARCH_KINDS)[number];
 
 /** Goes up when the same file would make other documents, or be found by other words. */

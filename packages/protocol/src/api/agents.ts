@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { EFFORTS } from "../words.ts";
+import { count, createdBetween, includeArchived, pageOf, pageQuery } from "./page.ts";
 
 export { EFFORTS } from "../words.ts";
 
@@ -253,3 +254,29 @@ export const sessionAgent = z
   .object({ ...described, multiagent: sessionMultiagent.nullable() })
   .meta({ id: "SessionAgent" });
 export type SessionAgent = z.infer<typeof sessionAgent>;
+
+export const agentsApi = {
+  "agents.create": {
+    body: agentCreateParams,
+    response: agent,
+  },
+  "agents.list": {
+    query: z.strictObject({ ...pageQuery, ...includeArchived, ...createdBetween }),
+    response: pageOf(agent),
+  },
+  "agents.retrieve": {
+    query: z.strictObject({ version: count().min(1).optional() }),
+    response: agent,
+  },
+  "agents.update": {
+    body: agentUpdateParams,
+    response: agent,
+  },
+  "agents.archive": {
+    response: agent,
+  },
+  "agents.versions.list": {
+    query: z.strictObject(pageQuery),
+    response: pageOf(agent),
+  },
+};

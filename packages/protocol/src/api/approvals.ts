@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { PERMISSION_MODES, rule, RULE_ACTIONS } from "../config/rule.ts";
-import { APPROVAL_SCOPES } from "../events/approval-answer.ts";
+import { APPROVAL_SCOPES, approvalAnswer } from "../events/approval-answer.ts";
 import { filePatch } from "../events/file-patch.ts";
+import { pageOf, pageQuery } from "./page.ts";
 
 export const APPROVAL_STATUSES = ["pending", "resolved"] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
@@ -46,3 +47,21 @@ export const approval = z
   })
   .meta({ id: "Approval" });
 export type Approval = z.infer<typeof approval>;
+
+export const approvalsApi = {
+  "approvals.list": {
+    query: z.strictObject({
+      ...pageQuery,
+      status: z.enum(APPROVAL_STATUSES).default("pending"),
+      session_id: z.string().optional(),
+    }),
+    response: pageOf(approval),
+  },
+  "approvals.retrieve": {
+    response: approval,
+  },
+  "approvals.answer": {
+    body: approvalAnswer,
+    response: approval,
+  },
+};

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AUDIT_KINDS } from "../words.ts";
+import { createdBetween, order, pageOf, pageQuery } from "./page.ts";
 
 export { AUDIT_KINDS } from "../words.ts";
 
@@ -50,3 +51,32 @@ export const auditVerdict = z
   })
   .meta({ id: "AuditVerdict" });
 export type AuditVerdict = z.infer<typeof auditVerdict>;
+
+export const auditApi = {
+  "audit.list": {
+    query: z.strictObject({
+      ...pageQuery,
+      ...order,
+      ...createdBetween,
+      session_id: z.string().optional(),
+      actor: z.string().optional(),
+      kinds: z.array(z.enum(AUDIT_KINDS)).optional(),
+    }),
+    response: pageOf(auditEntry),
+  },
+  "audit.export": {
+    download: true as const,
+  },
+  "audit.verify": {
+    body: z
+      .strictObject({
+        noted: z
+          .array(auditHead)
+          .max(100)
+          .default([])
+          .describe("Heads that were seen earlier: without one, a cut-off end cannot be told."),
+      })
+      .meta({ id: "AuditVerify" }),
+    response: auditVerdict,
+  },
+};

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { metadata, metadataUpdate } from "./agents.ts";
+import { deletedOf, includeArchived, pageOf, pageQuery } from "./page.ts";
 
 export { LOCAL_ENVIRONMENT, ENVIRONMENT_METADATA } from "../words.ts";
 
@@ -63,3 +64,27 @@ export const environment = z
   })
   .meta({ id: "Environment" });
 export type Environment = z.infer<typeof environment>;
+
+export const environmentsApi = {
+  "environments.create": {
+    body: environmentCreateParams,
+    response: environment,
+  },
+  "environments.list": {
+    query: z.strictObject({ ...pageQuery, ...includeArchived }),
+    response: pageOf(environment),
+  },
+  "environments.retrieve": {
+    response: environment,
+  },
+  "environments.update": {
+    body: environmentUpdateParams,
+    response: environment,
+  },
+  "environments.archive": {
+    response: environment,
+  },
+  "environments.delete": {
+    response: deletedOf("environment_deleted"),
+  },
+};

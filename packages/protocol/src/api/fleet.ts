@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { listOf } from "./page.ts";
 
 // What a fleet is doing, for whoever runs it. A single process is a fleet of one.
 
@@ -92,3 +93,24 @@ export const deadLetter = z
   })
   .meta({ id: "DeadLetter" });
 export type DeadLetter = z.infer<typeof deadLetter>;
+
+export const fleetApi = {
+  "fleet.retrieve": {
+    response: fleetStatus,
+  },
+  "fleet.dead.list": {
+    response: listOf(deadLetter),
+  },
+  "fleet.dead.requeue": {
+    response: z.object({ type: z.literal("run_requeued"), key: z.string() }),
+  },
+  "fleet.workers.drain": {
+    response: fleetWorker,
+  },
+  "fleet.previews.stream": {
+    frame: z.object({ after: z.int(), deltas: z.array(z.looseObject({})) }).meta({ id: "FleetPreviews" }),
+  },
+  "fleet.sends.settled": {
+    response: z.object({ begun: z.number().nullable() }),
+  },
+};

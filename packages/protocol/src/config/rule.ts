@@ -39,12 +39,15 @@ export const keptRule = rule
   .meta({ id: "KeptRule" });
 export type KeptRule = z.infer<typeof keptRule>;
 
-/** What was decided about a call, and by what: for people, for the log, for `tandem rules test`. */
-export interface Verdict {
-  action: RuleAction;
-  /** A sentence. */
-  why: string;
-  /** The rule that decided; absent where a mode, the agent's policy or caution did. */
-  rule?: Pick<KeptRule, "id" | "scope" | "tool" | "pattern" | "action" | "source">;
-  by: "rule" | "policy" | "mode" | "caution" | "hook" | "grant";
-}
+/** The decision about a call and the reason for it: for people, for the log and for `tandem rules test`. */
+export const verdict = z
+  .object({
+    action: z.enum(RULE_ACTIONS),
+    /** A sentence. */
+    why: z.string(),
+    by: z.enum(["rule", "policy", "mode", "caution", "hook", "grant"]),
+    /** The rule that decided; absent where a mode, the agent's policy or caution did. */
+    rule: keptRule.pick({ id: true, scope: true, tool: true, pattern: true, action: true, source: true }).optional(),
+  })
+  .meta({ id: "Verdict" });
+export type Verdict = z.infer<typeof verdict>;

@@ -80,8 +80,9 @@ export type ClientEvent = z.infer<typeof clientEvent>;
 export type ClientEventType = ClientEvent["type"];
 
 /** Client events that Anthropic's API has and we refuse, and why. */
-export const REFUSED_CLIENT_EVENTS: Readonly<Record<string, string>> = {
+export const REFUSED_CLIENT_EVENTS = {
   "user.tool_result": "Tandem runs the built-in tools itself; only custom tools take a result",
   "user.define_outcome": "outcomes are not supported",
   "system.message": "mid-conversation system messages are not supported; put the words into the agent's system prompt",
-};
+} as const;
+export type RefusedEventType = keyof typeof REFUSED_CLIENT_EVENTS;

@@ -1,19 +1,7 @@
-import { RequestError, type SessionId, type ThreadId } from "@tandem/protocol";
+import { type QueryOutput, RequestError, type SessionId, type ThreadId } from "@tandem/protocol";
 import type { Sessions } from "@tandem/sessions";
-import { z } from "zod";
 import type { Call, StreamRoute } from "./route.ts";
-import { Audience, PREVIEWS } from "./sse/audience.ts";
-
-export const streamQuery = z.strictObject({
-  event_deltas: z
-    .array(z.enum(PREVIEWS))
-    .optional()
-    .meta({ description: "Also send previews of events of these types while they are being produced." }),
-  tandem: z.enum(["true", "false"]).default("false").meta({
-    description:
-      "Tandem's own: also send previews of thinking and of tools' input, and `tandem.` events that arise while the session is idle.",
-  }),
-});
+import { Audience } from "./sse/audience.ts";
 
 /** Lets a client listen to a session or to one of its threads. */
 export async function openSessionStream(
@@ -21,7 +9,7 @@ export async function openSessionStream(
   request: {
     session: string;
     thread: ThreadId | null;
-    query: z.output<typeof streamQuery>;
+    query: QueryOutput<"sessions.events.stream">;
     header: Call["header"];
   },
   { hubs, open }: Parameters<StreamRoute["handle"]>[1],

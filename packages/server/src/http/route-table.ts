@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { describeApi } from "./openapi.ts";
 import { jsonRoute, type Route } from "./route.ts";
 import { agentRoutes } from "./routes/agents.ts";
@@ -80,15 +79,11 @@ let document: unknown;
 /** Every route that answers with something. What is refused as a whole is in `refusedRoutes`. */
 export const routeTable: readonly Route[] = [
   ...described,
-  jsonRoute({
-    name: "openapi.retrieve",
-    method: "GET",
-    path: "/openapi.json",
+  jsonRoute("openapi.retrieve", {
     scope: "read",
     at: "here",
     extension: true,
     summary: "This API as an OpenAPI 3.1 document",
-    response: z.looseObject({ openapi: z.string() }),
     handle: async () => (document ??= describeApi(routeTable)) as { openapi: string },
   }),
 ];

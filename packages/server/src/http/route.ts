@@ -1,3 +1,17 @@
+import {
+  CONTRACT,
+  ENDPOINTS,
+  type BodyOutput,
+  type DownloadName,
+  type EndpointName,
+  type FormOutput,
+  type JsonName,
+  type ParamsOf,
+  type QueryOutput,
+  type ResponseInput,
+  type StreamName,
+  type UploadName,
+} from "@tandem/protocol";
 import type { Engine } from "@tandem/sessions";
 import type { Scope, TokenRow, TokenStore } from "@tandem/storage";
 import { z } from "zod";
@@ -116,83 +130,66 @@ export type Route = JsonRoute | UploadRoute | DownloadRoute | StreamRoute;
 /** Whether a stream goes on after the event whose id is given back to it as `Last-Event-ID`. */
 export const isResumable = ({ kind, name }: Route): boolean => kind === "stream" && name.includes("events");
 
-/** The names after colons in a path. */
-type ParamName<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
-  ? Name | ParamName<`/${Rest}`>
-  : Path extends `${string}:${infer Name}`
-    ? Name
-    : never;
-type Params<Path extends string> = Record<ParamName<Path>, string>;
+const noQuery = z.strictObject({});
 
-export const noQuery = z.strictObject({});
-
-interface Definition<Path extends `/${string}`, Q extends z.ZodObject> {
-  name: string;
-  method: RouteBase["method"];
-  path: Path;
+interface Definition {
   scope: Scope;
-  /** No default: whoever adds a route thinks about it. */
+  /** No default, so that every new route decides it. */
   at: At;
   summary: string;
   extension?: boolean;
   operator?: boolean;
   patient?: boolean;
-  query?: Q;
 }
 
-export function jsonRoute<
-  Path extends `/${string}`,
-  R extends z.ZodType,
-  Q extends z.ZodObject = typeof noQuery,
-  B extends z.ZodType = z.ZodUndefined,
->(
-  definition: Definition<Path, Q> & {
-    body?: B;
-    response: R;
-    handle(call: Call<Params<Path>, z.output<Q>, z.output<B>>): Promise<z.input<R>>;
+/** What name and definition have in common for every kind of route; the shapes come from the contract. */
+function base(name: EndpointName, definition: Definition): RouteBase {
+  const [method, path] = ENDPOINTS[name].split(" ") as [RouteBase["method"], RouteBase["path"]];
+  const shapes = CONTRACT[name];
+  const query = "query" in shapes ? shapes.query : noQuery;
+  return { extension: false, patient: false, ...definition, name, method, path, query };
+}
+
+export function jsonRoute<Name extends JsonName>(
+  name: Name,
+  definition: Definition & {
+    handle(call: Call<ParamsOf<Name>, QueryOutput<Name>, BodyOutput<Name>>): Promise<ResponseInput<Name>>;
   },
 ): JsonRoute {
-  return {
-    extension: false,
-    patient: false,
-    query: noQuery,
-    body: undefined,
-    ...definition,
-    kind: "json",
-  } as unknown as JsonRoute;
+  const { body, response }: { body?: z.ZodType; response: z.ZodType } = CONTRACT[name];
+  return { ...base(name, definition), kind: "json", body, response, handle: erased(definition.handle) };
 }
 
-export function streamRoute<Path extends `/${string}`, Q extends z.ZodObject = typeof noQuery>(
-  definition: Definition<Path, Q> & {
-    frame: z.ZodType;
-    handle(call: Call<Params<Path>, z.output<Q>>, streams: Parameters<StreamRoute["handle"]>[1]): Promise<void>;
+export function streamRoute<Name extends StreamName>(
+  name: Name,
+  definition: Definition & {
+    handle(call: Call<ParamsOf<Name>, QueryOutput<Name>>, streams: Parameters<StreamRoute["handle"]>[1]): Promise<void>;
   },
 ): StreamRoute {
-  return { extension: false, patient: false, query: noQuery, ...definition, kind: "stream" } as unknown as StreamRoute;
+  return { ...base(name, definition), kind: "stream", frame: CONTRACT[name].frame, handle: erased(definition.handle) };
 }
 
-export function uploadRoute<Path extends `/${string}`, B extends z.ZodObject>(
-  definition: Definition<Path, typeof noQuery> & {
-    body: B;
-    response: z.ZodType;
+export function uploadRoute<Name extends UploadName>(
+  name: Name,
+  definition: Definition & {
     handle(
-      call: Call<Params<Path>, unknown, z.output<B>> & Pick<Parameters<UploadRoute["handle"]>[0], "upload">,
-    ): Promise<unknown>;
+      call: Call<ParamsOf<Name>, unknown, FormOutput<Name>> & Pick<Parameters<UploadRoute["handle"]>[0], "upload">,
+    ): Promise<ResponseInput<Name>>;
   },
 ): UploadRoute {
-  return { extension: false, patient: false, query: noQuery, ...definition, kind: "upload" } as unknown as UploadRoute;
+  const { form: body, response } = CONTRACT[name];
+  return { ...base(name, definition), kind: "upload", body, response, handle: erased(definition.handle) };
 }
 
-export function downloadRoute<Path extends `/${string}`>(
-  definition: Definition<Path, typeof noQuery> & {
-    handle(call: Call<Params<Path>>): Promise<Download>;
-  },
+export function downloadRoute<Name extends DownloadName>(
+  name: Name,
+  definition: Definition & { handle(call: Call<ParamsOf<Name>>): Promise<Download> },
 ): DownloadRoute {
-  return {
-    extension: false,
-    patient: false,
-    query: noQuery,
-    ...definition,
-    kind: "download",
-  } as unknown as DownloadRoute;
+  return { ...base(name, definition), kind: "download", handle: erased(definition.handle) };
 }
+
+/**
+ * A handler as the table holds it: for any call. `RouteRunner` passes it only calls that were parsed by the schemas of the
+ * same entry of the contract, so the types that are erased here hold at run time.
+ */
+const erased = <Handler>(handle: unknown): Handler => handle as Handler;

@@ -1,7 +1,10 @@
+import type { SlashCommand } from "@tandem/protocol";
 import { join } from "node:path";
 import { COMMAND_FOLDERS } from "@tandem/workspace";
 import { readCommand, type CommandFile } from "./command-file.ts";
 import { findMarkdown } from "./find-files.ts";
+
+export type { SlashCommand } from "@tandem/protocol";
 
 /**
  * Commands of Claude Code's own that a session passes on. The others are about a terminal, a login or settings that a
@@ -33,19 +36,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 export interface CommandSettings {
   /** Folders with the user's own `commands` and `agents`, which apply to all projects. */
   userFolders?: readonly string[];
-}
-
-export interface SlashCommand {
-  name: string;
-  description: string | null;
-  argument_hint: string | null;
-  model: string | null;
-  agent: string | null;
-  source: "project" | "user" | "built_in";
-  /** Where it is written down; null for what is built in. */
-  path: string | null;
-  /** It runs shell commands, which it may do in a trusted folder only. */
-  runs_shell: boolean;
 }
 
 /** The slash commands of a folder: of its files, of the user's own, and built in ones. */

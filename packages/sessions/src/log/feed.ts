@@ -1,6 +1,8 @@
-import { isId, type SessionId } from "@tandem/protocol";
+import { isId, type SessionId, type FeedItem } from "@tandem/protocol";
 import type { Store } from "@tandem/storage";
-import { feedView, type FeedSession } from "./session-view.ts";
+import { feedView } from "./session-view.ts";
+
+export type { FeedItem } from "@tandem/protocol";
 
 const SNAPSHOT_PAGE = 200;
 /** Events that change what a list of sessions shows. */
@@ -11,11 +13,6 @@ const COST_MS = 1_000;
 const LOOK_MS = 100;
 /** And all sessions, where it is not even said whose. */
 const LOOK_AT_ALL_MS = 2_000;
-
-export type FeedItem =
-  | { type: "snapshot"; sessions: FeedSession[] }
-  | { type: "changed"; session: FeedSession }
-  | { type: "removed"; id: string };
 
 interface Follower {
   changed: Set<SessionId>;

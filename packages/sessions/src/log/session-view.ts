@@ -1,25 +1,7 @@
-import type { CutShort, Session, SessionStatus, Thread } from "@tandem/protocol";
+import type { Session, Thread, FeedSession } from "@tandem/protocol";
 import type { SessionRow, ThreadRow } from "@tandem/storage";
 
-/** One row of the feed: a session in short. */
-export interface FeedSession {
-  id: string;
-  title: string | null;
-  status: SessionStatus;
-  agent: { id: string; name: string };
-  environment_id: string;
-  folder: string;
-  /** Events that a person has to answer. */
-  waiting_for: { event_id: string; type: "tool_confirmation" | "custom_tool_result"; name: string }[];
-  list_cost: Session["usage"]["list_cost"];
-  /** Why its last turn came to no good end, where it did not. */
-  cut_short: CutShort | null;
-  /** Until when its turn waits for a quota. */
-  parked: { resets_at: string; kind: string } | null;
-  created_at: string;
-  updated_at: string;
-  archived_at: string | null;
-}
+export type { FeedSession } from "@tandem/protocol";
 
 /** A session as clients see it. */
 export function sessionView(row: SessionRow): Session {

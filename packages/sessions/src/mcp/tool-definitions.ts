@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import type { McpTool } from "@tandem/claude-code";
-import { RequestError } from "@tandem/protocol";
+import { RequestError, type KnownMcpServer as McpServerView } from "@tandem/protocol";
 import type { Records } from "@tandem/storage";
 import { z } from "zod";
 import { describeChanges } from "./describe-changes.ts";
+
+export type { KnownMcpServer as McpServerView } from "@tandem/protocol";
 
 const SPACE = "tandem";
 const KIND = "mcp_server";
@@ -28,19 +30,6 @@ const kept = z.object({
   seen: definitions,
 });
 type Kept = z.infer<typeof kept>;
-
-/** An MCP server that sessions have met, with its tools in full. */
-export interface McpServerView {
-  id: string;
-  name: string;
-  /** Its address, `tandem:NAME`, or the folder and the name in its `.mcp.json`. */
-  origin: string;
-  hash: string;
-  tools: McpTool[];
-  accepted: { hash: string; at: string; by: string };
-  /** What is not as it was when it was accepted; calls are asked for while there is something here. */
-  changes: string[];
-}
 
 /** MCP servers that sessions have met, with their tools in full. */
 export interface McpServers {

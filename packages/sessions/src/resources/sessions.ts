@@ -10,6 +10,8 @@ import type {
   SessionId,
   SessionUpdateParams,
   Thread,
+  FolderEntry,
+  FolderFile,
 } from "@tandem/protocol";
 import type { EventRange, Page, SessionStore } from "@tandem/storage";
 import type { SlashCommand } from "../commands/command-catalogue.ts";
@@ -58,19 +60,10 @@ export interface Sessions {
 }
 
 export interface SessionFolder {
-  list(
-    id: string,
-    path: string,
-  ): Promise<{ name: string; path: string; type: "file" | "folder" | "link"; size: number }[]>;
+  list(id: string, path: string): Promise<FolderEntry[]>;
   search(
     id: string,
     query: { name?: string; text?: string; limit: number },
   ): Promise<{ path: string; line?: number; text?: string }[]>;
-  read(
-    id: string,
-    path: string,
-  ): Promise<
-    | { path: string; size: number; truncated: boolean; text: string }
-    | { path: string; size: number; base64: string; truncated: boolean }
-  >;
+  read(id: string, path: string): Promise<FolderFile>;
 }

@@ -1,5 +1,7 @@
-import type { JudgedPart, RuleBook, RulePlace } from "@tandem/policy";
-import type { KeptRule, PermissionMode, Rule, Verdict } from "@tandem/protocol";
+import type { RuleBook, RulePlace } from "@tandem/policy";
+import type { KeptRule, PermissionMode, Rule, TestedCall } from "@tandem/protocol";
+
+export type { TestedCall } from "@tandem/protocol";
 
 /** Rules as people keep them. */
 export interface Rules {
@@ -23,13 +25,4 @@ export interface TestedSession {
   agentId?: string | undefined;
   folder?: string | undefined;
   mode?: PermissionMode | undefined;
-}
-
-export interface TestedCall {
-  /** What would become of it. */
-  verdict: Verdict;
-  /** Each thing that it does, with what every rule says of it. */
-  parts: JudgedPart[];
-  /** What an answer for more than once would save. */
-  suggestion?: Rule;
 }

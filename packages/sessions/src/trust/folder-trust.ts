@@ -1,4 +1,7 @@
+import type { Trust as TrustView } from "@tandem/protocol";
 import type { FolderConfig } from "@tandem/workspace";
+
+export type { Trust as TrustView } from "@tandem/protocol";
 
 /** Whether sessions load a folder's own settings, hooks and servers. Only `tandem trust --folder` on the machine grants it. */
 export interface Trust {
@@ -32,17 +35,6 @@ export interface TrustSettings {
 
 export const trustIn = async ({ trustOf }: TrustSettings, folder: string): Promise<FolderTrust> =>
   (await trustOf?.(folder)) ?? { trusted: false, state: "untrusted", folder, since: null };
-
-/** A trust as clients see it. */
-export interface TrustView {
-  folder: string;
-  state: TrustState;
-  since: string | null;
-  reason: string | null;
-  /** What would be loaded, or is. */
-  files: string[];
-  identity: string | null;
-}
 
 export const trustView = ({ folder, state, since, reason, config }: FolderTrust): TrustView => ({
   folder,

@@ -1,28 +1,14 @@
-import { AUDIT_KINDS, auditEntry, auditHead, auditVerdict } from "@tandem/protocol";
 import { writeAuditFile } from "@tandem/storage";
-import { z } from "zod";
 import { downloadRoute, jsonRoute, type Route } from "../route.ts";
-import { createdBetween, nextPage, order, pageOf, pageQuery, toPageQuery, toSpan } from "../schemas/page.ts";
+import { nextPage, toPageQuery, toSpan } from "../page-query.ts";
 
 /** Who did what. Only for those who may do all: it is about everybody. */
 export const auditRoutes: Route[] = [
-  jsonRoute({
-    name: "audit.list",
-    method: "GET",
-    path: "/v1/audit",
+  jsonRoute("audit.list", {
     scope: "admin",
     at: "here",
     extension: true,
     summary: "List who did what, newest first",
-    query: z.strictObject({
-      ...pageQuery,
-      ...order,
-      ...createdBetween,
-      session_id: z.string().optional(),
-      actor: z.string().optional(),
-      kinds: z.array(z.enum(AUDIT_KINDS)).optional(),
-    }),
-    response: pageOf(auditEntry),
     handle: async ({ engine, query }) => {
       const { session_id: session, actor, kinds } = query;
       return nextPage(
@@ -30,10 +16,7 @@ export const auditRoutes: Route[] = [
       );
     },
   }),
-  downloadRoute({
-    name: "audit.export",
-    method: "GET",
-    path: "/v1/audit/export",
+  downloadRoute("audit.export", {
     scope: "admin",
     at: "here",
     extension: true,
@@ -51,24 +34,11 @@ export const auditRoutes: Route[] = [
       };
     },
   }),
-  jsonRoute({
-    name: "audit.verify",
-    method: "POST",
-    path: "/v1/audit/verify",
+  jsonRoute("audit.verify", {
     scope: "admin",
     at: "here",
     extension: true,
     summary: "Go through the audit's hashes, and say which entry is the first that is not as it was",
-    body: z
-      .strictObject({
-        noted: z
-          .array(auditHead)
-          .max(100)
-          .default([])
-          .describe("Heads that were seen earlier: without one, a cut-off end cannot be told."),
-      })
-      .meta({ id: "AuditVerify" }),
-    response: auditVerdict,
     handle: ({ engine, body }) => engine.audit.verify(body.noted),
   }),
 ];

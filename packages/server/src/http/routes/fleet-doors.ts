@@ -1,34 +1,25 @@
-import { z } from "zod";
 import { writePreviews } from "../../fleet/write-previews.ts";
 import { jsonRoute, streamRoute, type Route } from "../route.ts";
 import { underWay } from "./session-events.ts";
 
 /** What processes of a fleet ask each other, by the same door and with tokens, as everybody does. */
 export const fleetDoorRoutes: Route[] = [
-  streamRoute({
-    name: "fleet.previews.stream",
-    method: "GET",
-    path: "/v1/fleet/previews/:session_id",
+  streamRoute("fleet.previews.stream", {
     scope: "read",
     at: "here",
     extension: true,
     summary:
       "For servers: stream previews of a session that this process writes, each with the event that it comes after",
-    frame: z.object({ after: z.int(), deltas: z.array(z.looseObject({})) }).meta({ id: "FleetPreviews" }),
     handle: async ({ engine, params }, { open }) => {
       const { id } = await engine.sessions.get(params.session_id);
       await writePreviews(engine.sessions, id, open);
     },
   }),
-  jsonRoute({
-    name: "fleet.sends.settled",
-    method: "GET",
-    path: "/v1/fleet/sends/:session_id",
+  jsonRoute("fleet.sends.settled", {
     scope: "read",
     at: "here",
     extension: true,
     summary: "For servers: wait until no send to a session is under way here, and say when the first of them began",
-    response: z.object({ begun: z.number().nullable() }),
     handle: async ({ engine, params }) => {
       const { id } = await engine.sessions.get(params.session_id);
       const begun = await underWay.settled(id);

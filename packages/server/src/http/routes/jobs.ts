@@ -1,51 +1,16 @@
-import { RequestError } from "@tandem/protocol";
-import { JOB_STATES, type JobEvent, type JobRow } from "@tandem/storage";
-import { z } from "zod";
+import { type Job, RequestError } from "@tandem/protocol";
+import { type JobEvent, type JobRow } from "@tandem/storage";
 import { contextOf } from "../context-of.ts";
 import { jsonRoute, streamRoute, type Call, type Route } from "../route.ts";
-import { pageOf, pageQuery } from "../schemas/page.ts";
 import { writeJobEvents } from "../sse/job-stream.ts";
-
-const job = z
-  .object({
-    id: z.string(),
-    kind: z.string(),
-    params: z.unknown(),
-    state: z.enum(JOB_STATES),
-    progress: z.unknown(),
-    result: z.unknown(),
-    error: z.object({ code: z.string(), message: z.string(), fix: z.string().optional() }).nullable(),
-    cancel_requested: z.boolean(),
-    created_at: z.string(),
-    started_at: z.string().nullable(),
-    ended_at: z.string().nullable(),
-  })
-  .meta({
-    id: "Job",
-    description:
-      "Background work on the context. `partly`: it ended, and something was skipped. `interrupted`: nobody works on it.",
-  });
-
-const jobEvent = z
-  .object({ seq: z.int(), at: z.string(), event: z.looseObject({ type: z.string() }) })
-  .meta({ id: "JobEvent" });
 
 /** Scans and whatever else works in the background. */
 export const jobRoutes: Route[] = [
-  jsonRoute({
-    name: "jobs.list",
-    method: "GET",
-    path: "/v1/jobs",
+  jsonRoute("jobs.list", {
     scope: "read",
     at: "context",
     extension: true,
     summary: "List jobs, the newest first",
-    query: z.strictObject({
-      ...pageQuery,
-      kind: z.string().min(1).optional(),
-      states: z.array(z.enum(JOB_STATES)).optional(),
-    }),
-    response: pageOf(job),
     handle: async (call) => {
       const { context, jobs } = contextOf(call);
       const { limit, page: cursor, kind, states } = call.query;
@@ -53,59 +18,33 @@ export const jobRoutes: Route[] = [
       return { data: data.map(describe), next_page: next };
     },
   }),
-  jsonRoute({
-    name: "jobs.create",
-    method: "POST",
-    path: "/v1/jobs",
+  jsonRoute("jobs.create", {
     scope: "run",
     at: "worker",
     extension: true,
     summary: "Start a job; it goes on by itself",
-    body: z
-      .strictObject({ kind: z.string().min(1), params: z.record(z.string(), z.unknown()).default({}) })
-      .meta({ id: "CreateJob" }),
-    response: job,
     handle: async (call) => describe(await contextOf(call).desk.start(call.body.kind, call.body.params)),
   }),
-  jsonRoute({
-    name: "jobs.retrieve",
-    method: "GET",
-    path: "/v1/jobs/:job_id",
+  jsonRoute("jobs.retrieve", {
     scope: "read",
     at: "context",
     extension: true,
     summary: "Retrieve a job",
-    response: job,
     handle: async (call) => describe(await find(call)),
   }),
-  jsonRoute({
-    name: "jobs.cancel",
-    method: "POST",
-    path: "/v1/jobs/:job_id/cancel",
+  jsonRoute("jobs.cancel", {
     scope: "run",
     at: "context",
     extension: true,
     summary:
       "Cancel a job; whoever works on it stops within a second or so, and one whose holder has died ends with its lease",
-    response: job,
     handle: async (call) => describe(await contextOf(call).desk.cancel((await find(call)).id)),
   }),
-  jsonRoute({
-    name: "jobs.events.list",
-    method: "GET",
-    path: "/v1/jobs/:job_id/events",
+  jsonRoute("jobs.events.list", {
     scope: "read",
     at: "context",
     extension: true,
     summary: "List what a job has said, oldest first",
-    query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(1_000).default(100),
-      page: z
-        .string()
-        .regex(/^\d{1,15}$/, "expected the `next_page` of an earlier answer")
-        .optional(),
-    }),
-    response: pageOf(jobEvent),
     handle: async (call) => {
       const { id } = await find(call);
       const { limit, page = "0" } = call.query;
@@ -114,15 +53,11 @@ export const jobRoutes: Route[] = [
       return { data, next_page: found.length > limit ? String(data.at(-1)!.seq) : null };
     },
   }),
-  streamRoute({
-    name: "jobs.events.stream",
-    method: "GET",
-    path: "/v1/jobs/:job_id/events/stream",
+  streamRoute("jobs.events.stream", {
     scope: "read",
     at: "context",
     extension: true,
     summary: "Stream what a job says, from its beginning or after `Last-Event-ID`, until it has ended",
-    frame: jobEvent,
     handle: async (call, { open }) => {
       const { id } = await find(call);
       const after = readLastEventId(call.header("last-event-id"));
@@ -140,7 +75,7 @@ async function find(call: Pick<Call<{ job_id: string }>, "context" | "params">):
   throw new RequestError("not_found", `There is no job ${call.params.job_id}.`);
 }
 
-function describe(row: JobRow): z.input<typeof job> {
+function describe(row: JobRow): Job {
   const { id, kind, params, state, progress, result, error } = row;
   return {
     ...{ id, kind, params, state, progress, result, error },

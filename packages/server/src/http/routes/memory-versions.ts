@@ -1,56 +1,14 @@
-import { type MemoryVersion, VERSION_OPERATIONS, type VersionActor } from "@tandem/context";
-import { z } from "zod";
+import { type MemoryVersion, type VersionActor } from "@tandem/context";
+import type { MemoryActor } from "@tandem/protocol";
 import { jsonRoute, type Route } from "../route.ts";
-import { pageOf, pageQuery, time } from "../schemas/page.ts";
-import { MOST_FULL, STORE, storesOf, view, writerOf } from "./memory-stores.ts";
-
-const actor = z
-  .discriminatedUnion("type", [
-    z.object({ type: z.literal("api_actor"), api_key_id: z.string() }),
-    z.object({ type: z.literal("session_actor"), session_id: z.string() }),
-  ])
-  .meta({ id: "MemoryActor", description: "A token, by its id, or an agent in a session." });
-
-const version = z
-  .object({
-    type: z.literal("memory_version"),
-    id: z.string(),
-    memory_id: z.string(),
-    memory_store_id: z.string(),
-    operation: z.enum(VERSION_OPERATIONS),
-    path: z.string().nullable(),
-    content: z.string().nullable(),
-    content_sha256: z.string().nullable(),
-    content_size_bytes: z.int().nullable(),
-    created_at: z.string(),
-    created_by: actor.nullable(),
-    redacted_at: z.string().nullable(),
-    redacted_by: actor.nullable(),
-  })
-  .meta({ id: "MemoryVersion" });
-
-const VERSIONS = `${STORE}/memory_versions` as const;
-const VERSION = `${VERSIONS}/:memory_version_id` as const;
+import { MOST_FULL, storesOf, writerOf } from "./memory-stores.ts";
 
 /** What memories said before, and who changed them. */
 export const memoryVersionRoutes: Route[] = [
-  jsonRoute({
-    name: "memoryStores.memoryVersions.list",
-    method: "GET",
-    path: VERSIONS,
+  jsonRoute("memoryStores.memoryVersions.list", {
     scope: "read",
     at: "context",
     summary: "List the changes of a store's memories, newest first; what people changed in the folder has no author",
-    query: z.strictObject({
-      ...{ ...pageQuery, ...view("basic") },
-      memory_id: z.string().min(1).optional(),
-      operation: z.enum(VERSION_OPERATIONS).optional(),
-      session_id: z.string().min(1).optional(),
-      api_key_id: z.string().min(1).optional(),
-      service_account_id: z.string().min(1).optional(),
-      ...{ "created_at[gte]": time.optional(), "created_at[lte]": time.optional() },
-    }),
-    response: pageOf(version),
     handle: async (call) => {
       const { query, params } = call;
       const limit = query.view === "full" ? Math.min(query.limit, MOST_FULL) : query.limit;
@@ -77,28 +35,19 @@ export const memoryVersionRoutes: Route[] = [
       };
     },
   }),
-  jsonRoute({
-    name: "memoryStores.memoryVersions.retrieve",
-    method: "GET",
-    path: VERSION,
+  jsonRoute("memoryStores.memoryVersions.retrieve", {
     scope: "read",
     at: "context",
     summary: "Retrieve a version of a memory",
-    query: z.strictObject(view("full")),
-    response: version,
     handle: async (call) => {
       const { memory_store_id, memory_version_id } = call.params;
       return versionView(await storesOf(call).version(memory_store_id, memory_version_id), call.query);
     },
   }),
-  jsonRoute({
-    name: "memoryStores.memoryVersions.redact",
-    method: "POST",
-    path: `${VERSION}/redact`,
+  jsonRoute("memoryStores.memoryVersions.redact", {
     scope: "run",
     at: "context",
     summary: "Take the text of a former version out of the record; the git history of the folder has it still",
-    response: version,
     handle: async (call) => {
       const { memory_store_id, memory_version_id } = call.params;
       const redacted = await storesOf(call).redact(memory_store_id, memory_version_id, writerOf(call).actor);
@@ -121,7 +70,7 @@ function versionView(
   };
 }
 
-function actorView(by: VersionActor | null): z.output<typeof actor> | null {
+function actorView(by: VersionActor | null): MemoryActor | null {
   if (by === null) return null;
   return by.type === "token" ? { type: "api_actor", api_key_id: by.id } : { type: "session_actor", session_id: by.id };
 }

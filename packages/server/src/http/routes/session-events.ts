@@ -1,22 +1,9 @@
-import { clientEvent, REFUSED_CLIENT_EVENTS, RequestError, type ClientEvent } from "@tandem/protocol";
-import { z } from "zod";
+import { type BodyOutput, type ClientEvent, REFUSED_CLIENT_EVENTS, RequestError } from "@tandem/protocol";
 import { listEvents } from "../list-events.ts";
-import { openSessionStream, streamQuery } from "../open-session-stream.ts";
+import { openSessionStream } from "../open-session-stream.ts";
 import { findEarlierTry, repeatWindowMs, SendsUnderWay } from "../repeated-send.ts";
 import { jsonRoute, streamRoute, type Route } from "../route.ts";
-import { createdBetween, listOf, order, pageOf, pageQuery, toSpan } from "../schemas/page.ts";
-import { eventType, sessionEvent, streamFrame } from "../schemas/session-event-schema.ts";
-
-/** Taken in only to be refused with the reason, rather than as a shape that nobody knows. */
-const refusedEvent = z
-  .looseObject({ type: z.enum(Object.keys(REFUSED_CLIENT_EVENTS)) })
-  .meta({ id: "RefusedEvent", description: "Events of Anthropic's API that Tandem refuses." });
-
-const sendParams = z
-  .strictObject({
-    events: z.array(z.discriminatedUnion("type", [clientEvent, refusedEvent])).min(1, "expected at least one event"),
-  })
-  .meta({ id: "SendEvents" });
+import { toSpan } from "../page-query.ts";
 
 /** Of all sessions of this process. */
 export const underWay = new SendsUnderWay();
@@ -25,15 +12,10 @@ const begunAt = ({ begun }: Readonly<Record<string, unknown>>): number =>
   typeof begun === "number" ? begun : Infinity;
 
 export const sessionEventRoutes: Route[] = [
-  jsonRoute({
-    name: "sessions.events.list",
-    method: "GET",
-    path: "/v1/sessions/:session_id/events",
+  jsonRoute("sessions.events.list", {
     scope: "read",
     at: "here",
     summary: "List the events of a session, oldest first; what waits for its turn comes last",
-    query: z.strictObject({ ...pageQuery, ...order, ...createdBetween, types: z.array(eventType).optional() }),
-    response: pageOf(sessionEvent),
     handle: ({ engine, params, query }) =>
       listEvents(engine.sessions, {
         session: params.session_id,
@@ -45,15 +27,10 @@ export const sessionEventRoutes: Route[] = [
         since: toSpan(query),
       }),
   }),
-  jsonRoute({
-    name: "sessions.events.send",
-    method: "POST",
-    path: "/v1/sessions/:session_id/events",
+  jsonRoute("sessions.events.send", {
     scope: "run",
     at: "here",
     summary: "Send events into a session; they are durable when this answers",
-    body: sendParams,
-    response: listOf(sessionEvent),
     handle: async ({ engine, params, body, header, token, askOthers }) => {
       const events = body.events.map(accepted);
       const tryNumber = Number(header("x-stainless-retry-count") ?? 0);
@@ -71,29 +48,20 @@ export const sessionEventRoutes: Route[] = [
       return { data: await underWay.run(params.session_id, send) };
     },
   }),
-  jsonRoute({
-    name: "sessions.events.take_back",
-    method: "DELETE",
-    path: "/v1/sessions/:session_id/events/:event_id",
+  jsonRoute("sessions.events.take_back", {
     scope: "run",
     at: "writer",
     extension: true,
     summary: "Take back a message that waits for its turn; a conflict if the agent has it already",
-    response: z.object({ type: z.literal("event_taken_back"), id: z.string() }),
     handle: async ({ engine, params, token }) => {
       await engine.sessions.takeBack(params.session_id, params.event_id, token.name);
       return { type: "event_taken_back" as const, id: params.event_id };
     },
   }),
-  streamRoute({
-    name: "sessions.events.stream",
-    method: "GET",
-    path: "/v1/sessions/:session_id/events/stream",
+  streamRoute("sessions.events.stream", {
     scope: "read",
     at: "here",
     summary: "Stream the events of a session from now on, or after `Last-Event-ID`",
-    query: streamQuery,
-    frame: streamFrame,
     handle: async ({ engine, params, query, header }, streams) => {
       const { id } = await engine.sessions.get(params.session_id);
       await openSessionStream(engine.sessions, { session: id, thread: null, query, header }, streams);
@@ -109,8 +77,13 @@ function ofTrace(event: ClientEvent, traceparent: string | undefined): ClientEve
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-function accepted(event: ClientEvent | z.infer<typeof refusedEvent>, index: number): ClientEvent {
+type SentEvent = BodyOutput<"sessions.events.send">["events"][number];
+type RefusedEvent = Extract<SentEvent, { type: keyof typeof REFUSED_CLIENT_EVENTS }>;
+
+const isRefused = (event: SentEvent): event is RefusedEvent => event.type in REFUSED_CLIENT_EVENTS;
+
+function accepted(event: SentEvent, index: number): ClientEvent {
+  if (!isRefused(event)) return event;
   const reason = REFUSED_CLIENT_EVENTS[event.type];
-  if (reason === undefined) return event as ClientEvent;
   throw new RequestError("invalid_request", `events[${index}].type: ${event.type} is refused: ${reason}.`);
 }

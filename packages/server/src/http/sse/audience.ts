@@ -1,8 +1,7 @@
-import { isOnPrimary, type Delta, type ThreadId } from "@tandem/protocol";
+import { isOnPrimary, PREVIEWS, type Delta, type ThreadId } from "@tandem/protocol";
 import { isAbout } from "../read-thread.ts";
 import type { StreamItem } from "./stream-item.ts";
 
-export const PREVIEWS = ["agent.message", "agent.thinking"] as const;
 type Preview = (typeof PREVIEWS)[number];
 
 /** What a client has asked to hear of a session. Clients that asked for the same share every byte. */

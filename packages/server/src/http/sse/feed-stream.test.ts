@@ -1,4 +1,4 @@
-import type { FeedItem, FeedSession } from "@tandem/sessions";
+import type { FeedItem, FeedSession } from "@tandem/protocol";
 import { expect, test } from "vitest";
 import { MemoryEngine } from "../../testing/memory-engine.ts";
 import { StreamReader } from "../../testing/read-stream.ts";

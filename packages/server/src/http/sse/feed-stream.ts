@@ -1,4 +1,4 @@
-import type { FeedItem } from "@tandem/sessions";
+import type { FeedItem } from "@tandem/protocol";
 import type { EventStream } from "./event-stream.ts";
 import { commentFrame, namedFrame } from "./frame.ts";
 

@@ -7,11 +7,12 @@ import {
   sessionAgent,
   threadAgent,
   toolParams,
-} from "./agents.ts";
-import { userMessage } from "../events/client-event.ts";
-import { budget, usageSnapshot } from "../events/usage-snapshot.ts";
+} from "../agents.ts";
+import { userMessage } from "../../events/client-event.ts";
+import { budget, usageSnapshot } from "../../events/usage-snapshot.ts";
+import { count, createdBetween, deletedOf, includeArchived, order, pageQuery, twoWayPageOf } from "../page.ts";
 
-export { SESSION_METADATA } from "../words.ts";
+export { SESSION_METADATA } from "../../words.ts";
 
 export const SESSION_STATUSES = ["idle", "running", "rescheduling", "terminated"] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
@@ -142,3 +143,39 @@ export const file = z
   })
   .meta({ id: "File" });
 export type FileMetadata = z.infer<typeof file>;
+
+const listQuery = z.strictObject({
+  ...pageQuery,
+  ...includeArchived,
+  ...order,
+  ...createdBetween,
+  agent_id: z.string().optional(),
+  agent_version: count().min(1).optional(),
+  statuses: z.array(z.enum(SESSION_STATUSES)).optional(),
+  deployment_id: z.string().optional(),
+  memory_store_id: z.string().optional(),
+});
+
+export const sessionsApi = {
+  "sessions.create": {
+    body: sessionCreateParams,
+    response: session,
+  },
+  "sessions.list": {
+    query: listQuery,
+    response: twoWayPageOf(session),
+  },
+  "sessions.retrieve": {
+    response: session,
+  },
+  "sessions.update": {
+    body: sessionUpdateParams,
+    response: session,
+  },
+  "sessions.archive": {
+    response: session,
+  },
+  "sessions.delete": {
+    response: deletedOf("session_deleted"),
+  },
+};

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { session } from "./sessions.ts";
+import { count } from "../page.ts";
 
 // What became of a session's files and conversation, and going back or another way.
 
@@ -118,3 +120,34 @@ export const forkParams = z
   })
   .meta({ id: "Fork" });
 export type ForkParams = z.infer<typeof forkParams>;
+
+export const historyApi = {
+  "sessions.checkpoints": {
+    response: sessionCheckpoints,
+  },
+  "sessions.diff": {
+    query: z.strictObject({
+      from: z.string().min(1).optional(),
+      to: z.string().min(1).optional(),
+      turn: count().min(1).optional(),
+      /** Whether patches come along, or only counts. */
+      patch: z.enum(["true", "false"]).default("true"),
+    }),
+    response: sessionDiff,
+  },
+  "sessions.rewind": {
+    body: rewindParams,
+    response: rewindOutcome,
+  },
+  "sessions.undoRewind": {
+    body: rewindUndoParams,
+    response: rewindOutcome,
+  },
+  "sessions.fork": {
+    body: forkParams,
+    response: session,
+  },
+  "sessions.compact": {
+    response: z.object({ type: z.literal("session_compacting"), id: z.string() }),
+  },
+};

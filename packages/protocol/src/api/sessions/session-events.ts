@@ -1,7 +1,10 @@
-import type { FeedItem } from "@tandem/sessions";
-import type { CutShort, Delta, SessionEvent, SessionEventType } from "@tandem/protocol";
-import { SESSION_STATUSES, usageSnapshot } from "@tandem/protocol";
 import { z } from "zod";
+import { clientEvent, REFUSED_CLIENT_EVENTS, type RefusedEventType } from "../../events/client-event.ts";
+import { typed } from "../typed.ts";
+import type { Delta, SessionEvent, SessionEventType } from "../../events/session-event.ts";
+import { createdBetween, listOf, order, pageOf, pageQuery } from "../page.ts";
+
+export const PREVIEWS = ["agent.message", "agent.thinking"] as const;
 
 /** Every type of event, so that none can be forgotten; what each holds is in Anthropic's documentation and in ours. */
 const EVENT_TYPES = Object.keys({
@@ -69,62 +72,73 @@ const EVENT_TYPES = Object.keys({
 
 export const eventType = z.enum(EVENT_TYPES).meta({ id: "SessionEventType" });
 
-// The types of events are TypeScript's (they are made by us, not read), so these schemas say less than their types do.
-export const sessionEvent = z
-  .looseObject({ type: eventType, id: z.string(), processed_at: z.string().nullable() })
-  .meta({
+export const sessionEvent = typed<SessionEvent>(
+  z.looseObject({ type: eventType, id: z.string(), processed_at: z.string().nullable() }).meta({
     id: "SessionEvent",
     description:
       "An event of a session's log. `processed_at` is null while what a client sent waits for its turn. Types that begin with `tandem.` and the key `tandem` are Tandem's own.",
-  }) as unknown as z.ZodType<SessionEvent>;
+  }),
+);
 
-const delta = z
-  .looseObject({
-    type: z.enum([
-      "event_start",
-      "event_delta",
-      "tandem.thinking_delta",
-      "tandem.tool_input_start",
-      "tandem.tool_input_delta",
-      "tandem.tool_progress",
-    ] satisfies Delta["type"][]),
-  })
-  .meta({ id: "Delta", description: "A live preview of an event that is being produced. Never stored." });
+const delta = typed<Delta>(
+  z
+    .looseObject({
+      type: z.enum([
+        "event_start",
+        "event_delta",
+        "tandem.thinking_delta",
+        "tandem.tool_input_start",
+        "tandem.tool_input_delta",
+        "tandem.tool_progress",
+      ] satisfies Delta["type"][]),
+    })
+    .meta({ id: "Delta", description: "A live preview of an event that is being produced. Never stored." }),
+);
 
 const resync = z
   .object({ type: z.literal("tandem.resync"), last_event_id: z.string() })
   .meta({ id: "Resync", description: "The client was too slow and is let go; it goes on after this event." });
 
-const feedSession = z
-  .object({
-    id: z.string(),
-    title: z.string().nullable(),
-    status: z.enum(SESSION_STATUSES),
-    agent: z.object({ id: z.string(), name: z.string() }),
-    environment_id: z.string(),
-    folder: z.string(),
-    waiting_for: z.array(
-      z.object({ event_id: z.string(), type: z.enum(["tool_confirmation", "custom_tool_result"]), name: z.string() }),
-    ),
-    list_cost: usageSnapshot.shape.list_cost,
-    cut_short: z
-      .enum(["retries_exhausted", "budget_reached", "refusal"] satisfies CutShort[])
-      .nullable()
-      .describe("Why its last turn came to no good end, where it did not."),
-    parked: z.object({ resets_at: z.string(), kind: z.string() }).nullable(),
-    created_at: z.string(),
-    updated_at: z.string(),
-    archived_at: z.string().nullable(),
-  })
-  .meta({ id: "FeedSession" });
-
-export const feedItem: z.ZodType<FeedItem> = z
-  .discriminatedUnion("type", [
-    z.object({ type: z.literal("snapshot"), sessions: z.array(feedSession) }),
-    z.object({ type: z.literal("changed"), session: feedSession }),
-    z.object({ type: z.literal("removed"), id: z.string() }),
-  ])
-  .meta({ id: "FeedItem" });
-
 /** The data of a frame of a session's stream. */
 export const streamFrame = z.union([sessionEvent, delta, resync]);
+export type StreamFrame = z.infer<typeof streamFrame>;
+
+export const streamQuery = z.strictObject({
+  event_deltas: z
+    .array(z.enum(PREVIEWS))
+    .optional()
+    .meta({ description: "Also send previews of events of these types while they are being produced." }),
+  tandem: z.enum(["true", "false"]).default("false").meta({
+    description:
+      "Tandem's own: also send previews of thinking and of tools' input, and `tandem.` events that arise while the session is idle.",
+  }),
+});
+
+/** Parsed only so that the refusal can name the reason. */
+const refusedEvent = z
+  .looseObject({ type: z.enum(Object.keys(REFUSED_CLIENT_EVENTS) as RefusedEventType[]) })
+  .meta({ id: "RefusedEvent", description: "Events of Anthropic's API that Tandem refuses." });
+
+const sendParams = z
+  .strictObject({
+    events: z.array(z.discriminatedUnion("type", [clientEvent, refusedEvent])).min(1, "expected at least one event"),
+  })
+  .meta({ id: "SendEvents" });
+
+export const sessionEventsApi = {
+  "sessions.events.list": {
+    query: z.strictObject({ ...pageQuery, ...order, ...createdBetween, types: z.array(eventType).optional() }),
+    response: pageOf(sessionEvent),
+  },
+  "sessions.events.send": {
+    body: sendParams,
+    response: listOf(sessionEvent),
+  },
+  "sessions.events.take_back": {
+    response: z.object({ type: z.literal("event_taken_back"), id: z.string() }),
+  },
+  "sessions.events.stream": {
+    query: streamQuery,
+    frame: streamFrame,
+  },
+};

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { listOf } from "../page.ts";
 
 // A session's own worktree of a git repository, and what becomes of the work in it.
 
@@ -92,3 +93,31 @@ export const worktreePrune = z
   .object({ removed: z.array(z.string()), kept: z.array(z.object({ session_id: z.string(), why: z.string() })) })
   .meta({ id: "WorktreePrune" });
 export type WorktreePrune = z.infer<typeof worktreePrune>;
+
+export const worktreesApi = {
+  "worktrees.list": {
+    response: listOf(worktree),
+  },
+  "worktrees.prune": {
+    body: z.strictObject({ dry_run: z.boolean().default(false) }).meta({ id: "WorktreePruneParams" }),
+    response: worktreePrune,
+  },
+  "sessions.worktree.retrieve": {
+    response: worktreeStatus,
+  },
+  "sessions.worktree.patch": {
+    download: true as const,
+  },
+  "sessions.worktree.merge": {
+    body: worktreeMergeParams,
+    response: worktreeMerge,
+  },
+  "sessions.worktree.apply": {
+    body: worktreeApplyParams,
+    response: worktreeApply,
+  },
+  "sessions.worktree.remove": {
+    body: worktreeRemoveParams,
+    response: z.object({ type: z.literal("worktree_removed"), session_id: z.string() }),
+  },
+};

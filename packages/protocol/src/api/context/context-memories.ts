@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { evidence } from "./evidence.ts";
+import { pageOf, pageQuery, time } from "../page.ts";
+
+export const MEMORY_SCOPES = ["user", "project", "agent"] as const;
+
+const memory = z
+  .object({
+    id: z.string(),
+    text: z.string(),
+    scope: z.enum(MEMORY_SCOPES),
+    agent: z.string().nullable(),
+    user: z.string().nullable(),
+    tags: z.array(z.string()),
+    created_at: z.string(),
+    updated_at: z.string().nullable(),
+    expires_at: z.string().nullable().meta({ description: "Null: it holds until somebody changes it." }),
+    is_expired: z.boolean(),
+    sources: z.array(evidence),
+    contradicts: z
+      .array(z.string())
+      .meta({ description: "Ids of memories that say otherwise, whichever file says so." }),
+  })
+  .meta({ id: "ContextMemory", description: "A statement that is remembered, and what it rests on." });
+export type ContextMemory = z.infer<typeof memory>;
+
+const decided = z
+  .object({
+    proposal: z.string().nullable().meta({ description: "By which it can be undone; null if nothing changed." }),
+  })
+  .meta({ id: "MemoryDecision" });
+
+const expiresAt = time.nullable();
+
+export const contextMemoriesApi = {
+  "context.memories.list": {
+    query: z.strictObject({
+      ...pageQuery,
+      session: z.string().min(1).max(100).optional().meta({ description: "Only what rests on this session." }),
+    }),
+    response: pageOf(memory),
+  },
+  "context.memories.create": {
+    body: z
+      .strictObject({
+        text: z.string().min(1).max(20_000),
+        scope: z.enum(MEMORY_SCOPES).default("project"),
+        agent: z.string().min(1).max(200).optional(),
+        tags: z.array(z.string().min(1).max(100)).max(20).default([]),
+        expires_at: expiresAt.default(null),
+      })
+      .meta({ id: "RememberThis" }),
+    response: decided
+      .extend({
+        memory,
+        unchecked: z.string().nullable().meta({ description: "Why nobody has looked for contradictions." }),
+      })
+      .meta({ id: "Remembered" }),
+  },
+  "context.memories.keep": {
+    body: z.strictObject({ expires_at: expiresAt }).meta({ id: "KeepMemory" }),
+    response: decided,
+  },
+  "context.memories.forget": {
+    response: decided,
+  },
+};

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { JOB_STATES } from "../../words.ts";
+import type { RunEvent } from "./run-event.ts";
+import { typed } from "../typed.ts";
+import { count, pageOf, pageQuery } from "../page.ts";
+
+const job = z
+  .object({
+    id: z.string(),
+    kind: z.string(),
+    params: z.unknown(),
+    state: z.enum(JOB_STATES),
+    progress: z.unknown(),
+    result: z.unknown(),
+    error: z.object({ code: z.string(), message: z.string(), fix: z.string().optional() }).nullable(),
+    cancel_requested: z.boolean(),
+    created_at: z.string(),
+    started_at: z.string().nullable(),
+    ended_at: z.string().nullable(),
+  })
+  .meta({
+    id: "Job",
+    description:
+      "Background work on the context. `partly`: it ended, and something was skipped. `interrupted`: nobody works on it.",
+  });
+export type Job = z.infer<typeof job>;
+
+const jobEvent = z
+  .object({ seq: z.int(), at: z.string(), event: typed<RunEvent>(z.looseObject({ type: z.string() })) })
+  .meta({ id: "JobEvent" });
+export type JobEvent = z.infer<typeof jobEvent>;
+
+export const jobsApi = {
+  "jobs.list": {
+    query: z.strictObject({
+      ...pageQuery,
+      kind: z.string().min(1).optional(),
+      states: z.array(z.enum(JOB_STATES)).optional(),
+    }),
+    response: pageOf(job),
+  },
+  "jobs.create": {
+    body: z
+      .strictObject({ kind: z.string().min(1), params: z.record(z.string(), z.unknown()).default({}) })
+      .meta({ id: "CreateJob" }),
+    response: job,
+  },
+  "jobs.retrieve": {
+    response: job,
+  },
+  "jobs.cancel": {
+    response: job,
+  },
+  "jobs.events.list": {
+    query: z.strictObject({
+      limit: count().min(1).max(1_000).default(100),
+      page: z
+        .string()
+        .regex(/^\d{1,15}$/, "expected the `next_page` of an earlier answer")
+        .optional(),
+    }),
+    response: pageOf(jobEvent),
+  },
+  "jobs.events.stream": {
+    frame: jobEvent,
+  },
+};

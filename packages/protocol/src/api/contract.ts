@@ -1,0 +1,139 @@
+import { z } from "zod";
+import { agentsApi } from "./agents.ts";
+import { approvalsApi } from "./approvals.ts";
+import { auditApi } from "./audit.ts";
+import { budgetsApi } from "./budgets.ts";
+import { commandsApi } from "./sessions/commands.ts";
+import { contextMemoriesApi } from "./context/context-memories.ts";
+import { contextPagesApi } from "./context/context-pages.ts";
+import { contextApi } from "./context/context.ts";
+import { ENDPOINTS, type EndpointName } from "./endpoints.ts";
+import { environmentsApi } from "./environments.ts";
+import { filesApi } from "./sessions/files.ts";
+import { fleetApi } from "./fleet.ts";
+import { historyApi } from "./sessions/history.ts";
+import { jobsApi } from "./context/jobs.ts";
+import { mcpServersApi } from "./mcp-servers.ts";
+import { memoryStoresApi } from "./context/memory-stores.ts";
+import { memoryVersionsApi } from "./context/memory-versions.ts";
+import { modelsApi } from "./models.ts";
+import { notificationsApi } from "./notifications.ts";
+import { overviewApi } from "./overview.ts";
+import { proposalsApi } from "./context/proposals.ts";
+import { rulesApi } from "./rules.ts";
+import { sessionEventsApi } from "./sessions/session-events.ts";
+import { sessionFolderApi } from "./sessions/session-folder.ts";
+import { sessionLogApi } from "./sessions/session-log.ts";
+import { sessionResourcesApi } from "./sessions/session-resources.ts";
+import { sessionTasksApi } from "./sessions/session-tasks.ts";
+import { sessionsApi } from "./sessions/sessions.ts";
+import { statusApi } from "./status.ts";
+import { tenantsApi } from "./tenants.ts";
+import { threadsApi } from "./sessions/threads.ts";
+import { tokensApi } from "./tokens.ts";
+import { trustApi } from "./trust.ts";
+import { worktreesApi } from "./sessions/worktrees.ts";
+
+interface JsonOperation {
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  response: z.ZodType;
+}
+
+interface UploadOperation {
+  /** Fields of the form, beside `file`. */
+  form: z.ZodObject;
+  response: z.ZodType;
+}
+
+interface DownloadOperation {
+  download: true;
+}
+
+interface StreamOperation {
+  query?: z.ZodObject;
+  /** The data of each frame. */
+  frame: z.ZodType;
+}
+
+type Operation = JsonOperation | UploadOperation | DownloadOperation | StreamOperation;
+
+/** The shapes of what goes over each route, by the route's name. The server checks requests against them. */
+export const CONTRACT = {
+  ...agentsApi,
+  ...approvalsApi,
+  ...auditApi,
+  ...budgetsApi,
+  ...commandsApi,
+  ...contextApi,
+  ...contextMemoriesApi,
+  ...contextPagesApi,
+  ...environmentsApi,
+  ...filesApi,
+  ...fleetApi,
+  ...historyApi,
+  ...jobsApi,
+  ...mcpServersApi,
+  ...memoryStoresApi,
+  ...memoryVersionsApi,
+  ...modelsApi,
+  ...notificationsApi,
+  ...overviewApi,
+  ...proposalsApi,
+  ...rulesApi,
+  ...sessionEventsApi,
+  ...sessionFolderApi,
+  ...sessionLogApi,
+  ...sessionResourcesApi,
+  ...sessionTasksApi,
+  ...sessionsApi,
+  ...statusApi,
+  ...tenantsApi,
+  ...threadsApi,
+  ...tokensApi,
+  ...trustApi,
+  ...worktreesApi,
+  "openapi.retrieve": { response: z.looseObject({ openapi: z.string() }) },
+} satisfies Record<EndpointName, Operation>;
+
+export type Contract = typeof CONTRACT;
+
+/** Names whose operation has the given members. */
+type NamesWith<Members> = {
+  [Name in EndpointName]: Contract[Name] extends Members ? Name : never;
+}[EndpointName];
+
+export type UploadName = NamesWith<{ form: z.ZodType }>;
+export type JsonName = Exclude<NamesWith<{ response: z.ZodType }>, UploadName>;
+export type DownloadName = NamesWith<{ download: true }>;
+export type StreamName = NamesWith<{ frame: z.ZodType }>;
+
+type Address<Name extends EndpointName> = (typeof ENDPOINTS)[Name];
+
+/** The names after colons in a path. */
+type ParamName<Path extends string> = Path extends `${string}:${infer Param}/${infer Rest}`
+  ? Param | ParamName<`/${Rest}`>
+  : Path extends `${string}:${infer Param}`
+    ? Param
+    : never;
+
+export type ParamsOf<Name extends EndpointName> = Record<ParamName<Address<Name>>, string>;
+
+/** A schema of an operation; `otherwise` where the operation has none. */
+type Shape<Name extends EndpointName, Member extends string, Otherwise> =
+  Contract[Name] extends Record<Member, infer Schema extends z.ZodType> ? Schema : Otherwise;
+
+/** What a client sends. */
+export type QueryInput<Name extends EndpointName> = z.input<Shape<Name, "query", z.ZodObject<{}>>>;
+export type BodyInput<Name extends EndpointName> = z.input<Shape<Name, "body", z.ZodUndefined>>;
+export type FormInput<Name extends UploadName> = z.input<Contract[Name]["form"]>;
+
+/** What a handler gets, with defaults filled in. */
+export type QueryOutput<Name extends EndpointName> = z.output<Shape<Name, "query", z.ZodObject<{}>>>;
+export type BodyOutput<Name extends EndpointName> = z.output<Shape<Name, "body", z.ZodUndefined>>;
+export type FormOutput<Name extends UploadName> = z.output<Contract[Name]["form"]>;
+
+/** What a handler returns, and what a client reads. */
+export type ResponseInput<Name extends JsonName | UploadName> = z.input<Contract[Name]["response"]>;
+export type ResponseOf<Name extends JsonName | UploadName> = z.output<Contract[Name]["response"]>;
+export type FrameOf<Name extends StreamName> = z.output<Contract[Name]["frame"]>;

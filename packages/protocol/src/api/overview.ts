@@ -1,0 +1,58 @@
+import { z } from "zod";
+import type { CutShort } from "../events/session-event.ts";
+import { usageSnapshot } from "../events/usage-snapshot.ts";
+import { SESSION_STATUSES } from "./sessions/sessions.ts";
+import { listOf, time } from "./page.ts";
+
+const feedSession = z
+  .object({
+    id: z.string(),
+    title: z.string().nullable(),
+    status: z.enum(SESSION_STATUSES),
+    agent: z.object({ id: z.string(), name: z.string() }),
+    environment_id: z.string(),
+    folder: z.string(),
+    waiting_for: z.array(
+      z.object({ event_id: z.string(), type: z.enum(["tool_confirmation", "custom_tool_result"]), name: z.string() }),
+    ),
+    list_cost: usageSnapshot.shape.list_cost,
+    cut_short: z
+      .enum(["retries_exhausted", "budget_reached", "refusal"] satisfies CutShort[])
+      .nullable()
+      .describe("Why its last turn came to no good end, where it did not."),
+    parked: z.object({ resets_at: z.string(), kind: z.string() }).nullable(),
+    created_at: z.string(),
+    updated_at: z.string(),
+    archived_at: z.string().nullable(),
+  })
+  .meta({ id: "FeedSession" });
+export type FeedSession = z.infer<typeof feedSession>;
+
+const feedItem = z
+  .discriminatedUnion("type", [
+    z.object({ type: z.literal("snapshot"), sessions: z.array(feedSession) }),
+    z.object({ type: z.literal("changed"), session: feedSession }),
+    z.object({ type: z.literal("removed"), id: z.string() }),
+  ])
+  .meta({ id: "FeedItem" });
+export type FeedItem = z.infer<typeof feedItem>;
+
+const usageOfDay = z
+  .object({ day: z.string(), agent_id: z.string(), usd: z.number(), sessions: z.int() })
+  .meta({ id: "UsageOfDay" });
+export type UsageOfDay = z.infer<typeof usageOfDay>;
+
+const span = z.strictObject({
+  from: time.optional().meta({ description: `Thirty days before \`to\` where it is left out.` }),
+  to: time.optional().meta({ description: "Now where it is left out." }),
+});
+
+export const overviewApi = {
+  "feed.stream": {
+    frame: feedItem,
+  },
+  "usage.list": {
+    query: span,
+    response: listOf(usageOfDay),
+  },
+};

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import type { LoggedEvent } from "../../events/session-event.ts";
+import { message } from "../../fold/message.ts";
+import { typed } from "../typed.ts";
+import { sessionEvent } from "./session-events.ts";
+import { count } from "../page.ts";
+
+const loggedEvent = typed<LoggedEvent>(
+  z
+    .object({ seq: z.int(), thread: z.string().nullable(), event: sessionEvent })
+    .meta({ id: "LoggedEvent", description: "An event in its place in the log." }),
+);
+
+export const sessionLogApi = {
+  "sessions.log.list": {
+    query: z.strictObject({
+      limit: count().min(1).max(2_000).default(500),
+      before: count().min(1).optional().meta({ description: "Only those before this place." }),
+      thread: z.string().optional().meta({ description: "A subagent's thread; the primary one where it is left out." }),
+    }),
+    response: z.object({
+      data: z.array(loggedEvent).meta({ description: "Oldest first." }),
+      waiting: z.array(sessionEvent).meta({ description: "What no turn has taken yet." }),
+      before: z.int().nullable().meta({ description: "For those before these; null where there are none." }),
+      head: z
+        .int()
+        .meta({ description: "The place of the log's last event: a stream opened from there misses nothing." }),
+    }),
+  },
+  "sessions.messages.list": {
+    query: z.strictObject({
+      limit: count().min(1).max(500).default(50),
+      before: count().min(1).optional().meta({ description: "For what came earlier: the `before` of the answer." }),
+      thread: z.string().optional().meta({ description: "A subagent's thread; the primary one where it is left out." }),
+    }),
+    response: z.object({
+      data: z.array(message),
+      before: z.int().nullable().meta({ description: "For the messages before these; null where there are none." }),
+    }),
+  },
+};
