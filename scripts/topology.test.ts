@@ -40,7 +40,7 @@ const OWNED: readonly [library: RegExp, owner: string][] = [
 /** The official client is our outside judge: tests alone use it. */
 const JUDGE = /^@anthropic-ai\/sdk/;
 
-const REHEARSING_COMMANDS = ["src/commands/demo", "src/commands/rehearse", "src/demo/"];
+const REHEARSING_COMMANDS = ["src/commands/settings/demo", "src/commands/settings/rehearse", "src/demo/"];
 
 /** Entry points beside `index.ts`, for commands that must start fast and so load one part of a package only. */
 const SIDE_DOORS: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@ import type { Run } from "@tandem/context";
 import type { LlmRuntime } from "@tandem/runtime";
 import type { z } from "zod";
 import { jobModels } from "@tandem/tandem/compose";
-import type { Context } from "../../apps/cli/src/context.ts";
+import type { Host } from "@tandem/tandem";
 import { openProject } from "@tandem/tandem/project";
 
 /** The model of a project, as a scan of it would have it. */
@@ -45,20 +45,14 @@ export class BenchRun implements Run, AsyncDisposable {
 
 /** From the `tandem.yaml` of a folder; the settings there are trusted or not as for every command. */
 export async function openModel(folder: string, env: Readonly<Record<string, string | undefined>>): Promise<BenchRun> {
-  const context: Context = {
+  const host: Host = {
     version: "0.0.0",
     cwd: folder,
     env,
     signal: new AbortController().signal,
-    allowToStop: () => {},
     project: folder,
-    json: false,
-    debug: false,
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
   };
-  const { llm, modelOf } = await jobModels(context, await openProject(context));
+  const { llm, modelOf } = await jobModels(host, await openProject(host));
   if (!llm) {
     throw new TandemError("invalid_request", "That project has no backend.", {
       fix: "Set llm.provider.backend in its tandem.yaml.",

@@ -3,7 +3,7 @@ import type { LlmRuntime, TextRequest } from "@tandem/runtime";
 import { describeReport } from "./call-report-line.ts";
 import { createRuntime } from "@tandem/tandem/compose";
 import { parseDuration } from "@tandem/tandem/config";
-import type { Context } from "./context.ts";
+import type { Invocation } from "./invocation.ts";
 import { openProject } from "@tandem/tandem/project";
 import { Progress } from "./progress.ts";
 import { readPrompt } from "./read-prompt.ts";
@@ -22,7 +22,7 @@ export interface CallOptions {
  * closed whatever happened. `ask` makes the call.
  */
 export async function callModel<T>(
-  context: Context,
+  context: Invocation,
   words: readonly string[],
   options: CallOptions,
   ask: (runtime: LlmRuntime, request: TextRequest) => Promise<T>,
@@ -56,7 +56,7 @@ export async function callModel<T>(
 }
 
 /** On a terminal, below the answer: what it took and who paid. */
-export async function showReport({ stderr }: Context, report: CallReport): Promise<void> {
+export async function showReport({ stderr }: Invocation, report: CallReport): Promise<void> {
   if (stderr.isTTY) await write(stderr, `${styleFor(stderr).dim(describeReport(report))}\n`);
 }
 

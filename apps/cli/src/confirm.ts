@@ -1,9 +1,13 @@
 import { TandemError } from "@tandem/protocol";
 import { createInterface } from "node:readline/promises";
-import type { Context } from "./context.ts";
+import type { Invocation } from "./invocation.ts";
 
 /** Asks before something that cannot be undone. Where there is nobody to ask, it is not done. */
-export async function confirm({ stdin, stderr, json, signal }: Context, what: string, question: string): Promise<void> {
+export async function confirm(
+  { stdin, stderr, json, signal }: Invocation,
+  what: string,
+  question: string,
+): Promise<void> {
   if (!stdin.isTTY || !stderr.isTTY || json) {
     throw new TandemError("usage", "There is no terminal to ask on.", { fix: "Add --yes if you are sure." });
   }

@@ -1,12 +1,12 @@
 import { TandemError } from "@tandem/protocol";
 import { hasContext, openStore } from "@tandem/tandem/compose";
 import { type OpenedContext, serveContext } from "@tandem/tandem/context";
-import type { Context } from "./context.ts";
+import type { Invocation } from "./invocation.ts";
 import { openProject } from "@tandem/tandem/project";
 
 /** Does something with the project's context, and closes it again. One that is not there is not made for it. */
 export async function withKnowledge<T>(
-  context: Context,
+  context: Invocation,
   command: string,
   work: (knowledge: OpenedContext) => Promise<T>,
 ): Promise<T> {
@@ -32,7 +32,7 @@ export async function withKnowledge<T>(
 
 /** What a tool over the context answers, in words and for programs. */
 export async function askTool(
-  { signal }: Pick<Context, "signal">,
+  { signal }: Pick<Invocation, "signal">,
   { tools }: OpenedContext,
   name: string,
   input: unknown,

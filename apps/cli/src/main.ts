@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import manifest from "../package.json" with { type: "json" };
-import type { Context } from "./context.ts";
+import type { Invocation } from "./invocation.ts";
 import { EXIT_CODES } from "./exit-code.ts";
 import { catchInterrupts } from "./interrupt.ts";
 import { createProgram } from "./program.ts";
@@ -24,9 +24,13 @@ setTimeout(() => process.exit(), LINGER_MS).unref();
 
 async function run(): Promise<number> {
   let exitCode: number | undefined;
-  const program = createProgram(version, async (command, action) => {
-    exitCode = (await action(contextOf(command))) ?? undefined;
-  });
+  const program = await createProgram(
+    version,
+    async (command, action) => {
+      exitCode = (await action(invocationOf(command))) ?? undefined;
+    },
+    args,
+  );
   program.exitOverride();
   for (const command of withSubcommands(program)) {
     command.exitOverride().configureOutput({ outputError: () => {} });
@@ -50,7 +54,7 @@ async function run(): Promise<number> {
   }
 }
 
-function contextOf(command: Command): Context {
+function invocationOf(command: Command): Invocation {
   const options = command.optsWithGlobals<{ project?: string; claudePath?: string; json?: boolean; debug?: boolean }>();
   return {
     version,

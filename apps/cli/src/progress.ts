@@ -1,4 +1,4 @@
-import type { Context } from "./context.ts";
+import type { Invocation } from "./invocation.ts";
 import { styleFor } from "./terminal.ts";
 
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -17,14 +17,14 @@ export interface ShownWait {
  * wait with `--json`. Disposing of it clears the line.
  */
 export class Progress implements Disposable {
-  readonly #context: Pick<Context, "stderr" | "json">;
+  readonly #context: Pick<Invocation, "stderr" | "json">;
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #style: ReturnType<typeof styleFor>;
   #label: string;
   #wait: ShownWait | undefined;
   #frame = 0;
 
-  constructor(context: Pick<Context, "stderr" | "json">, label: string) {
+  constructor(context: Pick<Invocation, "stderr" | "json">, label: string) {
     this.#context = context;
     this.#label = label;
     this.#style = styleFor(context.stderr);

@@ -1,6 +1,6 @@
 import { TandemError } from "@tandem/protocol";
 import { fstatSync } from "node:fs";
-import type { Context } from "./context.ts";
+import type { Invocation } from "./invocation.ts";
 
 const FIRST_BYTE_DEADLINE_MS = 30_000;
 const NOTICE_MS = 2_000;
@@ -10,7 +10,7 @@ const LONGEST = 32 * 1024 * 1024;
  * The prompt from the arguments, followed by what is piped in. Nothing is read from a terminal, nor from `/dev/null` and
  * its like; a pipe that stays silent is an error after a while, not a hang.
  */
-export async function readPrompt(context: Context, words: readonly string[], command = "text"): Promise<string> {
+export async function readPrompt(context: Invocation, words: readonly string[], command = "text"): Promise<string> {
   const piped = isPiped(context.stdin) ? await readAll(context) : "";
   const prompt = [words.join(" "), piped].filter((part) => part.trim() !== "").join("\n\n");
   if (prompt === "") {
@@ -32,7 +32,7 @@ function isPiped(stdin: NodeJS.ReadStream): boolean {
   }
 }
 
-async function readAll({ stdin, stderr, signal, json }: Context): Promise<string> {
+async function readAll({ stdin, stderr, signal, json }: Invocation): Promise<string> {
   const silence = new AbortController();
   const notice = setTimeout(() => {
     if (!json) stderr.write("Waiting for standard input …\n");

@@ -1,9 +1,9 @@
 import { TandemError } from "@tandem/protocol";
 import type { Writable } from "node:stream";
-import type { AcpOptions } from "../commands/acp.ts";
+import type { AcpOptions } from "../commands/server/acp.ts";
 import { loadAcp } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import { openProjectOrDefaults } from "@tandem/tandem/project";
 import { serverFor } from "../sessions/open-client.ts";
 import { serverAccess } from "../sessions/server-connection.ts";
@@ -13,7 +13,7 @@ import { serverAccess } from "../sessions/server-connection.ts";
  * writer, and the page shows what the editor does. False where there is none.
  */
 export async function pipeToServer(
-  context: Context,
+  context: Invocation,
   options: AcpOptions,
   { output, signal }: { output: Writable; signal: AbortSignal },
 ): Promise<boolean> {
@@ -25,7 +25,7 @@ export async function pipeToServer(
 }
 
 /** Another than at first, where it has been started again. */
-async function find(context: Context, project: Project, { agent }: AcpOptions) {
+async function find(context: Invocation, project: Project, { agent }: AcpOptions) {
   const server = await serverFor(context, project, context.cwd);
   if (!server) {
     throw new TandemError("network", "The Tandem server that this editor was using is not up any more.", {

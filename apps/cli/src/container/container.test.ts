@@ -75,9 +75,9 @@ test.each(["container/tandem.yaml", "container/postgres/tandem.yaml"])(
   },
 );
 
-test("what the image starts is a command of ours", () => {
+test("what the image starts is a command of ours", async () => {
   const [command] = words.parse(JSON.parse(instruction("CMD")[0]!));
-  const names = createProgram("0", async () => {}).commands.map((each) => each.name());
+  const names = (await createProgram("0", async () => {})).commands.map((each) => each.name());
   expect(names).toContain(command);
   for (const [, name] of read("container/entrypoint.sh").matchAll(/^tandem (\w+)/gm)) expect(names).toContain(name);
 });

@@ -14,7 +14,7 @@ const words = z.array(z.string());
 
 /** The options of `tandem up` as a command line gives them; throws on one that there is not. */
 async function upOptions(args: readonly string[]): Promise<Record<string, unknown>> {
-  const program = createProgram("0", async () => {});
+  const program = await createProgram("0", async () => {});
   const up = program.commands.find((command) => command.name() === "up")!;
   let given: Record<string, unknown> | undefined;
   up.exitOverride().action((options: Record<string, unknown>) => void (given = options));

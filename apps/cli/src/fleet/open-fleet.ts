@@ -3,12 +3,12 @@ import type { Fleet } from "@tandem/sessions";
 import { z } from "zod";
 import { openLocalFleet } from "@tandem/tandem/fleet";
 import type { Project } from "@tandem/tandem/config";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 
 /** The fleet on our database, seen from the server that is up here, or else from this process. */
-export async function openFleet(context: Context, project: Project): Promise<Fleet & AsyncDisposable> {
+export async function openFleet(context: Invocation, project: Project): Promise<Fleet & AsyncDisposable> {
   const server = await serverFor(context, project);
   return server ? serverFleet(await ServerConnection.open(server)) : openLocalFleet(context, project);
 }

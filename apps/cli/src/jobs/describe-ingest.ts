@@ -1,6 +1,6 @@
 import type { IngestPlan, IngestReport } from "@tandem/context";
 import type { JobRow } from "@tandem/storage";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import { printable, styleFor, table } from "../terminal.ts";
 import { describeCounts, describeSpent } from "./run-view.ts";
 import type { Watched } from "./watch-job.ts";
@@ -29,7 +29,7 @@ export function ingestAsJson({ row, report, skipped, spent }: IngestOutcome) {
 }
 
 /** Lines for people. */
-export function describeIngest({ stdout }: Pick<Context, "stdout">, outcome: IngestOutcome): string[] {
+export function describeIngest({ stdout }: Pick<Invocation, "stdout">, outcome: IngestOutcome): string[] {
   const { row, report, skipped, spent, milliseconds } = outcome;
   const { bold, dim, good, warn, bad, accent } = styleFor(stdout);
   const paint = row.state === "done" ? good : row.state === "partly" ? warn : bad;
@@ -94,7 +94,11 @@ function rowsOf(report: IngestReport): string[][] {
 }
 
 /** What would be read, asked and spent. */
-export function describeIngestPlan({ stdout }: Pick<Context, "stdout">, plan: IngestPlan, hasModel: boolean): string[] {
+export function describeIngestPlan(
+  { stdout }: Pick<Invocation, "stdout">,
+  plan: IngestPlan,
+  hasModel: boolean,
+): string[] {
   const { bold, dim } = styleFor(stdout);
   const sources = plan.sources.map(({ name, added, changed, unchanged, renamed, deleted, ignored }) => [
     `  ${name}`,

@@ -1,6 +1,6 @@
 import type { ScanPlan, ScanResult } from "@tandem/context";
 import type { JobRow } from "@tandem/storage";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import { printable, styleFor, table } from "../terminal.ts";
 import { describeCounts, describeSpent } from "./run-view.ts";
 import type { Watched } from "./watch-job.ts";
@@ -32,7 +32,7 @@ export function scanAsJson(connection: string, { row, result, skipped, spent }: 
 }
 
 /** Lines for people. */
-export function describeScan({ stdout }: Pick<Context, "stdout">, name: string, outcome: ScanOutcome): string[] {
+export function describeScan({ stdout }: Pick<Invocation, "stdout">, name: string, outcome: ScanOutcome): string[] {
   const { row, result, skipped, spent, milliseconds } = outcome;
   const { bold, dim, good, warn, bad, accent } = styleFor(stdout);
   const paint = row.state === "done" ? good : row.state === "partly" ? warn : bad;
@@ -78,7 +78,7 @@ export function describeScan({ stdout }: Pick<Context, "stdout">, name: string, 
 
 /** What would be read, asked and spent. */
 export function describePlans(
-  { stdout }: Pick<Context, "stdout">,
+  { stdout }: Pick<Invocation, "stdout">,
   plans: readonly PricedPlan[],
   hasModel: boolean,
 ): string[] {

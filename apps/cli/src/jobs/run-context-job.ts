@@ -5,7 +5,7 @@ import type { Project } from "@tandem/tandem/config";
 import { type GivenDocuments, serveContext } from "@tandem/tandem/context";
 import type { ServerInfo } from "@tandem/tandem/server";
 import { z } from "zod";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 import { RunView } from "./run-view.ts";
@@ -30,7 +30,7 @@ export interface EndedJob {
 
 /** Runs a job of the context and shows its progress: in the server that runs on this context, else in this process. */
 export async function runContextJob(
-  context: Context,
+  context: Invocation,
   project: Project,
   store: Store,
   job: ContextJob,
@@ -49,7 +49,7 @@ export async function runContextJob(
 type Watch = (id: JobId, signal: AbortSignal) => Promise<Watched>;
 
 async function runHere(
-  context: Context,
+  context: Invocation,
   project: Project,
   store: Store,
   { kind, params, command, given }: ContextJob,
@@ -79,7 +79,7 @@ async function runHere(
 
 /** The job continues in the server when this command is interrupted. */
 async function runInServer(
-  { env, signal }: Context,
+  { env, signal }: Invocation,
   store: Store,
   server: ServerInfo,
   { kind, params }: ContextJob,
@@ -100,7 +100,7 @@ async function runInServer(
 }
 
 /** Explains a secret that this command's environment has and the server's lacks. */
-function withMissingSecrets(row: JobRow, env: Context["env"], { url, pid }: ServerInfo): JobRow {
+function withMissingSecrets(row: JobRow, env: Invocation["env"], { url, pid }: ServerInfo): JobRow {
   const names = [...(row.error?.message ?? "").matchAll(/env:(\w+)/g)].flatMap(([, name]) =>
     name !== undefined && env[name] ? [name] : [],
   );
@@ -118,7 +118,7 @@ const served = z.object({
 
 /** The running server, if it serves this context and its config has all that the job names. */
 async function serverOfContext(
-  context: Context,
+  context: Invocation,
   project: Project,
   store: Store,
   { kind, params }: ContextJob,

@@ -1,5 +1,5 @@
 import type { RunEvent } from "@tandem/context";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import { Progress } from "../progress.ts";
 import { printable } from "../terminal.ts";
 
@@ -10,13 +10,13 @@ const BAR = 20;
  * and what has been spent; elsewhere one plain line for each stage, wait and skipped item. Disposing of it clears the line.
  */
 export class RunView implements Disposable {
-  readonly #context: Pick<Context, "stderr" | "json">;
+  readonly #context: Pick<Invocation, "stderr" | "json">;
   readonly #progress: Progress;
   readonly #prefix: string;
   #label = "";
   #spent = "";
 
-  constructor(context: Pick<Context, "stderr" | "json">, what: string) {
+  constructor(context: Pick<Invocation, "stderr" | "json">, what: string) {
     this.#context = context;
     this.#prefix = what;
     this.#progress = new Progress(context, `${what} …`);

@@ -3,10 +3,14 @@ import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 
 /** A text as the user leaves it in their editor. The file has the name of the real one, so that the editor knows its kind. */
-export async function editText({ env, stdin, stderr, signal }: Context, path: string, text: string): Promise<string> {
+export async function editText(
+  { env, stdin, stderr, signal }: Invocation,
+  path: string,
+  text: string,
+): Promise<string> {
   const editor = env["VISUAL"] || env["EDITOR"];
   if (!editor || !stdin.isTTY || !stderr.isTTY) {
     throw new TandemError("usage", editor ? "There is no terminal for an editor." : "No editor is set in EDITOR.", {

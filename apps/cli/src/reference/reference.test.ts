@@ -39,7 +39,7 @@ test("docs/reference/configuration.md is what the schema says", async () => {
 });
 
 test("docs/reference/cli.md is what the help says", async () => {
-  const program = createProgram("0.0.0", async () => {});
+  const program = await createProgram("0.0.0", async () => {});
   await expect(cliReference(program)).toMatchFileSnapshot("../../../../docs/reference/cli.md");
 });
 

@@ -2,7 +2,7 @@ import { questionInput, TandemError, type ApprovalAnswer } from "@tandem/protoco
 import { createInterface } from "node:readline/promises";
 import { z } from "zod";
 import { diffLines, ruleText } from "../approvals/describe-approval.ts";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import { editText } from "../proposals/edit-text.ts";
 import { printable, styleFor, widthOf, wrap } from "../terminal.ts";
 import { describeCall, toolName, type ToolUse } from "./describe-call.ts";
@@ -42,7 +42,7 @@ const no = (message: string): ApprovalAnswer => ({ result: "deny", scope: "once"
 
 /** By the flags where they say, otherwise by asking; where there is nobody to ask, no. */
 export function createApprover(
-  context: Context,
+  context: Invocation,
   { allow, allowEverything, pause }: { allow: readonly string[]; allowEverything: boolean; pause: () => void },
 ): Approver {
   const { stdin, stderr, json } = context;
@@ -58,7 +58,7 @@ export function createApprover(
   };
 }
 
-async function ask(context: Context, use: ToolUse, answered: AbortSignal): Promise<ApprovalAnswer> {
+async function ask(context: Invocation, use: ToolUse, answered: AbortSignal): Promise<ApprovalAnswer> {
   const { stdin, stderr } = context;
   const signal = AbortSignal.any([context.signal, answered]);
   const terminal = createInterface({ input: stdin, output: stderr });
@@ -86,7 +86,7 @@ async function ask(context: Context, use: ToolUse, answered: AbortSignal): Promi
 
 type Prompt = (words: string) => Promise<string>;
 
-async function askCall(context: Context, use: ToolUse, prompt: Prompt, pause: () => void): Promise<ApprovalAnswer> {
+async function askCall(context: Invocation, use: ToolUse, prompt: Prompt, pause: () => void): Promise<ApprovalAnswer> {
   const { stderr } = context;
   const style = styleFor(stderr);
   const { warn, bold, dim, accent } = style;
@@ -125,7 +125,7 @@ function parse(text: string): unknown {
   }
 }
 
-async function askPlan({ stderr }: Context, use: ToolUse, prompt: Prompt): Promise<ApprovalAnswer> {
+async function askPlan({ stderr }: Invocation, use: ToolUse, prompt: Prompt): Promise<ApprovalAnswer> {
   const { warn, bold, dim } = styleFor(stderr);
   stderr.write(`${warn("?")} ${bold("The plan")}\n`);
   const plan = printable(use.tandem.approval?.plan ?? "There is no plan.");
@@ -138,7 +138,7 @@ async function askPlan({ stderr }: Context, use: ToolUse, prompt: Prompt): Promi
   return no(/^(no?)?$/i.test(answer) ? "The user did not approve the plan." : answer);
 }
 
-async function askQuestions({ stderr }: Context, use: ToolUse, prompt: Prompt): Promise<ApprovalAnswer> {
+async function askQuestions({ stderr }: Invocation, use: ToolUse, prompt: Prompt): Promise<ApprovalAnswer> {
   const { warn, bold, dim } = styleFor(stderr);
   const answers: Record<string, string | string[]> = {};
   for (const { question, options, multiSelect } of questionInput.parse(use.input).questions) {

@@ -1,5 +1,5 @@
 import { TandemError, type Session } from "@tandem/protocol";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import { EXIT_CODES } from "../exit-code.ts";
 import type { OutputFormat } from "../option-choices.ts";
 import { printable, styleFor, write } from "../terminal.ts";
@@ -13,7 +13,7 @@ interface Report {
 }
 
 /** Prints what a turn has come to, and gives the exit code. What ended it early is thrown. */
-export async function reportTurn(context: Context, report: Report): Promise<number> {
+export async function reportTurn(context: Invocation, report: Report): Promise<number> {
   const { format, result, wantsObject } = report;
   if (format === "json") await write(context.stdout, `${JSON.stringify(asJson(report), null, 2)}\n`);
   if (format === "text") {
@@ -69,7 +69,7 @@ function asJson({ session, result, wantsObject }: Report): Record<string, unknow
 }
 
 /** On a terminal, below the answer: what it took, and how to go on. What nobody was asked about is told in any case. */
-async function showSummary({ stderr }: Context, { session, result }: Report): Promise<void> {
+async function showSummary({ stderr }: Invocation, { session, result }: Report): Promise<void> {
   const { dim, warn } = styleFor(stderr);
   if (result.unapproved.length > 0) {
     const tools = result.unapproved.map(printable).join(", ");

@@ -2,7 +2,7 @@ import { PAYERS } from "@tandem/tandem/project";
 import { formatDuration, type Payer } from "@tandem/protocol";
 import type { Engine, FeedSession } from "@tandem/sessions";
 import { homedir } from "node:os";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import type { Membership } from "@tandem/tandem/fleet";
 import { StatusLine } from "../run/status-line.ts";
 import { styleFor, table, widthOf, wrap, write } from "../terminal.ts";
@@ -22,7 +22,7 @@ interface Announcement {
 }
 
 /** Says that the server is up and how to come in. On a terminal, a line says from then on how busy it is. */
-export async function announce(context: Context, announcement: Announcement): Promise<AsyncDisposable> {
+export async function announce(context: Invocation, announcement: Announcement): Promise<AsyncDisposable> {
   const { info, link, member, engine, warning, logFile, stopWithinMs } = announcement;
   const { stdout, json, env } = context;
   if (json) {

@@ -2,7 +2,7 @@ import { isAbsolute, relative } from "node:path";
 import { hasContext, holderName, openStore } from "@tandem/tandem/compose";
 import { contextServers, serveContext } from "@tandem/tandem/context";
 import { databaseName, type Project } from "@tandem/tandem/config";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import { findServer, type ServerInfo } from "@tandem/tandem/server";
 import { createEngine, ownSessions } from "@tandem/tandem/engine";
 import { createLocalClient } from "./local-client.ts";
@@ -23,7 +23,11 @@ export interface ClientOptions {
 }
 
 /** The server that is up, if it is on our database; otherwise the engine in this process, on the same store. */
-export async function openClient(context: Context, project: Project, options: ClientOptions): Promise<SessionsClient> {
+export async function openClient(
+  context: Invocation,
+  project: Project,
+  options: ClientOptions,
+): Promise<SessionsClient> {
   const server = await serverFor(context, project, options.folder);
   if (server) return createServerClient(await ServerConnection.open(server));
   await using parts = new AsyncDisposableStack();
@@ -51,7 +55,7 @@ export async function openClient(context: Context, project: Project, options: Cl
 
 /** The server that is up, if what this command asks for is its to do. It runs a Claude Code of its own choice. */
 export async function serverFor(
-  { env, claudePath }: Pick<Context, "env" | "claudePath">,
+  { env, claudePath }: Pick<Invocation, "env" | "claudePath">,
   project: Project,
   folder?: string,
 ): Promise<ServerInfo | undefined> {
@@ -65,6 +69,6 @@ function isWithin(root: string, folder: string): boolean {
   return !way.startsWith("..") && !isAbsolute(way);
 }
 
-function logTo({ stderr, debug }: Context, details: Record<string, unknown>, message: string): void {
+function logTo({ stderr, debug }: Invocation, details: Record<string, unknown>, message: string): void {
   if (debug) stderr.write(`${message} ${JSON.stringify(details)}\n`);
 }

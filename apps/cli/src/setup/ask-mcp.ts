@@ -1,6 +1,6 @@
 import { confirm, isCancel, log, multiselect } from "@clack/prompts";
 import { MCP_CLIENTS, type McpClient } from "../option-choices.ts";
-import { labelOf, type Registration } from "./register-mcp.ts";
+import { labelOf, type McpRegistration } from "./register-mcp.ts";
 
 /** Which programs are to know of what is known here. To choose none is fine. */
 export async function askMcpClients(): Promise<McpClient[]> {
@@ -13,7 +13,7 @@ export async function askMcpClients(): Promise<McpClient[]> {
 }
 
 /** Shows what would be in the file before it is written. */
-export async function mayRegister({ label, file, text }: Registration): Promise<boolean> {
+export async function mayRegister({ label, file, text }: McpRegistration): Promise<boolean> {
   log.message(`${file}\n\n${text}`);
   const answer = await confirm({ message: `Write this for ${label}?` });
   return answer === true;

@@ -1,7 +1,7 @@
 import type { LoginProbe } from "@tandem/claude-code";
 import { configSettings, parseConfig, type ProjectPlace } from "@tandem/tandem/config";
 import { probeLogin } from "@tandem/tandem/compose";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 
 const DEADLINE_MS = 10_000;
 
@@ -12,7 +12,7 @@ export interface Discovery {
   variables: string[];
 }
 
-export async function discover(context: Context, place: ProjectPlace): Promise<Discovery> {
+export async function discover(context: Invocation, place: ProjectPlace): Promise<Discovery> {
   const names = configSettings().flatMap(({ type, default: place }) =>
     type === "secret" && typeof place === "string" ? [place.replace(/^env:/, "")] : [],
   );

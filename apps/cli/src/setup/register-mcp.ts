@@ -45,7 +45,7 @@ const TARGETS: Record<McpClient, Target> = {
 export const labelOf = (client: McpClient): string => TARGETS[client].label;
 
 /** What is to be done for a client: its file written, nothing, or something by hand. */
-export interface Registration {
+export interface McpRegistration {
   client: McpClient;
   label: string;
   file: string | null;
@@ -59,7 +59,7 @@ export interface Registration {
 }
 
 /** Reads what a client's file says now. What is there stays, whatever it is; nothing is written yet. */
-export async function planRegistration(client: McpClient, folder: string): Promise<Registration> {
+export async function planRegistration(client: McpClient, folder: string): Promise<McpRegistration> {
   const { label, file, section, entry } = TARGETS[client];
   const wanted = entry(folder);
   const snippet = JSON.stringify({ [section]: { [NAME]: wanted } }, null, 2);
@@ -104,7 +104,7 @@ function readSettings(text: string, section: string) {
   }
 }
 
-export async function register({ file, text }: Registration): Promise<void> {
+export async function registerMcp({ file, text }: McpRegistration): Promise<void> {
   if (file === null || text === undefined) return;
   await mkdir(dirname(file), { recursive: true });
   await writeFileAtomically(file, text);

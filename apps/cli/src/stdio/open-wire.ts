@@ -2,7 +2,7 @@ import type { Logger, Wire } from "@tandem/server";
 import { hasContext, loadServer, openStore, sessionRoots, startTelemetry } from "@tandem/tandem/compose";
 import { contextServers, serveContext, startMemoryCapture } from "@tandem/tandem/context";
 import type { Project } from "@tandem/tandem/config";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import { localActor } from "@tandem/tandem/project";
 import { serverSettings } from "@tandem/tandem/server";
 import { takeCare } from "@tandem/tandem/health";
@@ -19,7 +19,7 @@ export interface OpenedWire extends AsyncDisposable {
 }
 
 /** To the server that is up, if it is on our database and may work where we do; otherwise to an engine in this process. */
-export async function openWire(context: Context, project: Project, logger: Logger): Promise<OpenedWire> {
+export async function openWire(context: Invocation, project: Project, logger: Logger): Promise<OpenedWire> {
   const servers = await Promise.all(sessionRoots(project).map((root) => serverFor(context, project, root)));
   const [server] = servers;
   if (server && servers.every(Boolean)) {
@@ -30,7 +30,7 @@ export async function openWire(context: Context, project: Project, logger: Logge
 }
 
 /** All that `tandem up` has, but for its door: a host is no less than a server's owner, and nobody else comes in. */
-async function openOwn(context: Context, project: Project, logger: Logger): Promise<OpenedWire> {
+async function openOwn(context: Invocation, project: Project, logger: Logger): Promise<OpenedWire> {
   const command = "tandem stdio";
   await using parts = new AsyncDisposableStack();
   const store = parts.use(await openStore(context, project));

@@ -2,13 +2,13 @@ import type { TenantOffice } from "@tandem/server";
 import { z } from "zod";
 import { loadServer, openStore } from "@tandem/tandem/compose";
 import type { Project } from "@tandem/tandem/config";
-import type { Context } from "../context.ts";
+import type { Invocation } from "../invocation.ts";
 import { serverFor } from "../sessions/open-client.ts";
 import { ServerConnection } from "../sessions/server-connection.ts";
 import { createTenantOffice } from "@tandem/tandem/tenants";
 
 /** The tenants of our database, kept by the server that is up here, or else by this process. */
-export async function openTenantOffice(context: Context, project: Project): Promise<TenantOffice & AsyncDisposable> {
+export async function openTenantOffice(context: Invocation, project: Project): Promise<TenantOffice & AsyncDisposable> {
   const server = await serverFor(context, project);
   if (server) return serverOffice(await ServerConnection.open(server));
   const store = await openStore(context, project);

@@ -1,4 +1,4 @@
-import type { Context } from "../../context.ts";
+import type { Invocation } from "../../invocation.ts";
 import { write } from "../../terminal.ts";
 import { indented } from "./indented.ts";
 import { makeProject } from "./make-project.ts";
@@ -9,7 +9,7 @@ import { Stage } from "./stage.ts";
  * A small catalogue and wiki, made by the real commands out of a shop's database and documents. Only the model is a stand-in:
  * nothing is spent, nothing leaves the machine, and nothing of the user's is read or changed. What was made stays.
  */
-export async function demoContext(context: Context, named: string | undefined): Promise<void> {
+export async function demoContext(context: Invocation, named: string | undefined): Promise<void> {
   const { startRehearsal } = await import("@tandem/rehearsal");
   const project = await makeProject(context.cwd, named);
   const rehearsal = await startRehearsal(rehearsedReader);

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { OpenedContext } from "@tandem/tandem/context";
 import { trustFolder } from "@tandem/tandem/config";
-import type { Context } from "../../context.ts";
+import type { Invocation } from "../../invocation.ts";
 import { askTool, withKnowledge } from "../../knowledge.ts";
 import { openProject } from "@tandem/tandem/project";
 import { describeProposal } from "../../proposals/describe-proposal.ts";
@@ -19,9 +19,9 @@ const ANSWER = "Finance decides: 90 days. Marketing should say recipients.";
 /** The acts of the demo. Scan, ingest and search are the commands themselves, in the project of the demo. */
 export class Stage {
   readonly #narrator: Narrator;
-  readonly #context: Context;
+  readonly #context: Invocation;
 
-  constructor(stream: NodeJS.WriteStream, context: Context) {
+  constructor(stream: NodeJS.WriteStream, context: Invocation) {
     this.#narrator = new Narrator(stream);
     this.#context = context;
   }
@@ -44,7 +44,7 @@ export class Stage {
   }
 
   async scan(): Promise<void> {
-    const { scan } = await import("../../commands/scan.ts");
+    const { scan } = await import("../../commands/context/scan.ts");
     this.#narrator.title("Read the database");
     this.#narrator.command("tandem scan shop");
     this.#expect(await scan(this.#context, "shop", { descriptions: true }));
@@ -76,7 +76,7 @@ export class Stage {
   }
 
   async ingest(): Promise<void> {
-    const { ingest } = await import("../../commands/ingest.ts");
+    const { ingest } = await import("../../commands/context/ingest.ts");
     this.#narrator.title("Read the documents");
     this.#narrator.command("tandem ingest");
     this.#expect(await ingest(this.#context, [], {}));
@@ -119,7 +119,7 @@ export class Stage {
   /** What people and agents get out of it. */
   async ask(): Promise<void> {
     const narrator = this.#narrator;
-    const { search } = await import("../../commands/context.ts");
+    const { search } = await import("../../commands/context/context.ts");
     narrator.title("Ask");
     narrator.command("tandem context search active customer --limit 3");
     this.#expect(await search(this.#context, ["active", "customer"], { limit: "3" }));
@@ -133,7 +133,7 @@ export class Stage {
   }
 
   async again(asked: () => number): Promise<void> {
-    const { ingest } = await import("../../commands/ingest.ts");
+    const { ingest } = await import("../../commands/context/ingest.ts");
     this.#narrator.title("Once more: nothing has changed");
     this.#narrator.command("tandem ingest");
     this.#expect(await ingest(this.#context, [], {}));

@@ -1,0 +1,121 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scratchMachine } from "../../testing/run-tandem.ts";
+import { makeShop, SHOP_CONFIG } from "../../testing/scanned-shop.ts";
+
+let machine: Awaited<ReturnType<typeof scratchMachine>>;
+beforeAll(async () => {
+  machine = await scratchMachine(SHOP_CONFIG);
+  await makeShop(machine.folder);
+  await machine.trust();
+  const { code, stderr } = await machine.run(["scan"]);
+  if (code !== 0) throw new Error(stderr);
+});
+afterAll(() => machine[Symbol.asyncDispose]());
+
+const json = async (...args: string[]) => {
+  const { code, stdout, stderr } = await machine.run([...args, "--json"]);
+  return { code, stderr, value: stdout === "" ? undefined : (JSON.parse(stdout) as Record<string, never>) };
+};
+
+describe("tandem context", () => {
+  test("search finds pages, tables and values", async () => {
+    const { code, stdout } = await machine.run(["context", "search", "refunds"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("page:refunds")]);
+    expect(await json("context", "search", "Zürich", "--kind", "value")).toMatchObject({
+      value: { hits: [{ key: "value:shop/main.customers.city" }] },
+    });
+    expect((await machine.run(["context", "search", "xyzzy"])).code).toBe(1);
+  });
+
+  test("show prints a page or a table, and says what was perhaps meant", async () => {
+    expect((await machine.run(["context", "show", "refunds"])).stdout).toContain("Within 30 days");
+    expect((await machine.run(["context", "show", "orders"])).stdout).toContain("| customer_id |");
+    const { code, stderr } = await machine.run(["context", "show", "ordres"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("Did you mean orders?")]);
+  });
+
+  test("graph shows joins, also as a diagram", async () => {
+    expect((await machine.run(["context", "graph", "customers"])).stdout).toContain("shop/main.orders (customer_id)");
+    expect(await json("context", "graph")).toMatchObject({ value: { edges: [{ to: "shop/main.customers" }] } });
+    expect((await machine.run(["context", "graph", "--mermaid"])).stdout).toContain(
+      '"main.orders" }o--|| "main.customers" : "customer_id"',
+    );
+  });
+
+  test("status counts, and lists what cannot be read with a failing exit code", async () => {
+    expect(await json("context", "status")).toMatchObject({
+      code: 0,
+      value: { tables: 2, pages: 1, connections: [{ name: "shop", tables: 2 }], problems: [] },
+    });
+    const broken = machine.folder.join("project", "context", "catalogue", "shop", "main.broken.yaml");
+    await writeFile(broken, "connection: [\n");
+    const { code, stdout } = await machine.run(["context", "status"]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining("main.broken.yaml")]);
+  });
+
+  test("makes no folder where nothing is known", async () => {
+    await using empty = await scratchMachine("llm: {}\n");
+    const { code, stderr } = await empty.run(["context", "status"]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("names no databases and no sources")]);
+    expect(existsSync(empty.folder.join("project", "context"))).toBe(false);
+  });
+});
+
+describe("tandem sql", () => {
+  test("prints a table, JSON or CSV", async () => {
+    const query = "select id, note from orders order by id";
+    const { stdout } = await machine.run(["sql", "shop", query]);
+    expect(stdout.split("\n")).toEqual(["id  note", "1   by post", "2   null", '3   by, "bike"', "3 rows", ""]);
+    expect((await json("sql", "shop", query)).value).toEqual({
+      columns: ["id", "note"],
+      rows: [
+        [1, "by post"],
+        [2, null],
+        [3, 'by, "bike"'],
+      ],
+      truncated: false,
+    });
+    const csv = await machine.run(["sql", "shop", "--csv"], { stdin: query });
+    expect(csv.stdout).toBe('id,note\r\n1,by post\r\n2,\r\n3,"by, ""bike"""\r\n');
+  });
+
+  test("stops at the rows that were wanted, and says so", async () => {
+    const { code, stdout, stderr } = await machine.run(["sql", "shop", "--max-rows", "1", "select id from orders"]);
+    expect([code, stdout, stderr]).toEqual([0, "id\n1\n1 row\n", expect.stringContaining("There are more rows")]);
+  });
+
+  test("estimates without running", async () => {
+    expect((await machine.run(["sql", "shop", "--estimate", "select * from orders"])).stdout).toMatch(/SCAN orders/);
+  });
+
+  test("writes nothing, and says what is wrong", async () => {
+    for (const query of ["delete from orders", "select 1; drop table orders", "attach 'x.db' as x"]) {
+      const { code, stderr } = await machine.run(["sql", "shop", query]);
+      expect([query, code]).toEqual([query, 2]);
+      expect(stderr).not.toBe("");
+    }
+    expect((await machine.run(["sql", "shoop", "select 1"])).stderr).toContain("Did you mean shop?");
+    expect((await json("sql", "shop", "select count(*) n from orders")).value).toMatchObject({ rows: [[3]] });
+  });
+});
+
+describe("tandem jobs", () => {
+  test("lists, shows and follows the scan that was, and does not cancel what has ended", async () => {
+    const { value } = await json("jobs", "list", "--kind", "scan");
+    expect(value).toMatchObject({ jobs: [{ kind: "scan", state: "done", params: { connection: "shop" } }] });
+    expect((await machine.run(["jobs", "show", "last"])).stdout).toContain("connection=shop");
+    const followed = await machine.run(["jobs", "follow", "last"]);
+    expect([followed.code, followed.stderr]).toEqual([0, expect.stringContaining("scan: ")]);
+    const { code, stderr } = await machine.run(["jobs", "cancel", "last"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("has ended already")]);
+    expect((await machine.run(["jobs", "show", "job_none"])).code).toBe(2);
+  });
+});
+
+test("tandem joins takes a connection's name", async () => {
+  const { code, stdout } = await machine.run(["joins", "shop", "--json"]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject([{ from: { table: "orders" }, to: { table: "customers" } }]);
+});

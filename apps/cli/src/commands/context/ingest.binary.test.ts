@@ -1,0 +1,164 @@
+import {
+  always,
+  type ModelRequest,
+  object,
+  type Reply,
+  type Rehearsal,
+  serverError,
+  startRehearsal,
+  text,
+  toolUse,
+  when,
+} from "@tandem/rehearsal";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { outcomeOf, scratchMachine } from "../../testing/run-tandem.ts";
+
+const env = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
+
+async function handbook(
+  rehearsal?: Rehearsal,
+  documents: Record<string, string> = { "refunds.md": "# Refunds\n\nThirty days.\n" },
+) {
+  const llm = rehearsal
+    ? `llm: { provider: { backend: anthropic, anthropic: { baseUrl: "${rehearsal.url}" } }, limits: { patience: 0s } }\n`
+    : "";
+  const machine = await scratchMachine(`${llm}ingest: { sources: { handbook: { path: handbook } } }\n`);
+  await mkdir(machine.folder.join("project", "handbook"));
+  for (const [name, words] of Object.entries(documents)) {
+    await writeFile(machine.folder.join("project", "handbook", name), words);
+  }
+  await machine.trust();
+  return machine;
+}
+
+/** Every document is read closely; an agent that reads writes one page, the others do nothing. */
+async function answer(request: ModelRequest): Promise<Reply> {
+  if (request.lastUserText.startsWith("Sort")) {
+    const ids = [...request.lastUserText.matchAll(/ id="(p\d+)"/g)].map(([, id]) => id!);
+    const rule = object({ pages: ids.map((id) => ({ id, lane: "full", reason: "Dense.", suspicious: null })) });
+    return typeof rule.answer === "function" ? rule.answer(request) : rule.answer;
+  }
+  const turn = request.messages.filter(({ role }) => role === "assistant").length;
+  if (!request.system.includes("You read documents closely") || turn > 1) return text("Done.");
+  if (turn === 0) return toolUse("record_verification", { summary: "Read.", verified: [], unverified: [] });
+  const citation = /citation="([^"]+)"/.exec(JSON.stringify(request.messages).replaceAll('\\"', '"'))![1];
+  return toolUse("wiki_write", {
+    ...{ key: "refunds", title: "Refunds", summary: "Thirty days.", tags: [], refs: [] },
+    body: `Refunds take thirty days. [^${citation}]`,
+  });
+}
+
+describe("tandem ingest", () => {
+  test("says in lines what it does, and at the end what came of it; again, it asks for nothing", async () => {
+    await using rehearsal = await startRehearsal([always(answer)]);
+    await using machine = await handbook(rehearsal);
+    const first = await machine.run(["ingest"], { env });
+    expect(first.stdout + first.stderr).toContain("done ingest");
+    expect(first.code).toBe(0);
+    expect(first.stderr).toContain("ingest: fetch: 1 added\n");
+    expect(first.stderr).toContain("ingest: units: 1 unit, 1 page\n");
+    expect(first.stdout).toMatch(/handbook +1 new/);
+    expect(first.stdout).toMatch(/written +1 new page\n/);
+    expect(first.stdout).toMatch(/spent +5 requests/);
+    const [, id = ""] = /tandem proposals show (prop_\w+)/.exec(first.stdout) ?? [];
+    const asked = rehearsal.modelRequests.length;
+
+    const accepted = await machine.run(["proposals", "accept", id], { env });
+    expect(accepted.code, accepted.stderr).toBe(0);
+    expect(existsSync(machine.folder.join("project", "context", "wiki", "refunds.md"))).toBe(true);
+
+    const again = await machine.run(["ingest", "handbook", "--json"], { env });
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      state: "done",
+      sources: [{ name: "handbook", unchanged: 1 }],
+      proposals: [],
+      spent: { requests: 0 },
+    });
+    expect(rehearsal.modelRequests).toHaveLength(asked);
+  });
+
+  test("a text and a file are read like any other source", async () => {
+    await using rehearsal = await startRehearsal([always(answer)]);
+    await using machine = await handbook(rehearsal);
+    const piped = await machine.run(["ingest", "--text", "-", "--json"], { env, stdin: "# Pasted\n\nThirty days." });
+    expect(JSON.parse(piped.stdout)).toMatchObject({
+      state: "done",
+      sources: [{ name: "pasted", added: 1 }],
+      pages: { added: 1 },
+    });
+    const file = await machine.run(["ingest", "--file", "handbook/refunds.md", "--json"], { env });
+    expect(JSON.parse(file.stdout)).toMatchObject({ state: "done", sources: [{ name: "files", added: 1 }] });
+    await writeFile(machine.folder.join("project", "picture.png"), "PNG");
+    const picture = await machine.run(["ingest", "--file", "picture.png"], { env });
+    expect(picture.code).toBe(1);
+    expect(picture.stdout).toContain("picture.png is of a kind that is not read.");
+  });
+
+  test("what was skipped or failed is listed, and the exit code says so", async () => {
+    await using rehearsal = await startRehearsal([
+      always(when(({ system }) => system.includes("You read documents closely"), serverError())),
+      always(answer),
+    ]);
+    await using machine = await handbook(rehearsal, { "refunds.md": "# R\n\nThirty days.\n", "broken.pdf": "no" });
+    const { code, stdout } = await machine.run(["ingest", "--json"], { env });
+    expect(code).not.toBe(0);
+    const told = JSON.parse(stdout);
+    expect(told).toMatchObject({
+      state: "partly",
+      proposals: [],
+      units: { failed: [{ unit: "handbook/refunds.md" }] },
+    });
+    expect(told.skipped.map(({ stage }: { stage: string }) => stage)).toEqual(["evidence", "units"]);
+  });
+
+  test("--dry-run says what would be read and asked, and asks nothing; without a model, it says that", async () => {
+    await using rehearsal = await startRehearsal([]);
+    await using machine = await handbook(rehearsal);
+    const planned = await machine.run(["ingest", "--dry-run"], { env });
+    expect(planned.code, planned.stderr).toBe(0);
+    expect(planned.stdout).toMatch(/handbook +1 new/);
+    expect(planned.stdout).toContain("about $");
+    expect(planned.stdout).toContain("Nothing was changed.");
+    expect(rehearsal.modelRequests).toEqual([]);
+    await using bare = await handbook();
+    expect((await bare.run(["ingest", "--dry-run"])).stdout).toContain("no model is set up");
+    const read = await bare.run(["ingest"]);
+    expect(read.code).toBe(1);
+    expect(read.stdout).toContain("No model is set up");
+  });
+
+  test("Ctrl-C stops it, and the next run goes on from there", async () => {
+    let interrupt: (() => void) | undefined;
+    await using rehearsal = await startRehearsal([
+      when(
+        ({ system }) => system.includes("You read documents closely"),
+        async () => {
+          interrupt?.();
+          return text("Nobody hears this.", { pace: { firstByteMs: 2_000 } });
+        },
+      ),
+      always(answer),
+    ]);
+    await using machine = await handbook(rehearsal);
+    const child = machine.start(["ingest"], { env });
+    interrupt = () => child.kill("SIGINT");
+    expect((await outcomeOf(child)).code).toBe(130);
+    const next = await machine.run(["ingest", "--json"], { env });
+    expect(JSON.parse(next.stdout)).toMatchObject({ state: "done", pages: { added: 1 } });
+    expect(rehearsal.modelRequests.filter(({ lastUserText }) => lastUserText.startsWith("Sort"))).toHaveLength(1);
+  });
+
+  test("a source that is not there, and no source at all, are said with what to do", async () => {
+    await using machine = await handbook();
+    const wrong = await machine.run(["ingest", "handbok"]);
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain("Did you mean handbook?");
+    await machine.configure("{}\n");
+    const none = await machine.run(["ingest"]);
+    expect(none.code).toBe(2);
+    expect(none.stderr).toContain("has no sources to read");
+  });
+});

@@ -1,0 +1,203 @@
+import { TandemError } from "@tandem/protocol";
+import type { JobRow, JobState, Store } from "@tandem/storage";
+import { hasContext, holderName, loadContext, openContext, openStore } from "@tandem/tandem/compose";
+import type { Invocation } from "../../invocation.ts";
+import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
+import { RunView } from "../../jobs/run-view.ts";
+import { watchJob } from "../../jobs/watch-job.ts";
+import { openProject } from "@tandem/tandem/project";
+import { Progress } from "../../progress.ts";
+import { ago, toCount } from "../../shown.ts";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+import { type Command, Option } from "commander";
+import type { Registration } from "../registration.ts";
+import { JOB_STATE_CHOICES } from "../../option-choices.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = (name: string, description: string) =>
+    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const one = (name: string, description: string) =>
+    sub(name, description).argument("<job>", "its id; `last` is the newest").addOption(json());
+  examples(
+    sub("list", "List jobs, the newest first.")
+      .option("--kind <kind>", "only of this kind, such as scan")
+      .addOption(new Option("--state <state>", "those that are").choices(JOB_STATE_CHOICES))
+      .option("--limit <number>", "at most so many", "20")
+      .addOption(json())
+      .action((options: JobListOptions, self: Command) => runner(self, (context) => list(context, options))),
+    "tandem jobs list",
+    "tandem jobs list --state running --json | jq -r '.jobs[].id'",
+  );
+  examples(
+    one("show", "Show a job, and what came of it.").action((id: string, _options: object, self: Command) =>
+      runner(self, (context) => show(context, id)),
+    ),
+    "tandem jobs show last",
+  );
+  examples(
+    one("follow", "Watch a job until it has ended, whoever works on it.").action(
+      (id: string, _options: object, self: Command) => runner(self, (context) => follow(context, id)),
+    ),
+    "tandem jobs follow last",
+  );
+  examples(
+    one("cancel", "Cancel a job: what it has done so far stays.").action(
+      (id: string, _options: object, self: Command) => runner(self, (context) => cancel(context, id)),
+    ),
+    "tandem jobs cancel last",
+  );
+}
+
+const HOLDER = holderName("tandem jobs");
+/** Longer than a lease: after that, whoever has not stopped is alive and busy. */
+const CANCEL_MS = 20_000;
+
+export interface JobListOptions {
+  kind?: string;
+  state?: JobState;
+  limit: string;
+}
+
+export async function list(context: Invocation, { kind, state, limit }: JobListOptions): Promise<void> {
+  const query = { kind, limit: toCount("--limit", limit), ...(state && { states: [state] }) };
+  const data = await withJobs(context, async (jobs) => {
+    const { data: rows } = await jobs.store.jobs.list({ ...query, space: jobs.space });
+    return Promise.all(rows.map((row) => withHolder(jobs, row)));
+  });
+  if (context.json) {
+    await write(context.stdout, `${JSON.stringify({ jobs: data.map(withoutSpace) }, null, 2)}\n`);
+    return;
+  }
+  const { dim, bold } = styleFor(context.stdout);
+  const rows = data.map((job) => [
+    job.id,
+    paintState(context, job),
+    bold(job.kind),
+    printable(shownParams(job)),
+    dim(ago(job.createdAt)),
+  ]);
+  const none = dim("No jobs. `tandem scan` and `tandem ingest` are some.");
+  await write(context.stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+}
+
+export async function show(context: Invocation, id: string): Promise<void> {
+  await print(context, await withJobs(context, (jobs) => find(jobs, id)));
+}
+
+/** Waits until it has ended: one whose process has died ends when its lease has run out. */
+export async function cancel(context: Invocation, id: string): Promise<void> {
+  const room = await loadContext();
+  const row = await withJobs(context, async (jobs) => {
+    const found = await find(jobs, id);
+    const { jobs: store } = jobs.store;
+    const asked = await room.cancelJob(store, found.id, HOLDER);
+    if (asked.endedAt !== null) return withHolder(jobs, asked);
+    using _ = new Progress(context, `Waiting for ${found.id} to stop …`);
+    const signal = AbortSignal.any([context.signal, AbortSignal.timeout(CANCEL_MS)]);
+    return withHolder(jobs, (await room.awaitCancelled(store, found.id, HOLDER, signal)) ?? asked);
+  });
+  await print(context, row);
+}
+
+/** Shows what a job says until it has ended, whoever works on it. */
+export async function follow(context: Invocation, id: string): Promise<number> {
+  const row = await withJobs(context, async (jobs) => {
+    const found = await find(jobs, id);
+    if (found.holder === null && found.endedAt === null) throw leftAlone(found);
+    using view = new RunView(context, found.kind);
+    await watchJob(jobs.store.jobs, found.id, (event, isKept) => view.show(event, isKept), context.signal);
+    return find(jobs, found.id);
+  });
+  context.signal.throwIfAborted();
+  await print(context, row);
+  if (row.state === "done") return EXIT_CODES.ok.code;
+  return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
+}
+
+interface Jobs {
+  store: Store;
+  space: string;
+}
+
+async function withJobs<T>(context: Invocation, work: (jobs: Jobs) => Promise<T>): Promise<T> {
+  const project = await openProject(context);
+  if (!hasContext(project)) {
+    throw new TandemError(
+      "not_found",
+      `${project.shownFile} names no databases and no sources: there are no jobs here.`,
+      {
+        fix: "Add a database: tandem connections add shop shop.sqlite",
+      },
+    );
+  }
+  await using store = await openStore(context, project);
+  const { id: space } = await openContext(project, store);
+  // Somebody wanted these to stop, and has not seen it.
+  await (await loadContext()).endCancelled(store.jobs, space, HOLDER);
+  return await work({ store, space });
+}
+
+/** Who works on it; null: nobody, because it has ended, or because they were interrupted. */
+type HeldJob = JobRow & { holder: string | null };
+
+async function withHolder({ store }: Jobs, row: JobRow): Promise<HeldJob> {
+  const held = row.endedAt === null ? await store.jobs.holder(row.id) : undefined;
+  return { ...row, holder: held && Date.parse(held.expiresAt) > Date.now() ? held.holder : null };
+}
+
+const LEFT = "Start it again to go on from where it was, or cancel it: tandem jobs cancel";
+
+const leftAlone = ({ id, kind }: JobRow): TandemError =>
+  new TandemError("conflict", `Nobody works on ${id}: the ${kind} was interrupted.`, { fix: `${LEFT} ${id}` });
+
+/** By its id; `last` is the newest. */
+async function find(jobs: Jobs, id: string): Promise<HeldJob> {
+  const { store, space } = jobs;
+  const row = id === "last" ? (await store.jobs.list({ space, limit: 1 })).data[0] : await store.jobs.get(id);
+  if (row?.space === space) return withHolder(jobs, row);
+  throw new TandemError("not_found", id === "last" ? "There are no jobs yet." : `There is no job ${id}.`, {
+    fix: "List them with `tandem jobs list`.",
+  });
+}
+
+async function print(context: Invocation, job: HeldJob): Promise<void> {
+  if (context.json) {
+    await write(context.stdout, `${JSON.stringify(withoutSpace(job), null, 2)}\n`);
+    return;
+  }
+  const { dim } = styleFor(context.stdout);
+  const rows = [
+    [dim("job"), job.id],
+    [dim("kind"), `${job.kind} ${printable(shownParams(job))}`.trimEnd()],
+    [dim("state"), `${paintState(context, job)}${job.cancelRequested && job.endedAt === null ? " (is to stop)" : ""}`],
+    [dim("begun"), ago(job.startedAt ?? job.createdAt)],
+    ...(job.endedAt === null ? [] : [[dim("ended"), ago(job.endedAt)]]),
+    ...(job.holder === null ? [] : [[dim("by"), printable(job.holder)]]),
+    ...(job.endedAt === null && job.holder === null ? [[dim("why"), `Nobody works on it. ${LEFT} ${job.id}`]] : []),
+    ...(job.error ? [[dim("why"), printable([job.error.message, job.error.fix].filter(Boolean).join(" "))]] : []),
+    ...(job.result === null ? [] : [[dim("result"), printable(JSON.stringify(job.result))]]),
+  ];
+  await write(context.stdout, `${table(rows).join("\n")}\n`);
+}
+
+/** Which context it is of, the project says. */
+function withoutSpace(row: HeldJob): Omit<HeldJob, "space"> {
+  const { space: _, ...job } = row;
+  return job;
+}
+
+const shownParams = ({ params }: JobRow): string =>
+  typeof params === "object" && params !== null
+    ? Object.entries(params)
+        .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+        .join(" ")
+    : "";
+
+function paintState({ stdout }: Invocation, { state }: HeldJob): string {
+  const { good, warn, bad, dim } = styleFor(stdout);
+  const paint = {
+    ...{ queued: dim, running: warn, interrupted: bad, done: good },
+    ...{ partly: warn, failed: bad, cancelled: dim },
+  }[state];
+  return paint(state);
+}

@@ -1,0 +1,81 @@
+import { userInfo } from "node:os";
+import { TandemError } from "@tandem/protocol";
+import type { McpServerView } from "@tandem/sessions";
+import { confirm } from "../../confirm.ts";
+import type { Invocation } from "../../invocation.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { openClient } from "../../sessions/open-client.ts";
+import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { ago } from "../../shown.ts";
+import { printable, styleFor, table, widthOf, wrap, write, type Style } from "../../terminal.ts";
+
+const COMMAND = "tandem mcp";
+const WIDEST = 100;
+
+/** The MCP servers that sessions have met; of one, everything that it says of its tools. */
+export async function servers(context: Invocation, id: string | undefined): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const { stdout, json } = context;
+  if (id !== undefined) {
+    const server = await find(client, id);
+    const shown = describe(server, styleFor(stdout), Math.min(widthOf(stdout), WIDEST));
+    await write(stdout, json ? `${JSON.stringify(server, null, 2)}\n` : `${shown.join("\n")}\n`);
+    return;
+  }
+  const all = await client.mcpServers.list();
+  if (json) {
+    await write(stdout, `${JSON.stringify({ servers: all }, null, 2)}\n`);
+    return;
+  }
+  const { dim, good, warn } = styleFor(stdout);
+  const rows = all.map(({ id, name, origin, tools, changes, accepted }) => [
+    dim(id),
+    printable(name),
+    printable(origin),
+    `${tools.length} tools`,
+    changes.length > 0 ? warn("changed: its calls are asked for") : good("as accepted"),
+    dim(ago(accepted.at)),
+  ]);
+  const none = dim("No session has met an MCP server yet.");
+  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+}
+
+/** Accepts what a server says now, once it has been shown. */
+export async function accept(context: Invocation, id: string, { yes = false }: { yes?: boolean }): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const server = await find(client, id);
+  const { stdout, json } = context;
+  const style = styleFor(stdout);
+  if (!json) await write(stdout, `${describe(server, style, Math.min(widthOf(stdout), WIDEST)).join("\n")}\n`);
+  if (server.changes.length > 0 && !yes) await confirm(context, "", `Accept what ${printable(server.name)} says now?`);
+  const accepted = await client.mcpServers.accept(server.id, server.hash, userInfo().username);
+  await write(stdout, json ? `${JSON.stringify(accepted, null, 2)}\n` : `${style.good("Accepted.")}\n`);
+}
+
+async function find(client: SessionsClient, id: string): Promise<McpServerView> {
+  if (id.startsWith("mcps_")) return client.mcpServers.get(id);
+  const named = (await client.mcpServers.list()).filter(({ name }) => name === id);
+  if (named.length === 1) return named[0]!;
+  throw new TandemError("usage", `There ${named.length === 0 ? "is no" : "is more than one"} MCP server ${id}.`, {
+    fix: "`tandem mcp servers` lists them with their ids.",
+  });
+}
+
+function describe(server: McpServerView, { bold, dim, warn }: Style, width: number): string[] {
+  const { id, name, origin, tools, changes, hash, accepted } = server;
+  const inner = width - 4;
+  return [
+    `${bold(printable(name))}  ${printable(origin)}  ${dim(id)}`,
+    dim(`accepted ${ago(accepted.at)} (${printable(accepted.by)}), ${hash.slice(0, 12)}`),
+    ...changes.flatMap((change) => wrap(`changed: ${printable(change)}`, inner).map((line) => warn(`  ${line}`))),
+    ...tools.flatMap((tool) => [
+      "",
+      `  ${bold(printable(tool.name))}`,
+      ...wrap(printable(tool.description ?? "(no description)"), inner).map((line) => `    ${line}`),
+      ...wrap(printable(JSON.stringify(tool.inputSchema)), inner).map((line) => dim(`    ${line}`)),
+      ...(tool.annotations
+        ? wrap(printable(JSON.stringify(tool.annotations)), inner).map((line) => dim(`    ${line}`))
+        : []),
+    ]),
+  ];
+}

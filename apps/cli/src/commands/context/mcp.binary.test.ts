@@ -1,0 +1,160 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { reply, text, toolUse } from "@tandem/rehearsal";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { scratchMachine, TANDEM } from "../../testing/run-tandem.ts";
+import { makeShop, SHOP_CONFIG } from "../../testing/scanned-shop.ts";
+import { sessionMachine } from "../../testing/session-machine.ts";
+
+async function shop() {
+  const machine = await scratchMachine(SHOP_CONFIG);
+  await makeShop(machine.folder);
+  await machine.trust();
+  return machine;
+}
+
+const MESSAGES = [
+  {
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "pipe", version: "1" } },
+  },
+  { method: "notifications/initialized" },
+  { id: 2, method: "tools/call", params: { name: "context_search", arguments: { query: "refunds" } } },
+];
+
+describe("tandem mcp", () => {
+  test("serves the official client from another folder, and ends when it closes", async () => {
+    await using machine = await shop();
+    const client = new Client({ name: "judge", version: "1.0.0" });
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [TANDEM, "mcp", "--project", machine.project],
+      env: machine.variables,
+      cwd: machine.folder.join("home"),
+      stderr: "pipe",
+    });
+    await client.connect(transport);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...["context_search", "page_read", "table_describe", "join_path", "value_lookup", "sql_query"],
+      ...["memory_capture", "job_status"],
+    ]);
+    const found = await client.callTool({ name: "sql_query", arguments: { connection: "shop", sql: "select 6*7 n" } });
+    expect(found).toMatchObject({ structuredContent: { columns: ["n"], rows: [[42]] } });
+    const refused = await client.callTool({
+      name: "sql_query",
+      arguments: { connection: "shop", sql: "delete from orders" },
+    });
+    expect(refused).toMatchObject({ isError: true });
+    const { pid } = transport;
+    await client.close();
+    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
+  test("answers what was piped in, with nothing but messages on stdout, from a folder below", async () => {
+    await using machine = await shop();
+    await mkdir(machine.folder.join("project", "deep", "down"), { recursive: true });
+    const stdin = MESSAGES.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("");
+    const { code, stdout, stderr } = await machine.run(["mcp"], { stdin, cwd: "deep/down" });
+    expect([code, stderr]).toEqual([0, ""]);
+    const answers = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { id: number; result: object });
+    expect(answers.map(({ id }) => id)).toEqual([1, 2]);
+    expect(answers[1]!.result).toMatchObject({ structuredContent: { hits: [{ key: "page:refunds" }] } });
+  });
+
+  test("says on stderr what is wrong", async () => {
+    await using machine = await scratchMachine();
+    const { code, stdout, stderr } = await machine.run(["mcp"]);
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining("no tandem.yaml")]);
+  });
+});
+
+describe("tandem up", () => {
+  test("serves the context over HTTP and MCP, scans in the background, and gives it to sessions", async () => {
+    const sources = "ingest: { sources: { handbook: { path: handbook } } }\n";
+    await using machine = await sessionMachine([], SHOP_CONFIG + sources);
+    await makeShop(machine.folder);
+    await mkdir(machine.folder.join("project", "handbook"));
+    await writeFile(machine.folder.join("project", "handbook", "parcels.md"), "# Parcels\n\nThey leave on Fridays.\n");
+    await using server = await machine.up();
+    const headers = { authorization: `Bearer ${server.token}`, "content-type": "application/json" };
+    const call = async (method: string, path: string, body?: object) =>
+      (await (
+        await fetch(`${server.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+      ).json()) as Record<string, unknown>;
+
+    for (const [kind, params] of [
+      ["scan", { connection: "shop", descriptions: false }],
+      ["ingest", {}],
+    ] as const) {
+      const { id } = await call("POST", "/v1/jobs", { kind, params });
+      await expect
+        .poll(() => call("GET", `/v1/jobs/${String(id)}`))
+        .toMatchObject({ kind, state: expect.stringMatching(/done|partly/), error: null });
+    }
+    expect(await call("GET", "/v1/context")).toMatchObject({
+      counts: { table: 2, page: 1 },
+      job_kinds: expect.arrayContaining(["scan", "ingest"]),
+    });
+    expect(
+      await call("POST", "/v1/context/sql", { connection: "shop", sql: "select count(*) from orders" }),
+    ).toMatchObject({
+      rows: [[3]],
+    });
+    expect(await call("POST", "/v1/context/sql", { connection: "shop", sql: "drop table orders" })).toMatchObject({
+      error: { type: "invalid_request_error" },
+    });
+
+    const client = new Client({ name: "judge", version: "1.0.0" });
+    const requestInit = { headers: { authorization: `Bearer ${server.token}` } };
+    await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
+    const described = await client.callTool({ name: "table_describe", arguments: { table: "orders" } });
+    expect(described).toMatchObject({ structuredContent: { joins: [{ to: "main.customers" }] } });
+    await client.close();
+
+    machine.rehearsal.use([
+      reply([toolUse("mcp__context__context_search", { query: "refunds" })]),
+      reply([toolUse("mcp__context__page_read", { key: "page:refunds" })]),
+      text("Within 30 days."),
+    ]);
+    const { code, stdout } = await machine.run(["run", "When is money paid back?"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("Within 30 days.")]);
+    const [first, second, third] = machine.rehearsal.modelRequests;
+    expect(first!.toolNames).toEqual(
+      expect.arrayContaining(["mcp__context__context_search", "mcp__context__sql_query"]),
+    );
+    expect(JSON.stringify(second!.toolResults)).toContain("page:refunds");
+    expect(JSON.stringify(third!.toolResults)).toContain("30 days of delivery");
+    const { code: ended } = await server.stop();
+    expect(ended).toBe(0);
+  });
+
+  test("makes no context in a project that has none, and says so", async () => {
+    await using machine = await sessionMachine([]);
+    // It has the name of a context's folder, and is none.
+    await mkdir(machine.folder.join("project", "context"));
+    await using server = await machine.up();
+    const response = await fetch(`${server.url}/v1/context`, { headers: { authorization: `Bearer ${server.token}` } });
+    expect([response.status, await response.text()]).toEqual([404, expect.stringContaining("has no context")]);
+    expect(existsSync(machine.folder.join("project", "context", ".git"))).toBe(false);
+  });
+
+  test("without a server, sessions have the context just the same, unless they are not to", async () => {
+    await using machine = await sessionMachine([], SHOP_CONFIG);
+    await makeShop(machine.folder);
+    machine.rehearsal.use([reply([toolUse("mcp__context__context_search", { query: "refunds" })]), text("Found.")]);
+    expect((await machine.run(["run", "Look."])).code).toBe(0);
+    expect(JSON.stringify(machine.rehearsal.modelRequests[1]!.toolResults)).toContain("page:refunds");
+    await machine.run(["config", "set", "sessions.context", "false"]);
+    machine.rehearsal.use([text("Nothing.")]);
+    expect((await machine.run(["run", "Look."])).code).toBe(0);
+    expect(machine.rehearsal.modelRequests.at(-1)!.toolNames.join()).not.toContain("mcp__context");
+  });
+});

@@ -1,0 +1,55 @@
+import { userInfo } from "node:os";
+import { loadServer } from "@tandem/tandem/compose";
+import type { Invocation } from "../../invocation.ts";
+import { withKnowledge } from "../../knowledge.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  command.action((_options: object, self: Command) => runner(self, (context) => mcp(context)));
+  examples(command, "tandem mcp", "claude mcp add tandem -- tandem mcp --project ~/shop");
+  const sub = (name: string, description: string) =>
+    command.command(name).description(description).helpOption("-h, --help", "print help");
+  examples(
+    sub("servers", "Show the MCP servers that sessions have met, and what they say of their tools.")
+      .argument("[server]", "one of them, by id or name: with its tools in full")
+      .addOption(json())
+      .action((id: string | undefined, _options: object, self: Command) =>
+        runner(self, async (context) => (await import("./mcp-servers.ts")).servers(context, id)),
+      ),
+    "tandem mcp servers",
+    "tandem mcp servers github",
+  );
+  examples(
+    sub("accept", "Accept what a server says of its tools now; until then its calls are asked for.")
+      .argument("<server>", "by id or name")
+      .option("-y, --yes", "ask nothing")
+      .addOption(json())
+      .action((id: string, options: { yes?: boolean }, self: Command) =>
+        runner(self, async (context) => (await import("./mcp-servers.ts")).accept(context, id, options)),
+      ),
+    "tandem mcp accept github",
+  );
+}
+
+/** To interrupt what was started; it goes on with the next who asks for it. */
+const STOP_MS = 3_000;
+
+/** Serves the context to one client on stdin and stdout, until it closes its end. */
+export async function mcp(context: Invocation): Promise<number> {
+  const { stdin, stdout, stderr, signal, version } = context;
+  if (stdin.isTTY) stderr.write("Speaks MCP on standard input and output: meant to be started by an MCP client.\n");
+  context.allowToStop(STOP_MS);
+  await withKnowledge(context, "tandem mcp", async ({ tools, desk }) => {
+    // What agents have handed in is short work, and often the last thing that a client asks for before it goes.
+    const onFailure = (error: unknown) => stderr.write(`remember: ${String(error)}\n`);
+    void desk.resume(["remember"]).catch(onFailure);
+    const { serveMcpStdio } = await loadServer();
+    await serveMcpStdio({
+      ...{ tools, version, stdin, stdout, signal },
+      by: userInfo().username,
+      onFailure: (tool, error) => stderr.write(`${tool}: ${String(error)}\n`),
+    });
+  });
+  return 0;
+}

@@ -1,0 +1,175 @@
+import type { Captured, Context as Knowledge, MemoryScope, StoredMemory } from "@tandem/context";
+import { userInfo } from "node:os";
+import { loadContext, openContext, openStore } from "@tandem/tandem/compose";
+import type { Invocation } from "../../invocation.ts";
+import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
+import { runContextJob } from "../../jobs/run-context-job.ts";
+import { listLines, showLines } from "../../memories/describe-memory.ts";
+import { parseExpiry } from "../../memories/expiry.ts";
+import { openProject } from "@tandem/tandem/project";
+import { styleFor, write } from "../../terminal.ts";
+import { type Command, Option } from "commander";
+import type { Registration } from "../registration.ts";
+import { MEMORY_SCOPE_CHOICES } from "../../option-choices.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = (name: string, description: string) =>
+    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const one = (name: string, description: string) => sub(name, description).argument("<memory>", "its id");
+  examples(
+    sub("list", "List what is remembered, the newest first, and what contradicts it.")
+      .addOption(new Option("--scope <scope>", "only what holds for these").choices(MEMORY_SCOPE_CHOICES))
+      .option("--agent <name>", "only what holds for this agent alone")
+      .option("--all", "expired ones too")
+      .addOption(json())
+      .action((options: MemoryListOptions, self: Command) => runner(self, (context) => list(context, options))),
+    "tandem memories list",
+    "tandem memories list --json | jq -r '.memories[].text'",
+  );
+  examples(
+    one("show", "Print a memory, where it comes from, and beside it what contradicts it.")
+      .addOption(json())
+      .action((id: string, _options: object, self: Command) => runner(self, (context) => show(context, id))),
+    "tandem memories show mem_01K9Z",
+  );
+  examples(
+    one("forget", "Forget it; that can be undone.")
+      .addOption(json())
+      .action((id: string, _options: object, self: Command) => runner(self, (context) => forget(context, id))),
+    "tandem memories forget mem_01K9Z",
+  );
+  examples(
+    one("keep", "Say how long it holds.")
+      .option("--expires <time>", "12h, 90d, 6w, 1y or never", "never")
+      .addOption(json())
+      .action((id: string, options: { expires: string }, self: Command) =>
+        runner(self, (context) => keep(context, id, options)),
+      ),
+    "tandem memories keep mem_01K9Z --expires 1y",
+  );
+  examples(
+    sub("capture", "Have a session read now for what is worth remembering.")
+      .argument("<session>", "its id")
+      .addOption(json())
+      .action((id: string, _options: object, self: Command) => runner(self, (context) => capture(context, id))),
+    "tandem memories capture sesn_01K9Z",
+  );
+}
+
+/** To write down how far it has come, and to end what was started. */
+const STOP_MS = 3_000;
+
+export interface MemoryListOptions {
+  scope?: MemoryScope;
+  agent?: string;
+  all?: boolean;
+}
+
+export async function list(context: Invocation, { scope, agent, all = false }: MemoryListOptions): Promise<void> {
+  const room = await loadContext();
+  const memories = await withContext(context, ({ folder }) => new room.Memories(folder).own());
+  const now = new Date();
+  const shown = memories
+    .filter((memory) => all || !room.isExpired(memory, now))
+    .filter(
+      (memory) => (scope === undefined || memory.scope === scope) && (agent === undefined || memory.agent === agent),
+    )
+    .toReversed();
+  if (context.json) {
+    const found = shown.map((memory) => asJson(memory, room.contradictionsOf(memory, memories)));
+    await write(context.stdout, `${JSON.stringify({ memories: found }, null, 2)}\n`);
+    return;
+  }
+  const lines = listLines(
+    context.stdout,
+    shown.map((memory) => ({ memory, against: room.contradictionsOf(memory, memories) })),
+  );
+  const none = styleFor(context.stdout).dim('Nothing is remembered yet: tandem remember "…"');
+  await write(context.stdout, `${lines.length > 0 ? lines.join("\n") : none}\n`);
+}
+
+export async function show(context: Invocation, id: string): Promise<void> {
+  const room = await loadContext();
+  const { memory, against } = await withContext(context, async ({ folder }) => {
+    const memories = new room.Memories(folder);
+    const found = await room.findMemory(memories, id);
+    return { memory: found, against: room.contradictionsOf(found, await memories.own()) };
+  });
+  if (context.json) await write(context.stdout, `${JSON.stringify(asJson(memory, against), null, 2)}\n`);
+  else await write(context.stdout, `${(await showLines(context.stdout, memory, against)).join("\n")}\n`);
+}
+
+export async function forget(context: Invocation, id: string): Promise<void> {
+  const room = await loadContext();
+  const proposal = await withContext(context, (knowledge) =>
+    room.forget(knowledge, id.replace(/^memory:/, ""), userInfo().username),
+  );
+  const { dim, good } = styleFor(context.stdout);
+  const told = `${good("Forgotten.")} ${dim(`Undo: tandem proposals undo ${proposal.id}`)}\n`;
+  await write(
+    context.stdout,
+    context.json ? `${JSON.stringify({ memory: id, proposal: proposal.id }, null, 2)}\n` : told,
+  );
+}
+
+export async function keep(context: Invocation, id: string, { expires }: { expires: string }): Promise<void> {
+  const room = await loadContext();
+  const expiresAt = parseExpiry("--expires", expires);
+  const proposal = await withContext(context, (knowledge) =>
+    room.keep(knowledge, id.replace(/^memory:/, ""), { by: userInfo().username, expiresAt }),
+  );
+  const { good } = styleFor(context.stdout);
+  const told = expiresAt === null ? "Kept for good." : `Kept until ${expiresAt.slice(0, 10)}.`;
+  const json = { memory: id, expiresAt, proposal: proposal?.id ?? null };
+  await write(context.stdout, context.json ? `${JSON.stringify(json, null, 2)}\n` : `${good(told)}\n`);
+}
+
+/** Has the memory agent read a session now. */
+export async function capture(context: Invocation, session: string): Promise<number> {
+  const project = await openProject(context);
+  const room = await loadContext();
+  if (project.config.memory.capture === "off") throw room.captureIsOff();
+  await using store = await openStore(context, project);
+  context.allowToStop(STOP_MS);
+  const { row, watched } = await runContextJob(context, project, store, {
+    kind: "memory",
+    params: { session },
+    command: "tandem memories capture",
+    title: "memory",
+  });
+  const result = row.result as Captured | null;
+  if (context.json) {
+    const { id: job, state, error } = row;
+    await write(context.stdout, `${JSON.stringify({ job, state, error, ...result, spent: watched.spent }, null, 2)}\n`);
+  } else await write(context.stdout, `${captureLines(context, row.error?.message, result).join("\n")}\n`);
+  if (row.state === "done") return EXIT_CODES.ok.code;
+  return row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
+}
+
+function captureLines({ stdout }: Invocation, failure: string | undefined, result: Captured | null): string[] {
+  const { dim, good, bad } = styleFor(stdout);
+  if (!result) return [bad(`It could not be read, and counts as unread: ${failure ?? "it was cancelled."}`)];
+  if (result.parts === 0) return ["Nothing was said since it was last read."];
+  const waits = result.found - result.accepted;
+  const counts = [
+    `${result.found} found`,
+    result.accepted > 0 && `${result.accepted} accepted`,
+    waits > 0 && `${waits} to review`,
+  ];
+  return [
+    good(`Read. ${counts.filter(Boolean).join(", ")}.`),
+    ...result.proposals.map((id) => dim(`  tandem proposals show ${id}`)),
+  ];
+}
+
+async function withContext<T>(context: Invocation, work: (knowledge: Knowledge) => Promise<T>): Promise<T> {
+  const project = await openProject(context);
+  await using store = await openStore(context, project);
+  return await work(await openContext(project, store));
+}
+
+const asJson = (memory: StoredMemory, against: readonly StoredMemory[]) => ({
+  ...memory,
+  file: undefined,
+  contradicts: against.map(({ id, text }) => ({ id, text })),
+});

@@ -1,0 +1,93 @@
+import type { MemoryScope } from "@tandem/context";
+import type { LlmRuntime } from "@tandem/runtime";
+import { userInfo } from "node:os";
+import { jobModels, loadContext, openContext, openStore } from "@tandem/tandem/compose";
+import type { Invocation } from "../../invocation.ts";
+import { parseExpiry } from "../../memories/expiry.ts";
+import { showLines } from "../../memories/describe-memory.ts";
+import { openProject } from "@tandem/tandem/project";
+import { Progress } from "../../progress.ts";
+import { readPrompt } from "../../read-prompt.ts";
+import { styleFor, write } from "../../terminal.ts";
+import { type Command, Option } from "commander";
+import type { Registration } from "../registration.ts";
+import { MEMORY_SCOPE_CHOICES } from "../../option-choices.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command
+      .argument("[words...]", "one statement; standard input is added to it, or is it")
+      .addOption(new Option("--scope <scope>", "for whom it holds").choices(MEMORY_SCOPE_CHOICES).default("project"))
+      .option("--agent <name>", "only for this agent")
+      .option("--expires <time>", "how long it holds: 12h, 90d, 6w, 1y or never", "never")
+      .addOption(
+        new Option("--tag <word>", "a word to find it by; may be given more than once").argParser(
+          (tag: string, all: string[] | undefined) => [...(all ?? []), tag],
+        ),
+      )
+      .option("--no-check", "do not ask the model whether it contradicts something")
+      .addOption(json())
+      .action((words: string[], options: RememberOptions, self: Command) =>
+        runner(self, (context) => remember(context, words, options)),
+      ),
+    'tandem remember "Revenue excludes refunds"',
+    'tandem remember --expires 90d --tag pricing "The spring discount is 12 percent"',
+    'tandem remember --agent analyst "Prefer CTEs to subqueries"',
+  );
+}
+
+export interface RememberOptions {
+  scope: MemoryScope;
+  agent?: string;
+  expires: string;
+  tag?: string[];
+  check: boolean;
+}
+
+/** Keeps a person's own words, at once. */
+export async function remember(context: Invocation, words: readonly string[], options: RememberOptions): Promise<void> {
+  const text = await readPrompt(context, words, "remember");
+  const project = await openProject(context);
+  const room = await loadContext();
+  const expiresAt = parseExpiry("--expires", options.expires);
+  // Whoever names an agent means it.
+  const scope = options.agent === undefined ? options.scope : "agent";
+  await using store = await openStore(context, project);
+  const knowledge = await openContext(project, store);
+  const { llm } = await jobModels(context, project);
+  let opened: LlmRuntime | undefined;
+  const ask = async () => (opened ??= await llm?.open(() => {}));
+  using progress = new Progress(context, "Comparing it with what is remembered …");
+  await using _ = {
+    async [Symbol.asyncDispose]() {
+      await opened?.close();
+    },
+  };
+  const said = await room.remember(
+    knowledge,
+    { text, scope, agent: options.agent, tags: options.tag, expiresAt, by: userInfo().username },
+    { ...(options.check && { llm: ask }), signal: context.signal },
+  );
+  progress[Symbol.dispose]();
+  const { memory, proposal, contradicts, unchecked } = said;
+  if (context.json) {
+    const against = contradicts.map(({ id, text: said }) => ({ id, text: said }));
+    const told = {
+      memory: { ...memory, file: undefined },
+      known: proposal === undefined,
+      proposal: proposal?.id ?? null,
+      contradicts: against,
+    };
+    await write(context.stdout, `${JSON.stringify({ ...told, unchecked: unchecked ?? null }, null, 2)}\n`);
+    return;
+  }
+  const { dim, good, warn } = styleFor(context.stdout);
+  const lines = [
+    proposal
+      ? `${good("Remembered.")} ${dim(`Undo: tandem proposals undo ${proposal.id}`)}`
+      : warn("That is remembered already."),
+    ...(await showLines(context.stdout, memory, contradicts)),
+    ...(unchecked === undefined || !options.check ? [] : [dim(`Nobody has looked for contradictions: ${unchecked}.`)]),
+  ];
+  await write(context.stdout, `${lines.join("\n")}\n`);
+}

@@ -1,0 +1,148 @@
+import type { ScanPlan, ScanResult } from "@tandem/context";
+import { costOf, type LlmConfig, TandemError } from "@tandem/protocol";
+import type { Store } from "@tandem/storage";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { loadContext, openNamedConnection, openStore } from "@tandem/tandem/compose";
+import { findConnection, type Project, requireTrust } from "@tandem/tandem/config";
+import type { Invocation } from "../../invocation.ts";
+import { EXIT_CODES, exitCodeOf } from "../../exit-code.ts";
+import {
+  describePlans,
+  describeScan,
+  type PricedPlan,
+  scanAsJson,
+  type ScanOutcome,
+} from "../../jobs/describe-scan.ts";
+import { runContextJob } from "../../jobs/run-context-job.ts";
+import { openProject } from "@tandem/tandem/project";
+import { Progress } from "../../progress.ts";
+import { styleFor, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  command
+    .argument("[connection]", "its name (default: the only one there is)")
+    .option("--all", "every connection of this project")
+    .option("--dry-run", "say what would be read, asked and about spent, and do nothing")
+    .option("--no-descriptions", "have no model describe tables and columns")
+    .addOption(json())
+    .action((name: string | undefined, options: ScanOptions, self: Command) =>
+      runner(self, (context) => scan(context, name, options)),
+    );
+  examples(
+    command,
+    "tandem scan shop",
+    "tandem scan --all --no-descriptions",
+    "tandem scan shop --dry-run",
+    "tandem scan shop --json | jq '.scans[].tables'",
+  );
+}
+
+/** To write down how far it has come, and to end what was started. */
+const STOP_MS = 3_000;
+
+export interface ScanOptions {
+  all?: boolean;
+  dryRun?: boolean;
+  descriptions: boolean;
+}
+
+export async function scan(context: Invocation, name: string | undefined, options: ScanOptions): Promise<number> {
+  const project = await openProject(context);
+  const names = chooseConnections(project, name, options.all ?? false);
+  if (!options.descriptions) project.config.scan.descriptions = false;
+  if (options.dryRun) {
+    await plan(context, project, names);
+    return EXIT_CODES.ok.code;
+  }
+  await using store = await openStore(context, project);
+  context.allowToStop(STOP_MS);
+  const outcomes: ScanOutcome[] = [];
+  for (const each of names) {
+    const outcome = await scanOne(context, project, store, each);
+    outcomes.push(outcome);
+    if (!context.json) await write(context.stdout, `${describeScan(context, each, outcome).join("\n")}\n`);
+  }
+  if (context.json) {
+    const scans = names.map((each, at) => scanAsJson(each, outcomes[at]!));
+    await write(context.stdout, `${JSON.stringify({ scans }, null, 2)}\n`);
+  } else if (project.config.llm.provider.backend === "none") {
+    const { dim } = styleFor(context.stdout);
+    await write(
+      context.stdout,
+      `${dim("No model is set up: nothing was described, and no joins were asked for. → tandem setup")}\n`,
+    );
+  }
+  return outcomes.map(exitCode).find((code) => code !== 0) ?? 0;
+}
+
+function chooseConnections(project: Project, name: string | undefined, all: boolean): string[] {
+  const names = Object.keys(project.config.connections);
+  if (name !== undefined && all) {
+    throw new TandemError("usage", "A connection and --all were given.", { fix: "Give one of them." });
+  }
+  if (name !== undefined) {
+    findConnection(project, name);
+    return [name];
+  }
+  if (names.length === 0) {
+    throw new TandemError("not_found", `${project.shownFile} has no connections.`, {
+      fix: "Add one: tandem connections add shop shop.sqlite",
+    });
+  }
+  if (all || names.length === 1) return names;
+  throw new TandemError("usage", `There are ${names.length} connections: ${names.join(", ")}.`, {
+    fix: "Name one, or scan them with --all.",
+  });
+}
+
+async function scanOne(context: Invocation, project: Project, store: Store, name: string): Promise<ScanOutcome> {
+  const { row, watched, milliseconds } = await runContextJob(context, project, store, {
+    kind: "scan",
+    params: { connection: name, descriptions: project.config.scan.descriptions },
+    command: "tandem scan",
+    title: name,
+  });
+  return { ...watched, row, result: row.result as ScanResult | null, milliseconds };
+}
+
+function exitCode({ row }: ScanOutcome): number {
+  if (row.state === "done") return EXIT_CODES.ok.code;
+  return row.state === "failed" && row.error ? exitCodeOf(row.error.code) : EXIT_CODES.failure.code;
+}
+
+/** Nothing is read but the structure, and nothing is made: not even the context, where there is none yet. */
+async function plan(context: Invocation, project: Project, names: readonly string[]): Promise<void> {
+  const { config } = project;
+  const hasModel = config.llm.provider.backend !== "none";
+  const plans: PricedPlan[] = [];
+  {
+    using _ = new Progress(context, "Looking …");
+    const room = await loadContext();
+    // Before anything is opened that a stranger's config may have named.
+    await requireTrust(context.env, project);
+    const path = resolve(project.folder, config.context.folder);
+    const isThere = existsSync(join(path, "context.yaml"));
+    const folder = isThere ? await room.openContextFolder({ path, git: config.context.git }) : undefined;
+    for (const name of names) {
+      await using connection = await openNamedConnection(context, project, name);
+      const parts = { folder, connectionName: name, connection, config: config.scan };
+      const planned = await room.planScan({ ...parts, hasModel, signal: context.signal });
+      plans.push({ ...planned, usd: await priceOf(planned, config.llm) });
+    }
+  }
+  if (context.json) await write(context.stdout, `${JSON.stringify({ plans }, null, 2)}\n`);
+  else await write(context.stdout, `${describePlans(context, plans, hasModel).join("\n")}\n`);
+}
+
+/** What a login, a contract or a cloud charges may differ. */
+async function priceOf({ usage, requests }: ScanPlan, { provider, models }: LlmConfig): Promise<number | null> {
+  if (requests.descriptions + requests.joins === 0) return 0;
+  const { resolveModel } = await import("@tandem/runtime");
+  const model = models.candidateExtraction ?? models.default;
+  // Claude Code resolves aliases by itself, to what Anthropic's API knows them as.
+  const id = resolveModel(provider.backend === "claude-code" ? "anthropic" : provider.backend, model);
+  return costOf(id, usage)?.usd ?? null;
+}

@@ -1,0 +1,106 @@
+import type { QueryEstimate, Rows, Value } from "@tandem/connectors";
+import { TandemError } from "@tandem/protocol";
+import { openNamedConnection } from "@tandem/tandem/compose";
+import type { Invocation } from "../../invocation.ts";
+import { openProject } from "@tandem/tandem/project";
+import { Progress } from "../../progress.ts";
+import { readPrompt } from "../../read-prompt.ts";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  command
+    .argument("<connection>", "its name")
+    .argument("[query...]", "the statement; without it, it is read from standard input")
+    .option("--csv", "print CSV")
+    .option("--max-rows <number>", "at most so many rows", "100")
+    .option("--estimate", "say what it would read, where the database can tell, and do not run it")
+    .addOption(json())
+    .action((name: string, words: string[], options: SqlOptions, self: Command) =>
+      runner(self, (context) => sql(context, name, words, options)),
+    );
+  examples(
+    command,
+    'tandem sql shop "select count(*) from orders"',
+    "tandem sql shop --csv --max-rows 10000 < report.sql > report.csv",
+    'tandem sql shop --estimate "select * from orders"',
+  );
+}
+
+const MOST_ROWS = 100_000;
+const MOST_BYTES = 64 * 1_024 * 1_024;
+/** A terminal is not for novels. */
+const CELL = 60;
+
+export interface SqlOptions {
+  csv?: boolean;
+  maxRows: string;
+  estimate?: boolean;
+}
+
+/** Asks a database of the project; nothing can be written through it. */
+export async function sql(context: Invocation, name: string, words: string[], options: SqlOptions): Promise<void> {
+  const maxRows = Number(options.maxRows);
+  if (!Number.isInteger(maxRows) || maxRows < 1 || maxRows > MOST_ROWS) {
+    throw new TandemError("usage", `--max-rows is ${JSON.stringify(options.maxRows)}.`, {
+      fix: `Give a number from 1 to ${MOST_ROWS}.`,
+    });
+  }
+  const project = await openProject(context);
+  const query = words.length > 0 ? words.join(" ") : await readPrompt(context, [], `sql ${name}`);
+  const { signal } = context;
+  if (options.estimate) {
+    const estimate = await (async () => {
+      using _ = new Progress(context, "Asking …");
+      await using connection = await openNamedConnection(context, project, name);
+      return await connection.estimate(query, { signal });
+    })();
+    await write(context.stdout, context.json ? `${JSON.stringify(estimate, null, 2)}\n` : describeEstimate(estimate));
+    return;
+  }
+  const rows = await (async () => {
+    using _ = new Progress(context, "Asking …");
+    await using connection = await openNamedConnection(context, project, name);
+    return await connection.query(query, { maxRows, maxBytes: MOST_BYTES, signal });
+  })();
+  if (context.json) await write(context.stdout, `${JSON.stringify(rows, null, 2)}\n`);
+  else await write(context.stdout, options.csv ? asCsv(rows) : asTable(context, rows));
+  if (rows.truncated && !context.json) {
+    const { warn } = styleFor(context.stderr);
+    await write(
+      context.stderr,
+      `${warn(`There are more rows: only the first ${rows.rows.length} are shown.`)} → --max-rows\n`,
+    );
+  }
+}
+
+function describeEstimate({ rows, bytes, plan }: QueryEstimate): string {
+  const count = (amount: number) => Math.round(amount).toLocaleString("en-US");
+  const lines = [
+    ...(rows === undefined ? [] : [`about ${count(rows)} rows`]),
+    ...(bytes === undefined ? [] : [`about ${count(bytes)} bytes`]),
+    printable(plan).trimEnd(),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function asTable({ stdout }: Invocation, { columns, rows }: Rows): string {
+  const { bold, dim } = styleFor(stdout);
+  const lines = table([columns.map((name) => bold(cell(name))), ...rows.map((row) => row.map((value) => cell(value)))]);
+  return `${[...lines, dim(`${rows.length} ${rows.length === 1 ? "row" : "rows"}`)].join("\n")}\n`;
+}
+
+function cell(value: Value): string {
+  const text = value === null ? "null" : printable(String(value)).replaceAll(/\s+/g, " ");
+  return text.length > CELL ? `${text.slice(0, CELL - 1)}…` : text;
+}
+
+/** As RFC 4180 has it; null is empty. */
+const asCsv = ({ columns, rows }: Rows): string =>
+  [columns, ...rows].map((row) => `${row.map(field).join(",")}\r\n`).join("");
+
+function field(value: Value): string {
+  const text = value === null ? "" : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,13 @@
+import { type Command, Option } from "commander";
+import { ROLE_CHOICES } from "../../option-choices.ts";
+import type { Registration } from "../registration.ts";
+
+/** What every single call of a model takes. */
+export const callOptions = (command: Command, json: Registration["json"]): Command =>
+  command
+    .argument("[prompt...]", "the prompt; standard input is added to it, or is it")
+    .option("-s, --system <text>", "the system prompt")
+    .addOption(new Option("-r, --role <role>", "what the call is for").choices(ROLE_CHOICES).default("default"))
+    .option("-m, --model <name>", "another model than the role's own")
+    .option("--patience <duration>", "how long to wait for a quota to reset, such as 30s or 10m")
+    .addOption(json());

@@ -1,0 +1,111 @@
+import { readFile } from "node:fs/promises";
+import { madeUpLogin, startRehearsal } from "@tandem/rehearsal";
+import { describe, expect, test } from "vitest";
+import { scratchMachine } from "../../testing/run-tandem.ts";
+import { sessionMachine } from "../../testing/session-machine.ts";
+
+const KEY = { ANTHROPIC_API_KEY: "sk-ant-made-up" };
+
+interface Shown {
+  models: { id: string; aliases?: string[]; contextWindow?: number; origins: Record<string, { from: string }> }[];
+  not_listed: { id: string; contextWindow?: number }[];
+  list: { from: string; problem?: { code: string } };
+}
+
+/** A project on Anthropic's API, as far as the rehearsal plays it. */
+const onApi = (url: string, models = "{}") =>
+  scratchMachine(`llm: { provider: { backend: anthropic, anthropic: { baseUrl: "${url}" } }, models: ${models} }`);
+
+describe("tandem models", () => {
+  test("lists what the service offers, what is known of it, and who uses it", async () => {
+    await using rehearsal = await startRehearsal([], {
+      models: [{ id: "claude-opus-9", displayName: "Claude Opus 9" }],
+    });
+    await using machine = await onApi(rehearsal.url, "{ curator: claude-opus-9, repair: claude-nobody-1 }");
+    await machine.trust();
+    const { code, stdout } = await machine.run(["models"], { env: KEY });
+    expect(code).toBe(0);
+    // What the service says is there; the price of a model that nobody knows is not made up.
+    expect(stdout).toMatch(/^claude-opus-9 +Claude Opus 9 +200k +64k +– +– +– +curator$/m);
+    expect(stdout).toMatch(/^claude-sonnet-5-5 +not in the service's list +1M +128k +2 \/ 10 +– +thinking +default,/m);
+    expect(stdout).toMatch(/^claude-nobody-1 +not in the service's list +– +– +– +– +– +repair$/m);
+    expect(stdout).toMatch(/list prices of \d{4}-\d\d-\d\d/);
+  });
+
+  test("asks once a day, and again when it is told to; without a service, what is kept or the table serves", async () => {
+    const rehearsal = await startRehearsal([], { models: [{ id: "claude-sonnet-5-5", displayName: "Sonnet" }] });
+    await using machine = await onApi(rehearsal.url);
+    await machine.trust();
+    const asked = () => rehearsal.requests.filter(({ answeredBy }) => answeredBy === "models").length;
+    const show = async (...args: string[]) => {
+      const { stdout, stderr, code } = await machine.run(["models", "--json", ...args], { env: KEY });
+      if (code !== 0) throw new Error(stderr);
+      return JSON.parse(stdout) as Shown;
+    };
+    expect(await show()).toMatchObject({ list: { from: "live" } });
+    const { models, list } = await show();
+    expect(list).toMatchObject({ from: "cache" });
+    expect(models).toMatchObject([
+      { contextWindow: 200_000, origins: { contextWindow: { from: "cache" }, price: { from: "table" } } },
+    ]);
+    expect(asked()).toBe(1);
+    expect(await show("--refresh")).toMatchObject({ list: { from: "live" } });
+    expect(asked()).toBe(2);
+    expect(await readFile(machine.folder.join("home", ".tandem", "models.json"), "utf8")).not.toContain("sk-ant");
+    await rehearsal.close();
+    expect(await show("--refresh")).toMatchObject({ list: { from: "cache", problem: { code: "network" } } });
+  });
+
+  test("where nobody has ever answered, the table does, and says so; a key that is refused is not passed over", async () => {
+    const gone = await startRehearsal();
+    await gone.close();
+    await using machine = await onApi(gone.url);
+    await machine.trust();
+    const { code, stdout, stderr } = await machine.run(["models"], { env: KEY });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("Nobody could be asked") });
+    expect(stdout).toMatch(/^claude-opus-5-5 +Claude Opus 5\.5 +opus +1M +128k +4 \/ 20 /m);
+    expect(stdout).toContain("Tandem's own table of");
+    expect((await machine.run(["models"])).code).not.toBe(0);
+  });
+
+  test("on Claude Code each model once, with its aliases and efforts", async () => {
+    await using rehearsal = await startRehearsal([], { proxy: true });
+    await using machine = await scratchMachine(
+      "llm: { provider: { backend: claude-code }, models: { default: opus, triage: claude-haiku-5-5, repair: claude-opus-4-8 } }",
+    );
+    await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
+    const { stdout } = await machine.run(["models"], { env: rehearsal.proxy.variables });
+    expect(stdout).toMatch(
+      /^claude-opus-5-5 +Opus +default, opus +1M +128k +4 \/ 20 +low–max .*default, candidateExtraction/m,
+    );
+    expect(stdout).toMatch(/^claude-haiku-5-5 +Haiku +haiku .*triage$/m);
+    expect(stdout).toMatch(/^claude-opus-4-8 +not in the service's list +1M .*repair$/m);
+    const ids = stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ", 1)[0]);
+    expect(ids).toEqual([...new Set(ids)]);
+  });
+
+  test("with a key, Claude Code's list has what Anthropic's API knows; the server's has the same", async () => {
+    await using machine = await sessionMachine([], "  provider: { backend: claude-code }\n");
+    const { models } = JSON.parse((await machine.run(["models", "--json"])).stdout) as Shown;
+    expect(models.find(({ id }) => id === "claude-opus-5-5")).toMatchObject({
+      aliases: expect.arrayContaining(["opus"]) as string[],
+      ...{
+        contextWindow: 200_000,
+        origins: { contextWindow: { from: "live" }, efforts: { from: "live" }, price: { from: "table" } },
+      },
+    });
+    await using up = await machine.up();
+    const reply = await fetch(`${up.url}/v1/models/opus`, { headers: { authorization: `Bearer ${up.token}` } });
+    expect(await reply.json()).toMatchObject({
+      ...{ id: "claude-opus-5-5", max_input_tokens: 200_000, max_tokens: 64_000 },
+      tandem: {
+        price: { input: 4, output: 20 },
+        origins: { max_input_tokens: { from: "live" }, price: { from: "table" } },
+      },
+    });
+    expect(machine.rehearsal.modelRequests).toEqual([]);
+  });
+});

@@ -1,0 +1,32 @@
+import { callModel, showReport, type CallOptions } from "../../call-model.ts";
+import type { Invocation } from "../../invocation.ts";
+import { readSchemaFile } from "../../read-schema-file.ts";
+import { write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+import { callOptions } from "./call-options.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    callOptions(command, json)
+      .requiredOption("--schema <file>", "a JSON Schema file with an object at its root")
+      .action((words: string[], options: ObjectOptions, self: Command) =>
+        runner(self, (context) => object(context, words, options)),
+      ),
+    'tandem object --schema person.json "Ada Lovelace, born 1815"',
+    "tandem object --schema invoice.json < invoice.txt",
+  );
+}
+
+export interface ObjectOptions extends CallOptions {
+  schema: string;
+}
+
+export async function object(context: Invocation, words: readonly string[], options: ObjectOptions): Promise<void> {
+  const schema = await readSchemaFile(context.cwd, options.schema);
+  const { answer, report } = await callModel(context, words, options, (runtime, request) =>
+    runtime.generateObject({ ...request, schema }),
+  );
+  await write(context.stdout, `${JSON.stringify(context.json ? { object: answer, report } : answer, null, 2)}\n`);
+  if (!context.json) await showReport(context, report);
+}

@@ -1,0 +1,59 @@
+import { madeUpLogin } from "@tandem/rehearsal";
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
+import { describe, test } from "vitest";
+import { scratchMachine } from "../../testing/run-tandem.ts";
+
+const KEY = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
+
+/** A service, or a proxy, that takes every connection and never says a word. */
+async function silentService() {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => void sockets.push(socket.on("error", () => {}))).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+const ANTHROPIC = (url: string) => `{ provider: { backend: anthropic, anthropic: { baseUrl: "${url}" } } }`;
+const LOGIN = () => "{ provider: { backend: claude-code } }";
+const BY_KEY = (url: string) =>
+  `{ provider: { backend: claude-code }, claudeCode: { auth: api_key, baseUrl: "${url}" } }`;
+
+// Claude Code's list of models is its own.
+const LISTED = { code: 0, output: /sonnet/ };
+const TABLED = { code: 0, output: /^Nobody could be asked: .*within 20 s/m };
+
+/** Each command waits for a deadline of its own, so they wait together. */
+describe.concurrent("where the API is silent, status, doctor and models come to an end", () => {
+  test.for([
+    { name: "anthropic", llm: ANTHROPIC, why: "within 1\\d s", models: TABLED },
+    { name: "claude-code with a login", llm: LOGIN, why: "no answer in time", models: LISTED },
+    { name: "claude-code with a key", llm: BY_KEY, why: "within 1\\d s", models: LISTED },
+  ])("on $name", async ({ llm, why, models }, { expect }) => {
+    await using service = await silentService();
+    await using machine = await scratchMachine(`llm: ${llm(service.url)}`);
+    await machine.trust();
+    await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
+    const expected = {
+      status: { code: 5, output: new RegExp(`unreachable .*${why}`) },
+      doctor: {
+        code: 1,
+        output: new RegExp(`^failure +credential .*${why}[^]*^failure +network .*no answer in time`, "m"),
+      },
+      models,
+    };
+    const env = llm === LOGIN ? { HTTPS_PROXY: service.url } : KEY;
+    const checks = Object.entries(expected).map(async ([command, { code, output }]) => {
+      const outcome = await machine.run([command], { env });
+      expect(outcome.stdout + outcome.stderr).toMatch(output);
+      expect(outcome.code).toBe(code);
+    });
+    await Promise.all(checks);
+  });
+});

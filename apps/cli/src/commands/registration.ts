@@ -1,0 +1,26 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Invocation } from "../invocation.ts";
+
+/** Runs an action. The action returns the exit code of the process; nothing means 0. */
+export type Runner = (command: Command, run: (invocation: Invocation) => Promise<number | void>) => Promise<void>;
+
+/** What a command needs to declare its options and its action. */
+export interface Registration {
+  examples: (command: Command, ...lines: string[]) => Command;
+  /** The option `--json`. */
+  json: () => Option;
+  runner: Runner;
+}
+
+export const subcommandsOf = (parent: Command) => (name: string, description: string) =>
+  parent.command(name).description(description).helpOption("-h, --help", "print help");
+
+/** An option that takes `a,b`, and may be given more than once. It does not take what follows: that may be the prompt. */
+export function listOption(flags: string, description: string, choices?: readonly string[]): Option {
+  return new Option(flags, description).argParser((text: string, previous: string[] | undefined) => {
+    const names = text.split(",").filter(Boolean);
+    const wrong = choices && names.find((name) => !choices.includes(name));
+    if (wrong !== undefined) throw new InvalidArgumentError(`There is no ${wrong}. Allowed: ${choices?.join(", ")}.`);
+    return [...(previous ?? []), ...names];
+  });
+}

@@ -1,0 +1,92 @@
+import type { ClientServers } from "@tandem/server";
+import { join } from "node:path";
+import type { AcpEngine, openAcpEngine } from "@tandem/tandem/engine";
+import { acpLog } from "../../acp/acp-log.ts";
+import { claimStdout } from "../../acp/claim-stdout.ts";
+import { loadAcp } from "@tandem/tandem/compose";
+import type { Invocation } from "../../invocation.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { findServer, LogFile, logFolder } from "@tandem/tandem/server";
+import { watchParent } from "../../stdio/watch-parent.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, runner }: Registration): void {
+  command
+    .option("-a, --agent <name>", "the agent of new sessions, by name or id (default: that of `tandem run`)")
+    .option("--v2", "ignored: the draft of version 2 is no longer spoken")
+    .option("--setup", "set Tandem up in the terminal instead, as an editor does for its login")
+    .action((options: AcpOptions, self: Command) => runner(self, (context) => acp(context, options)));
+  examples(command, "tandem acp", "tandem acp --agent reviewer", "tandem --project ~/src/shop acp");
+}
+
+/** Turns that are under way when the editor goes are cut: nobody is there to see their end. */
+const STOP_MS = 0;
+/** For processes to go, and for what they were doing to be written down. */
+const REST_MS = 10_000;
+const CHECK_MS = 15_000;
+
+export interface AcpOptions {
+  agent?: string;
+  /** Ignored: asked for the draft of version 2 in the first release. */
+  v2?: boolean;
+  setup?: boolean;
+}
+
+/** Serves one editor on stdin and stdout, until it closes its end or is gone. Nothing but the protocol goes to stdout. */
+export async function acp(context: Invocation, options: AcpOptions): Promise<number> {
+  const { stdin, stdout, stderr, version } = context;
+  if (options.setup) return (await import("../settings/setup.ts")).setup(context, { verify: true });
+  if (stdin.isTTY) stderr.write("Speaks ACP on standard input and output: meant to be started by an editor.\n");
+  if (options.v2) stderr.write("--v2 is ignored: Tandem speaks version 1 of ACP. Leave the option out.\n");
+  context.allowToStop(STOP_MS + REST_MS);
+  await using parts = new AsyncDisposableStack();
+  const parent = parts.use(watchParent());
+  const log = parts.use(new LogFile(join(logFolder(context.env), "acp")));
+  // Not to stderr: an editor that never reads it would hold up everything else.
+  const note = acpLog((line) => void (context.debug ? stderr : log).write(line));
+  const warn = (details: Record<string, unknown>, message: string): void => void note(details, message);
+  const signal = AbortSignal.any([context.signal, parent.signal]);
+  const output = claimStdout(stdout, stderr);
+  if (await findServer(context.env)) {
+    const { pipeToServer } = await import("../../acp/pipe-to-server.ts");
+    if (await pipeToServer(context, options, { output, signal })) return 0;
+  }
+  let servers: ClientServers | undefined;
+  // Begun at once: while its threads start, what speaks with the editor is loaded. What fails is told who asks for a session.
+  const { promise: threadsStart, resolve: meanwhile } = Promise.withResolvers<void>();
+  const sessionServers = (session: string) => servers?.of(session) ?? [];
+  const opening = openEngine(context, options, { sessionServers, meanwhile, log: { warn } });
+  const opened = opening.catch(() => undefined);
+  // One that is still being opened when the editor goes is ended too.
+  parts.defer(async () => (await opened)?.[Symbol.asyncDispose]());
+  await Promise.race([threadsStart, opened]);
+  const { serveAcpStdio } = await loadAcp();
+  await serveAcpStdio({
+    stdin,
+    stdout: output,
+    signal,
+    version,
+    who: localActor(),
+    mayKeepRules: true,
+    onFailure: (error, what) => warn({ error: String(error) }, `${what} failed`),
+    open: (brought) => {
+      servers = brought;
+      return opening;
+    },
+    async checkLogin() {
+      const { checkLogin } = await import("@tandem/tandem/engine");
+      await checkLogin(context, await openProjectOrDefaults(context), CHECK_MS);
+    },
+  });
+  return 0;
+}
+
+async function openEngine(
+  context: Invocation,
+  { agent }: AcpOptions,
+  parts: Pick<Parameters<typeof openAcpEngine>[2], "sessionServers" | "meanwhile" | "log">,
+): Promise<AcpEngine> {
+  const { openAcpEngine: open } = await import("@tandem/tandem/engine");
+  return open(context, await openProjectOrDefaults(context), { ...parts, agent, stopMs: STOP_MS });
+}

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Invocation } from "../../invocation.ts";
+import { openFleet } from "../../fleet/open-fleet.ts";
+import { renderDead, renderFleet } from "../../fleet/render-fleet.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { styleFor, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = (name: string, description: string, isDefault = false) =>
+    command.command(name, { isDefault }).description(description).helpOption("-h, --help", "print help");
+  examples(
+    sub("status", "Show workers, what waits, what is held, which quotas are used up, and turns per minute.", true)
+      .option("--watch", "again every two seconds, until Ctrl-C")
+      .addOption(json())
+      .action((options: { watch?: boolean }, self: Command) => runner(self, (context) => status(context, options))),
+    "tandem fleet status --watch",
+    "tandem fleet status --json | jq '.queue[] | select(.served | not)'",
+  );
+  examples(
+    sub("dead", "List runs that were given up after their last attempt.")
+      .addOption(json())
+      .action((_options: object, self: Command) => runner(self, (context) => dead(context))),
+    "tandem fleet dead",
+  );
+  examples(
+    sub("requeue", "Send a run that was given up again, with all its attempts.")
+      .argument("<key>", "the id of its session or job: see `tandem fleet dead`")
+      .addOption(json())
+      .action((key: string, _options: object, self: Command) => runner(self, (context) => requeue(context, key))),
+    "tandem fleet requeue sesn_01JAB",
+  );
+  examples(
+    sub("drain", "Have a worker take nothing more and hand over what it has.")
+      .argument("<worker>", "its id, or the beginning of it: see `tandem fleet status`")
+      .addOption(json())
+      .action((worker: string, _options: object, self: Command) => runner(self, (context) => drain(context, worker))),
+    "tandem fleet drain wrk_01JAB",
+  );
+}
+
+const LOOK_EVERY_MS = 2_000;
+/** To the top left, and away with all that is there. */
+const CLEAR = "\u001b[H\u001b[2J\u001b[3J";
+
+export async function status(context: Invocation, { watch = false }: { watch?: boolean }): Promise<void> {
+  const { stdout, json, signal } = context;
+  await using fleet = await openFleet(context, await openProjectOrDefaults(context));
+  const style = styleFor(stdout);
+  for (;;) {
+    const now = await fleet.status();
+    // One object to a line where they follow on each other.
+    const text = json ? JSON.stringify(now, null, watch ? 0 : 2) : renderFleet(now, style).join("\n");
+    await write(stdout, `${watch && !json && stdout.isTTY ? CLEAR : ""}${text}\n`);
+    if (!watch) return;
+    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+  }
+}
+
+export async function dead(context: Invocation): Promise<void> {
+  await using fleet = await openFleet(context, await openProjectOrDefaults(context));
+  const { stdout, json } = context;
+  const letters = await fleet.dead();
+  const text = json ? JSON.stringify({ data: letters }, null, 2) : renderDead(letters, styleFor(stdout)).join("\n");
+  await write(stdout, `${text}\n`);
+}
+
+export async function requeue(context: Invocation, key: string): Promise<void> {
+  await using fleet = await openFleet(context, await openProjectOrDefaults(context));
+  await fleet.requeue(key, localActor());
+  const { stdout, json } = context;
+  await write(stdout, json ? `${JSON.stringify({ key, requeued: true })}\n` : `${key} is sent again.\n`);
+}
+
+export async function drain(context: Invocation, worker: string): Promise<void> {
+  await using fleet = await openFleet(context, await openProjectOrDefaults(context));
+  const drained = await fleet.drain(worker, localActor());
+  const { stdout, json } = context;
+  const { dim } = styleFor(stdout);
+  const words = `${drained.id} takes nothing more, and hands over what it has.\n${dim("See it go: tandem fleet status --watch")}`;
+  await write(stdout, json ? `${JSON.stringify(drained)}\n` : `${words}\n`);
+}

@@ -1,0 +1,85 @@
+import { TandemError } from "@tandem/protocol";
+import { open, readFile, stat } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Invocation } from "../../invocation.ts";
+import { logFiles, logFolder } from "@tandem/tandem/server";
+import { LOG_LEVELS, readLogLine, renderLogLine, type LogLevel } from "../../server/log-line.ts";
+import { toCount } from "../../shown.ts";
+import { styleFor, write } from "../../terminal.ts";
+import { type Command, Option } from "commander";
+import type { Registration } from "../registration.ts";
+import { LEVEL_CHOICES } from "../../option-choices.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  command
+    .option("-f, --follow", "go on with what is logged from now on, until Ctrl-C")
+    .option("--session <id>", "only what is about a session")
+    .addOption(new Option("--level <level>", "only what is at least so urgent").choices(LEVEL_CHOICES).default("info"))
+    .option("-n, --lines <number>", "at most so many lines, from the end", "100")
+    .addOption(json())
+    .action((options: LogsOptions, self: Command) => runner(self, (context) => logs(context, options)));
+  examples(command, "tandem logs --follow", "tandem logs --level warn --json");
+}
+
+const LOOK_EVERY_MS = 250;
+
+export interface LogsOptions {
+  follow?: boolean;
+  session?: string;
+  level: LogLevel;
+  lines: string;
+}
+
+/** What the server has logged, and with `--follow` what it logs from now on, until Ctrl-C. */
+export async function logs(context: Invocation, options: LogsOptions): Promise<void> {
+  const count = toCount("--lines", options.lines);
+  const files = logFiles(logFolder(context.env));
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
+  if (texts.every((text) => text === "") && !options.follow) {
+    throw new TandemError("not_found", "There are no logs yet.", { fix: "They begin with `tandem up`." });
+  }
+  const show = shower(context, options);
+  const lines = texts.join("").split("\n").flatMap(show);
+  if (lines.length > 0) await write(context.stdout, `${lines.slice(-count).join("\n")}\n`);
+  if (options.follow) await follow(context, files.at(-1)!, Buffer.byteLength(texts.at(-1)!), show);
+}
+
+/** A line as it is to be printed, or nothing. */
+function shower({ stdout, json }: Invocation, { session, level }: LogsOptions): (line: string) => string[] {
+  const style = styleFor(stdout);
+  return (line) => {
+    if (session !== undefined && !line.includes(session)) return [];
+    if (!json) return [renderLogLine(line, level, style)].filter((shown) => shown !== undefined);
+    const entry = readLogLine(line);
+    return entry && LOG_LEVELS.indexOf(entry.level) >= LOG_LEVELS.indexOf(level) ? [line] : [];
+  };
+}
+
+async function follow(
+  { stdout, signal }: Invocation,
+  file: string,
+  from: number,
+  show: (line: string) => string[],
+): Promise<void> {
+  let offset = from;
+  let rest = "";
+  while (!signal.aborted) {
+    const size = (await stat(file).catch(() => undefined))?.size ?? 0;
+    // A new file has begun; the end of the old one is a moment's loss that `tandem logs` makes good.
+    if (size < offset) [offset, rest] = [0, ""];
+    if (size > offset) {
+      const lines = (rest + (await readFrom(file, offset, size))).split("\n");
+      offset = size;
+      rest = lines.pop()!;
+      const shown = lines.flatMap(show);
+      if (shown.length > 0) await write(stdout, `${shown.join("\n")}\n`);
+    }
+    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function readFrom(file: string, start: number, end: number): Promise<string> {
+  await using handle = await open(file, "r");
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
+  return buffer.subarray(0, bytesRead).toString("utf8");
+}

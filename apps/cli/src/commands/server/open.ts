@@ -1,0 +1,65 @@
+import { TandemError } from "@tandem/protocol";
+import { spawn } from "node:child_process";
+import { z } from "zod";
+import type { Invocation } from "../../invocation.ts";
+import { findServer } from "@tandem/tandem/server";
+import { ServerConnection } from "../../sessions/server-connection.ts";
+import { styleFor, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  command
+    .option("--no-browser", "only print the link")
+    .option("--as <name>", "whose link it is: by this name stands what is decided there (default: page)")
+    .option("--tenant <id>", "for somebody of a tenant, who sees nothing else: see `tandem tenants`")
+    .addOption(json())
+    .action((options: { browser: boolean; as?: string; tenant?: string }, self: Command) =>
+      runner(self, (context) => open(context, options)),
+    );
+  examples(command, "tandem open", "tandem open --no-browser --as Ana", "tandem open --no-browser --tenant acme");
+}
+
+const signInCode = z.object({ code: z.string(), expires_at: z.string() });
+
+/** A link to the page of the server that is up, which signs in whoever follows it: once, within a minute. */
+export async function open(
+  context: Invocation,
+  { browser, tenant, as: name }: { browser: boolean; tenant?: string; as?: string },
+): Promise<void> {
+  const server = await findServer(context.env);
+  if (!server) {
+    throw new TandemError("not_running", "No server is up.", { fix: "Start one: tandem up" });
+  }
+  using connection = await ServerConnection.open(server);
+  const { code, expires_at } = await connection.call("POST", "/v1/sign_in/codes", {
+    schema: signInCode,
+    body: { ...(tenant !== undefined && { tenant }), ...(name !== undefined && { name }) },
+  });
+  const link = `${server.url}/#code=${code}`;
+  const { stdout, json } = context;
+  if (json) {
+    await write(stdout, `${JSON.stringify({ link, expires_at }, null, 2)}\n`);
+    return;
+  }
+  const opened = browser && stdout.isTTY && (await openInBrowser(link));
+  const { dim } = styleFor(stdout);
+  await write(
+    stdout,
+    opened ? dim("The page is open in your browser.\n") : `${link}\n${dim("Good once, within a minute.")}\n`,
+  );
+}
+
+/** False where there is no browser that could be asked: on a server without a screen, say. */
+async function openInBrowser(link: string): Promise<boolean> {
+  const program = process.platform === "darwin" ? "open" : "xdg-open";
+  if (process.platform === "linux" && !process.env["DISPLAY"] && !process.env["WAYLAND_DISPLAY"]) return false;
+  const child = spawn(program, [link], { stdio: "ignore", detached: true });
+  return new Promise((resolve) => {
+    child.once("error", () => resolve(false));
+    child.once("spawn", () => {
+      child.unref();
+      resolve(true);
+    });
+  });
+}

@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { loadServer } from "@tandem/tandem/compose";
+import type { Invocation } from "../../invocation.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { LogFile, logFolder } from "@tandem/tandem/server";
+import { openWire, STOP_MS } from "../../stdio/open-wire.ts";
+import { watchParent } from "../../stdio/watch-parent.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, runner }: Registration): void {
+  command
+    .option("--schema", "print the JSON Schema of every line, and end")
+    .action((options: StdioOptions, self: Command) => runner(self, (context) => stdio(context, options)));
+  examples(command, "tandem stdio --schema > stdio.schema.json", "tandem --project ~/src/shop stdio");
+}
+
+/** For what is under way to be answered, and what is left to do once turns have ended. */
+const REST_MS = 7_000;
+
+export interface StdioOptions {
+  schema?: boolean;
+}
+
+/** Serves the whole API to the program that started this one, a line of JSON at a time, until it closes its end or is gone. */
+export async function stdio(context: Invocation, options: StdioOptions): Promise<number> {
+  const { stdin, stdout, stderr, version } = context;
+  const room = await loadServer();
+  if (options.schema) {
+    stdout.write(`${JSON.stringify(room.stdioSchema(), null, 2)}\n`);
+    return 0;
+  }
+  if (stdin.isTTY)
+    stderr.write("Speaks lines of JSON on standard input and output: meant to be started by a program.\n");
+  context.allowToStop(STOP_MS + REST_MS);
+  using parent = watchParent();
+  const signal = AbortSignal.any([context.signal, parent.signal]);
+  await using log = new LogFile(join(logFolder(context.env), "stdio"));
+  // Not to stderr: a host that never reads it would hold up everything else.
+  const logger = room.createLogger({ destination: { write: (line) => (context.debug ? stderr : log).write(line) } });
+  const opening = openProjectOrDefaults(context).then((project) => openWire(context, project, logger));
+  await using opened = await opening.catch((error: unknown) => {
+    stdout.write(`${room.startErrorLine(error)}\n`);
+    throw error;
+  });
+  const { wire, engine } = opened;
+  await room.serveStdio({ wire, engine, stdin, stdout, version, signal, logger });
+  return 0;
+}

@@ -1,0 +1,131 @@
+import { nearest, TandemError } from "@tandem/protocol";
+import { DEFAULT_TENANT, type Scope } from "@tandem/storage";
+import { loadServer, openStore } from "@tandem/tandem/compose";
+import type { Invocation } from "../../invocation.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { ago } from "../../shown.ts";
+import { findTenant } from "@tandem/tandem/tenants";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import { listOption, subcommandsOf, type Registration } from "../registration.ts";
+import { SCOPE_CHOICES } from "../../option-choices.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = subcommandsOf(command);
+  examples(
+    sub("create", "Make a token; its secret is printed once.")
+      .argument("<name>", "whom it is for")
+      .addOption(
+        listOption(
+          "--scope <scopes>",
+          "what it may do: read, run sessions as well, or admin for all (default: run)",
+          SCOPE_CHOICES,
+        ),
+      )
+      .option("--tenant <id>", "whose it is: see `tandem tenants` (default: the operator's)")
+      .addOption(json())
+      .action((name: string, options: { scope?: ("read" | "run" | "admin")[]; tenant?: string }, self: Command) =>
+        runner(self, (context) => create(context, name, options)),
+      ),
+    "tandem token create my-app",
+    "tandem token create dashboard --scope read",
+    "tandem token create ada --tenant acme --scope admin",
+  );
+  examples(
+    sub("list", "List tokens, without their secrets.")
+      .addOption(json())
+      .action((_options: object, self: Command) => runner(self, (context) => list(context))),
+    "tandem token list",
+  );
+  examples(
+    sub("revoke", "End a token.")
+      .argument("<token>", "its id or name")
+      .addOption(json())
+      .action((id: string, _options: object, self: Command) => runner(self, (context) => revoke(context, id))),
+    "tandem token revoke my-app",
+  );
+}
+
+/** Makes a token. Its secret is shown here and never again. */
+export async function create(
+  context: Invocation,
+  name: string,
+  { scope = ["run"], tenant }: { scope?: Scope[]; tenant?: string },
+): Promise<void> {
+  const server = await loadServer();
+  await using store = await openStore(context, await openProjectOrDefaults(context));
+  if (tenant !== undefined) await findTenant(store, tenant);
+  const { secret, token } = await server.createToken(store.tokens, {
+    ...{ name, scopes: [...new Set(scope)], ...(tenant !== undefined && { tenant }) },
+  });
+  const details = { id: token.id, name, scopes: token.scopes, ...(tenant !== undefined && { tenant }) };
+  await store.audit.append([{ kind: "token.created", actor: localActor(), details }]);
+  if (context.json) {
+    const { id, scopes } = token;
+    await write(context.stdout, `${JSON.stringify({ id, name, scopes, tenant: token.tenant, secret }, null, 2)}\n`);
+    return;
+  }
+  await write(context.stdout, `${secret}\n`);
+  const { dim } = styleFor(context.stderr);
+  const of = tenant === undefined ? "" : ` of ${tenant}`;
+  const note = `${token.id}${of}, ${token.scopes.join(", ")}. It is not shown again; \`tandem token revoke ${token.id}\` ends it.`;
+  await write(context.stderr, `${dim(note)}\n`);
+}
+
+export async function list(context: Invocation): Promise<void> {
+  await using store = await openStore(context, await openProjectOrDefaults(context));
+  const tokens = await store.tokens.list();
+  const { stdout, json } = context;
+  if (json) {
+    const shown = tokens.map(({ id, name, scopes, tenant, createdAt, lastUsedAt }) => ({
+      id,
+      name,
+      scopes,
+      tenant,
+      created_at: createdAt,
+      last_used_at: lastUsedAt,
+    }));
+    await write(stdout, `${JSON.stringify({ tokens: shown }, null, 2)}\n`);
+    return;
+  }
+  const { dim, bold } = styleFor(stdout);
+  const hasTenants = tokens.some(({ tenant }) => tenant !== DEFAULT_TENANT);
+  const rows = tokens.map(({ id, name, scopes, tenant, createdAt, lastUsedAt }) => [
+    id,
+    bold(printable(name)),
+    ...(hasTenants ? [tenant === DEFAULT_TENANT ? dim("operator") : tenant] : []),
+    scopes.join(", "),
+    dim(`made ${ago(createdAt)}`),
+    dim(lastUsedAt ? `used ${ago(lastUsedAt)}` : "never used"),
+  ]);
+  const none = dim("No tokens. The server makes its own when it first starts.");
+  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+}
+
+/** From now on the server refuses it. Streams that it has open are ended with the next heartbeat. */
+export async function revoke(context: Invocation, idOrName: string): Promise<void> {
+  await using store = await openStore(context, await openProjectOrDefaults(context));
+  const tokens = await store.tokens.list();
+  const found = tokens.filter(({ id, name }) => id === idOrName || name === idOrName);
+  const [token] = found;
+  if (!token) {
+    const meant = nearest(
+      idOrName,
+      tokens.flatMap(({ id, name }) => [id, name]),
+    );
+    throw new TandemError("not_found", `There is no token ${idOrName}.`, {
+      fix: meant ? `Did you mean ${meant}?` : "List them with `tandem token list`.",
+    });
+  }
+  if (found.length > 1) {
+    throw new TandemError("usage", `${found.length} tokens have the name ${idOrName}.`, {
+      fix: `Name one by its id: ${found.map(({ id }) => id).join(", ")}.`,
+    });
+  }
+  await store.tokens.delete(token.id);
+  await store.audit.append([
+    { kind: "token.revoked", actor: localActor(), details: { id: token.id, name: token.name } },
+  ]);
+  const { stdout, json } = context;
+  await write(stdout, json ? `${JSON.stringify({ revoked: token.id })}\n` : `${token.id} is revoked.\n`);
+}

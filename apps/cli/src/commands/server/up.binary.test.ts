@@ -1,0 +1,234 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { always, slowly, text } from "@tandem/rehearsal";
+import { execFileSync, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFile, stat, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { describe, expect, test } from "vitest";
+import { isRunning } from "../../testing/is-running.ts";
+import { scratchMachine } from "../../testing/run-tandem.ts";
+import { sessionMachine, startUp } from "../../testing/session-machine.ts";
+
+const hello = [always(text("Hello from the rehearsal."))];
+
+describe("tandem up", () => {
+  test("serves Anthropic's own client: an agent, an environment, a session, a turn", async () => {
+    await using machine = await sessionMachine(hello);
+    await using server = await machine.up();
+    const client = new Anthropic({ baseURL: server.url, apiKey: server.token, maxRetries: 0 });
+
+    const agent = await client.beta.agents.create({
+      name: "Coding Assistant",
+      model: "claude-sonnet-5-5",
+      system: "You are a helpful coding assistant.",
+      tools: [{ type: "agent_toolset_20260401" }],
+    });
+    const environment = await client.beta.environments.create({
+      name: "quickstart",
+      config: { type: "cloud", networking: { type: "unrestricted" } },
+    });
+    const session = await client.beta.sessions.create({
+      agent: agent.id,
+      environment_id: environment.id,
+      title: "Quickstart session",
+    });
+    const stream = await client.beta.sessions.events.stream(session.id);
+    await client.beta.sessions.events.send(session.id, {
+      events: [{ type: "user.message", content: [{ type: "text", text: "Say hello." }] }],
+    });
+    const seen: string[] = [];
+    for await (const event of stream) {
+      seen.push(event.type);
+      if (event.type === "agent.message") expect(event.content[0]).toMatchObject({ text: "Hello from the rehearsal." });
+      if (event.type === "session.status_idle") break;
+    }
+    expect(seen).toEqual(expect.arrayContaining(["user.message", "session.status_running", "agent.message"]));
+    const listed: string[] = [];
+    for await (const event of client.beta.sessions.events.list(session.id)) listed.push(event.type);
+    expect(listed.at(-1)).toBe("session.status_idle");
+    expect(listed.filter((type) => type === "agent.message")).toHaveLength(1);
+    expect(machine.rehearsal.modelRequests).toHaveLength(1);
+  });
+
+  test("keeps what is private private, is alone in its home, and leaves nothing behind when it is asked to stop", async () => {
+    await using machine = await sessionMachine(hello);
+    await using server = await machine.up();
+    const home = machine.variables.TANDEM_HOME;
+    for (const file of ["token", "server.json", "tandem.db", "logs/server.log"]) {
+      expect((await stat(`${home}/${file}`)).mode & 0o777, file).toBe(0o600);
+    }
+    expect(await machine.run(["up", "--port", "0"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`A server is up already, at ${server.url}`),
+    });
+    const { code, stdout, stderr } = await server.stop();
+    expect({ code, lines: stdout.trim().split("\n").length }).toEqual({ code: 0, lines: 1 });
+    expect(stdout + stderr).not.toContain(server.token);
+    await expect(stat(`${home}/server.json`)).rejects.toThrow("ENOENT");
+  });
+
+  test("a taken port is said to be taken, and no session is touched for it", async () => {
+    await using machine = await sessionMachine(hello);
+    await using other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const { code, stderr } = await machine.run(["up", "--port", String(port), "--json"]);
+    expect(code).toBe(2);
+    expect(JSON.parse(stderr.trim().split("\n").at(-1)!)).toMatchObject({ error: { code: "port_in_use" } });
+  });
+
+  test("after kill -9 the next one takes over: what was left is not taken for a server", async () => {
+    await using machine = await sessionMachine([always(slowly(text("word ".repeat(200)), { tokenMs: 50 }))]);
+    const dead = await machine.up();
+    const client = new Anthropic({ baseURL: dead.url, apiKey: dead.token, maxRetries: 0 });
+    const agent = await client.beta.agents.create({ name: "a", model: "sonnet" });
+    const session = await client.beta.sessions.create({ agent: agent.id, environment_id: "env_local" });
+    await client.beta.sessions.events.send(session.id, {
+      events: [{ type: "user.message", content: [{ type: "text", text: "Go." }] }],
+    });
+    await machine.rehearsal.waitForModelRequest(() => true);
+    await dead.stop("SIGKILL");
+    const status = await machine.run(["status", "--json"]);
+    expect(JSON.parse(status.stdout)).toMatchObject({ server: null, orphans: [expect.any(Number)] });
+
+    await using server = await machine.up();
+    const [orphan] = (JSON.parse(status.stdout) as { orphans: number[] }).orphans;
+    expect(isRunning(orphan!)).toBe(false);
+    const again = new Anthropic({ baseURL: server.url, apiKey: server.token, maxRetries: 0 });
+    await expect
+      .poll(async () => (await again.beta.sessions.retrieve(session.id)).status, { interval: 250 })
+      .toBe("idle");
+    const { stdout } = await machine.run(["sessions", "show", session.id]);
+    expect(stdout).toContain("› Go.");
+    expect(stdout).toContain("died in the middle of the turn");
+  });
+
+  test("nothing of a stranger's config takes effect before it is trusted", async () => {
+    await using machine = await scratchMachine("server: { host: 0.0.0.0 }\nsessions: { roots: [/] }\n");
+    const { code, stderr } = await machine.run(["up", "--port", "0"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("sessions.roots (line 2)");
+    await machine.trust();
+    // Trusted, it is still refused: tokens would cross the network in the clear.
+    expect(await machine.run(["up", "--port", "0"])).toMatchObject({ code: 2, stderr: expect.stringContaining("TLS") });
+  });
+
+  test("where the database is away, it says so and does not start", async () => {
+    await using machine = await sessionMachine(hello, "");
+    const env = { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:9/tandem" };
+    const { code, stdout, stderr } = await machine.run(["up", "--port", "0"], { env });
+    expect({ code, stdout }).toEqual({ code: 5, stdout: "" });
+    expect(stderr).not.toContain("hunter2");
+    const doctor = await machine.run(["doctor", "--json"], { env });
+    const { checks } = JSON.parse(doctor.stdout) as { checks: { name: string; result: string }[] };
+    expect(checks.find(({ name }) => name === "storage")).toMatchObject({ result: "failure" });
+  });
+});
+
+const OPENSSL = "openssl";
+const hasOpenssl = spawnSync(OPENSSL, ["version"], { stdio: "ignore" }).status === 0;
+
+test.runIf(hasOpenssl)(
+  "with TLS of its own, this machine's clients believe its certificate and no other (needs openssl)",
+  async () => {
+    await using machine = await sessionMachine(hello, "server: { tls: { certificate: cert.pem, key: key.pem } }\n");
+    const makeCertificate = () =>
+      execFileSync(
+        OPENSSL,
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=elsewhere.example -keyout key.pem -out cert.pem".split(
+          " ",
+        ),
+        { cwd: machine.project, stdio: "ignore" },
+      );
+    makeCertificate();
+    await using server = await machine.up();
+    expect(server.url).toMatch(/^https:/);
+    expect(await machine.run(["run", "Hi"])).toMatchObject({ code: 0, stdout: "Hello from the rehearsal.\n" });
+    makeCertificate();
+    expect(await machine.run(["sessions", "list"])).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining("cannot be reached"),
+    });
+  },
+);
+
+describe("a token", () => {
+  test("does what its scope says, until it is revoked", async () => {
+    await using machine = await sessionMachine(hello);
+    await using server = await machine.up();
+    const made = await machine.run(["token", "create", "dashboard", "--scope", "read", "--json"]);
+    const { id, secret } = JSON.parse(made.stdout) as { id: string; secret: string };
+    const call = async (method: string, path: string) =>
+      (await fetch(`${server.url}${path}`, { method, headers: { "x-api-key": secret } })).status;
+    expect(await call("GET", "/v1/sessions")).toBe(200);
+    expect(await call("POST", "/v1/sessions/sesn_1/archive")).toBe(403);
+
+    const list = await machine.run(["token", "list", "--json"]);
+    expect(list.stdout).not.toContain(secret);
+    expect(JSON.parse(list.stdout)).toMatchObject({
+      tokens: expect.arrayContaining([expect.objectContaining({ id, name: "dashboard", scopes: ["read"] })]),
+    });
+    expect(await machine.run(["token", "revoke", "dashbord"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("Did you mean dashboard?"),
+    });
+    expect(await machine.run(["token", "revoke", "dashboard"])).toMatchObject({ code: 0 });
+    expect(await call("GET", "/v1/sessions")).toBe(401);
+  });
+
+  test("of the server's own that was revoked is replaced at the next start", async () => {
+    await using machine = await sessionMachine(hello);
+    const first = await machine.up();
+    await machine.run(["token", "revoke", "local"]);
+    expect(await machine.run(["sessions", "list"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("Start it again"),
+    });
+    await first.stop();
+    await using second = await machine.up();
+    expect(second.token).not.toBe(first.token);
+    expect(await machine.run(["sessions", "list"])).toMatchObject({ code: 0 });
+  });
+});
+
+describe("the demo", () => {
+  test("stands in where there is no login, says so, and lets one see a turn", async () => {
+    await using machine = await scratchMachine();
+    await writeFile(machine.folder.join("project", "notes.md"), "");
+    await using server = await startUp(machine.start(["up", "--json", "--port", "0", "--demo", "if-needed"]));
+    const { stdout } = await machine.run(["run", "What is in this folder?"]);
+    expect(stdout).toContain("notes.md");
+    expect(stdout).toContain("no model was asked");
+    const status = await machine.run(["status"]);
+    expect(status.stdout).toContain("the server that is up is a demo");
+    expect(JSON.parse(await readFile(`${machine.variables.TANDEM_HOME}/server.json`, "utf8"))).toMatchObject({
+      demo: true,
+      payer: "nobody",
+      url: server.url,
+    });
+  });
+
+  test("does not stand in for a key that was configured", async () => {
+    await using machine = await sessionMachine(hello);
+    await using _ = await machine.up("--demo", "if-needed");
+    expect((await machine.run(["run", "Hi"])).stdout).toBe("Hello from the rehearsal.\n");
+  });
+});
+
+describe("tandem logs", () => {
+  test("shows what the server did, by urgency and session", async () => {
+    await using machine = await sessionMachine(hello);
+    expect(await machine.run(["logs"])).toMatchObject({ code: 2, stderr: expect.stringContaining("tandem up") });
+    await using server = await machine.up();
+    await fetch(`${server.url}/v1/sessions/sesn_one`, { headers: { "x-api-key": server.token } });
+    await fetch(`${server.url}/v1/sessions/sesn_two`, { headers: { "x-api-key": server.token } });
+    await server.stop();
+    const { stdout } = await machine.run(["logs", "--session", "sesn_two"]);
+    expect(stdout.trim().split("\n")).toEqual([
+      expect.stringMatching(/^\d\d:\d\d:\d\d info +GET +\/v1\/sessions\/sesn_two 404 \d+ ms$/),
+    ]);
+    const lines = (await machine.run(["logs", "--json", "-n", "2"])).stdout.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as { msg: string })).toMatchObject([{}, { msg: "stopping" }]);
+    expect((await machine.run(["logs", "--level", "fatal"])).stdout).toBe("");
+  });
+});

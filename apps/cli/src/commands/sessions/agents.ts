@@ -1,0 +1,166 @@
+import { agentCreateParams, agentUpdateParams, TOOLSET_TOOLS, type Agent, type Tool } from "@tandem/protocol";
+import type { Invocation } from "../../invocation.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { every, findAgent } from "@tandem/tandem/engine";
+import { openClient } from "../../sessions/open-client.ts";
+import { readAgent, type AgentFlags } from "../../sessions/read-agent.ts";
+import { ago, toCount } from "../../shown.ts";
+import { printable, styleFor, table, wrap, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import { listOption, subcommandsOf, type Registration } from "../registration.ts";
+import { TOOL_CHOICES } from "../../option-choices.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = subcommandsOf(command);
+  const definition = (command: Command) =>
+    command
+      .option("--file <file>", "the whole definition, as YAML or JSON; other flags go over it")
+      .option("--name <name>", "its name")
+      .option("--description <text>", "what it is for")
+      .option("-m, --model <name>", "its model")
+      .option("-s, --system <text>", "what it is told beside Claude Code's own instructions")
+      .option("--system-file <file>", "the same, from a file")
+      .addOption(listOption("--allow <tools>", "tools that need not ask", TOOL_CHOICES))
+      .addOption(listOption("--ask <tools>", "tools that ask each time", TOOL_CHOICES))
+      .addOption(listOption("--without <tools>", "tools that it does not get", TOOL_CHOICES))
+      .addOption(json());
+  examples(
+    sub("list", "List agents, the newest first.")
+      .option("--all", "archived ones too")
+      .addOption(json())
+      .action((options: { all?: boolean }, self: Command) => runner(self, (context) => list(context, options))),
+    "tandem agents list",
+  );
+  examples(
+    sub("show", "Print an agent's definition.")
+      .argument("<agent>", "its id or name")
+      .option("--agent-version <number>", "an older version")
+      .addOption(json())
+      .action((name: string, options: { agentVersion?: string }, self: Command) =>
+        runner(self, (context) => show(context, name, options)),
+      ),
+    "tandem agents show reviewer",
+    "tandem agents show reviewer --json > reviewer.json",
+  );
+  examples(
+    definition(sub("create", "Define a new agent.")).action((flags: AgentFlags, self: Command) =>
+      runner(self, (context) => create(context, flags)),
+    ),
+    'tandem agents create --name reviewer --model opus --system "You review code." --without edit,write',
+    "tandem agents create --file reviewer.yaml",
+  );
+  examples(
+    definition(
+      sub("update", "Change an agent: adds a version; sessions keep the one they began with.").argument(
+        "<agent>",
+        "its id or name",
+      ),
+    ).action((name: string, flags: AgentFlags, self: Command) =>
+      runner(self, (context) => update(context, name, flags)),
+    ),
+    "tandem agents update reviewer --allow bash",
+  );
+  examples(
+    sub("archive", "Retire an agent: no session can begin with it any more.")
+      .argument("<agent>", "its id or name")
+      .addOption(json())
+      .action((name: string, _options: object, self: Command) => runner(self, (context) => archive(context, name))),
+    "tandem agents archive reviewer",
+  );
+}
+
+const COMMAND = "tandem agents";
+const WIDTH = 100;
+
+export async function list(context: Invocation, { all = false }: { all?: boolean }): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const agents: Agent[] = [];
+  for await (const agent of every((query) => client.agents.list(query), { includeArchived: all })) agents.push(agent);
+  const { stdout, json } = context;
+  if (json) {
+    await write(stdout, `${JSON.stringify({ agents }, null, 2)}\n`);
+    return;
+  }
+  const { dim, bold } = styleFor(stdout);
+  const rows = agents.map((agent) => [
+    agent.id,
+    bold(printable(agent.name)),
+    agent.model.id,
+    dim(`version ${agent.version}`),
+    dim(agent.archived_at ? "archived" : ago(agent.updated_at)),
+  ]);
+  const none = dim("No agents yet. `tandem run` makes one for itself; `tandem agents create` makes yours.");
+  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+}
+
+export async function show(
+  context: Invocation,
+  name: string,
+  { agentVersion }: { agentVersion?: string },
+): Promise<void> {
+  const version = agentVersion === undefined ? undefined : toCount("--agent-version", agentVersion);
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  await print(context, await findAgent(client, name, version));
+}
+
+export async function create(context: Invocation, flags: AgentFlags): Promise<void> {
+  const project = await openProjectOrDefaults(context);
+  const toolset = [{ type: "agent_toolset_20260401" as const }];
+  const params = await readAgent(context.cwd, flags, {
+    schema: agentCreateParams,
+    base: { model: project.config.llm.models.default, tools: toolset },
+    tools: toolset,
+  });
+  await using client = await openClient(context, project, { command: COMMAND });
+  await print(context, await client.agents.create(params));
+}
+
+/** Adds a version. Sessions keep the one that they began with. */
+export async function update(context: Invocation, name: string, flags: AgentFlags): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const agent = await findAgent(client, name);
+  const params = await readAgent(context.cwd, flags, { schema: agentUpdateParams, base: {}, tools: agent.tools });
+  await print(context, await client.agents.update(agent.id, params));
+}
+
+export async function archive(context: Invocation, name: string): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const agent = await client.agents.archive((await findAgent(client, name)).id);
+  const { stdout, json } = context;
+  await write(stdout, json ? `${JSON.stringify(agent, null, 2)}\n` : `${agent.id} is archived.\n`);
+}
+
+async function print({ stdout, json }: Invocation, agent: Agent): Promise<void> {
+  if (json) {
+    await write(stdout, `${JSON.stringify(agent, null, 2)}\n`);
+    return;
+  }
+  const { dim, bold } = styleFor(stdout);
+  const { model } = agent;
+  const rows = [
+    [dim("agent"), `${agent.id}  ${dim(`version ${agent.version}${agent.archived_at ? ", archived" : ""}`)}`],
+    [dim("name"), bold(printable(agent.name))],
+    ...(agent.description ? [[dim("description"), printable(agent.description)]] : []),
+    [dim("model"), model.id + (model.effort ? dim(`  effort ${model.effort.type}`) : "")],
+    ...agent.tools.flatMap(describeTool).map((line, i) => [i === 0 ? dim("tools") : "", line]),
+    ...agent.mcp_servers.map(({ name, url }, i) => [i === 0 ? dim("servers") : "", `${name}  ${dim(printable(url))}`]),
+  ];
+  const system = agent.system ? `\n${wrap(printable(agent.system), WIDTH).join("\n")}\n` : "";
+  await write(stdout, `${table(rows).join("\n")}\n${system}`);
+}
+
+/** `allowed: read, glob`, and what asks or is off. */
+function describeTool(tool: Tool): string[] {
+  if (tool.type === "custom") return [`${tool.name}  runs in your program`];
+  const configs = new Map<string, { enabled: boolean; permission_policy: { type: string } }>(
+    tool.configs.map((config) => [config.name, config]),
+  );
+  const names = tool.type === "mcp_toolset" ? [...configs.keys(), "all others"] : TOOLSET_TOOLS;
+  const groups = Map.groupBy(names, (name) => {
+    const { enabled, permission_policy: policy } = configs.get(name) ?? tool.default_config;
+    if (!enabled) return "off";
+    return policy.type === "always_allow" ? "allowed" : "asks first";
+  });
+  const server = tool.type === "mcp_toolset" ? `${tool.mcp_server_name}: ` : "";
+  return [...groups].map(([policy, group]) => `${server}${group.join(", ")}  ${policy}`);
+}

@@ -1,0 +1,274 @@
+import { TandemError, type Approval, type ApprovalAnswer } from "@tandem/protocol";
+import { userInfo } from "node:os";
+import { describeApproval, nameOf, ruleText, summaryOf } from "../../approvals/describe-approval.ts";
+import { readAnswers } from "../../approvals/read-answers.ts";
+import { confirm } from "../../confirm.ts";
+import type { Invocation } from "../../invocation.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { editText } from "../../proposals/edit-text.ts";
+import { openClient } from "../../sessions/open-client.ts";
+import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { ago, toCount } from "../../shown.ts";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+import { type Command, Option } from "commander";
+import type { Registration } from "../registration.ts";
+
+const AFTER_PLAN = ["default", "acceptEdits", "bypassPermissions"];
+const KEPT_FOR = ["user", "project", "agent"];
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = (name: string, description: string) =>
+    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const one = (name: string, description: string) =>
+    sub(name, description).argument("<approval>", "its id; `last` is the newest that waits");
+  const listed = (self: Command) =>
+    self.option("--session <id>", "only those of a session").option("--limit <number>", "at most so many", "20");
+
+  examples(
+    listed(sub("list", "List what waits for you, in all sessions, the newest first."))
+      .addOption(json())
+      .action((options: { session?: string; limit: string }, self: Command) =>
+        runner(self, (context) => list(context, options)),
+      ),
+    "tandem approvals list",
+    "tandem approvals list --json | jq -r '.approvals[].id'",
+  );
+  examples(
+    one("show", "Print one with its command, its diff, its plan or its questions, in full.")
+      .addOption(json())
+      .action((id: string, _options: object, self: Command) => runner(self, (context) => show(context, id))),
+    "tandem approvals show last",
+  );
+  examples(
+    one("allow", "Let a call run, or a plan be carried out.")
+      .option("--session", "and what is like it, for the rest of the session")
+      .option("--always", "and what is like it, from now on: the rule is shown, and saved")
+      .addOption(new Option("--for <whom>", "with --always: whose rule it is (default: project)").choices(KEPT_FOR))
+      .option("--edit", "with another input, which you write in your editor")
+      .option("--input <json>", "with this input instead")
+      .addOption(new Option("--mode <mode>", "of a plan: the session's mode from now on").choices(AFTER_PLAN))
+      .option("-y, --yes", "save the rule without a question")
+      .addOption(json())
+      .action((id: string, options: AllowOptions, self: Command) =>
+        runner(self, (context) => allow(context, id, options)),
+      ),
+    "tandem approvals allow last",
+    "tandem approvals allow last --always --for project",
+    "tandem approvals allow last --mode acceptEdits",
+  );
+  examples(
+    one("deny", "Turn a call or a plan down.")
+      .option("-m, --message <text>", "what the agent is told")
+      .addOption(json())
+      .action((id: string, options: { message?: string }, self: Command) =>
+        runner(self, (context) => deny(context, id, options)),
+      ),
+    'tandem approvals deny last --message "Not on the main branch"',
+  );
+  examples(
+    one("answer", "Answer a question.")
+      .argument("<answers...>", "NAME=ANSWER for each question; just the answer where there is one")
+      .addOption(json())
+      .action((id: string, words: string[], _options: object, self: Command) =>
+        runner(self, (context) => answer(context, id, words)),
+      ),
+    'tandem approvals answer last "The blue one"',
+    "tandem approvals answer last Colour=Blue Name=Ada",
+  );
+  examples(
+    listed(sub("history", "List what was asked and how it ended, the newest first."))
+      .addOption(json())
+      .action((options: { session?: string; limit: string }, self: Command) =>
+        runner(self, (context) => history(context, options)),
+      ),
+    "tandem approvals history",
+  );
+}
+
+const COMMAND = "tandem approvals";
+/** Long enough for a turn that goes on in this process to be interrupted in an orderly way. */
+const GRACE_MS = 15_000;
+
+export interface AllowOptions {
+  session?: boolean;
+  always?: boolean;
+  for?: NonNullable<ApprovalAnswer["save_for"]>;
+  edit?: boolean;
+  input?: string;
+  mode?: NonNullable<ApprovalAnswer["mode"]>;
+  yes?: boolean;
+}
+
+export async function list(
+  context: Invocation,
+  { session, limit }: { session?: string; limit: string },
+): Promise<void> {
+  await print(context, "pending", { limit: toCount("--limit", limit), ...(session !== undefined && { session }) });
+}
+
+export async function history(
+  context: Invocation,
+  { session, limit }: { session?: string; limit: string },
+): Promise<void> {
+  await print(context, "resolved", { limit: toCount("--limit", limit), ...(session !== undefined && { session }) });
+}
+
+export async function show(context: Invocation, id: string): Promise<void> {
+  await withClient(context, false, async (client) => print1(context, await find(client, id)));
+}
+
+export async function allow(context: Invocation, id: string, options: AllowOptions): Promise<void> {
+  if (options.session && options.always) {
+    throw new TandemError("usage", "--session and --always exclude each other.", { fix: "Choose one of them." });
+  }
+  if (options.for && !options.always) {
+    throw new TandemError("usage", "--for says where --always is kept.", { fix: "Add --always." });
+  }
+  await withClient(context, true, async (client) => {
+    const approval = await find(client, id);
+    const scope = options.always ? "always" : options.session ? "session" : "once";
+    if (scope === "always" && approval.suggestion && !options.yes) {
+      const kept = options.for ?? "project";
+      await confirm(context, `This rule is saved for the ${kept}: ${ruleText(approval.suggestion)}\n`, "Save it?");
+    }
+    const input = await inputOf(context, approval, options);
+    const answer: ApprovalAnswer = {
+      result: "allow",
+      scope,
+      ...(options.always && { save_for: options.for ?? "project" }),
+      ...(input && { input }),
+      ...(options.mode && { mode: options.mode }),
+    };
+    await send(context, client, approval, answer);
+  });
+}
+
+export async function deny(context: Invocation, id: string, { message }: { message?: string }): Promise<void> {
+  await withClient(context, true, async (client) => {
+    const answer: ApprovalAnswer = { result: "deny", scope: "once", ...(message !== undefined && { message }) };
+    await send(context, client, await find(client, id), answer);
+  });
+}
+
+export async function answer(context: Invocation, id: string, words: readonly string[]): Promise<void> {
+  await withClient(context, true, async (client) => {
+    const approval = await find(client, id);
+    if (approval.kind !== "question") {
+      throw new TandemError("usage", `${approval.id} is no question.`, {
+        fix: "Use `tandem approvals allow` or `deny`.",
+      });
+    }
+    const answers = readAnswers(approval, words);
+    await send(context, client, approval, { result: "allow", scope: "once", input: { answers } });
+  });
+}
+
+async function inputOf(
+  context: Invocation,
+  approval: Approval,
+  { edit, input }: AllowOptions,
+): Promise<Record<string, unknown> | undefined> {
+  if (!edit && input === undefined) return undefined;
+  const text = input ?? (await editText(context, "input.json", `${JSON.stringify(approval.input, null, 2)}\n`));
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // The same sentence serves both.
+  }
+  throw new TandemError("usage", "The edited input is no JSON object; nothing was answered.");
+}
+
+/**
+ * With no server up, the turn goes on where the session is: in the process that has it, such as an editor's agent, else in
+ * this one. Then it is stayed with until it ends or asks again.
+ */
+async function send(
+  context: Invocation,
+  client: SessionsClient,
+  approval: Approval,
+  given: ApprovalAnswer,
+): Promise<void> {
+  const end = new AbortController();
+  const { session_id: session } = approval;
+  const happenings = client.url === undefined ? await client.follow(session, end.signal) : undefined;
+  const before = await client.holder(session);
+  const answered = await client.approvals.answer(approval.id, given, userInfo().username);
+  await print1(context, answered);
+  if (!happenings) return;
+  const { stderr } = context;
+  const say = (words: string): void => void stderr.write(`${styleFor(stderr).dim(printable(words))}\n`);
+  // Who had it may be done already; or it is dead, and what it had is taken over here.
+  const holder = (await client.holder(session)) ?? before;
+  if (holder && !holder.isHere) {
+    end.abort();
+    const isTaken = answered.status === "resolved";
+    return say(
+      isTaken ? `The agent goes on in ${holder.name}.` : `The answer waits for ${holder.name}, which has the session.`,
+    );
+  }
+  say("No server is up, so that the agent goes on here.");
+  const stop = (): void => end.abort();
+  context.signal.addEventListener("abort", stop, { once: true });
+  for await (const happening of happenings) {
+    if (happening.type !== "event") continue;
+    const { event } = happening;
+    if (event.type === "agent.message") for (const { text } of event.content) stderr.write(`${printable(text)}\n`);
+    if (event.type !== "session.status_idle") continue;
+    const more = event.stop_reason.type === "requires_action" ? event.stop_reason.event_ids : [];
+    if (more.length > 0) stderr.write(`It asks again: ${more.join(", ")}\n`);
+    break;
+  }
+  end.abort();
+}
+
+async function print1({ stdout, json }: Invocation, approval: Approval): Promise<void> {
+  const lines = json ? [JSON.stringify(approval, null, 2)] : describeApproval(approval, styleFor(stdout));
+  await write(stdout, `${lines.join("\n")}\n`);
+}
+
+async function print(
+  context: Invocation,
+  status: "pending" | "resolved",
+  query: { session?: string; limit: number },
+): Promise<void> {
+  const { data } = await withClient(context, false, (client) => client.approvals.list({ status, ...query }));
+  const { stdout, json } = context;
+  if (json) {
+    await write(stdout, `${JSON.stringify({ approvals: data }, null, 2)}\n`);
+    return;
+  }
+  const { dim, bold, good, bad } = styleFor(stdout);
+  const rows = data.map((item) => [
+    item.id,
+    ...(item.resolved
+      ? [(item.resolved.outcome === "allowed" ? good : bad)(item.resolved.outcome), dim(printable(item.resolved.by))]
+      : []),
+    bold(printable(nameOf(item))),
+    clip(summaryOf(item)),
+    dim(clip(printable(item.session_title ?? item.session_id), 30)),
+    dim(ago(item.resolved?.at ?? item.created_at)),
+  ]);
+  const none = dim(status === "pending" ? "Nothing waits for you." : "Nothing has been asked yet.");
+  await write(stdout, `${rows.length > 0 ? table(rows).join("\n") : none}\n`);
+}
+
+const clip = (text: string, most = 60): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+async function find(client: SessionsClient, id: string): Promise<Approval> {
+  if (id !== "last") return client.approvals.get(id);
+  const { data } = await client.approvals.list({ status: "pending", limit: 1 });
+  if (data[0]) return data[0];
+  throw new TandemError("usage", "Nothing waits for you.");
+}
+
+async function withClient<T>(
+  context: Invocation,
+  answers: boolean,
+  work: (client: SessionsClient) => Promise<T>,
+): Promise<T> {
+  const project = await openProjectOrDefaults(context);
+  if (answers) context.allowToStop(GRACE_MS);
+  await using client = await openClient(context, project, { command: COMMAND, runs: answers });
+  return await work(client);
+}

@@ -1,0 +1,230 @@
+import {
+  AUDIT_KINDS,
+  auditHead,
+  nearest,
+  TandemError,
+  type AuditEntry,
+  type AuditHead,
+  type AuditVerdict,
+} from "@tandem/protocol";
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
+import { loadStorage } from "@tandem/tandem/compose";
+import type { Invocation } from "../../invocation.ts";
+import { EXIT_CODES } from "../../exit-code.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { openClient } from "../../sessions/open-client.ts";
+import { toCount } from "../../shown.ts";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+import { type Command, Option } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = (name: string, description: string) =>
+    command.command(name).description(description).helpOption("-h, --help", "print help");
+  examples(
+    sub("list", "List what was done, the newest at the end.")
+      .option("--limit <number>", "at most so many", "50")
+      .option("--session <id>", "only of a session")
+      .option("--actor <name>", "only by somebody: a token's name, local:USER, agent:NAME or tandem")
+      .addOption(
+        new Option("--kind <kinds>", "only such as call.requested,message.sent").argParser(
+          (text: string, previous: string[] | undefined) => [...(previous ?? []), ...text.split(",").filter(Boolean)],
+        ),
+      )
+      .option("--since <time>", "only from then on, such as 2026-01-31")
+      .option("--until <time>", "only before then")
+      .addOption(json())
+      .action((options: AuditListOptions, self: Command) => runner(self, (context) => list(context, options))),
+    "tandem audit list",
+    "tandem audit list --kind call.requested,call.resolved --since 2026-01-31",
+  );
+  examples(
+    sub("export", "Write all of it as lines of JSON, with the head at the end.")
+      .option("-o, --output <file>", "a new file, for you alone (default: standard output)")
+      .addOption(json())
+      .action((options: { output?: string }, self: Command) =>
+        runner(self, (context) => exportAudit(context, options)),
+      ),
+    "tandem audit export -o audit.jsonl",
+  );
+  examples(
+    sub("verify", "Go through its hashes; names the first entry that was changed, removed, moved or cut off.")
+      .argument("[file]", "an exported audit (default: that of the store)")
+      .addOption(
+        new Option(
+          "--against <head>",
+          "SEQ:HASH that was noted, or an earlier export: the end must not be missing",
+        ).argParser((text: string, previous: string[] | undefined) => [...(previous ?? []), text]),
+      )
+      .addOption(json())
+      .action((file: string | undefined, options: VerifyOptions, self: Command) =>
+        runner(self, (context) => verify(context, file, options)),
+      ),
+    "tandem audit verify",
+    "tandem audit verify audit.jsonl",
+    "tandem audit verify --against audit.jsonl",
+  );
+}
+
+const COMMAND = "tandem audit";
+const WIDEST = 100;
+
+export interface AuditListOptions {
+  limit: string;
+  session?: string;
+  actor?: string;
+  kind?: string[];
+  since?: string;
+  until?: string;
+}
+
+export async function list(context: Invocation, options: AuditListOptions): Promise<void> {
+  const limit = toCount("--limit", options.limit);
+  for (const kind of options.kind ?? []) checkKind(kind);
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const { data } = await client.audit.list({
+    limit,
+    order: "desc",
+    ...(options.session && { session: options.session }),
+    ...(options.actor && { actor: options.actor }),
+    ...(options.kind && { kinds: options.kind }),
+    created: {
+      ...(options.since && { gte: toTime("--since", options.since) }),
+      ...(options.until && { lt: toTime("--until", options.until) }),
+    },
+  });
+  const { stdout } = context;
+  if (context.json) return write(stdout, `${JSON.stringify({ entries: data }, null, 2)}\n`);
+  const { dim, bold, accent } = styleFor(stdout);
+  if (data.length === 0) return write(stdout, `${dim("Nothing has been done yet that fits.")}\n`);
+  // As one reads: what was done last is at the end.
+  const rows = data
+    .toReversed()
+    .map((entry) => [
+      dim(String(entry.seq)),
+      dim(entry.at.replace("T", " ").slice(0, 19)),
+      bold(printable(entry.actor)),
+      accent(entry.kind),
+      dim(entry.session ?? ""),
+      describe(entry),
+    ]);
+  await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+/** To standard output, or to a new file that only its owner can read. */
+export async function exportAudit(context: Invocation, { output }: { output?: string }): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const { writeAuditFile } = await loadStorage();
+  const { head, entries } = await client.audit.export();
+  const lines = writeAuditFile(head, entries);
+  if (output === undefined) {
+    for await (const line of lines) await write(context.stdout, `${line}\n`);
+    return;
+  }
+  const file = resolve(context.cwd, output);
+  await using handle = await open(file, "wx", 0o600).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === "EEXIST" ? "it is there already" : `the system says ${cause.code}`;
+    throw new TandemError("write_failed", `Cannot write ${file}: ${reason}.`, { fix: "Choose another path.", cause });
+  });
+  for await (const line of lines) await handle.write(`${line}\n`);
+  await handle.sync();
+  const text = `${head.seq} entries in ${file}\nHead: ${head.seq}:${head.hash}`;
+  await write(context.stdout, context.json ? `${JSON.stringify({ file, head })}\n` : `${text}\n`);
+}
+
+export interface VerifyOptions {
+  /** `SEQ:HASH`, or an earlier export. */
+  against?: string[];
+}
+
+/** The audit of the store, or an exported file. Ends with 1 if something is not as it was written. */
+export async function verify(context: Invocation, file: string | undefined, options: VerifyOptions): Promise<number> {
+  const storage = await loadStorage();
+  const noted: AuditHead[] = [];
+  for (const text of options.against ?? []) {
+    noted.push(parseHead(text) ?? (await storage.readAuditHead(linesOf(context, text))));
+  }
+  const verdict = await (async (): Promise<AuditVerdict> => {
+    if (file !== undefined) return storage.verifyAuditFile(linesOf(context, file), noted);
+    await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+    return await client.audit.verify(noted);
+  })();
+  const { stdout } = context;
+  const { good, bad, dim } = styleFor(stdout);
+  const { ok, entries, head, broken } = verdict;
+  const lines = ok
+    ? [
+        `${good("✓")} ${entries} entries, each as it was written.`,
+        dim(`Head: ${head.seq}:${head.hash}`),
+        ...(noted.length === 0 && file === undefined
+          ? [dim("Note the head elsewhere: with --against, a later check also finds an end that was cut off.")]
+          : []),
+      ]
+    : [
+        `${bad("✗")} Entry ${broken?.seq} is ${broken?.problem}: ${broken?.message}`,
+        dim(`${entries} entries before it are as they were written.`),
+      ];
+  await write(stdout, context.json ? `${JSON.stringify(verdict, null, 2)}\n` : `${lines.join("\n")}\n`);
+  return ok ? EXIT_CODES.ok.code : EXIT_CODES.failure.code;
+}
+
+async function* linesOf({ cwd }: Invocation, path: string): AsyncGenerator<string> {
+  await using handle = await open(resolve(cwd, path)).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
+    throw new TandemError("usage", `Cannot read ${path}: ${reason}.`, { fix: "Check the path.", cause });
+  });
+  yield* handle.readLines({ autoClose: false });
+}
+
+function parseHead(text: string): AuditHead | undefined {
+  const [, seq, hash] = /^(\d+):([0-9a-f]{64})$/.exec(text) ?? [];
+  return seq && hash ? auditHead.parse({ seq: Number(seq), hash }) : undefined;
+}
+
+function checkKind(kind: string): void {
+  if (AUDIT_KINDS.some((known) => known === kind)) return;
+  const meant = nearest(kind, AUDIT_KINDS);
+  throw new TandemError("usage", `There is no kind ${kind} of entries.`, {
+    fix: meant ? `Did you mean ${meant}?` : `There are ${AUDIT_KINDS.join(", ")}.`,
+  });
+}
+
+function toTime(option: string, text: string): string {
+  const time = Date.parse(text);
+  if (!Number.isNaN(time)) return new Date(time).toISOString();
+  throw new TandemError("usage", `${option} is ${JSON.stringify(text)}.`, {
+    fix: "Write a time as in 2026-01-31 or 2026-01-31T12:00:00Z.",
+  });
+}
+
+/** The gist of an entry, on one line. */
+function describe({ kind, details }: AuditEntry): string {
+  const text = (key: string): string | undefined => {
+    const value = details[key];
+    return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
+  };
+  const verdict = details["verdict"] as { why?: unknown } | undefined;
+  const gist =
+    kind === "call.requested"
+      ? [
+          text("permission"),
+          text("tool"),
+          inputOf(details["input"]),
+          typeof verdict?.why === "string" && `(${verdict.why})`,
+        ]
+      : kind === "cost.counted"
+        ? [`$${Number(details["usd"] ?? 0).toFixed(4)}`]
+        : [
+            text("result") ?? text("outcome") ?? text("reason") ?? text("text") ?? text("message") ?? text("tool"),
+            text("command") ?? text("name") ?? text("into") ?? text("title") ?? text("folder"),
+          ];
+  const line = printable(gist.filter(Boolean).join(" ")).replaceAll(/\s+/g, " ");
+  return line.length > WIDEST ? `${line.slice(0, WIDEST - 1)}…` : line;
+}
+
+function inputOf(input: unknown): string | undefined {
+  if (typeof input !== "object" || input === null) return undefined;
+  const first = Object.values(input).find((value) => typeof value === "string");
+  return typeof first === "string" ? first : undefined;
+}

@@ -1,0 +1,52 @@
+import type { BudgetGauge } from "@tandem/protocol";
+import { always, text, toolUse } from "@tandem/rehearsal";
+import { expect, test } from "vitest";
+import { sessionMachine } from "../../testing/session-machine.ts";
+
+const answer = [always(text("Hello.", { usage: { input_tokens: 10_000, output_tokens: 100 } }))];
+
+test.each(["without a server", "with a server"])("tandem budget shows and limits what is spent, %s", async (place) => {
+  await using machine = await sessionMachine(answer);
+  await using _ = place === "with a server" ? await machine.up() : undefined;
+  expect((await machine.run(["budget"])).stdout).toContain("Nothing was spent today");
+  const set = await machine.run(["budget", "set", "day", "--usd", "1"]);
+  expect(set.stdout).toMatch(/^day \d{4}-\d\d-\d\d\n {2}money {2}░{20} {2}\$0\.00 of \$1\.00\n/);
+  expect((await machine.run(["run", "Hello"])).code).toBe(0);
+  const { budgets } = JSON.parse((await machine.run(["budget", "--json"])).stdout) as { budgets: BudgetGauge[] };
+  const money = budgets.filter(({ unit }) => unit === "usd");
+  expect(money.map(({ scope, spent, limit }) => [scope, spent, limit])).toEqual([
+    ["day", 0.021, 1],
+    ["project", 0.021, null],
+    ["agent", 0.021, null],
+  ]);
+  expect(money[0]!.payer).toBe("the Anthropic API key");
+
+  // A limit that leaves too little for an answer: nothing is asked, and the message waits.
+  const asked = machine.rehearsal.modelRequests.length;
+  const refused = await machine.run(["run", "--max-budget-usd", "0.001", "Hello"]);
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("The session used $0.00 of $0.0010") });
+  expect(machine.rehearsal.modelRequests).toHaveLength(asked);
+  const raised = await machine.run(["budget", "raise", "last", "--usd", "2"]);
+  expect(raised.stdout).toMatch(/money +[▒░]+ +\$0\.00 of \$2\.00/);
+  expect(await machine.run(["budget", "set", "day"])).toMatchObject({ code: 2 });
+  expect(await machine.run(["run", "--max-budget-usd", "much", "Hello"])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--max-budget-usd"),
+  });
+});
+
+test("tandem stop --all ends every turn of the server, and tandem resume lets it go on", async () => {
+  await using machine = await sessionMachine([toolUse("Bash", { command: "tail -F /dev/null" })]);
+  await using _ = await machine.up();
+  const running = machine.run(["run", "--allow", "bash", "Wait"]);
+  await expect.poll(() => machine.rehearsal.modelRequests.length).toBe(1);
+  const stopped = await machine.run(["stop", "--all", "--reason", "A test"]);
+  expect(stopped.stdout).toBe("Everything is stopped. 1 turn was interrupted.\nGo on: tandem resume\n");
+  expect((await running).stderr).toContain(": A test.");
+  expect((await machine.run(["budget"])).stdout).toContain("Everything is stopped");
+  expect(await machine.run(["run", "Hello"])).toMatchObject({ stderr: expect.stringContaining("A test") });
+  expect((await machine.run(["resume"])).stdout).toBe("Everything may go on.\n");
+  machine.rehearsal.use(answer);
+  expect((await machine.run(["run", "Hello"])).stdout).toBe("Hello.\n");
+  expect(await machine.run(["stop"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--all") });
+});

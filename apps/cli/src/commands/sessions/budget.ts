@@ -1,0 +1,189 @@
+import {
+  BUDGET_UNITS,
+  limits as limitsSchema,
+  SESSION_METADATA,
+  TandemError,
+  type BudgetGauge,
+  type BudgetUnit,
+  type Limits,
+  type SessionUpdateParams,
+} from "@tandem/protocol";
+import type { Invocation } from "../../invocation.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { findAgent } from "@tandem/tandem/engine";
+import { findSession } from "../../sessions/find-session.ts";
+import { openClient } from "../../sessions/open-client.ts";
+import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
+import { type Command, Option } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = (name: string, description: string, isDefault = false) =>
+    command.command(name, { isDefault }).description(description).helpOption("-h, --help", "print help");
+  const limits = (self: Command) =>
+    self
+      .option("--usd <dollars>", "at most so much money, at list price, such as 2.50")
+      .option("--tokens <number>", "at most so many tokens, read and written, cached ones included")
+      .option("--seconds <number>", "at most so much time at work; waiting for people does not count")
+      .option("--turns <number>", "at most so many turns")
+      .option("--requests <number>", "at most so many answers of the model")
+      .addOption(json());
+
+  examples(
+    sub("show", "Show what was spent, what is reserved, what is left, and who pays.", true)
+      .argument(
+        "[session]",
+        "of one session, by its id; `last` is the newest (default: of the day, project and agents)",
+      )
+      .addOption(json())
+      .action((session: string | undefined, _options: object, self: Command) =>
+        runner(self, (context) => show(context, session)),
+      ),
+    "tandem budget",
+    "tandem budget show last",
+    "tandem budget --json | jq '.budgets[] | select(.unit == \"usd\")'",
+  );
+  examples(
+    limits(
+      sub("set", "Limit what all sessions of a day, the project or an agent may take together.")
+        .addArgument(command.createArgument("<scope>", "what is limited").choices(["day", "project", "agent"]))
+        .argument("[of]", "which: an agent's id or name, a day (default: each agent, this project, every day)"),
+    )
+      .addOption(new Option("--none", "no limit, whatever the config says"))
+      .action((scope: "day" | "project" | "agent", of: string | undefined, flags: LimitFlags, self: Command) =>
+        runner(self, (context) => set(context, scope, of, flags)),
+      ),
+    "tandem budget set day --usd 20",
+    "tandem budget set agent reviewer --usd 5 --requests 500",
+    "tandem budget set day --none",
+  );
+  examples(
+    limits(
+      sub("raise", "Give a session other limits of its own: what waited because of them goes on.").argument(
+        "<session>",
+        "its id; `last` is the newest",
+      ),
+    ).action((session: string, flags: LimitFlags, self: Command) =>
+      runner(self, (context) => raise(context, session, flags)),
+    ),
+    "tandem budget raise last --usd 5",
+  );
+}
+
+const COMMAND = "tandem budget";
+const BAR = 20;
+
+export type LimitFlags = Partial<Record<BudgetUnit, string>> & { none?: boolean };
+
+export async function show(context: Invocation, id: string | undefined): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const session = id === undefined ? undefined : await findSession(client, id);
+  await print(context, client, session ? await client.budgets.session(session.id) : await client.budgets.list());
+}
+
+export async function set(
+  context: Invocation,
+  scope: "day" | "project" | "agent",
+  of: string | undefined,
+  flags: LimitFlags,
+): Promise<void> {
+  const limits = readLimits(flags);
+  if (Object.keys(limits).length === 0 && !flags.none) throw nothingGiven("--none for no limit");
+  const project = await openProjectOrDefaults(context);
+  await using client = await openClient(context, project, { command: COMMAND });
+  const named = scope === "agent" && of !== undefined ? (await findAgent(client, of)).id : of;
+  await print(context, client, await client.budgets.set(scope, named, limits, localActor()));
+}
+
+/** What it may take goes before the config; its own lower limits and its `budget`, if it has them, are raised along. */
+export async function raise(context: Invocation, id: string, flags: LimitFlags): Promise<void> {
+  const limits = readLimits(flags);
+  if (Object.keys(limits).length === 0) throw nothingGiven("--usd 5");
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  const session = await findSession(client, id);
+  const known = JSON.parse(session.metadata[SESSION_METADATA.limits] ?? "{}") as { session?: Limits };
+  const own = { ...known, session: { ...known.session, ...limits } };
+  await client.budgets.set("session", session.id, limits, localActor());
+  const change: SessionUpdateParams = { metadata: { [SESSION_METADATA.limits]: JSON.stringify(own) } };
+  if (session.budget && limits.usd !== undefined) {
+    const amount = String(Math.ceil(limits.usd * 100));
+    change.budget = { type: "limit", max_list_cost: { amount, currency: "USD" } };
+  }
+  await client.sessions.update(session.id, change);
+  await print(context, client, await client.budgets.session(session.id));
+}
+
+export function readLimits(flags: LimitFlags, flagOf = (unit: string) => `--${unit}`): Limits {
+  const given = BUDGET_UNITS.flatMap((unit) => (flags[unit] === undefined ? [] : [[unit, Number(flags[unit])]]));
+  const parsed = limitsSchema.safeParse(Object.fromEntries(given));
+  if (parsed.success) return parsed.data;
+  const unit = String(parsed.error.issues[0]?.path[0]);
+  throw new TandemError("usage", `${flagOf(unit)} is ${JSON.stringify(flags[unit as BudgetUnit])}.`, {
+    fix: `Give a number above 0${unit === "usd" || unit === "seconds" ? ", such as 2.5" : ", without a fraction"}.`,
+  });
+}
+
+const nothingGiven = (example: string): TandemError =>
+  new TandemError("usage", "No limit is given.", {
+    fix: `Give at least one of ${BUDGET_UNITS.map((unit) => `--${unit}`).join(", ")}, or ${example}.`,
+  });
+
+async function print(context: Invocation, client: SessionsClient, gauges: readonly BudgetGauge[]): Promise<void> {
+  const { stdout, json } = context;
+  const halt = await client.killSwitch.state();
+  if (json) {
+    await write(stdout, `${JSON.stringify({ budgets: gauges, stopped: halt ?? null }, null, 2)}\n`);
+    return;
+  }
+  const style = styleFor(stdout);
+  const { dim, warn } = style;
+  const lines: string[] = [];
+  if (halt) lines.push(warn(`Everything is stopped, by ${printable(halt.by)}: tandem resume`), "");
+  for (const group of Map.groupBy(gauges, ({ scope, of }) => `${scope} ${of}`).values()) {
+    const { scope, of } = group[0]!;
+    const called = scope === "agent" ? await nameOf(client, of) : "";
+    if (lines.length > 0 && lines.at(-1) !== "") lines.push("");
+    lines.push(
+      style.bold(printable(`${scope} ${of}`)) + dim(printable(called)),
+      ...table(group.map((gauge) => row(gauge, style))).map((line) => `  ${line}`),
+    );
+  }
+  const payer = gauges.find((gauge) => gauge.payer !== null)?.payer;
+  if (payer) lines.push("", dim(`${printable(payer)} pays; money is at list price`));
+  if (gauges.length === 0) lines.push(dim("Nothing was spent today, and nothing is limited."));
+  await write(stdout, `${lines.join("\n")}\n`);
+}
+
+/** An agent may have been known to another database only. */
+const nameOf = (client: SessionsClient, id: string): Promise<string> =>
+  client.agents.get(id).then(
+    ({ name }) => `  ${name}`,
+    () => "",
+  );
+
+/** `money   ████████░░░░░░  $1.20 of $5.00  $0.06 reserved`. */
+function row({ unit, spent, reserved, limit }: BudgetGauge, { dim, good, warn, bad }: Style): string[] {
+  const held = reserved > 0 ? dim(`${amount(unit, reserved)} reserved`) : "";
+  if (limit === null) return [dim(NAMES[unit]), "", `${amount(unit, spent)}${dim("  no limit")}`, held];
+  const share = Math.min(1, spent / limit);
+  const full = Math.round(share * BAR);
+  const ahead = Math.min(BAR - full, Math.round((reserved / limit) * BAR));
+  const paint = share >= 1 ? bad : share > 0.8 ? warn : good;
+  const bar = paint("█".repeat(full)) + dim("▒".repeat(ahead)) + dim("░".repeat(BAR - full - ahead));
+  return [dim(NAMES[unit]), bar, `${amount(unit, spent)} of ${amount(unit, limit)}`, held];
+}
+
+const NAMES: Record<BudgetUnit, string> = {
+  usd: "money",
+  tokens: "tokens",
+  seconds: "time",
+  turns: "turns",
+  requests: "requests",
+};
+
+function amount(unit: BudgetUnit, value: number): string {
+  if (unit === "usd") return `$${value > 0 && value < 0.1 ? value.toFixed(4) : value.toFixed(2)}`;
+  if (unit === "seconds") return value < 120 ? `${Math.round(value)} s` : `${Math.round(value / 60)} min`;
+  return value.toLocaleString("en-US");
+}

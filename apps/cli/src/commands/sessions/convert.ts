@@ -1,0 +1,95 @@
+import type { PrintForm } from "@tandem/claude-code";
+import { TandemError, type SessionEvent } from "@tandem/protocol";
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { allowedFolder, loadImports, openStore } from "@tandem/tandem/compose";
+import type { Invocation } from "../../invocation.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { defaultAgent, findEnvironment } from "@tandem/tandem/engine";
+import { openClient } from "../../sessions/open-client.ts";
+import { styleFor, write } from "../../terminal.ts";
+import { type Command, Option } from "commander";
+import type { Registration } from "../registration.ts";
+import { OUTPUT_FORMATS } from "../../option-choices.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command
+      .argument("[file]", "the file; - or nothing for standard input, line by line as it comes")
+      .addOption(new Option("--from <form>", "what it is (default: what it looks like)").choices(OUTPUT_FORMATS))
+      .option("--import", "keep it as a session, too")
+      .option("--cwd <dir>", "with --import: the folder that the session works in (default: its own, or this one)")
+      .addOption(json())
+      .action((file: string | undefined, options: ConvertOptions, self: Command) =>
+        runner(self, (context) => convert(context, file, options)),
+      ),
+    'claude --print --output-format stream-json --verbose "Mend the test" | tandem convert',
+    "tandem convert answer.jsonl | jq -c 'select(.type == \"agent.tool_use\")'",
+    "tandem convert --import answer.jsonl > events.jsonl",
+  );
+}
+
+const COMMAND = "tandem convert";
+
+export interface ConvertOptions {
+  from?: PrintForm;
+  import?: boolean;
+  cwd?: string;
+}
+
+/** Output of `claude --print` as events of ours, one line of JSON each, as soon as each is known. */
+export async function convert(context: Invocation, path: string | undefined, options: ConvertOptions): Promise<void> {
+  const isPiped = path === undefined || path === "-";
+  if (isPiped && context.stdin.isTTY) {
+    throw new TandemError("usage", "There is nothing to convert.", {
+      fix: 'Name a file, or pipe it in: claude --print --output-format stream-json --verbose "…" | tandem convert',
+    });
+  }
+  const { PrintedPast } = await loadImports();
+  const past = new PrintedPast(options.from, { isKept: options.import === true });
+  const print = async (events: readonly { thread: string | null; event: SessionEvent }[]): Promise<void> => {
+    for (const each of events) await write(context.stdout, `${JSON.stringify(shown(each))}\n`);
+  };
+  for await (const line of linesOf(context, isPiped ? undefined : path)) await print(past.line(line));
+  const { events, isWhole } = past.end();
+  await print(events);
+  if (options.import) await keep(context, past, options);
+  if (isWhole) return;
+  throw new TandemError("cut_off", "The input ended before Claude Code had given its result.", {
+    fix: "What came until then has been converted. Look at why Claude Code ended; its own errors are on its standard error.",
+  });
+}
+
+/** What a subagent says and does is told by the thread's name; on the primary thread there is none. */
+const shown = ({ thread, event }: { thread: string | null; event: SessionEvent }): object =>
+  thread === null ? event : { ...event, session_thread_id: thread };
+
+type Past = InstanceType<Awaited<ReturnType<typeof loadImports>>["PrintedPast"]>;
+
+async function keep(context: Invocation, past: Past, { cwd }: ConvertOptions): Promise<void> {
+  const project = await openProjectOrDefaults(context);
+  await using client = await openClient(context, project, { command: COMMAND });
+  await using store = await openStore(context, project);
+  const { agent } = await defaultAgent(client, project.config.llm);
+  const here = () => allowedFolder(project, resolve(context.cwd, cwd ?? "."));
+  const id = await past.store(store, {
+    agent,
+    place: async (was) => {
+      const folder =
+        was === undefined || cwd !== undefined ? await here() : await allowedFolder(project, was).catch(here);
+      return { folder, environmentId: await findEnvironment(client, folder) };
+    },
+  });
+  const { dim } = styleFor(context.stderr);
+  await write(context.stderr, context.json ? `${JSON.stringify({ session: id })}\n` : `${dim(`Kept as ${id}.`)}\n`);
+}
+
+async function* linesOf({ cwd, stdin, signal }: Invocation, path: string | undefined): AsyncGenerator<string> {
+  if (path === undefined) return yield* createInterface({ input: stdin, crlfDelay: Infinity, signal });
+  await using handle = await open(resolve(cwd, path)).catch((cause: NodeJS.ErrnoException) => {
+    const reason = cause.code === "ENOENT" ? "it does not exist" : `the system says ${cause.code}`;
+    throw new TandemError("usage", `Cannot read ${path}: ${reason}.`, { fix: "Check the path.", cause });
+  });
+  yield* handle.readLines({ autoClose: false });
+}

@@ -1,0 +1,212 @@
+import { TandemError, type RewindOutcome, type SessionCheckpoints } from "@tandem/protocol";
+import type { Invocation } from "../../invocation.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { findSession } from "../../sessions/find-session.ts";
+import { openClient } from "../../sessions/open-client.ts";
+import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { paintPatch, statLines } from "../../sessions/render-diff.ts";
+import { ago } from "../../shown.ts";
+import { printable, styleFor, table, widthOf, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+const ofSession = (command: Command, json: Registration["json"]): Command =>
+  command.argument("<session>", "its id; `last` is the newest").addOption(json());
+
+export function registerDiff(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    ofSession(command, json)
+      .option("--turns", "list the session's turns instead")
+      .option("--turn <number>", "only one turn")
+      .option("--from <checkpoint>", "from a checkpoint on")
+      .option("--to <checkpoint>", "up to a checkpoint; `now` is how the files are at this moment")
+      .option("--stat", "only which files, and how many lines")
+      .action((id: string, options: DiffOptions, self: Command) =>
+        runner(self, (context) => diff(context, id, options)),
+      ),
+    "tandem diff last",
+    "tandem diff last --turns",
+    "tandem diff last --turn 2 --stat",
+    "tandem diff last > work.patch",
+  );
+}
+
+export function registerRewind(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    ofSession(command, json)
+      .option("--to <turn>", "the turn, by its number (default: the last one)")
+      .option("--files", "only the files")
+      .option("--conversation", "only the conversation")
+      .option("--dry-run", "only show what would change")
+      .option("--force", "overwrite what others have changed, too")
+      .option("--undo", "take the last rewind back")
+      .action((id: string, options: RewindOptions, self: Command) =>
+        runner(self, (context) => rewind(context, id, options)),
+      ),
+    "tandem rewind last --dry-run",
+    "tandem rewind last --to 3 --files",
+    "tandem rewind last --undo",
+  );
+}
+
+export function registerFork(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    ofSession(command, json)
+      .option("--at <turn>", "from before this turn, by its number (default: the end)")
+      .option("--worktree", "in a git worktree of its own, with the files as they were then")
+      .option("--title <text>", "its title (default: the same)")
+      .action((id: string, options: ForkOptions, self: Command) =>
+        runner(self, (context) => fork(context, id, options)),
+      ),
+    "tandem fork last",
+    "tandem fork last --at 2 --worktree",
+  );
+}
+
+const SHOWN_TEXT = 60;
+
+export interface DiffOptions {
+  turns?: boolean;
+  turn?: string;
+  from?: string;
+  to?: string;
+  stat?: boolean;
+}
+
+export interface RewindOptions {
+  to?: string;
+  files?: boolean;
+  conversation?: boolean;
+  dryRun?: boolean;
+  force?: boolean;
+  undo?: boolean;
+}
+
+export interface ForkOptions {
+  at?: string;
+  worktree?: boolean;
+  title?: string;
+}
+
+const open = async (context: Invocation, command: string): Promise<SessionsClient> =>
+  openClient(context, await openProjectOrDefaults(context), { command: `tandem ${command}` });
+
+export async function diff(context: Invocation, id: string, options: DiffOptions): Promise<void> {
+  const { turns, turn, from, to, stat = false } = options;
+  if (turn !== undefined && (from !== undefined || to !== undefined)) {
+    throw new TandemError("usage", "A turn has its own beginning and end.", {
+      fix: "Give --turn, or --from and --to.",
+    });
+  }
+  await using client = await open(context, "diff");
+  const session = await findSession(client, id);
+  const { stdout, json } = context;
+  if (turns) return listTurns(context, await client.history.checkpoints(session.id));
+  const query = { ...(turn !== undefined && { turn: toTurn("--turn", turn) }), from, to, patch: !stat };
+  const found = await client.history.diff(session.id, query);
+  if (json) return write(stdout, `${JSON.stringify(found, null, 2)}\n`);
+  const style = styleFor(stdout);
+  const lines = stat || stdout.isTTY ? statLines(found, style, widthOf(stdout)) : [];
+  const body = stat
+    ? ""
+    : found.files.map((file) => (stdout.isTTY ? paintPatch(file, style) : (file.patch ?? ""))).join("");
+  const gap = lines.length > 0 && body !== "" ? "\n" : "";
+  await write(stdout, `${lines.map((line) => `${line}\n`).join("")}${gap}${body}`);
+  if (found.skipped.length > 0) {
+    await write(context.stderr, `Left out because of their size: ${found.skipped.map(printable).join(", ")}\n`);
+  }
+}
+
+async function listTurns(context: Invocation, { turns, checkpoints }: SessionCheckpoints): Promise<void> {
+  const { stdout, json } = context;
+  if (json) return write(stdout, `${JSON.stringify({ turns, checkpoints }, null, 2)}\n`);
+  const { dim, bold } = styleFor(stdout);
+  if (turns.length === 0) return write(stdout, `${dim("Nothing has been said yet.")}\n`);
+  const rows = turns.map(({ turn, text, at, files_changed: changed, rewound }) => {
+    const [first = ""] = printable(text).trim().split("\n");
+    const short = first.length > SHOWN_TEXT ? `${first.slice(0, SHOWN_TEXT)}…` : first;
+    const files = changed === null ? "" : changed === 1 ? "1 file" : `${changed} files`;
+    const number = String(turn).padStart(String(turns.length).length);
+    return [dim(number), rewound ? dim(short) : bold(short), dim(files), dim(rewound ? "rewound" : at ? ago(at) : "")];
+  });
+  await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+export async function rewind(context: Invocation, id: string, options: RewindOptions): Promise<void> {
+  const { to, files, conversation, dryRun = false, force = false, undo } = options;
+  if (undo && (to !== undefined || files || conversation || dryRun)) {
+    throw new TandemError("usage", "An undo takes back the whole of the last rewind.", {
+      fix: "Give --undo alone, or with --force.",
+    });
+  }
+  await using client = await open(context, "rewind");
+  const session = await findSession(client, id);
+  const scope = files && !conversation ? "files" : conversation && !files ? "conversation" : "both";
+  const outcome = undo
+    ? await client.history.undoRewind(session.id, { force }, localActor())
+    : await client.history.rewind(
+        session.id,
+        { ...(to !== undefined && { turn: toTurn("--to", to) }), ...{ scope, dry_run: dryRun, force } },
+        localActor(),
+      );
+  const { stdout, json } = context;
+  if (json) return write(stdout, `${JSON.stringify(outcome, null, 2)}\n`);
+  await write(stdout, `${describeRewind(context, session.id, outcome).join("\n")}\n`);
+}
+
+function describeRewind({ stdout }: Invocation, session: string, outcome: RewindOutcome): string[] {
+  const style = styleFor(stdout);
+  const { dim, bold, warn } = style;
+  const { dry_run: dry, scope, turn, turns, diff: changes, foreign } = outcome;
+  const lines: string[] = [];
+  if (changes) lines.push(...statLines(changes, style, widthOf(stdout)), "");
+  if (dry && changes)
+    lines.push(
+      changes.files
+        .map((file) => paintPatch(file, style))
+        .join("")
+        .trimEnd(),
+      "",
+    );
+  for (const { path, reason } of foreign) lines.push(`${warn("!")} ${printable(path)}  ${dim(reason)}`);
+  if (foreign.length > 0) lines.push("");
+  const what = { files: "The files", conversation: "The conversation", both: "Files and conversation" }[scope];
+  const forgets = turns === 0 ? "" : turns === 1 ? "; the agent forgets 1 turn" : `; the agent forgets ${turns} turns`;
+  if (turn === null)
+    return [
+      ...lines,
+      `${bold(what)} ${scope === "both" ? "are" : scope === "files" ? "are" : "is"} as before the rewind.`,
+    ];
+  const verb = scope === "conversation" ? (dry ? "would stand" : "stands") : dry ? "would stand" : "stand";
+  lines.push(`${bold(what)} ${verb} as before turn ${turn}${forgets}.`);
+  if (dry && foreign.length > 0) lines.push(dim("Others have changed these files: it needs --force."));
+  if (!dry) lines.push(dim(`Take it back: tandem rewind ${session} --undo`));
+  return lines;
+}
+
+export async function fork(context: Invocation, id: string, { at, worktree, title }: ForkOptions): Promise<void> {
+  await using client = await open(context, "fork");
+  const session = await findSession(client, id);
+  const params = {
+    ...(at !== undefined && { turn: toTurn("--at", at) }),
+    ...(worktree && { worktree }),
+    ...(title !== undefined && { title }),
+  };
+  const made = await client.history.fork(session.id, params, localActor());
+  const { stdout, json } = context;
+  if (json) return write(stdout, `${JSON.stringify(made, null, 2)}\n`);
+  const { bold, dim } = styleFor(stdout);
+  const from = at === undefined ? "goes on from the end" : `goes on from before turn ${at}`;
+  const where = worktree ? ", in a worktree of its own" : "";
+  await write(
+    stdout,
+    `${bold(made.id)} ${from} of ${session.id}${where}.\n${dim(`Go on: tandem run --resume ${made.id} "…"`)}\n`,
+  );
+}
+
+function toTurn(option: string, text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new TandemError("usage", `${option} is ${JSON.stringify(text)}.`, {
+    fix: "Give the number of a turn, as `tandem diff SESSION --turns` lists them.",
+  });
+}

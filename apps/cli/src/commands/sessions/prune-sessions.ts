@@ -1,0 +1,116 @@
+import { RequestError } from "@tandem/protocol";
+import type { SessionRow, Store, TenantRow } from "@tandem/storage";
+import { mkdir, rename, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { loadStorage, openStore } from "@tandem/tandem/compose";
+import { confirm } from "../../confirm.ts";
+import type { Project } from "@tandem/tandem/config";
+import type { Invocation } from "../../invocation.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { createEngine, every, ownSessions } from "@tandem/tandem/engine";
+import { openClient } from "../../sessions/open-client.ts";
+import { writeExport } from "../../sessions/write-export.ts";
+import { toCount } from "../../shown.ts";
+import { findTenant, openTenantProject, OPERATOR } from "@tandem/tandem/tenants";
+import { write } from "../../terminal.ts";
+
+const DAY_MS = 86_400_000;
+
+export interface PruneOptions {
+  days: string;
+  /** A folder for a file of each. */
+  export?: string;
+  dryRun?: boolean;
+  yes?: boolean;
+  /** Whose sessions, where they are not the operator's own. */
+  tenant?: string;
+}
+
+const COMMAND = "tandem sessions prune";
+
+/** Deletes what has been quiet for long; what runs, or waits for somebody, is not quiet. */
+export async function pruneSessions(context: Invocation, options: PruneOptions): Promise<void> {
+  const days = toCount("--days", options.days);
+  const project = await openProjectOrDefaults(context);
+  const storage = await loadStorage();
+  await using own = await openStore(context, project);
+  const { tenant: id = storage.DEFAULT_TENANT } = options;
+  const tenant = id === storage.DEFAULT_TENANT ? undefined : await findTenant(own, id);
+  const store = tenant ? await own.tenant(tenant.id) : own;
+  const found = await quietSince(store, new Date(Date.now() - days * DAY_MS).toISOString());
+  const folder = options.export === undefined ? undefined : resolve(context.cwd, options.export);
+  const whose = tenant ? ` of ${tenant.id}` : "";
+  const what = `${found.length} ${found.length === 1 ? "session" : "sessions"}${whose} ${found.length === 1 ? "has" : "have"} not changed for ${days} days`;
+  if (options.dryRun || found.length === 0) {
+    const json = { found, deleted: [], kept: [], folder: folder ?? null };
+    await write(context.stdout, context.json ? `${JSON.stringify(json)}\n` : `${what}.\n`);
+    return;
+  }
+  if (!options.yes) {
+    const kept =
+      folder === undefined ? "and will be gone for good" : `and will be in ${folder} only, without their files`;
+    await confirm(context, `${what}, ${kept}.\n`, "Delete?");
+  }
+  if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
+  await using client = tenant
+    ? await openTenantSessions({ context, project }, tenant, store)
+    : await openClient(context, project, { command: COMMAND });
+  const deleted: string[] = [];
+  const kept: { id: string; why: string }[] = [];
+  for (const id of found) {
+    context.signal.throwIfAborted();
+    try {
+      if (folder !== undefined) await exportInto(folder, id, storage.exportSession(store, id));
+      await client.sessions.delete(id);
+      deleted.push(id);
+    } catch (error) {
+      // Somebody has taken it up, or deleted it, meanwhile.
+      if (!(error instanceof RequestError)) throw error;
+      kept.push({ id, why: error.message });
+    }
+  }
+  if (context.json) {
+    await write(context.stdout, `${JSON.stringify({ found, deleted, kept, folder: folder ?? null })}\n`);
+    return;
+  }
+  const where = folder === undefined ? "" : ` They are in ${folder}.`;
+  await write(context.stdout, `Deleted ${deleted.length} of ${found.length}.${deleted.length > 0 ? where : ""}\n`);
+  for (const { id, why } of kept) await write(context.stderr, `${id} stays: ${why}\n`);
+}
+
+/** The sessions of a tenant, in the operator's hands: a server would give them to nobody but the tenant. */
+async function openTenantSessions(
+  operator: { context: Invocation; project: Project },
+  tenant: TenantRow,
+  store: Store,
+) {
+  const { context, project } = await openTenantProject(operator, tenant);
+  const log = { warn: () => undefined };
+  const engine = await createEngine(context, project, ownSessions(store), {
+    ...{ command: COMMAND, runs: false, ownOnly: true, log },
+  });
+  return {
+    sessions: { delete: (id: string) => engine.sessions.delete(id, OPERATOR) },
+    [Symbol.asyncDispose]: () => engine.stop(0),
+  };
+}
+
+async function quietSince(store: Store, cutoff: string): Promise<string[]> {
+  const found: string[] = [];
+  const query = { order: "asc", includeArchived: true, created: { lt: cutoff } } as const;
+  for await (const row of every((page) => store.sessions.list(page), query)) {
+    if (row.updatedAt < cutoff && isQuiet(row)) found.push(row.id);
+  }
+  return found;
+}
+
+const isQuiet = ({ status, waitingFor }: SessionRow): boolean =>
+  (status === "idle" || status === "terminated") && waitingFor.length === 0;
+
+/** Under its name only when it is whole; one of an attempt that was cut off is written anew. */
+async function exportInto(folder: string, id: string, lines: AsyncIterable<string>): Promise<void> {
+  const file = join(folder, `${id}.jsonl`);
+  await rm(`${file}.part`, { force: true });
+  await writeExport(lines, `${file}.part`);
+  await rename(`${file}.part`, file);
+}

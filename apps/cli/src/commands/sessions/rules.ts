@@ -1,0 +1,213 @@
+import { resolve } from "node:path";
+import { rule as ruleSchema, TandemError, type KeptRule, type PermissionMode, type RuleAction } from "@tandem/protocol";
+import type { RulePlace } from "@tandem/policy";
+import type { TestedCall } from "@tandem/sessions";
+import type { Project } from "@tandem/tandem/config";
+import type { Invocation } from "../../invocation.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { findAgent } from "@tandem/tandem/engine";
+import { findSession } from "../../sessions/find-session.ts";
+import { openClient } from "../../sessions/open-client.ts";
+import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { printable, styleFor, table, widthOf, wrap, write, type Style } from "../../terminal.ts";
+import { type Command, Option } from "commander";
+import type { Registration } from "../registration.ts";
+import { MODE_CHOICES, RULE_ACTION_CHOICES } from "../../option-choices.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = (name: string, description: string) =>
+    command.command(name).description(description).helpOption("-h, --help", "print help");
+  const whose = (self: Command) =>
+    self
+      .addOption(
+        new Option("--scope <scope>", "yours, in all projects, or this project's").choices(["user", "project"]),
+      )
+      .option("--agent <id>", "of an agent, by id or name")
+      .option("--session <id>", "of a session, by id; `last` is the newest");
+
+  examples(
+    whose(sub("list", "List rules: those of tandem.yaml, then the others by age."))
+      .addOption(json())
+      .action((flags: PlaceFlags, self: Command) => runner(self, (context) => list(context, flags))),
+    "tandem rules list",
+    "tandem rules list --session last",
+  );
+  examples(
+    whose(
+      sub("add", "Add a rule; it counts for the next call (default: one of yours, in all projects).")
+        .addArgument(command.createArgument("<action>", "what becomes of such calls").choices(RULE_ACTION_CHOICES))
+        .argument("<rule>", "a tool, and what of it: Bash(git push *), edit(secrets/**), WebFetch(*.example.com)"),
+    )
+      .option("--reason <text>", "why, for whoever meets it")
+      .addOption(json())
+      .action(
+        (action: "allow" | "ask" | "deny", text: string, flags: PlaceFlags & { reason?: string }, self: Command) =>
+          runner(self, (context) => add(context, action, text, flags)),
+      ),
+    'tandem rules add deny "Bash(rm)"',
+    'tandem rules add allow "Bash(npm run test *)" --scope project',
+    'tandem rules add ask "mcp__github__*" --agent reviewer --reason "Others see it"',
+  );
+  examples(
+    sub("remove", "Remove rules.")
+      .argument("<rule...>", "their ids")
+      .addOption(json())
+      .action((ids: string[], _options: object, self: Command) => runner(self, (context) => remove(context, ids))),
+    "tandem rules remove rule_01JAB",
+  );
+  examples(
+    sub("test", "Say what would become of a call, and why; nothing is run.")
+      .argument("<call>", "such as Bash(git push), Edit(src/a.ts), WebFetch(https://example.com/)")
+      .addOption(new Option("--mode <mode>", "in this permission mode").choices(MODE_CHOICES))
+      .option("--agent <id>", "for an agent, by id or name")
+      .option("--session <id>", "in a session, by id; `last` is the newest")
+      .option("--cwd <dir>", "in this folder (default: this one)")
+      .addOption(json())
+      .action((call: string, flags: TestFlags, self: Command) => runner(self, (context) => test(context, call, flags))),
+    'tandem rules test "Bash(git push)"',
+    'tandem rules test "Bash(git status && rm -rf build)" --mode bypassPermissions',
+    'tandem rules test "Edit(src/index.ts)" --agent reviewer',
+  );
+}
+
+const COMMAND = "tandem rules";
+const WIDEST = 100;
+
+export interface PlaceFlags {
+  scope?: "user" | "project";
+  agent?: string;
+  session?: string;
+}
+
+export interface TestFlags {
+  mode?: PermissionMode;
+  agent?: string;
+  session?: string;
+  cwd?: string;
+}
+
+export async function list(context: Invocation, flags: PlaceFlags): Promise<void> {
+  const project = await openProjectOrDefaults(context);
+  await using client = await openClient(context, project, { command: COMMAND });
+  const place = await placeOf(client, project, flags);
+  const rules = await client.rules.list(place);
+  const { stdout, json } = context;
+  if (json) {
+    await write(stdout, `${JSON.stringify({ rules }, null, 2)}\n`);
+    return;
+  }
+  const style = styleFor(stdout);
+  const none = style.dim('No rules. The agents\' own policies decide. Add one: tandem rules add deny "Bash(rm)"');
+  await write(stdout, `${rules.length > 0 ? ruleTable(rules, style).join("\n") : none}\n`);
+}
+
+export async function add(
+  context: Invocation,
+  action: RuleAction,
+  text: string,
+  { reason, ...flags }: PlaceFlags & { reason?: string },
+): Promise<void> {
+  const rule = readRule(action, text, reason);
+  const project = await openProjectOrDefaults(context);
+  await using client = await openClient(context, project, { command: COMMAND });
+  const place = (await placeOf(client, project, flags)) ?? { scope: "user", of: null };
+  const kept = await client.rules.add(rule, { ...place, by: localActor() });
+  const { stdout, json } = context;
+  if (json) await write(stdout, `${JSON.stringify({ rule: kept }, null, 2)}\n`);
+  else await write(stdout, `${ruleTable([kept], styleFor(stdout)).join("\n")}\n`);
+}
+
+export async function remove(context: Invocation, ids: readonly string[]): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: COMMAND });
+  for (const id of ids) await client.rules.remove(id, localActor());
+  const { stdout, json } = context;
+  const said = ids.length === 1 ? "The rule is removed." : `${ids.length} rules are removed.`;
+  await write(stdout, json ? `${JSON.stringify({ removed: ids }, null, 2)}\n` : `${said}\n`);
+}
+
+/** Ends with 0 whatever the verdict is: it was a question. */
+export async function test(context: Invocation, call: string, flags: TestFlags): Promise<void> {
+  const project = await openProjectOrDefaults(context);
+  await using client = await openClient(context, project, { command: COMMAND });
+  const session = flags.session === undefined ? undefined : await findSession(client, flags.session);
+  const agent = flags.agent === undefined ? undefined : await findAgent(client, flags.agent);
+  const here = session === undefined || flags.cwd !== undefined;
+  const tested = await client.rules.test(call, {
+    ...(session && { sessionId: session.id }),
+    ...(agent && { agentId: agent.id }),
+    ...(flags.mode && { mode: flags.mode }),
+    ...(here && { folder: resolve(context.cwd, flags.cwd ?? ".") }),
+  });
+  const { stdout, json } = context;
+  if (json) await write(stdout, `${JSON.stringify({ call, ...tested }, null, 2)}\n`);
+  else await write(stdout, `${explain(tested, styleFor(stdout), Math.min(widthOf(stdout), WIDEST)).join("\n")}\n`);
+}
+
+/** `Bash(git push *)`, or a tool alone. */
+function readRule(action: RuleAction, text: string, reason: string | undefined) {
+  const found = /^([^()\s]+)(?:\(([^]+)\))?$/.exec(text.trim());
+  if (!found) {
+    throw new TandemError("usage", `${JSON.stringify(text)} is not a rule.`, {
+      fix: 'Write a tool, and what of it in parentheses: "Bash(git push *)".',
+    });
+  }
+  const [, tool, pattern] = found;
+  return ruleSchema.parse({ tool, action, ...(pattern && { pattern }), ...(reason && { reason }) });
+}
+
+async function placeOf(client: SessionsClient, project: Project, flags: PlaceFlags): Promise<RulePlace | undefined> {
+  const { scope, agent, session } = flags;
+  if ([scope, agent, session].filter((flag) => flag !== undefined).length > 1) {
+    throw new TandemError("usage", "A rule is yours, the project's, an agent's or a session's: name one of them.");
+  }
+  if (scope === "user") return { scope, of: null };
+  if (scope === "project") return { scope, of: project.folder };
+  if (agent !== undefined) return { scope: "agent", of: (await findAgent(client, agent)).id };
+  if (session !== undefined) return { scope: "session", of: (await findSession(client, session)).id };
+  return undefined;
+}
+
+function ruleTable(rules: readonly KeptRule[], style: Style): string[] {
+  return table(
+    rules.map((rule) => [
+      painted(rule.action, style),
+      style.bold(printable(shown(rule))),
+      rule.scope === "user" ? "yours" : printable(`${rule.scope} ${rule.of ?? ""}`),
+      style.dim(rule.id ?? rule.source),
+      style.dim(printable(rule.reason ?? "")),
+    ]),
+  );
+}
+
+function explain({ verdict, parts, suggestion }: TestedCall, style: Style, width: number): string[] {
+  const { dim, bold } = style;
+  const lines = [painted(verdict.action, style), ...wrap(printable(verdict.why), width - 2).map((line) => `  ${line}`)];
+  for (const part of parts) {
+    lines.push("", `${bold(printable(part.what))}  ${partVerdict(part, style)}`);
+    const rows = part.considered.map(({ rule, fit, why }) => [
+      `  ${FITS[fit]}`,
+      painted(rule.action, style),
+      printable(shown(rule)),
+      dim(rule.scope),
+      dim(printable(why)),
+    ]);
+    lines.push(...(rows.length > 0 ? table(rows) : [dim("  No rule is about it.")]));
+  }
+  if (suggestion)
+    lines.push("", dim("To allow exactly this from now on:"), `  tandem rules add allow '${shown(suggestion)}'`);
+  return lines;
+}
+
+const FITS = { yes: "matches", maybe: "may match", no: "–" };
+
+function partVerdict({ verdict, neutral }: TestedCall["parts"][number], style: Style): string {
+  if (verdict) return painted(verdict.action, style);
+  return style.dim(neutral ? "does nothing by itself" : "left to policy and mode");
+}
+
+const shown = ({ tool, pattern }: { tool: string; pattern?: string | undefined }): string =>
+  pattern === undefined ? tool : `${tool}(${pattern})`;
+
+function painted(action: RuleAction, { good, warn, bad }: Style): string {
+  return { allow: good, ask: warn, deny: bad }[action](action);
+}

@@ -1,0 +1,164 @@
+import { always, object, reply, slowly, text, toolUse, type ModelRequest, type Reply } from "@tandem/rehearsal";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { outcomeOf } from "../../testing/run-tandem.ts";
+import { sessionMachine } from "../../testing/session-machine.ts";
+
+/** Says what it was told, and what came of its tools. */
+function parrot(request: ModelRequest): Reply {
+  const { lastUserText, toolResults } = request;
+  if (toolResults.length > 0) return text(`The tool said: ${toolResults[0]!.text}`);
+  if (lastUserText.endsWith("touch")) {
+    return reply([
+      text("I touch a file."),
+      toolUse("Bash", { command: "touch made; echo touched", description: "Touch" }),
+    ]);
+  }
+  if (lastUserText.endsWith("slow")) return slowly(text("word ".repeat(400)), { tokenMs: 50 });
+  const turns = request.messages.filter(({ role }) => role === "assistant").length;
+  return text(`You said: ${lastUserText} (after ${turns})`);
+}
+
+interface JsonResult {
+  session_id: string;
+  result: string;
+  stop_reason: string;
+  list_cost_usd: number;
+}
+const parse = (stdout: string) => JSON.parse(stdout) as JsonResult;
+
+describe.each(["in its own process", "on the server that is up"])("tandem run, %s", (place) => {
+  test("answers, goes on with a session, asks before it acts, and says what it cost", async () => {
+    await using machine = await sessionMachine(parrot);
+    await using _ = place.startsWith("on") ? await machine.up() : undefined;
+    expect(await machine.run(["run", "hello"])).toMatchObject({ code: 0, stdout: "You said: hello (after 0)\n" });
+
+    const first = await machine.run(["run", "one", "--output-format", "json"]);
+    const { session_id: session, ...result } = parse(first.stdout);
+    expect(result).toMatchObject({ result: "You said: one (after 0)", stop_reason: "end_turn" });
+    expect(result.list_cost_usd).toBeGreaterThan(0);
+    const second = await machine.run(["run", "--resume", session, "--json"], { stdin: "two" });
+    expect(parse(second.stdout)).toMatchObject({ session_id: session, result: "You said: two (after 1)" });
+    // What a turn cost is the turn's alone.
+    expect(parse(second.stdout).list_cost_usd).toBeLessThan(result.list_cost_usd * 1.9);
+
+    const denied = await machine.run(["run", "--resume", "last", "touch"]);
+    expect(denied.code).toBe(7);
+    expect(denied.stdout).toContain("nobody can be asked");
+    expect(denied.stderr).toContain("● Bash  touch made; echo touched");
+    expect(denied.stderr).toContain("--allow Bash");
+    expect(await readdir(machine.project)).not.toContain("made");
+    const allowed = await machine.run(["run", "--resume", "last", "--allow", "bash", "touch"]);
+    expect(allowed).toMatchObject({ code: 0, stdout: "The tool said: touched\n" });
+    expect(await readdir(machine.project)).toContain("made");
+  });
+
+  test("Ctrl-C ends the turn and not the session", async () => {
+    await using machine = await sessionMachine(parrot);
+    await using _ = place.startsWith("on") ? await machine.up() : undefined;
+    const child = machine.start(["run", "slow", "--output-format", "stream-json"]);
+    child.stdin?.end();
+    const outcome = outcomeOf(child);
+    await machine.rehearsal.waitForModelRequest(({ lastUserText }) => lastUserText.endsWith("slow"));
+    child.kill("SIGINT");
+    const { code, stdout } = await outcome;
+    expect(code).toBe(130);
+    const types = stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+    expect(types).toContain("user.interrupt");
+    expect(types.at(-1)).toBe("session.status_idle");
+    expect((await machine.run(["run", "--resume", "last", "hello"])).stdout).toMatch(/hello \(after/);
+    expect(await readdir(`${machine.variables.TANDEM_HOME}/processes`)).toHaveLength(place.startsWith("on") ? 1 : 0);
+  });
+});
+
+describe("tandem run", () => {
+  test("ends with an object that fits the schema", async () => {
+    await using machine = await sessionMachine([always(object({ name: "Ada", born: 1815 }))]);
+    const schema = {
+      type: "object",
+      properties: { name: { type: "string" }, born: { type: "integer" } },
+      required: ["name", "born"],
+    };
+    const inline = await machine.run(["run", "Who?", "--json-schema", JSON.stringify(schema)]);
+    expect(inline.code).toBe(0);
+    expect(JSON.parse(inline.stdout)).toEqual({ name: "Ada", born: 1815 });
+    await writeFile(machine.folder.join("project", "schema.json"), JSON.stringify(schema));
+    const { stdout } = await machine.run(["run", "Who?", "--json-schema", "schema.json", "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({ output: { name: "Ada", born: 1815 } });
+  });
+
+  test("works in the folder that is named, with the agent and the model that are named", async () => {
+    await using machine = await sessionMachine(parrot);
+    await machine.run(["agents", "create", "--name", "writer", "--system", "You are a poet.", "--allow", "bash"]);
+    const other = machine.folder.join("other");
+    await mkdir(other);
+    const { code, stdout } = await machine.run(["run", "-a", "writer", "-m", "haiku", "--cwd", other, "touch"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "The tool said: touched\n" });
+    expect(await readdir(other)).toEqual(["made"]);
+    const [request] = machine.rehearsal.modelRequests;
+    expect(request!.model).toContain("haiku");
+    expect(request!.system).toContain("You are a poet.");
+  });
+
+  test("does not touch a session that another process holds", async () => {
+    await using machine = await sessionMachine(parrot);
+    await using server = await machine.up();
+    expect((await machine.run(["run", "hello"])).code).toBe(0);
+    // As if it ran on another machine, on the same database.
+    await rm(`${machine.variables.TANDEM_HOME}/server.json`);
+    const { code, stderr } = await machine.run(["run", "--resume", "last", "again"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`is held by tandem up on`);
+    expect(stderr).toContain(`(pid ${server.child.pid})`);
+  });
+
+  test("what cannot be done is refused in one sentence, before anything is asked of a model", async () => {
+    await using machine = await sessionMachine(parrot);
+    const refusals: [args: string[], message: string][] = [
+      [["--resume", "last", "hi"], "There are no sessions yet."],
+      [["--resume", "sesn_none", "hi"], "sesn_none"],
+      [["--resume", "x", "--agent", "opus", "hi"], "--agent cannot be given together with --resume"],
+      [["--agent", "nobody", "hi"], "There is no agent nobody."],
+      [["--model", "gpt-7", "hi"], '"gpt-7" is not known'],
+      [["--cwd", "nowhere", "hi"], "There is no folder"],
+      [["--max-turns", "0", "hi"], "--max-turns"],
+      [["--json-schema", "{", "hi"], "not valid JSON"],
+      [["--json-schema", '{"type":"string"}', "hi"], "object at its root"],
+      [[], 'tandem run "…"'],
+    ];
+    for (const [args, message] of refusals) {
+      const outcome = await machine.run(["run", ...args]);
+      expect(outcome, args.join(" ")).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
+    }
+    expect(machine.rehearsal.modelRequests).toEqual([]);
+  });
+
+  test("without a login says what to do", async () => {
+    await using machine = await sessionMachine(parrot);
+    await machine.configure("");
+    await machine.trust();
+    const { code, stdout, stderr } = await machine.run(["run", "hi"]);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toContain("/login");
+  });
+});
+
+test("a call that a session was left waiting with is answered before the message is put", async () => {
+  await using machine = await sessionMachine(parrot);
+  await using server = await machine.up();
+  const { session_id: id } = parse((await machine.run(["run", "hello", "--json"])).stdout);
+  const headers = { "x-api-key": server.token, "content-type": "application/json" };
+  const events = [{ type: "user.message", content: [{ type: "text", text: "touch" }] }];
+  await fetch(`${server.url}/v1/sessions/${id}/events`, { method: "POST", headers, body: JSON.stringify({ events }) });
+  const waits = async () => {
+    const answer = await fetch(`${server.url}/v1/sessions/${id}/events?order=desc&limit=1`, { headers });
+    return ((await answer.json()) as { data: { stop_reason?: { type: string } }[] }).data[0]?.stop_reason?.type;
+  };
+  await expect.poll(waits).toBe("requires_action");
+  const { code, stdout } = await machine.run(["run", "--resume", id, "--allow", "bash", "and now?"]);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "You said: and now? (after 3)\n" });
+  expect(await readdir(machine.project)).toContain("made");
+});

@@ -1,0 +1,209 @@
+import { SESSION_METADATA, TandemError, type Session, type SessionCreateParams } from "@tandem/protocol";
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Project } from "@tandem/tandem/config";
+import type { Invocation } from "../../invocation.ts";
+import { localActor, openProjectOrDefaults } from "@tandem/tandem/project";
+import { readLimits } from "./budget.ts";
+import { readPrompt } from "../../read-prompt.ts";
+import { readJsonSchema } from "../../read-schema-file.ts";
+import { createApprover } from "../../run/approver.ts";
+import { LiveView } from "../../run/live-view.ts";
+import { reportTurn } from "../../run/report-turn.ts";
+import { runTurn } from "../../run/run-turn.ts";
+import { jsonLines, silentView, type TurnView } from "../../run/turn-view.ts";
+import { defaultAgent, findAgent, findEnvironment } from "@tandem/tandem/engine";
+import { findSession } from "../../sessions/find-session.ts";
+import { openClient } from "../../sessions/open-client.ts";
+import type { SessionsClient } from "../../sessions/sessions-client.ts";
+import { type Command, Option } from "commander";
+import { listOption, type Registration } from "../registration.ts";
+import { EFFORT_CHOICES, MODE_CHOICES, OUTPUT_FORMATS, type OutputFormat } from "../../option-choices.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  command
+    .argument("[prompt...]", "the prompt; standard input is added to it, or is it")
+    .option("-a, --agent <id>", "an agent, by id or name (default: one that is made for this command)")
+    .option("--cwd <dir>", "the folder to work in (default: this one)")
+    .option("--worktree [name]", "in a git worktree of its own, on the branch tandem/NAME (default: the session's id)")
+    .option("--resume <session>", "go on with a session, by id; `last` is the newest")
+    .option("--fork <session>", "go on with a copy of a session, which itself stays as it is")
+    .addOption(
+      new Option("--permission-mode <mode>", "what it may do where no rule says anything").choices(MODE_CHOICES),
+    )
+    .option("-m, --model <name>", "another model than the agent's own; with --resume, from now on")
+    .addOption(new Option("--effort <level>", "how hard the model tries").choices(EFFORT_CHOICES))
+    .option("--max-turns <number>", "at most so many model requests")
+    .option("--max-budget-usd <dollars>", "at most so much money for the session, at list price")
+    .option("--json-schema <schema>", "end with an object that fits: a JSON Schema, or a file with one")
+    .addOption(new Option("--output-format <format>", "what is printed (default: text)").choices(OUTPUT_FORMATS))
+    .addOption(listOption("--allow <tools>", "tools that need not ask, such as bash,edit or server.tool or server.*"))
+    .option("--allow-everything", "no call asks: commands run and files change without you")
+    .addOption(json())
+    .action((words: string[], options: RunOptions, self: Command) =>
+      runner(self, (context) => run(context, words, options)),
+    );
+  examples(
+    command,
+    'tandem run "What does this project do?"',
+    'tandem run "Mend the failing test" --allow bash,edit',
+    'tandem run "Mend the failing test" --worktree mend-test --allow bash,edit',
+    'tandem run --resume last "And now the other one"',
+    'tandem run --fork last --worktree "Try it another way"',
+    `tandem run "Who wrote this?" --json-schema '{"type":"object","properties":{"name":{"type":"string"}}}'`,
+    'git diff | tandem run "Review this diff" --output-format json | jq -r .result',
+  );
+}
+
+/** Long enough for a turn to be interrupted in an orderly way, and for its process to go. */
+const GRACE_MS = 15_000;
+const LONGEST_TITLE = 80;
+
+export interface RunOptions {
+  agent?: string;
+  cwd?: string;
+  /** True where no name is given. */
+  worktree?: string | true;
+  resume?: string;
+  fork?: string;
+  permissionMode?: string;
+  model?: string;
+  effort?: string;
+  maxTurns?: string;
+  maxBudgetUsd?: string;
+  jsonSchema?: string;
+  outputFormat?: OutputFormat;
+  allow?: string[];
+  allowEverything?: boolean;
+}
+
+/** One message to an agent: in a new session or an old one, on the server that is up or in this process. */
+export async function run(context: Invocation, given: readonly string[], flags: RunOptions): Promise<number> {
+  const { words, options } = readWorktree(given, flags);
+  const format = options.outputFormat ?? (context.json ? "json" : "text");
+  const metadata = await readMetadata(context, options);
+  refuseWithResume(options);
+  const folder = workingFolder(context, options);
+  const project = await openProjectOrDefaults(context);
+  const prompt = await readPrompt(context, words, "run");
+  context.allowToStop(GRACE_MS);
+
+  using view = createView(context, format, options.jsonSchema !== undefined);
+  await using client = await openClient(context, project, {
+    command: "tandem run",
+    runs: true,
+    ...(options.resume === undefined && options.fork === undefined && { folder }),
+  });
+  const session =
+    options.resume || options.fork
+      ? await resume(client, options, metadata)
+      : await begin(client, project, options, { folder, metadata, prompt });
+  const result = await runTurn(client, session.id, [{ type: "text", text: prompt }], {
+    view,
+    signal: context.signal,
+    // What is piped in may be anybody's words.
+    isTyped: words.length > 0 && prompt === words.join(" "),
+    approve: createApprover(
+      { ...context, json: format !== "text" },
+      { allow: options.allow ?? [], allowEverything: options.allowEverything ?? false, pause: () => view.pause() },
+    ),
+  });
+  view[Symbol.dispose]();
+  return await reportTurn(context, { format, session, result, wantsObject: options.jsonSchema !== undefined });
+}
+
+async function begin(
+  client: SessionsClient,
+  project: Project,
+  { agent: named, model: asked, worktree }: RunOptions,
+  { folder, metadata, prompt }: { folder: string; metadata: Record<string, string>; prompt: string },
+): Promise<Session> {
+  const { llm } = project.config;
+  const { agent, model } = named
+    ? { agent: await findAgent(client, named), model: undefined }
+    : await defaultAgent(client, llm);
+  const wanted = asked ?? model;
+  const params: SessionCreateParams = {
+    agent: wanted === undefined ? agent.id : { type: "agent_with_overrides", id: agent.id, model: wanted },
+    environment_id: await findEnvironment(client, folder, worktree !== undefined),
+    title: titleOf(prompt),
+    metadata: typeof worktree === "string" ? { ...metadata, [SESSION_METADATA.worktree]: worktree } : metadata,
+  };
+  return client.sessions.create(params);
+}
+
+/** The session itself, or a copy of it that goes its own way from here. */
+async function resume(
+  client: SessionsClient,
+  { resume: id, fork, worktree }: RunOptions,
+  metadata: Record<string, string>,
+): Promise<Session> {
+  const found = await findSession(client, fork ?? id!);
+  const params = worktree === undefined ? {} : { worktree: true };
+  const session = fork === undefined ? found : await client.history.fork(found.id, params, localActor());
+  return Object.keys(metadata).length > 0 ? client.sessions.update(session.id, { metadata }) : session;
+}
+
+function createView({ stdout, stderr }: Invocation, format: OutputFormat, wantsObject: boolean): TurnView {
+  switch (format) {
+    case "json":
+      return silentView;
+    case "stream-json":
+      return jsonLines(stdout);
+    case "text":
+      // Where an object is wanted, or nobody reads along, standard output is for the result alone.
+      return new LiveView(stdout.isTTY && !wantsObject ? stdout : undefined, stderr);
+  }
+}
+
+async function readMetadata(context: Invocation, options: RunOptions): Promise<Record<string, string>> {
+  const { maxTurns, maxBudgetUsd, jsonSchema, permissionMode, effort, model, resume } = options;
+  if (maxTurns !== undefined && !/^[1-9]\d{0,5}$/.test(maxTurns)) {
+    throw new TandemError("usage", `--max-turns is ${JSON.stringify(maxTurns)}.`, { fix: "Give a number from 1 up." });
+  }
+  const schema = jsonSchema === undefined ? undefined : await readJsonSchema(context.cwd, jsonSchema);
+  return {
+    ...(maxTurns !== undefined && { [SESSION_METADATA.maxTurns]: maxTurns }),
+    ...(permissionMode !== undefined && { [SESSION_METADATA.permissionMode]: permissionMode }),
+    ...(effort !== undefined && { [SESSION_METADATA.effort]: effort }),
+    ...(resume !== undefined && model !== undefined && { [SESSION_METADATA.model]: model }),
+    ...(maxBudgetUsd !== undefined && {
+      [SESSION_METADATA.limits]: JSON.stringify({
+        session: readLimits({ usd: maxBudgetUsd }, () => "--max-budget-usd"),
+      }),
+    }),
+    ...(schema && { [SESSION_METADATA.outputSchema]: JSON.stringify(schema) }),
+  };
+}
+
+/** `--worktree "Mend the test"` takes the prompt for a name, which it cannot be: it is the prompt. */
+function readWorktree(
+  words: readonly string[],
+  options: RunOptions,
+): { words: readonly string[]; options: RunOptions } {
+  const { worktree } = options;
+  if (typeof worktree !== "string" || /^[A-Za-z0-9][\w./-]*$/.test(worktree)) return { words, options };
+  return { words: [worktree, ...words], options: { ...options, worktree: true } };
+}
+
+/** A session keeps the agent and the folder that it began with. */
+function refuseWithResume({ resume, fork, agent, cwd, worktree }: RunOptions): void {
+  const flags = fork === undefined ? { agent, cwd, worktree } : { agent, cwd, resume };
+  const flag = Object.entries(flags).find(([, value]) => value !== undefined)?.[0];
+  if ((resume ?? fork) === undefined || flag === undefined) return;
+  const other = fork === undefined ? "resume" : "fork";
+  throw new TandemError("usage", `--${flag} cannot be given together with --${other}.`, {
+    fix: "A session keeps the agent and the folder that it began with: begin a new one to change them.",
+  });
+}
+
+function workingFolder({ cwd }: Invocation, options: RunOptions): string {
+  const folder = resolve(cwd, options.cwd ?? ".");
+  if (existsSync(folder)) return realpathSync(folder);
+  throw new TandemError("usage", `There is no folder ${folder}.`, { fix: "Pass an existing folder to --cwd." });
+}
+
+function titleOf(prompt: string): string {
+  const [line = ""] = prompt.trim().split("\n");
+  return line.length > LONGEST_TITLE ? `${line.slice(0, LONGEST_TITLE - 1)}…` : line;
+}

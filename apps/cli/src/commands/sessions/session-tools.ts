@@ -1,0 +1,63 @@
+import type { Invocation } from "../../invocation.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { findSession } from "../../sessions/find-session.ts";
+import { openClient } from "../../sessions/open-client.ts";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function registerCommands(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command
+      .argument("<session>", "its id; `last` is the newest")
+      .addOption(json())
+      .action((id: string, _options: object, self: Command) => runner(self, (context) => commands(context, id))),
+    "tandem commands last",
+  );
+}
+
+export function registerShell(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command
+      .argument("<session>", "its id; `last` is the newest")
+      .argument("<command...>", "the command")
+      .addOption(json())
+      .action((id: string, words: string[], _options: object, self: Command) =>
+        runner(self, (context) => shell(context, id, words)),
+      ),
+    'tandem shell last "npm test"',
+  );
+}
+
+/** Lists the slash commands that one may type in a session. */
+export async function commands(context: Invocation, id: string): Promise<void> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: "tandem commands" });
+  const listed = await client.sessions.commands((await findSession(client, id)).id);
+  const { stdout, json } = context;
+  if (json) {
+    await write(stdout, `${JSON.stringify({ commands: listed }, null, 2)}\n`);
+    return;
+  }
+  const { bold, dim } = styleFor(stdout);
+  const rows = listed.map((command) => [
+    bold(`/${printable(command.name)}`) + (command.argument_hint ? dim(` ${printable(command.argument_hint)}`) : ""),
+    printable(command.description ?? ""),
+    dim(command.path === null ? "built in" : printable(command.path)),
+  ]);
+  await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+/** Runs a command in a session's folder; the model hears of it with the next message. */
+export async function shell(context: Invocation, id: string, words: readonly string[]): Promise<number> {
+  await using client = await openClient(context, await openProjectOrDefaults(context), { command: "tandem shell" });
+  const session = await findSession(client, id);
+  const done = await client.sessions.shell(session.id, words.join(" "), context.signal);
+  const { stdout, stderr, json } = context;
+  if (json) await write(stdout, `${JSON.stringify(done, null, 2)}\n`);
+  else {
+    const { dim } = styleFor(stderr);
+    if (done.truncated) await write(stderr, dim("(The beginning was left out.)\n"));
+    await write(stdout, done.output === "" || done.output.endsWith("\n") ? done.output : `${done.output}\n`);
+  }
+  return done.exit_code ?? 1;
+}

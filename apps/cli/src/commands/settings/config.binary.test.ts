@@ -1,0 +1,190 @@
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { outcomeOf, scratchMachine, TANDEM } from "../../testing/run-tandem.ts";
+
+const FILE = `# mine
+llm:
+    models:
+        default:  opus   # the big one
+    limits:
+        patience: 1h
+`;
+
+describe("a config that cannot be used", () => {
+  test("is one clear error with its place", async () => {
+    await using machine = await scratchMachine("llm:\n  provider:\n    backend: claudecode\n");
+    const { code, stderr } = await machine.run(["text", "hi"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("tandem.yaml:3:14: llm.provider.backend");
+    expect(stderr).toContain("Did you mean claude-code?");
+    expect(stderr).not.toContain("    at ");
+  });
+
+  test("is told with all its problems in JSON", async () => {
+    await using machine = await scratchMachine("llm:\n  pol: {}\n  models:\n    default: a b\n");
+    const { code, stderr } = await machine.run(["status", "--json"]);
+    expect(code).toBe(2);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: "config_invalid", problems: [{ line: 2, key: "llm.pol", nearest: "pool" }, { line: 4 }] },
+    });
+  });
+
+  test("that cannot be read says why", async () => {
+    await using machine = await scratchMachine();
+    await mkdir(machine.folder.join("project", "tandem.yaml"));
+    expect(await machine.run(["status"])).toMatchObject({ code: 2, stderr: expect.stringContaining("it is a folder") });
+  });
+
+  // Root may read anything, unless it gives that right up first.
+  const isRoot = process.getuid?.() === 0;
+  const asOrdinary = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : [];
+  const possible = !isRoot || spawnSync(asOrdinary[0]!, [...asOrdinary.slice(1), "true"]).status === 0;
+  test.runIf(possible)("without permission says so (for root, needs setpriv)", async () => {
+    await using machine = await scratchMachine("llm: {}");
+    execFileSync("chmod", ["0", machine.folder.join("project", "tandem.yaml")]);
+    expect(await machine.run(["status"], { wrapper: asOrdinary })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("permission denied"),
+    });
+  });
+});
+
+describe("tandem config", () => {
+  test("set changes one value, keeps every other byte, and is found from a folder below", async () => {
+    await using machine = await scratchMachine(FILE);
+    await mkdir(machine.folder.join("project", "deep", "down"), { recursive: true });
+    const outcome = await machine.run(["config", "set", "llm.models.default", "haiku"], { cwd: "deep/down" });
+    expect(outcome).toMatchObject({ code: 0, stderr: "" });
+    expect(await readFile(machine.folder.join("project", "tandem.yaml"), "utf8")).toBe(FILE.replace("opus ", "haiku "));
+  });
+
+  test("set never drops what it does not touch, and writes nothing where nothing changes", async () => {
+    await using machine = await scratchMachine(FILE);
+    const file = machine.folder.join("project", "tandem.yaml");
+    await machine.run(["config", "set", "llm.pool.size", "2"]);
+    const { stdout } = await machine.run(["config", "get", "llm.limits.patience"]);
+    expect(stdout).toBe("1h\n");
+    const before = await stat(file);
+    await machine.run(["config", "set", "llm.pool.size", "2"]);
+    expect((await stat(file)).ino).toBe(before.ino);
+  });
+
+  test("a list is set as a,b and shown as it would stand in the file", async () => {
+    await using machine = await scratchMachine("");
+    const file = machine.folder.join("project", "tandem.yaml");
+    expect((await machine.run(["config", "set", "sessions.roots", "., ../other"])).code).toBe(0);
+    expect(await readFile(file, "utf8")).toBe("sessions:\n  roots: [., ../other]\n");
+    expect((await machine.run(["config", "get", "sessions.roots"])).stdout).toBe("- .\n- ../other\n");
+    const { stdout } = await machine.run(["config", "show"]);
+    expect(stdout).toMatch(/^sessions\.roots +\[\., \.\.\/other\] +tandem\.yaml:2$/m);
+    expect(stdout).toMatch(/^server\.allowedHosts +\[\] +default$/m);
+  });
+
+  test("unset brings the default back", async () => {
+    await using machine = await scratchMachine(FILE);
+    expect((await machine.run(["config", "unset", "llm.models.default"])).code).toBe(0);
+    expect((await machine.run(["config", "get", "llm.models.default"])).stdout).toBe("sonnet\n");
+  });
+
+  test.each([
+    ["llm.limits.concurrency", "900", "from 1 to 64"],
+    ["llm.provider.backend", "antropic", "Did you mean anthropic?"],
+    ["llm.models.defualt", "opus", "Did you mean llm.models.default?"],
+    ["llm.models", "opus", "is a section"],
+    ["llm.provider.anthropic.apiKey", "sk-ant-pasted", "does not belong in this file"],
+  ])("set %s %s is refused, and the file is as it was", async (key, value, text) => {
+    await using machine = await scratchMachine(FILE);
+    const { code, stdout, stderr } = await machine.run(["config", "set", key, value]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(text);
+    expect(stdout + stderr).not.toContain("sk-ant-pasted");
+    expect(await readFile(machine.folder.join("project", "tandem.yaml"), "utf8")).toBe(FILE);
+  });
+
+  test("show tells what is in force and where it comes from", async () => {
+    await using machine = await scratchMachine(FILE);
+    const { stdout } = await machine.run(["config", "show", "--json"]);
+    expect((JSON.parse(stdout) as { settings: unknown[] }).settings).toEqual(
+      expect.arrayContaining([
+        { key: "llm.models.default", value: "opus", line: 4 },
+        { key: "llm.limits.patience", value: "1h", line: 6 },
+        { key: "llm.limits.idle", value: "2m" },
+      ]),
+    );
+  });
+
+  test("schema is JSON Schema", async () => {
+    await using machine = await scratchMachine();
+    const { stdout } = await machine.run(["config", "schema"]);
+    expect(JSON.parse(stdout)).toMatchObject({ type: "object", additionalProperties: false, properties: { llm: {} } });
+  });
+
+  test("--project and TANDEM_PROJECT name the project", async () => {
+    await using machine = await scratchMachine(FILE);
+    await mkdir(machine.folder.join("elsewhere"));
+    const get = (...flags: string[]) => ["config", "get", "llm.models.default", ...flags];
+    const cwd = "../elsewhere";
+    expect((await machine.run(get(), { cwd })).code).toBe(2);
+    expect((await machine.run(get("--project", "../project"), { cwd })).stdout).toBe("opus\n");
+    expect((await machine.run(get(), { cwd, env: { TANDEM_PROJECT: machine.project } })).stdout).toBe("opus\n");
+    expect(await machine.run(get("--project", "nowhere"), { cwd })).toMatchObject({ code: 2 });
+  });
+});
+
+const unix = process.platform !== "win32";
+
+// A file system of its own, for this command alone.
+const UNSHARE = "unshare";
+const canMount = (() => {
+  try {
+    execFileSync(UNSHARE, ["-m", "mount", "-t", "tmpfs", "none", "/mnt"], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe("a full disk", () => {
+  test.runIf(unix)("leaves the config as it was, with nothing half-written beside it", async () => {
+    await using machine = await scratchMachine(FILE);
+    // No file may grow: what a full disk does, on any machine.
+    const line = `ulimit -f 0; exec "$0" "$@"`;
+    const child = spawn("sh", ["-c", line, process.execPath, TANDEM, "config", "set", "llm.models.default", "haiku"], {
+      cwd: machine.project,
+      env: machine.variables,
+    });
+    const { code, stderr } = await outcomeOf(child);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("the disk is full") });
+    expect(await readFile(machine.folder.join("project", "tandem.yaml"), "utf8")).toBe(FILE);
+    expect(await readdir(machine.project)).toEqual(["tandem.yaml"]);
+  });
+
+  test.runIf(canMount)("that is truly full does the same (needs the right to mount)", async () => {
+    await using machine = await scratchMachine(FILE);
+    await mkdir(machine.folder.join("mount"));
+    const script = `mount -t tmpfs -o size=64k none "$MOUNT" && cp tandem.yaml "$MOUNT" && cd "$MOUNT" || exit 99
+      head -c 1000000 /dev/zero > fill 2> /dev/null
+      "$0" "$@"; code=$?; rm fill; ls -A; cat tandem.yaml; exit $code`;
+    const args = [process.execPath, TANDEM, "config", "set", "llm.models.default", "x".repeat(5_000)];
+    const child = spawn(UNSHARE, ["-m", "sh", "-c", script, ...args], {
+      cwd: machine.project,
+      env: { ...machine.variables, MOUNT: machine.folder.join("mount") },
+    });
+    expect(await outcomeOf(child)).toEqual({
+      code: 1,
+      signal: null,
+      stdout: `tandem.yaml\n${FILE}`,
+      stderr: expect.stringContaining("the disk is full"),
+    });
+  });
+
+  test.runIf(unix)("under the output is an error, not a success", async () => {
+    await using machine = await scratchMachine(FILE);
+    const child = spawn("sh", ["-c", `exec "$0" "$@" > /dev/full`, process.execPath, TANDEM, "config", "schema"], {
+      cwd: machine.project,
+      env: machine.variables,
+    });
+    expect(await outcomeOf(child)).toMatchObject({ code: 1, stderr: expect.stringContaining("The disk is full") });
+  });
+});

@@ -1,0 +1,178 @@
+import { formatDuration, nearest, TandemError } from "@tandem/protocol";
+import { parse, stringify } from "yaml";
+import {
+  checkEdited,
+  configJsonSchema,
+  type ConfigKey,
+  configKey,
+  configKeys,
+  type ConfigValue,
+  editConfig,
+  namesIn,
+  type Project,
+  readConfigFile,
+  settingsFor,
+  shownValue,
+  trustFolder,
+  untrustedSettings,
+  writeFileAtomically,
+} from "@tandem/tandem/config";
+import type { Invocation } from "../../invocation.ts";
+import { openProject } from "@tandem/tandem/project";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const sub = (name: string, description: string) =>
+    command.command(name).description(description).helpOption("-h, --help", "print help");
+  examples(
+    sub("show", "Print every setting that is in force, and where it comes from.")
+      .addOption(json())
+      .action((_options: object, self: Command) => runner(self, (context) => show(context))),
+    "tandem config show",
+  );
+  examples(
+    sub("get", "Print one setting or section.")
+      .argument("<key>", "such as llm.models.default")
+      .addOption(json())
+      .action((key: string, _options: object, self: Command) => runner(self, (context) => get(context, key))),
+    "tandem config get llm.models.default",
+  );
+  examples(
+    sub("set", "Change one setting; comments and layout of the file stay.")
+      .argument("<key>", "such as llm.models.default")
+      .argument("<value>", "the new value")
+      .addOption(json())
+      .action((key: string, value: string, _options: object, self: Command) =>
+        runner(self, (context) => set(context, key, value)),
+      ),
+    "tandem config set llm.models.triage haiku",
+    "tandem config set llm.limits.patience 10m",
+  );
+  examples(
+    sub("unset", "Remove one setting, so that its default holds again.")
+      .argument("<key>", "such as llm.models.triage")
+      .addOption(json())
+      .action((key: string, _options: object, self: Command) =>
+        runner(self, (context) => set(context, key, undefined)),
+      ),
+    "tandem config unset llm.models.triage",
+  );
+  examples(
+    sub("schema", "Print the JSON Schema of tandem.yaml.").action((_options: object, self: Command) =>
+      runner(self, (context) => schema(context)),
+    ),
+    "tandem config schema > tandem.schema.json",
+  );
+}
+
+export async function schema({ stdout }: Invocation): Promise<void> {
+  await write(stdout, `${JSON.stringify(configJsonSchema(), null, 2)}\n`);
+}
+
+export async function show(context: Invocation): Promise<void> {
+  const project = await openProject(context);
+  const { stdout, json } = context;
+  const settings = settingsFor(project.config).map((key) => {
+    const set = project.settings.find(({ path }) => path === key.path);
+    return { key: key.path, value: valueOf(project, key), line: set?.line };
+  });
+  if (json) {
+    await write(stdout, `${JSON.stringify({ file: project.file, settings }, null, 2)}\n`);
+    return;
+  }
+  const { dim, bold } = styleFor(stdout);
+  const rows = settings.map(({ key, value, line }) =>
+    line === undefined
+      ? [dim(key), dim(value === undefined ? "–" : shownValue(value)), dim("default")]
+      : [key, bold(printable(shownValue(value!))), `${project.shownFile}:${line}`],
+  );
+  await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+export async function get(context: Invocation, path: string): Promise<void> {
+  const key = requireKey(path);
+  const project = await openProject(context);
+  const value = key.type === "section" ? sectionOf(project, path) : valueOf(project, { ...key, path });
+  if (context.json) await write(context.stdout, `${JSON.stringify({ key: path, value: value ?? null }, null, 2)}\n`);
+  else if (value !== undefined) await write(context.stdout, `${stringify(value).trimEnd()}\n`);
+}
+
+/** Sets a value, or with `undefined` removes it. The result must be a valid config, or nothing is written. */
+export async function set(context: Invocation, path: string, text: string | undefined): Promise<void> {
+  const key = requireKey(path);
+  if (key.type === "section") {
+    throw new TandemError("usage", `${path} is a section, not a setting.`, {
+      fix: `Name one of its settings: ${namesIn(path)
+        .map((name) => `${path}.${name}`)
+        .join(", ")}.`,
+    });
+  }
+  const before = await openProject(context);
+  const source = await readConfigFile(before);
+  const edited = editConfig(source, [{ path, value: text === undefined ? undefined : toValue(key, text) }]);
+  const after = checkEdited(edited, before.shownFile);
+  const changed = edited !== source;
+  if (changed) await writeFileAtomically(before.file, edited);
+  // Who changes a trusted folder by hand stands by the change; in any other, trust is asked for as before.
+  if (changed && (await untrustedSettings(context.env, before.folder, before.settings)).length === 0) {
+    await trustFolder(context.env, before.folder, after.settings);
+  }
+  if (context.json)
+    await write(context.stdout, `${JSON.stringify({ file: before.file, key: path, changed }, null, 2)}\n`);
+  else await write(context.stdout, `${before.shownFile}: ${path} ${changed ? "changed" : "is so already"}.\n`);
+}
+
+function requireKey(path: string): ConfigKey {
+  const key = configKey(path);
+  if (key) return key;
+  const paths = configKeys().map((known) => known.path);
+  const meant = nearest(path, paths) ?? paths.find((known) => known.endsWith(`.${path}`));
+  throw new TandemError("usage", `There is no setting ${printable(path)}.`, {
+    fix: meant ? `Did you mean ${meant}?` : "List them all with `tandem config show`.",
+  });
+}
+
+/** As it would stand in the file. What does not fit the key's type is left as text, for the schema to refuse. */
+function toValue(key: ConfigKey, text: string): ConfigValue {
+  if (key.type === "list") return toList(text);
+  if (key.type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  if (key.type === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  return text;
+}
+
+/** `a, b`, or as YAML has it where an entry holds a comma: `["a, b"]`. */
+function toList(text: string): string[] {
+  if (!text.trimStart().startsWith("[")) {
+    return text
+      .split(",")
+      .map((entry) => entry.trim())
+      .filter(Boolean);
+  }
+  try {
+    return parse(text) as string[];
+  } catch {
+    throw new TandemError("usage", `${text} is not a list.`, { fix: "Write it as a,b or as [a, b]." });
+  }
+}
+
+function valueOf({ config }: Project, key: ConfigKey): ConfigValue | undefined {
+  const value = key.path
+    .split(".")
+    .reduce<unknown>((section, name) => (section as Record<string, unknown> | undefined)?.[name], config);
+  return key.type === "duration" ? formatDuration(value as number) : (value as ConfigValue | undefined);
+}
+
+function sectionOf(project: Project, path: string): Record<string, unknown> {
+  const root: Record<string, unknown> = {};
+  for (const key of settingsFor(project.config).filter((key) => key.path.startsWith(`${path}.`))) {
+    const value = valueOf(project, key);
+    if (value === undefined) continue;
+    const names = key.path.slice(path.length + 1).split(".");
+    const last = names.pop()!;
+    const section = names.reduce((parent, name) => (parent[name] ??= {}) as Record<string, unknown>, root);
+    section[last] = value;
+  }
+  return root;
+}

@@ -1,0 +1,28 @@
+import { homedir } from "node:os";
+import { readCredentials, wireReport } from "@tandem/tandem/health";
+import { renderCredentials } from "../../credentials/render-credentials.ts";
+import type { Invocation } from "../../invocation.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { styleFor, widthOf, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command
+      .addOption(json())
+      .action((_options: object, self: Command) => runner(self, (context) => credentials(context))),
+    "tandem credentials",
+    "tandem credentials --json | jq '.places[] | select(.state == \"found\") | .id'",
+  );
+}
+
+/** Where credentials are and which are used: kinds and sources, never a value. Looks only; nothing is sent or spent. */
+export async function credentials(context: Invocation): Promise<void> {
+  const { env, cwd, stdout } = context;
+  const project = await openProjectOrDefaults(context);
+  const { report, uses } = await readCredentials({ env, cwd }, project);
+  if (context.json) return write(stdout, `${JSON.stringify(wireReport(report, uses), null, 2)}\n`);
+  const look = { style: styleFor(stdout), home: env["HOME"] || homedir(), width: widthOf(stdout) };
+  await write(stdout, `${renderCredentials(report, uses, look)}\n`);
+}

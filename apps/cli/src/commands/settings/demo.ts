@@ -1,0 +1,84 @@
+import { configSchema, type CallReport } from "@tandem/protocol";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Invocation } from "../../invocation.ts";
+import { busyAct, fastAct, loopAct, objectAct, textAct } from "../../demo/acts.ts";
+import { Narrator } from "../../demo/narrator.ts";
+import { createRehearsedModel } from "../../demo/rehearsed-model.ts";
+import { styleFor, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  command.addOption(json()).action((_options: object, self: Command) => runner(self, (context) => demo(context)));
+  examples(command, "tandem demo");
+  const onContext = command
+    .command("context")
+    .description("Watch a catalogue and a wiki being made of a sample database and documents; nothing is spent.")
+    .helpOption("-h, --help", "print help")
+    .argument("[folder]", "where to make the project, new or empty (default: a temporary folder)")
+    .addOption(json())
+    .action((folder: string | undefined, _options: object, self: Command) =>
+      runner(self, async (context) =>
+        (await import("../../demo/context/demo-context.ts")).demoContext(context, folder),
+      ),
+    );
+  examples(onContext, "tandem demo context", "tandem demo context ~/harbour-bikes");
+}
+
+/**
+ * The real Claude Code binary at work on a rehearsed model: nothing is spent, nothing leaves the machine, and nothing of
+ * the user's is read or changed; all state is in a scratch folder that goes at the end.
+ */
+export async function demo(context: Invocation): Promise<void> {
+  const { startRehearsal } = await import("@tandem/rehearsal");
+  const { createBackend, createRuntime, defineTool } = await import("@tandem/runtime");
+  const folder = await mkdtemp(join(tmpdir(), "tandem-demo-"));
+  const rehearsal = await startRehearsal(createRehearsedModel());
+  const narrator = new Narrator(context.json ? context.stderr : context.stdout);
+  const style = styleFor(context.stdout);
+  const reports: CallReport[] = [];
+  const { llm } = configSchema.parse({
+    llm: { provider: { backend: "claude-code" }, claudeCode: { auth: "api_key", baseUrl: rehearsal.url } },
+  });
+  try {
+    const backend = await createBackend(llm, {
+      readSecret: async () => "sk-ant-rehearsed",
+      stateFolder: folder,
+      hostVariables: { PATH: context.env["PATH"], HOME: folder, TMPDIR: folder, LANG: context.env["LANG"] },
+    });
+    const runtime = createRuntime({ config: llm, backend, sink: (report) => void reports.push(report) });
+    const close = (): void => void runtime.close();
+    context.signal.addEventListener("abort", close, { once: true });
+    narrator.line(style.bold("The real Claude Code, a rehearsed model"));
+    narrator.line(
+      `The model's API is played by a stand-in at ${rehearsal.url}. Nothing is spent, and nothing leaves this machine.`,
+    );
+    try {
+      for (const act of [textAct, objectAct, loopAct, busyAct, fastAct]) {
+        await act({ runtime, narrator, rehearsal, defineTool });
+        if (act !== fastAct) narrator.took(reports.at(-1)!);
+      }
+    } finally {
+      context.signal.removeEventListener("abort", close);
+      await runtime.close();
+    }
+    rehearsal.assertDone();
+    const offered = new Set(rehearsal.modelRequests.flatMap(({ toolNames }) => toolNames));
+    const others = rehearsal.requests.length - rehearsal.modelRequests.length;
+    const left = (await readdir(join(folder, "processes"))).length;
+    narrator.title("What reached the wire, and what is left");
+    narrator.note(`${rehearsal.modelRequests.length} model requests and ${others} others, all to 127.0.0.1`);
+    narrator.note(`tools offered to the model: ${[...offered].join(", ")}`);
+    narrator.note(`Claude Code processes still running: ${left}`);
+    narrator.line();
+    narrator.line(
+      'Next: `npx tandem setup` to use it with your own Claude Code login or an API key, then `npx tandem text "…"`.',
+    );
+    if (context.json) await write(context.stdout, `${JSON.stringify({ calls: reports }, null, 2)}\n`);
+  } finally {
+    await rehearsal.close();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+  }
+}

@@ -1,0 +1,192 @@
+import { madeUpLogin, startRehearsal } from "@tandem/rehearsal";
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { chmod, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test } from "vitest";
+import { isRunning } from "../../testing/is-running.ts";
+import { scratchMachine } from "../../testing/run-tandem.ts";
+
+const KEY = { ANTHROPIC_API_KEY: "sk-ant-api03-made-up" };
+
+interface Report {
+  ok: boolean;
+  checks: { name: string; result: string; detail: string; fix?: string }[];
+}
+
+/** The findings by name. */
+function findings(stdout: string): Record<string, Report["checks"][number]> {
+  return Object.fromEntries((JSON.parse(stdout) as Report).checks.map((check) => [check.name, check]));
+}
+
+describe("tandem doctor", () => {
+  test("all is well with a login, and a stray key is named as not used", async () => {
+    await using rehearsal = await startRehearsal([], { proxy: true });
+    await using machine = await scratchMachine("llm: { provider: { backend: claude-code } }");
+    await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
+    const { code, stdout } = await machine.run(["doctor", "--json"], { env: { ...KEY, ...rehearsal.proxy.variables } });
+    const found = findings(stdout);
+    expect(Object.values(found).filter(({ result }) => result === "failure")).toEqual([]);
+    expect(code).toBe(0);
+    expect(found["variables"]).toMatchObject({
+      result: "warning",
+      detail: expect.stringMatching(/ANTHROPIC_API_KEY.*Claude login pays/),
+    });
+    expect(found["claude code"]?.detail).toMatch(/\d+\.\d+\.\d+/);
+    expect(stdout).not.toContain(KEY.ANTHROPIC_API_KEY);
+    expect(rehearsal.modelRequests).toEqual([]);
+  });
+
+  test("without a project it still says what can be said, and how to begin", async () => {
+    await using machine = await scratchMachine();
+    const { code, stdout } = await machine.run(["doctor", "--json"]);
+    expect(code).toBe(1);
+    expect(findings(stdout)).toMatchObject({
+      config: { result: "failure", fix: expect.stringContaining("tandem setup") },
+      node: { result: "ok" },
+    });
+  });
+
+  test("an unknown model, ignored settings and open permissions, each with what mends it", async () => {
+    await using rehearsal = await startRehearsal([]);
+    await using machine = await scratchMachine(`llm:
+  provider:
+    backend: anthropic
+    anthropic: { baseUrl: "${rehearsal.url}", apiKey: "file:key" }
+  models: { default: claude-nothing-9 }
+  pool: { size: 2 }
+`);
+    await writeFile(`${machine.project}/key`, "sk-ant-api03-made-up\n", { mode: 0o644 });
+    await machine.trust();
+    await chmod(machine.variables.TANDEM_HOME, 0o755);
+    const { code, stdout } = await machine.run(["doctor", "--json"]);
+    expect(code).toBe(1);
+    expect(findings(stdout)).toMatchObject({
+      models: { result: "failure", detail: expect.stringContaining("claude-nothing-9") },
+      ignored: { result: "warning", fix: "tandem config unset llm.pool.size" },
+      "secret file": { result: "warning", fix: expect.stringContaining("chmod 600") },
+      home: { result: "warning", fix: expect.stringContaining("chmod 700") },
+      network: { result: "ok" },
+    });
+  });
+
+  test("Claude Code's own aliases and full ids are models, an alias that it does not know is none", async () => {
+    await using rehearsal = await startRehearsal([], { proxy: true });
+    await using machine = await scratchMachine();
+    await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
+    const modelsCheck = async (models: string) => {
+      await machine.configure(`llm: { provider: { backend: claude-code }, models: { ${models} } }`);
+      const { stdout } = await machine.run(["doctor", "--json"], { env: rehearsal.proxy.variables });
+      return findings(stdout)["models"];
+    };
+    expect(await modelsCheck("default: opus, triage: fable")).toMatchObject({
+      result: "ok",
+      detail: expect.stringContaining("Known to the service"),
+    });
+    expect(await modelsCheck("default: claude-opus-4-8")).toMatchObject({ result: "ok" });
+    expect(await modelsCheck("default: quartz")).toMatchObject({
+      result: "failure",
+      detail: expect.stringContaining("quartz"),
+    });
+  });
+
+  test("a missing key and a dead network", async () => {
+    await using machine = await scratchMachine("llm: { provider: { backend: anthropic } }");
+    const { code, stdout } = await machine.run(["doctor"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^failure +credential +.*env:ANTHROPIC_API_KEY is not set/m);
+    expect(stdout).toMatch(/^failure +network +.*cannot be reached/m);
+    expect(stdout).toMatch(/\n\d failures?/);
+  });
+
+  test("what a crashed run has left behind is ended", async () => {
+    await using machine = await scratchMachine("llm: {}");
+    const ledger = machine.folder.join("home", ".tandem", "processes");
+    // A host that starts a process, writes it down and is gone.
+    const host = `
+      import { spawn } from "node:child_process";
+      const { ProcessLedger } = await import(process.argv[1]);
+      const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
+      new ProcessLedger("${ledger}").add(child.pid);
+      console.log(child.pid);
+      process.exit();`;
+    const pid = Number(
+      execFileSync(process.execPath, ["--input-type=module", "-e", host, import.meta.resolve("@tandem/claude-code")], {
+        encoding: "utf8",
+      }),
+    );
+    expect(isRunning(pid)).toBe(true);
+    const { stdout } = await machine.run(["doctor", "--json"]);
+    expect(findings(stdout)["processes"]).toMatchObject({ result: "warning", detail: expect.stringContaining("1") });
+    await expect.poll(() => isRunning(pid)).toBe(false);
+  });
+});
+
+describe("tandem status", () => {
+  test("tells who answers, who pays, and which models serve which roles", async () => {
+    await using rehearsal = await startRehearsal([], { proxy: true });
+    await using machine = await scratchMachine(
+      "llm: { provider: { backend: claude-code }, models: { default: opus, triage: haiku }, promptCaching: { enabled: false } }",
+    );
+    await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR);
+    const { code, stdout } = await machine.run(["status", "--json"], { env: { ...KEY, ...rehearsal.proxy.variables } });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      file: `${machine.project}/tandem.yaml`,
+      backend: "claude-code",
+      payer: "claude_login",
+      auth: { state: "usable", account: { kind: "subscription" } },
+      models: expect.arrayContaining([
+        { role: "triage", model: "haiku", fallsBack: false },
+        { role: "repair", model: "opus", fallsBack: true },
+      ]),
+      ignored: [expect.objectContaining({ key: "llm.promptCaching.enabled" })],
+    });
+    expect(rehearsal.modelRequests).toEqual([]);
+  });
+
+  test.each([
+    ["no login", "llm: { provider: { backend: claude-code } }", KEY, 3, "missing"],
+    ["no key", "llm: { provider: { backend: gateway } }", KEY, 3, "missing"],
+    ["no backend", "llm: {}", {}, 2, "not configured"],
+    ["no network", "llm: { provider: { backend: anthropic } }", KEY, 5, "unreachable"],
+  ])("%s", async (_, config, env, code, state) => {
+    await using machine = await scratchMachine(config);
+    expect(await machine.run(["status"], { env })).toMatchObject({ code, stdout: expect.stringContaining(state) });
+  });
+
+  test("a key that is refused", async () => {
+    await using service = createServer((_request, response) => {
+      response.writeHead(401, { "content-type": "application/json" });
+      response.end('{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}');
+    }).listen(0, "127.0.0.1");
+    await once(service, "listening");
+    const baseUrl = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+    await using machine = await scratchMachine(
+      `llm: { provider: { backend: anthropic, anthropic: { baseUrl: "${baseUrl}" } } }`,
+    );
+    await machine.trust();
+    const { code, stdout } = await machine.run(["status"], { env: KEY });
+    expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining("rejected") });
+  });
+
+  test("a gateway's list of models is not taken for proof of the key", async () => {
+    await using rehearsal = await startRehearsal([]);
+    const baseUrl = rehearsal.providerUrls.gateway;
+    await using machine = await scratchMachine(
+      `llm: { provider: { backend: gateway, gateway: { baseUrl: "${baseUrl}" } } }`,
+    );
+    await machine.trust();
+    const { code, stdout } = await machine.run(["status"], { env: { AI_GATEWAY_API_KEY: "made-up" } });
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining("unverified") });
+  });
+
+  test("an expired login is told apart from a missing one", async () => {
+    await using rehearsal = await startRehearsal([], { proxy: true });
+    await using machine = await scratchMachine("llm: { provider: { backend: claude-code } }");
+    await madeUpLogin(machine.variables.CLAUDE_CONFIG_DIR, { expiresAt: new Date("2020-01-01"), refreshToken: null });
+    const { code, stdout } = await machine.run(["status"], { env: rehearsal.proxy.variables });
+    expect({ code, stdout }).toMatchObject({ code: 3, stdout: expect.stringContaining("expired") });
+  });
+});

@@ -1,0 +1,55 @@
+import { examine, type Finding, type ServerProbe } from "@tandem/tandem/health";
+import type { Invocation } from "../../invocation.ts";
+import { EXIT_CODES } from "../../exit-code.ts";
+import { Progress } from "../../progress.ts";
+import { ServerConnection } from "../../sessions/server-connection.ts";
+import { printable, styleFor, widthOf, wrap, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command.addOption(json()).action((_options: object, self: Command) => runner(self, (context) => doctor(context))),
+    "tandem doctor",
+    "tandem doctor --json | jq '.checks[] | select(.result != \"ok\")'",
+  );
+}
+
+/** Checks everything at once. Ends with 1 if anything is a failure. */
+export async function doctor(context: Invocation): Promise<number> {
+  const findings = await (async () => {
+    using progress = new Progress(context, "Checking …");
+    return examine(context, isServerReady, (done, all) => progress.label(`Checked ${done} of ${all} …`));
+  })();
+  const failures = findings.filter(({ result }) => result === "failure").length;
+  const warnings = findings.filter(({ result }) => result === "warning").length;
+  if (context.json) {
+    await write(context.stdout, `${JSON.stringify({ ok: failures === 0, checks: findings }, null, 2)}\n`);
+  } else {
+    const counts = [count(failures, "failure"), count(warnings, "warning")].filter(Boolean).join(", ");
+    await write(context.stdout, `${render(context, findings)}\n\n${counts || "All is well."}\n`);
+  }
+  return failures > 0 ? EXIT_CODES.failure.code : EXIT_CODES.ok.code;
+}
+
+const isServerReady: ServerProbe = async (server, signal) => {
+  using connection = await ServerConnection.open(server);
+  return connection.isReady(signal);
+};
+
+function render({ stdout }: Invocation, findings: readonly (Finding & { name: string })[]): string {
+  const style = styleFor(stdout);
+  const paint = { ok: style.good, warning: style.warn, failure: style.bad };
+  const nameWidth = Math.max(...findings.map(({ name }) => name.length));
+  const indent = "warning".length + 2 + nameWidth + 2;
+  const width = widthOf(stdout) - indent;
+  const hang = (text: string) => wrap(printable(text), width).join(`\n${" ".repeat(indent)}`);
+  return findings
+    .map(({ name, result, detail, fix }) => {
+      const head = `${paint[result](result)}${" ".repeat(9 - result.length)}${name.padEnd(nameWidth)}  ${hang(detail)}`;
+      return result === "ok" || !fix ? head : `${head}\n${" ".repeat(indent)}${style.dim("→")} ${hang(fix)}`;
+    })
+    .join("\n");
+}
+
+const count = (n: number, noun: string) => (n === 0 ? "" : `${n} ${noun}${n === 1 ? "" : "s"}`);

@@ -1,0 +1,172 @@
+import type { Rule } from "@tandem/protocol";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Edit, openOrBegin, type Project, writeEdits } from "@tandem/tandem/config";
+import { confirm } from "../../confirm.ts";
+import type { Invocation } from "../../invocation.ts";
+import { fromClaude } from "../../import/from-claude.ts";
+import { fromOpencode } from "../../import/from-opencode.ts";
+import type { Imported } from "../../import/imported.ts";
+import { every } from "@tandem/tandem/engine";
+import { openClient } from "../../sessions/open-client.ts";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+import { type Command, Option } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command
+      .addOption(new Option("--from <tool>", "only from one of them").choices(["claude", "opencode"]))
+      .option("--dry-run", "only say what would be taken over")
+      .option("-y, --yes", "do not ask")
+      .addOption(json())
+      .action((options: ImportOptions, self: Command) => runner(self, (context) => importConfig(context, options))),
+    "tandem import --dry-run",
+    "tandem import --from claude",
+  );
+}
+
+export interface ImportOptions {
+  from?: "claude" | "opencode";
+  dryRun?: boolean;
+  yes?: boolean;
+}
+
+/** Takes over what the folder says to Claude Code or opencode. What is here already stays as it is. */
+export async function importConfig(context: Invocation, options: ImportOptions): Promise<number> {
+  const project = await openOrBegin(context);
+  const model = project.config.llm.models.default;
+  const parts = [
+    ...(options.from === "opencode" ? [] : [await fromClaude(project.folder, model)]),
+    ...(options.from === "claude" ? [] : [await fromOpencode(project.folder, model)]),
+  ];
+  const found = withoutKnown(merge(parts), project, await knownAgents(context, project, parts));
+  const { stdout, json } = context;
+  const isNothing = isEmpty(found);
+  if (!json) await write(stdout, `${describe(context, project, found).join("\n")}\n`);
+  if (isNothing || options.dryRun) {
+    if (json) await print(context, found, false);
+    return 0;
+  }
+  // Rules and programs of a stranger's folder would count from then on.
+  if (!options.yes) await confirm(context, "", "Take this over?");
+  // From here on, the project is what was written: as such it is trusted.
+  const written = { ...project, ...(await writeEdits(context, project, editsOf(found, project))) };
+  for (const [name, text] of Object.entries(found.commands)) {
+    const path = commandPath(project, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text, { flag: "wx" });
+  }
+  const made = await createAgents(context, written, found);
+  if (json) await print(context, found, true);
+  else await write(stdout, `${[`${project.shownFile} is written.`, ...made].join("\n")}\n`);
+  return 0;
+}
+
+function merge(parts: readonly Imported[]): Imported {
+  return {
+    rules: parts.flatMap(({ rules }) => rules),
+    mcpServers: Object.assign({}, ...parts.toReversed().map(({ mcpServers }) => mcpServers)),
+    agents: parts.flatMap(({ agents }) => agents),
+    commands: Object.assign({}, ...parts.map(({ commands }) => commands)),
+    skipped: parts.flatMap(({ skipped }) => skipped),
+    files: parts.flatMap(({ files }) => files),
+  };
+}
+
+function withoutKnown(found: Imported, project: Project, agents: ReadonlySet<string>): Imported {
+  const key = ({ tool, pattern, action }: Rule): string => JSON.stringify([tool, pattern, action]);
+  const known = new Set(project.config.rules.map(key));
+  const rules = [...new Map(found.rules.map((rule) => [key(rule), rule])).values()].filter(
+    (rule) => !known.has(key(rule)),
+  );
+  const keep = <T>(entries: Record<string, T>, isThere: (name: string) => boolean): Record<string, T> =>
+    Object.fromEntries(Object.entries(entries).filter(([name]) => !isThere(name)));
+  return {
+    ...found,
+    rules,
+    mcpServers: keep(found.mcpServers, (name) => Object.hasOwn(project.config.mcpServers, name)),
+    agents: found.agents.filter(({ name }) => !agents.has(name)),
+    commands: keep(found.commands, (name) => existsSync(commandPath(project, name))),
+  };
+}
+
+const isEmpty = ({ rules, mcpServers, agents, commands }: Imported): boolean =>
+  rules.length + agents.length + Object.keys(mcpServers).length + Object.keys(commands).length === 0;
+
+const commandPath = ({ folder }: Project, name: string): string =>
+  join(folder, ".tandem", "commands", `${name.replaceAll(/[^\w:-]/g, "-").replaceAll(":", "/")}.md`);
+
+function editsOf({ rules, mcpServers }: Imported, project: Project): Edit[] {
+  const servers = Object.entries(mcpServers).flatMap(([name, { command, args, env = {}, url, headers = {} }]) => {
+    const fields: [string, Edit["value"]][] = [
+      ["command", command],
+      ["args", args?.length ? args : undefined],
+      ["url", url],
+      ...Object.entries(env).map(([key, value]): [string, string] => [`env.${key}`, value]),
+      ...Object.entries(headers).map(([key, value]): [string, string] => [`headers.${key}`, value]),
+    ];
+    return fields.flatMap(([field, value]) =>
+      value === undefined ? [] : [{ path: `mcpServers.${name}.${field}`, value }],
+    );
+  });
+  return [...(rules.length > 0 ? [{ path: "rules", value: [...project.config.rules, ...rules] }] : []), ...servers];
+}
+
+async function knownAgents(context: Invocation, project: Project, parts: readonly Imported[]): Promise<Set<string>> {
+  const known = new Set<string>();
+  if (parts.every(({ agents }) => agents.length === 0)) return known;
+  await using client = await openClient(context, project, { command: "tandem import" });
+  for await (const { name } of every((query) => client.agents.list(query), { includeArchived: false })) known.add(name);
+  return known;
+}
+
+async function createAgents(context: Invocation, project: Project, { agents }: Imported): Promise<string[]> {
+  if (agents.length === 0) return [];
+  await using client = await openClient(context, project, { command: "tandem import" });
+  const lines: string[] = [];
+  for (const params of agents) lines.push(`${(await client.agents.create(params)).id}  ${printable(params.name)}`);
+  return lines;
+}
+
+function describe({ stdout }: Invocation, project: Project, found: Imported): string[] {
+  const { bold, dim, warn } = styleFor(stdout);
+  if (found.files.length === 0) return [`${project.folder} says nothing to Claude Code or opencode.`];
+  const section = (title: string, rows: string[][]): string[] => (rows.length > 0 ? [bold(title), ...table(rows)] : []);
+  return [
+    dim(`Read: ${found.files.join(", ")}`),
+    ...(isEmpty(found) ? ["There is nothing new in it."] : []),
+    ...section(
+      "Rules",
+      found.rules.map(({ tool, pattern, action }) => [
+        `  ${action}`,
+        printable(tool),
+        printable(pattern ?? dim("every call")),
+      ]),
+    ),
+    ...section(
+      "MCP servers",
+      Object.entries(found.mcpServers).map(([name, { command, args, url }]) => [
+        `  ${name}`,
+        printable(url ?? [command, ...(args ?? [])].join(" ")),
+      ]),
+    ),
+    ...section(
+      "Agents",
+      found.agents.map(({ name, description }) => [`  ${printable(name)}`, dim(printable(description ?? ""))]),
+    ),
+    ...section(
+      "Commands",
+      Object.keys(found.commands).map((name) => [`  /${printable(name)}`]),
+    ),
+    ...section(
+      "Left out",
+      found.skipped.map(({ what, why }) => [`  ${warn(printable(what))}`, dim(printable(why))]),
+    ),
+  ];
+}
+
+async function print({ stdout }: Invocation, found: Imported, written: boolean): Promise<void> {
+  await write(stdout, `${JSON.stringify({ ...found, written }, null, 2)}\n`);
+}

@@ -1,0 +1,83 @@
+import { startRehearsal, text } from "@tandem/rehearsal";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFile, writeFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { outcomeOf, scratchMachine } from "../../testing/run-tandem.ts";
+
+/** The address that a server says on its first line. */
+async function addressOf(child: ChildProcess): Promise<string> {
+  const [line] = (await once(child.stdout!, "data")) as [Buffer];
+  return (JSON.parse(String(line)) as { url: string }).url;
+}
+
+const question = { model: "claude-sonnet-5-5", max_tokens: 10, messages: [{ role: "user", content: "Name a river" }] };
+
+async function askModel(url: string): Promise<string> {
+  const response = await fetch(`${url}/v1/messages`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "x-api-key": "sk-ant-api03-secret",
+      "anthropic-version": "2023-06-01",
+    },
+    body: JSON.stringify(question),
+  });
+  return response.text();
+}
+
+describe("tandem rehearse", () => {
+  test("serve answers as its script says, until Ctrl-C", async () => {
+    await using machine = await scratchMachine();
+    await writeFile(`${machine.project}/script.json`, JSON.stringify(["The Rhine.", "Never asked."]));
+    const child = machine.start(["rehearse", "serve", "script.json", "--json"]);
+    const url = await addressOf(child);
+    const ended = outcomeOf(child);
+    expect(await askModel(url)).toContain("The Rhine.");
+    child.kill("SIGINT");
+    const { code, stdout } = await ended;
+    expect(code).toBe(130);
+    expect(stdout).toContain("Never asked.");
+  });
+
+  test("what was recorded is replayed, without the key", async () => {
+    await using upstream = await startRehearsal([text("The Rhine.")]);
+    await using machine = await scratchMachine();
+    const recorder = machine.start(["rehearse", "record", "run.jsonl", "--upstream", upstream.url, "--json"]);
+    const recorded = outcomeOf(recorder);
+    expect(await askModel(await addressOf(recorder))).toContain("The Rhine.");
+    recorder.kill("SIGINT");
+    expect((await recorded).stdout).toContain('{"recorded":1}');
+    expect(await readFile(`${machine.project}/run.jsonl`, "utf8")).not.toContain("sk-ant-api03-secret");
+
+    const player = machine.start(["rehearse", "replay", "run.jsonl", "--json"]);
+    const played = outcomeOf(player);
+    expect(await askModel(await addressOf(player))).toContain("The Rhine.");
+    player.kill("SIGINT");
+    expect((await played).stdout).toContain('{"misses":[],"unused":[]}');
+    expect(upstream.modelRequests).toHaveLength(1);
+  });
+
+  test.each([
+    [["serve", "missing.ts"], "missing.ts"],
+    [["serve", "script.json", "--port", "high"], "0 to 65535"],
+    [["replay", "missing.jsonl"], "missing.jsonl"],
+    [["record", "script.json"], "script.json"],
+  ])("%j is one clear error", async (args, text) => {
+    await using machine = await scratchMachine();
+    await writeFile(`${machine.project}/script.json`, "[]");
+    const { code, stdout, stderr } = await machine.run(["rehearse", ...args]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(text);
+    expect(stderr).not.toContain("    at ");
+  });
+
+  test("a port that is taken is named", async () => {
+    await using other = await startRehearsal([]);
+    await using machine = await scratchMachine();
+    await writeFile(`${machine.project}/script.json`, "[]");
+    const { port } = new URL(other.url);
+    const { code, stderr } = await machine.run(["rehearse", "serve", "script.json", "--port", port]);
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`Port ${port} is taken`) });
+  });
+});

@@ -1,0 +1,150 @@
+import { once } from "node:events";
+import { basename, resolve } from "node:path";
+import type { Invocation } from "../../invocation.ts";
+import { toPort } from "../../port.ts";
+import { styleFor, table, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  const serving = (name: string, description: string) =>
+    command
+      .command(name)
+      .description(description)
+      .helpOption("-h, --help", "print help")
+      .option("--port <number>", "the port on 127.0.0.1 (default: any free one)")
+      .option("--proxy", "also be a TLS proxy, for callers that insist on the true host names")
+      .addOption(json());
+  examples(
+    serving("serve", "Answer as a script says.")
+      .argument("<script>", "a .ts or .js module that exports a script, or a .json list of replies")
+      .action((file: string, options: RehearseOptions, self: Command) =>
+        runner(self, (context) => serve(context, file, options)),
+      ),
+    "tandem rehearse serve script.ts --port 8080",
+    "ANTHROPIC_BASE_URL=http://127.0.0.1:8080 ANTHROPIC_API_KEY=rehearsal claude -p hello",
+  );
+  examples(
+    serving("record", "Pass requests on to the real service and record them, secrets removed.")
+      .argument("<file>", "the .jsonl file to write; it must not exist")
+      .option("--upstream <url>", "where requests go (default: the service that the caller names)")
+      .action((file: string, options: RehearseOptions & { upstream?: string }, self: Command) =>
+        runner(self, (context) => record(context, file, options)),
+      ),
+    "tandem rehearse record run.jsonl",
+  );
+  examples(
+    serving("replay", "Answer as a recording did.")
+      .argument("<file>", "a .jsonl file that `tandem rehearse record` wrote")
+      .action((file: string, options: RehearseOptions, self: Command) =>
+        runner(self, (context) => replay(context, file, options)),
+      ),
+    "tandem rehearse replay run.jsonl --port 8080",
+  );
+}
+
+export interface RehearseOptions {
+  port?: string;
+  proxy?: boolean;
+}
+
+/** What the three have in common: an address until Ctrl-C. */
+interface Server extends AsyncDisposable {
+  url: string;
+  proxy: { variables: Record<string, string> };
+}
+
+export async function serve(context: Invocation, file: string, options: RehearseOptions): Promise<void> {
+  const { loadScript, startRehearsal } = await import("@tandem/rehearsal");
+  const script = await loadScript(resolve(context.cwd, file));
+  await using rehearsal = await startRehearsal(script, { ...toLoopback(options), log: logTo(context) });
+  await untilInterrupted(context, `Rehearsing ${basename(file)}`, rehearsal, options);
+  await summarise(context, { misses: rehearsal.misses.map(({ message }) => message), unused: rehearsal.unused });
+}
+
+export async function replay(context: Invocation, file: string, options: RehearseOptions): Promise<void> {
+  const { replayScript, startRehearsal } = await import("@tandem/rehearsal");
+  const script = replayScript(resolve(context.cwd, file));
+  await using rehearsal = await startRehearsal(script, { ...toLoopback(options), log: logTo(context) });
+  await untilInterrupted(context, `Replaying ${basename(file)}`, rehearsal, options);
+  await summarise(context, { misses: rehearsal.misses.map(({ message }) => message), unused: rehearsal.unused });
+}
+
+export async function record(
+  context: Invocation,
+  file: string,
+  options: RehearseOptions & { upstream?: string },
+): Promise<void> {
+  const { startRecording } = await import("@tandem/rehearsal");
+  await using recording = await startRecording({
+    ...toLoopback(options),
+    file: resolve(context.cwd, file),
+    upstream: options.upstream,
+    log: logTo(context),
+  });
+  await untilInterrupted(context, `Recording to ${basename(file)}`, recording, options, "own");
+  await recording.close();
+  const { stdout, json } = context;
+  const { count } = recording;
+  await write(stdout, json ? `${JSON.stringify({ recorded: count })}\n` : `${count} model requests recorded.\n`);
+}
+
+/** Says how to come in, and waits. */
+async function untilInterrupted(
+  context: Invocation,
+  title: string,
+  server: Server,
+  options: RehearseOptions,
+  keyNeeded: "any" | "own" = "any",
+): Promise<void> {
+  const { stdout, json, signal } = context;
+  const variables = {
+    ANTHROPIC_BASE_URL: server.url,
+    // Any key will do for a stand-in, and without one most clients do not even ask; a recording needs your own.
+    ...(keyNeeded === "any" && { ANTHROPIC_API_KEY: "rehearsal" }),
+  };
+  const proxied = options.proxy ? server.proxy.variables : {};
+  if (json) {
+    await write(stdout, `${JSON.stringify({ url: server.url, variables, proxy: proxied })}\n`);
+  } else {
+    const { bold, dim } = styleFor(stdout);
+    const lines = (values: Record<string, string>) =>
+      Object.entries(values).map(([name, value]) => `  export ${name}=${value}`);
+    const byProxy = options.proxy
+      ? ["", dim("Or, for callers that insist on the true host names:"), ...lines(proxied)]
+      : [];
+    await write(
+      stdout,
+      [`${bold(title)} at ${server.url}`, "", ...lines(variables), ...byProxy, "", dim("Ctrl-C ends it."), ""].join(
+        "\n",
+      ),
+    );
+  }
+  if (!signal.aborted) await once(signal, "abort");
+}
+
+async function summarise(
+  { stdout, json }: Invocation,
+  result: { misses: readonly string[]; unused: readonly string[] },
+): Promise<void> {
+  if (json) {
+    await write(stdout, `${JSON.stringify(result)}\n`);
+    return;
+  }
+  const { bad, warn } = styleFor(stdout);
+  const rows = [
+    ...result.misses.map((miss) => [bad("no reply"), miss]),
+    ...result.unused.map((entry) => [warn("not asked"), entry]),
+  ];
+  if (rows.length > 0) await write(stdout, `${table(rows).join("\n")}\n`);
+}
+
+const logTo =
+  ({ stderr, json }: Invocation) =>
+  (line: string) => {
+    stderr.write(json ? `${JSON.stringify({ log: line })}\n` : `${styleFor(stderr).dim(line)}\n`);
+  };
+
+function toLoopback({ port, proxy }: RehearseOptions): { port?: number; proxy?: boolean } {
+  return port === undefined ? { proxy } : { port: toPort(port), proxy };
+}

@@ -1,0 +1,176 @@
+import { TandemError } from "@tandem/protocol";
+import type { RoleModel } from "@tandem/runtime";
+import type { TrustView } from "@tandem/sessions";
+import { existsSync } from "node:fs";
+import { type AuthCheck, checkAuth, type ClaudeBinary, lookAtClaudeCode, withoutModels } from "@tandem/tandem/models";
+import { type Project, requireTrust } from "@tandem/tandem/config";
+import { exitCodeOfAuth } from "../../auth-exit-code.ts";
+import type { Invocation } from "../../invocation.ts";
+import {
+  credentialOf,
+  describeProject,
+  openProjectOrDefaults,
+  payerOf,
+  shownSecret,
+  PAYERS,
+  bytes,
+} from "@tandem/tandem/project";
+import { Progress } from "../../progress.ts";
+import { lookAtSessions, type SessionsOverview, type StorageState } from "@tandem/tandem/health";
+import { ago } from "../../shown.ts";
+import { printable, styleFor, table, write, type Style } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command.addOption(json()).action((_options: object, self: Command) => runner(self, (context) => status(context))),
+    "tandem status",
+    "tandem status --json | jq -r .payer",
+  );
+}
+
+const DEADLINE_MS = 15_000;
+const NEEDS_A_LOOK: ReadonlySet<AuthCheck["state"]> = new Set(["missing", "expired", "rejected"]);
+
+/** Who answers, who pays, and whether it would work right now. Ends with 0 only if calls would. */
+export async function status(context: Invocation): Promise<number> {
+  const project = await openProjectOrDefaults(context);
+  const { llm } = project.config;
+  const { models, ignored } = await describeProject(project);
+  const [auth, sessions, claudeCode] = await (async () => {
+    using _ = new Progress(context, "Checking the login or key …");
+    const auth = checkAuth(context, project, DEADLINE_MS);
+    const sessions = lookAtSessions(context, project, { deadlineMs: DEADLINE_MS, callAuth: () => auth });
+    return Promise.all([auth, sessions, describeClaudeCode(context, project)]);
+  })();
+  const { backend } = llm.provider;
+  const payer = payerOf(llm);
+  const credential = credentialOf(llm);
+  const hasFile = existsSync(project.file);
+  if (context.json) {
+    const { payer: sessionPayer, auth: sessionAuth, storage, server, orphans, trust, sandbox } = sessions;
+    const report = {
+      file: hasFile ? project.file : null,
+      backend,
+      payer,
+      credential: credential && shownSecret(credential),
+      auth: withoutModels(auth),
+      models,
+      ignored,
+      claude_code: claudeCode,
+      sessions: { payer: sessionPayer, auth: withoutModels(sessionAuth), trust, sandbox },
+      storage,
+      server: server ?? null,
+      orphans,
+    };
+    await write(context.stdout, `${JSON.stringify(report, null, 2)}\n`);
+    return exitCodeOfAuth(auth);
+  }
+  const style = styleFor(context.stdout);
+  const { dim, warn } = style;
+  const rows = [
+    [dim("config"), hasFile ? printable(project.file) : dim("none here or above: every setting has its default")],
+    [dim("backend"), backend],
+    [dim("payer"), PAYERS[payer] + (credential ? dim(`  ${printable(shownSecret(credential))}`) : "")],
+    [dim("auth"), describeAuth(auth, style)],
+    ...(auth.fix ? [["", `${dim("→")} ${printable(auth.fix)}`]] : []),
+    ...(NEEDS_A_LOOK.has(auth.state) ? [["", `${dim("→")} tandem credentials shows what is on this machine`]] : []),
+    ...modelRows(models, style),
+    [dim("claude code"), ...claudeCodeCells(claudeCode, style)],
+    ...("fix" in claudeCode ? [["", `${dim("→")} ${printable(claudeCode.fix)}`]] : []),
+    ...ignored.map(({ key, why }, i) => [i === 0 ? warn("ignored") : "", `${key}  ${dim(why)}`]),
+    ...sessionRows(sessions, style),
+  ];
+  await write(context.stdout, `${table(rows).join("\n")}\n`);
+  return exitCodeOfAuth(auth);
+}
+
+/** The binary that calls and sessions run, or why there is none to run. One of an untrusted folder's choice is not asked. */
+async function describeClaudeCode(
+  context: Invocation,
+  project: Project,
+): Promise<ClaudeBinary | { problem: string; fix: string }> {
+  try {
+    if (context.claudePath === undefined) await requireTrust(context.env, project);
+    return await lookAtClaudeCode(context, project);
+  } catch (error) {
+    if (!(error instanceof TandemError)) throw error;
+    return { problem: error.message, fix: error.fix };
+  }
+}
+
+function claudeCodeCells(found: ClaudeBinary | { problem: string }, { dim, bad, warn }: Style): string[] {
+  if ("problem" in found) return [`${bad("unusable")}  ${printable(found.problem)}`];
+  const origin = found.bundled ? "ships with Tandem" : printable(found.path);
+  return [`${found.version}  ${found.warning ? `${warn("not tested")}  ` : ""}${dim(origin)}`];
+}
+
+export function describeAuth({ state, detail }: AuthCheck, { good, warn, bad }: Style): string {
+  const paint = state === "usable" ? good : state === "unverified" ? warn : bad;
+  return `${paint(state.replace("_", " "))}  ${printable(detail)}`;
+}
+
+/** One line per role; those that `default` serves say so. */
+export function modelRows(models: readonly RoleModel[], { dim }: Style): string[][] {
+  const lines = table(
+    models.map(({ role, model, fallsBack }) => [
+      role,
+      fallsBack ? dim(model) : model,
+      fallsBack ? dim("as default") : "",
+    ]),
+  );
+  return lines.map((line, i) => [i === 0 ? dim("models") : "", line]);
+}
+
+function sessionRows(overview: SessionsOverview, style: Style): string[][] {
+  const { payer, auth, storage, server, orphans, trust, sandbox } = overview;
+  const { dim, warn, good } = style;
+  const up = server && `pid ${server.pid}, started ${ago(server.started_at)}`;
+  const fix = (text: string): string[][] => (text ? [["", `${dim("→")} ${printable(text)}`]] : []);
+  return [
+    [
+      dim("sessions"),
+      server?.demo
+        ? warn("nobody pays: the server that is up is a demo")
+        : `${PAYERS[payer]} pays  ${describeAuth(auth, style)}`,
+    ],
+    ...(server?.demo ? [] : fix(auth.fix)),
+    [dim("folder"), describeTrust(trust, style)],
+    ...fix(trust.state === "untrusted" || trust.state === "changed" ? "tandem trust --folder" : ""),
+    [dim("sandbox"), sandbox.on ? good("on") : dim(`off  ${sandbox.reason ?? ""}`)],
+    [dim("storage"), describeStorage(storage, style)],
+    ...fix(storage.state === "failed" ? storage.fix : ""),
+    [dim("server"), server ? `${good(server.url)}  ${dim(up ?? "")}` : dim("not up  tandem up")],
+    ...(orphans.length > 0
+      ? [[dim("processes"), `${warn(`${orphans.length} left by a crash`)}  ${dim("tandem doctor ends them")}`]]
+      : []),
+  ];
+}
+
+function describeTrust({ state, files, since, reason }: TrustView, { dim, good, warn }: Style): string {
+  const what = files.length === 1 ? "1 file" : `${files.length} files`;
+  switch (state) {
+    case "trusted":
+      return `${good("trusted")}  ${dim(`${what} of configuration${since ? `, ${ago(since)}` : ""}`)}`;
+    case "empty":
+      return dim("nothing in it needs trust");
+    case "untrusted":
+      return `${warn("untrusted")}  ${what} of configuration do not load in sessions`;
+    case "changed":
+      return `${warn("changed")}  since it was trusted; ${what} of configuration do not load in sessions`;
+    case "refused":
+      return `${warn("not loaded")}  ${printable(reason ?? "")}`;
+  }
+}
+
+function describeStorage(storage: StorageState, { dim, bad }: Style): string {
+  switch (storage.state) {
+    case "failed":
+      return `${bad("failed")}  ${printable(storage.detail)}`;
+    case "not_yet":
+      return `${printable(storage.place)}  ${dim("made when it is first needed")}`;
+    case "ready":
+      return `${printable(storage.place)}  ${dim(`${bytes(storage.bytes)}, schema ${storage.schema}`)}`;
+  }
+}

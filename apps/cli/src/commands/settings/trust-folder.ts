@@ -1,0 +1,81 @@
+import { TandemError } from "@tandem/protocol";
+import { existsSync, realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { folderTrust, revokeFolder, trustedFolders, trustFolderAs } from "@tandem/tandem/config";
+import type { Invocation } from "../../invocation.ts";
+import { noteAudit } from "../../note-audit.ts";
+import { openProjectOrDefaults } from "@tandem/tandem/project";
+import { trustSettings } from "@tandem/tandem/engine";
+import { ago } from "../../shown.ts";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+
+const SHOWN_FILES = 40;
+
+/** Lets what a folder brings act in sessions: settings, hooks, MCP servers, skills. */
+export async function trustFolder(
+  context: Invocation,
+  { path = ".", revoke = false }: { path?: string; revoke?: boolean },
+): Promise<void> {
+  const asked = resolve(context.cwd, path);
+  const folder = existsSync(asked) ? realpathSync(asked) : asked;
+  if (revoke) {
+    const revoked = await revokeFolder(context.env, folder);
+    if (revoked) await noteAudit(context, { kind: "trust.revoked", details: { folder, of: "sessions" } });
+    return answer(context, { folder, state: "untrusted" }, [
+      revoked ? `${folder} is no longer trusted.` : `${folder} was not trusted.`,
+    ]);
+  }
+  if (!existsSync(folder)) throw new TandemError("usage", `There is no folder ${folder}.`);
+  const project = await openProjectOrDefaults(context);
+  const before = await folderTrust(context.env, folder, trustSettings(project));
+  if (before.state === "refused") {
+    throw new TandemError("usage", before.reason ?? "The folder cannot be trusted.", {
+      fix: "Take away what cannot be trusted, or set sessions.settings to trusted.",
+    });
+  }
+  await trustFolderAs(context.env, { ...before, folder });
+  const identity = before.config?.identity;
+  await noteAudit(context, { kind: "trust.given", details: { folder, of: "sessions", identity } });
+  const files = before.config?.files ?? [];
+  const { dim, warn } = styleFor(context.stdout);
+  const heading = {
+    trusted: "is trusted already, with",
+    changed: "is trusted again, as it is now, with",
+    untrusted: "is trusted with",
+    empty: "",
+  }[before.state];
+  await answer(context, { folder, state: files.length > 0 ? "trusted" : "empty", files }, [
+    files.length > 0 ? `${folder} ${heading}` : `${folder} has nothing that would need trust.`,
+    ...files.slice(0, SHOWN_FILES).map((file) => `  ${before.state === "trusted" ? file : warn(printable(file))}`),
+    ...(files.length > SHOWN_FILES ? [dim(`  … and ${files.length - SHOWN_FILES} more`)] : []),
+    ...(files.length > 0
+      ? [dim("Its hooks, MCP servers, variables and skills act in sessions from now on. Who pays stays as configured.")]
+      : []),
+    ...(files.length > 0 ? [dim("When one of these files changes, you are asked again.")] : []),
+  ]);
+}
+
+export async function listTrusted(context: Invocation): Promise<void> {
+  const project = await openProjectOrDefaults(context);
+  const settings = trustSettings(project);
+  const entries = Object.entries(await trustedFolders(context.env));
+  const rows = await Promise.all(
+    [...new Set([...settings.always, ...entries.map(([folder]) => folder)])].map(async (folder) => {
+      const { state, since } = existsSync(folder)
+        ? await folderTrust(context.env, folder, settings)
+        : { state: "gone" as const, since: null };
+      return { folder, state, since, by: settings.always.includes(folder) ? "config" : "user" };
+    }),
+  );
+  const { dim, good, warn } = styleFor(context.stdout);
+  const shown = rows.map(({ folder, state, since, by }) => [
+    printable(folder),
+    state === "trusted" ? good(state) : warn(state),
+    dim(since ? ago(since) : by === "config" ? "by sessions.trustedFolders" : ""),
+  ]);
+  await answer(context, { folders: rows }, rows.length > 0 ? table(shown) : ["No folder is trusted."]);
+}
+
+async function answer({ stdout, json }: Invocation, result: object, lines: string[]): Promise<void> {
+  await write(stdout, json ? `${JSON.stringify(result, null, 2)}\n` : `${lines.join("\n")}\n`);
+}

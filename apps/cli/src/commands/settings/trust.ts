@@ -1,0 +1,92 @@
+import { TandemError } from "@tandem/protocol";
+import { existsSync } from "node:fs";
+import {
+  findProject,
+  type Project,
+  revokeTrust,
+  riskySettings,
+  shownValue,
+  trustFolder,
+  untrustedSettings,
+} from "@tandem/tandem/config";
+import type { Invocation } from "../../invocation.ts";
+import { noteAudit } from "../../note-audit.ts";
+import { openProject, openProjectOrDefaults } from "@tandem/tandem/project";
+import { printable, styleFor, table, write } from "../../terminal.ts";
+import type { Command } from "commander";
+import type { Registration } from "../registration.ts";
+
+export function register(command: Command, { examples, json, runner }: Registration): void {
+  examples(
+    command
+      .option(
+        "--folder [path]",
+        "settings, hooks, MCP servers and skills of a folder, for sessions (default: this one)",
+      )
+      .option("--revoke", "trust it no longer")
+      .option("--list", "show the folders that are trusted for sessions")
+      .addOption(json())
+      .action((options: TrustOptions, self: Command) => runner(self, (context) => trust(context, options))),
+    "tandem trust",
+    "tandem trust --folder ~/src/shop",
+    "tandem trust --list",
+    "tandem trust --folder --revoke",
+  );
+}
+
+export interface TrustOptions {
+  /** True without a path: this one. */
+  folder?: string | true;
+  list?: boolean;
+  revoke?: boolean;
+}
+
+export async function trust(context: Invocation, { folder, list, revoke = false }: TrustOptions): Promise<void> {
+  if (list || folder !== undefined) {
+    const { listTrusted, trustFolder: trustForSessions } = await import("./trust-folder.ts");
+    if (list) return listTrusted(context);
+    return trustForSessions(context, { ...(typeof folder === "string" && { path: folder }), revoke });
+  }
+  if (revoke) {
+    const place = findProject(context.cwd, context.project);
+    if (!place) throw new TandemError("config_missing", "There is no tandem.yaml in this folder or above it.");
+    const revoked = await revokeTrust(context.env, place.folder);
+    if (revoked) await noteAudit(context, { kind: "trust.revoked", details: { folder: place.folder, of: "config" } });
+    await answer(context, { folder: place.folder, trusted: false }, [
+      revoked ? `${place.folder} is no longer trusted.` : `${place.folder} was not trusted.`,
+    ]);
+    return;
+  }
+  const project = await openTrusted(context);
+  const risky = riskySettings(project.settings);
+  const untrusted = await untrustedSettings(context.env, project.folder, project.settings);
+  await trustFolder(context.env, project.folder, project.settings);
+  const settings = risky.map(({ path, value }) => ({ path, value: shownValue(value) }));
+  const gone = untrusted.flatMap(({ path, line }) => (line === null ? [path] : []));
+  const details = { folder: project.folder, of: "config", settings, ...(gone.length > 0 && { gone }) };
+  await noteAudit(context, { kind: "trust.given", details });
+  const { dim, warn } = styleFor(context.stdout);
+  const rows = risky.map((setting) => [
+    `  ${untrusted.some(({ path }) => path === setting.path) ? warn(setting.path) : setting.path}`,
+    printable(shownValue(setting.value)),
+    dim(`line ${setting.line}`),
+  ]);
+  await answer(context, { folder: project.folder, trusted: true, settings: risky, gone }, [
+    `${project.folder} is trusted${risky.length > 0 ? " with" : "; nothing in its tandem.yaml needs it yet."}`,
+    ...table(rows),
+    ...(gone.length > 0 ? [`${warn("No longer in force:")} ${gone.join(", ")}`] : []),
+    ...(risky.length > 0 ? [dim("When one of these lines changes, you are asked again.")] : []),
+  ]);
+}
+
+/** Also a folder whose tandem.yaml is gone, if it was trusted with one: nobody else can say that it may be. */
+async function openTrusted(context: Invocation): Promise<Project> {
+  const project = await openProjectOrDefaults(context);
+  if (existsSync(project.file)) return project;
+  const gone = await untrustedSettings(context.env, project.folder, []);
+  return gone.length > 0 ? project : openProject(context);
+}
+
+async function answer({ stdout, json }: Invocation, result: object, lines: string[]): Promise<void> {
+  await write(stdout, json ? `${JSON.stringify(result, null, 2)}\n` : `${lines.join("\n")}\n`);
+}
